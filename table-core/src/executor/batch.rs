@@ -46,17 +46,46 @@ struct ReadBy {
 }
 
 /// A row by the places of its parts: in the page that is lent, or in the batch's own bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Ahead {
-    key: Range<usize>,
-    row: Place,
+    key: Span,
+    row: Span,
+    lies: Lies,
 }
 
-#[derive(Debug)]
-enum Place {
-    Here(Range<usize>),
+/// Bytes that lie together. Neither a page nor a batch is so large that a place in it takes more.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    /// What is not there is nowhere found.
+    const NOWHERE: Self = Self { start: u32::MAX, end: 0 };
+
+    #[inline]
+    fn of(place: &Range<usize>) -> Self {
+        match (u32::try_from(place.start), u32::try_from(place.end)) {
+            (Ok(start), Ok(end)) => Self { start, end },
+            _ => Self::NOWHERE,
+        }
+    }
+
+    #[expect(clippy::as_conversions, reason = "no target has an address that is narrower")]
+    #[inline]
+    fn of_bytes(self, bytes: &[u8]) -> Option<&[u8]> {
+        bytes.get(self.start as usize..self.end as usize)
+    }
+}
+
+/// Where the row itself is.
+#[derive(Clone, Copy, Debug)]
+enum Lies {
+    /// Where its key is.
+    Here,
     /// So far behind the start of another page of the moment.
-    Apart(u64, Range<usize>),
+    Apart(u64),
     /// With the walk, which gives the row when it is asked for.
     Asked,
 }
@@ -87,32 +116,31 @@ impl Batch {
     /// Adds a row of the page that is lent.
     #[inline]
     pub(crate) fn lend_row(&mut self, key: Range<usize>, row: Lent) {
-        let row = match row {
-            Lent::Here(place) => Place::Here(place),
-            Lent::Apart(page, place) => Place::Apart(page, place),
+        let (row, lies) = match row {
+            Lent::Here(place) => (Span::of(&place), Lies::Here),
+            Lent::Apart(page, place) => (Span::of(&place), Lies::Apart(page)),
         };
-        self.rows.push(Ahead { key, row });
+        self.rows.push(Ahead { key: Span::of(&key), row, lies });
     }
 
     /// Adds a row, to be kept with these bytes.
     #[inline]
     pub(crate) fn keep(&mut self, key: &[u8], row: &[u8]) {
-        let key = self.put(key);
-        let row = Place::Here(self.put(row));
-        self.rows.push(Ahead { key, row });
+        let (key, row) = (self.put(key), self.put(row));
+        self.rows.push(Ahead { key, row, lies: Lies::Here });
     }
 
     /// Adds a row that the walk gives when it is asked for.
     pub(crate) fn lend(&mut self, key: &[u8]) {
         let key = self.put(key);
-        self.rows.push(Ahead { key, row: Place::Asked });
+        self.rows.push(Ahead { key, row: Span::NOWHERE, lies: Lies::Asked });
     }
 
     #[inline]
-    fn put(&mut self, bytes: &[u8]) -> Range<usize> {
+    fn put(&mut self, bytes: &[u8]) -> Span {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
-        start..self.bytes.len()
+        Span::of(&(start..self.bytes.len()))
     }
 
     /// Says how the rows are read: by which dictionary, and what of them is selected. With `verify`, large values are
@@ -183,7 +211,7 @@ impl Batch {
     /// The stored key of the next row.
     pub(super) fn head<'m>(&'m self, moment: &'m dyn Moment) -> Option<&'m [u8]> {
         let Ahead { key, .. } = self.rows.get(self.taken)?;
-        within(self.page, &self.bytes, moment)?.get(key.clone())
+        key.of_bytes(within(self.page, &self.bytes, moment)?)
     }
 
     /// Goes past the next row; `None` if there is none.
@@ -218,17 +246,15 @@ impl Batch {
         moment: &dyn Moment,
         read: &mut ReadSelected<'_>,
     ) -> Option<Result<()>> {
-        let Ahead { key, row } = self.rows.get(self.taken)?;
+        let Ahead { key, row, lies } = *self.rows.get(self.taken)?;
         self.taken += 1;
         let bytes = within(self.page, &self.bytes, moment).unwrap_or_default();
-        let key = bytes.get(key.clone()).unwrap_or_default();
+        let key = key.of_bytes(bytes).unwrap_or_default();
         let Some(by) = &self.read_by else { return Some(Err(nameless(key))) };
-        let row = match row {
-            Place::Here(place) => bytes.get(place.clone()),
-            Place::Apart(page, place) => {
-                moment.lent(*page, place.end).and_then(|bytes| bytes.get(place.start..))
-            }
-            Place::Asked => return Some(asked(walk, moment, key, &mut |view| read(&by.selection, view))),
+        let row = match lies {
+            Lies::Here => row.of_bytes(bytes),
+            Lies::Apart(page) => apart(moment, page, row),
+            Lies::Asked => return Some(asked(walk, moment, key, &mut |view| read(&by.selection, view))),
         };
         let Some(row) = row else { return Some(Err(gone(key))) };
         self.partition.go_to(key);
@@ -249,6 +275,12 @@ fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], moment: &'m dyn Moment)
         Some((number, length)) => moment.lent(number, length),
         None => Some(own),
     }
+}
+
+/// A row of pages of its own.
+#[inline(never)]
+fn apart(moment: &dyn Moment, page: u64, row: Span) -> Option<&[u8]> {
+    row.of_bytes(moment.lent(page, usize::try_from(row.end).ok()?)?)
 }
 
 fn asked(

@@ -67,14 +67,31 @@ impl Merged {
     // A build that is not optimized has this once; in others it is made anew where the row is read, without a call.
     #[cfg_attr(not(debug_assertions), inline)]
     pub(crate) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
-        let next = match self.first(moment)? {
-            Ok(Lane { walk, batch, .. }) => batch.next(&**walk, moment, read),
-            Err(error) => Some(Err(error)),
+        // Most rows are of one lane, and were read ahead.
+        let first = match self.walks.as_mut_slice() {
+            [lane] if self.remaining > 0 && !lane.batch.is_empty() => {
+                self.remaining -= 1;
+                lane
+            }
+            _ => match self.first(moment)? {
+                Ok(lane) => lane,
+                Err(error) => return Some(self.failed(error)),
+            },
         };
+        let next = first.batch.next(&*first.walk, moment, read);
         if !matches!(&next, Some(read) if goes_on(read)) {
             self.remaining = 0;
         }
         next
+    }
+
+    #[cold]
+    fn failed(&mut self, error: Error) -> Result<()> {
+        let failed = Err(error);
+        if !goes_on(&failed) {
+            self.remaining = 0;
+        }
+        failed
     }
 
     /// Goes past the next row; `None` if there is none.
@@ -89,7 +106,7 @@ impl Merged {
     }
 
     /// The lane that has the next row, which is going to be taken.
-    #[inline]
+    #[inline(never)]
     fn first(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
         if self.remaining == 0 {
             return None;

@@ -9,6 +9,7 @@ use super::{sample_key, seen};
 use crate::model::{Ticks, ValueRef};
 use crate::row::dict::{Dict, MAX_NAMES};
 use crate::row::merge;
+use crate::row::quick::Near;
 use crate::row::row_write::{NameRef, RowWriter};
 use crate::row::shape::{Column, Shape};
 use crate::row::shape_write::Target;
@@ -200,6 +201,22 @@ fn read_through(row: &Row<'_>) {
                     (Some(_), _) => false,
                 };
                 assert!(agree, "a field holds another value by its place: {by_place:?} and {by_name:?}");
+            }
+        }
+        // The same as a view sees it.
+        let (quick, in_view) = (view.quick(FIELDS, None), view.seen(FIELDS));
+        assert_eq!(quick.is_some(), in_view.is_some(), "a row is seen in place where it is read");
+        if let (Some(quick), Some(in_view)) = (quick, in_view) {
+            for at in 0..FIELDS.len() {
+                let in_view = match view.get_in(&in_view, FIELDS, at) {
+                    Near::Found(value) => Some(value),
+                    Near::Absent | Near::Elsewhere => None,
+                };
+                let right = match (in_view, quick.get(at)) {
+                    (Some(a), Some(b)) => same(a, b),
+                    (a, b) => a.is_none() && b.is_none(),
+                };
+                assert!(right, "field {at} is seen to hold another value");
             }
         }
         // The same in a path whose keys give two fields back.

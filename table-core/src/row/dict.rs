@@ -129,6 +129,24 @@ impl Dict {
     ) -> Option<(&Shape, &FieldSteps)> {
         let number = row.shape();
         let shape = self.shape(number)?;
+        let known = self.structs.get(fields).and_then(|known| match place {
+            Some(place) => known.paths.get(place),
+            None => Some(&known.stored),
+        });
+        match known.and_then(|known| known.known(number)) {
+            Some(steps) => Some((shape, steps)),
+            None => self.find_steps(number, fields, place),
+        }
+    }
+
+    #[inline(never)]
+    fn find_steps(
+        &self,
+        number: u16,
+        fields: &'static [Field],
+        place: Option<&'static Place>,
+    ) -> Option<(&Shape, &FieldSteps)> {
+        let shape = self.shape(number)?;
         let find = || FieldSteps::find((fields, self.numbers_of(fields)), shape, place);
         let known = self.known_of(fields);
         let known = match place {

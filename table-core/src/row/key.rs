@@ -96,15 +96,19 @@ impl KeyBuffer {
 
     /// How many bytes the key has, if it is short and stands as it is.
     fn encode_short(&mut self, table: u32, partition: &str, row: &str) -> Option<usize> {
-        if !partition.is_ascii() || !row.is_ascii() {
+        if !words::are_ascii(partition.as_bytes()) || !words::are_ascii(row.as_bytes()) {
             return None;
         }
-        let mut length = 0;
-        for piece in [&*Number::of(table), partition.as_bytes(), &[SEPARATOR], row.as_bytes()] {
-            let end = length + piece.len();
-            self.short.get_mut(length..end)?.copy_from_slice(piece);
-            length = end;
-        }
+        let number = Number::of(table);
+        let separator = number.len() + partition.len();
+        let length = separator + 1 + row.len();
+        let (before, of_row) = self.short.get_mut(..length)?.split_at_mut_checked(separator)?;
+        let (of_number, of_partition) = before.split_at_mut_checked(number.len())?;
+        of_number.copy_from_slice(&number);
+        of_partition.copy_from_slice(partition.as_bytes());
+        let (end, of_row) = of_row.split_first_mut()?;
+        *end = SEPARATOR;
+        of_row.copy_from_slice(row.as_bytes());
         Some(length)
     }
 }
@@ -176,7 +180,7 @@ impl<'a> StoredKey<'a> {
 
     /// Both keys as they are stored, where they are ASCII alone: that is their text.
     pub(crate) fn plain(&self) -> Option<(&'a [u8], &'a [u8])> {
-        self.pair.is_ascii().then_some((self.partition, self.row))
+        words::are_ascii(self.pair).then_some((self.partition, self.row))
     }
 
     /// Both keys, or `None` where the bytes are no text.

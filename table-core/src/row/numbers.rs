@@ -127,8 +127,13 @@ impl StepsByShape {
         Self(dict.shapes.iter().map(|_| OnceLock::new()).collect())
     }
 
-    /// Where the fields are in rows of the shape of this number; `find` finds it the first time.
+    /// Where the fields are in rows of the shape of this number, if that has been asked for.
     #[inline]
+    pub(super) fn known(&self, number: u16) -> Option<&FieldSteps> {
+        self.0.get(usize::from(number))?.get()?.as_ref()
+    }
+
+    /// Where the fields are in rows of the shape of this number; `find` finds it the first time.
     pub(super) fn of(&self, number: u16, find: impl FnOnce() -> Option<FieldSteps>) -> Option<&FieldSteps> {
         self.0.get(usize::from(number))?.get_or_init(find).as_ref()
     }
@@ -159,6 +164,19 @@ impl<K: ?Sized, V> Clone for Known<K, V> {
 }
 
 impl<K: ?Sized, V> Known<K, V> {
+    /// What is known of the declaration, if it has been asked for.
+    #[inline]
+    pub(crate) fn get(&self, declaration: &'static K) -> Option<&V> {
+        let mut known = self;
+        loop {
+            let entry = known.0.get()?;
+            if std::ptr::eq(entry.declaration, declaration) {
+                return Some(&entry.found);
+            }
+            known = &entry.next;
+        }
+    }
+
     /// What is known of the declaration; `find` looks it up the first time.
     pub(crate) fn of(&self, declaration: &'static K, find: impl Fn(&'static K) -> V) -> &V {
         let mut known = self;

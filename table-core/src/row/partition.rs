@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::model::words;
 use crate::row::key;
 use crate::schema::{self, PropertyValue, Template};
 
@@ -11,11 +12,16 @@ pub(crate) struct Partition {
     /// Its rows' stored keys as far as they are the same: the table's number, the partition key, and what ends it.
     prefix: Vec<u8>,
     /// What was parsed of the key, for the first entity that asked.
-    fields: OnceLock<(&'static Template, Option<Vec<Field>>)>,
+    fields: OnceLock<(&'static Template, Option<Fields>)>,
 }
 
-/// A field that a partition key gives back, by its place in the schema.
-pub(crate) type Field = (usize, PropertyValue<'static>);
+/// What a partition key gives back.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    /// The places of the fields in the schema.
+    pub(crate) at: Vec<usize>,
+    pub(crate) values: Vec<PropertyValue<'static>>,
+}
 
 impl Partition {
     /// Goes to the partition of the row with this stored key.
@@ -35,22 +41,28 @@ impl Partition {
 
     /// The fields of the partition key, and the row key of a row in the partition if that is ASCII alone; `None` where
     /// there is no short way.
+    #[inline]
     pub(crate) fn parsed<'p>(
         &'p self,
         template: &'static Template,
         stored: &'p [u8],
-    ) -> Option<(&'p [Field], &'p [u8])> {
-        let row = stored.get(self.prefix.len()..).filter(|row| row.is_ascii())?;
-        let (of, fields) = self.fields.get_or_init(|| (template, self.parse(template)));
+    ) -> Option<(&'p Fields, &'p [u8])> {
+        let row = stored.get(self.prefix.len()..).filter(|row| words::are_ascii(row))?;
+        let (of, fields) = match self.fields.get() {
+            Some(known) => known,
+            None => self.fields.get_or_init(|| (template, self.parse(template))),
+        };
         let fields = fields.as_ref().filter(|_| std::ptr::eq(*of, template))?;
         Some((fields, row))
     }
 
-    fn parse(&self, template: &Template) -> Option<Vec<Field>> {
+    #[cold]
+    fn parse(&self, template: &Template) -> Option<Fields> {
         let partition = key::StoredKey::parse(&self.prefix)?.partition()?;
-        let mut fields = Vec::new();
+        let mut fields = Fields::default();
         let fits = schema::parse(template, &partition, |field, value| {
-            fields.push((field, value.into_owned()));
+            fields.at.push(field);
+            fields.values.push(value.into_owned());
         });
         fits.then_some(fields)
     }

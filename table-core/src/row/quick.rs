@@ -9,7 +9,7 @@ use super::shaped::{Ends, Fixed, Parts, ShapedRow};
 use crate::model::ValueRef;
 use crate::schema::{ColumnType, Field, Place as RowPlace, PropertyValue};
 
-/// Values that few keys give back more of.
+/// Values that few row keys, or keys that were printed, give back more of.
 const FEW: usize = 4;
 
 /// Where one field is found.
@@ -21,6 +21,17 @@ enum Step {
     Key(u8),
     /// By the longer way.
     Elsewhere,
+}
+
+impl Step {
+    /// Where in the row the field lies, if it does.
+    #[inline]
+    fn in_row(self) -> Option<Place> {
+        match self {
+            Self::Column(place) => Some(place),
+            Self::Key(_) | Self::Elsewhere => None,
+        }
+    }
 }
 
 /// Where each field of a struct is found in rows of one shape, and of one path if keys are said.
@@ -63,10 +74,7 @@ impl FieldSteps {
     /// Where one field lies in the row, if there is a short way to it.
     #[inline]
     pub(super) fn place(&self, field: usize) -> Option<Place> {
-        match self.steps.get(field)? {
-            Step::Column(place) => Some(*place),
-            Step::Key(_) | Step::Elsewhere => None,
-        }
+        self.steps.get(field)?.in_row()
     }
 
     /// What one field holds, if it has a place, the row has it, and it is small.
@@ -78,43 +86,6 @@ impl FieldSteps {
             return None;
         }
         parts.value(place, || None).ok()?
-    }
-}
-
-/// What the keys of a row give back, one after another.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FromKeys<'v> {
-    values: [ValueRef<'v>; FEW],
-    length: usize,
-}
-
-impl Default for FromKeys<'_> {
-    #[inline]
-    fn default() -> Self {
-        Self { values: [ValueRef::Boolean(false); FEW], length: 0 }
-    }
-}
-
-impl<'v> FromKeys<'v> {
-    /// Adds a value. One that is not lent is more than a short way has.
-    #[inline]
-    pub(super) fn push(&mut self, value: &PropertyValue<'v>) {
-        match (value, self.values.get_mut(self.length)) {
-            (PropertyValue::Borrowed(value), Some(place)) => {
-                *place = *value;
-                self.length += 1;
-            }
-            _ => self.length = FEW + 1,
-        }
-    }
-
-    /// The same of a value that somebody else keeps.
-    #[inline]
-    pub(super) fn push_kept(&mut self, value: &'v PropertyValue<'_>) {
-        match value.as_value_ref() {
-            Some(value) => self.push(&PropertyValue::Borrowed(value)),
-            None => self.length = FEW + 1,
-        }
     }
 }
 
@@ -131,6 +102,8 @@ pub(crate) struct Columns<'v> {
 }
 
 impl<'v> Columns<'v> {
+    const NONE: Self = Self { fixed: Fixed::NONE, ends: &[], strings: "", heap: &[] };
+
     /// `None` where some value may be large, or the row is damaged.
     #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
     #[inline(always)]
@@ -188,36 +161,141 @@ impl<'v> Columns<'v> {
     }
 }
 
-/// A row of which fields are read by their steps.
+/// Fields to which a view has the way at hand.
+const AT_HAND: usize = 8;
+
+/// The values of a row that is seen in place, and the way to those of the first fields.
+///
+/// A view outlives whoever has the steps, so it has its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenRow<'v> {
+    columns: Columns<'v>,
+    first: [Step; AT_HAND],
+}
+
+impl<'v> SeenRow<'v> {
+    #[inline]
+    pub(super) fn open(row: &ShapedRow<'v>, shape: &Shape, steps: &FieldSteps) -> Option<Self> {
+        let columns = Columns::open(row, shape)?;
+        let mut first = [Step::Elsewhere; AT_HAND];
+        for (place, step) in first.iter_mut().zip(&steps.steps) {
+            *place = *step;
+        }
+        Some(Self { columns, first })
+    }
+
+    /// What a field holds by these steps, or by those that `find` gives of one that is not among the first.
+    #[inline]
+    pub(super) fn near(&self, field: usize, find: impl FnOnce() -> Option<Place>) -> Near<'v> {
+        let place = match self.first.get(field) {
+            Some(step) => step.in_row(),
+            None => find(),
+        };
+        match place {
+            Some(place) if !self.columns.has(place) => Near::Absent,
+            Some(place) => self.columns.get(place).map_or(Near::Elsewhere, Near::Found),
+            None => Near::Elsewhere,
+        }
+    }
+}
+
+/// What a short way to a field leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Near<'a> {
+    /// Its value.
+    Found(ValueRef<'a>),
+    /// The row has none.
+    Absent,
+    /// There is no short way to it, or it can't be read.
+    Elsewhere,
+}
+
+/// A row of which fields are read by their steps. It has none until it is [opened](Self::open): it is large, and is made
+/// where it stays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuickRow<'v> {
     steps: &'v [Step],
     columns: Columns<'v>,
-    keys: [ValueRef<'v>; FEW],
+    keys: FromKeys<'v>,
+}
+
+/// What the keys of a row give back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FromKeys<'v> {
+    /// First what was kept of the partition key,
+    kept: &'v [PropertyValue<'static>],
+    /// then these.
+    values: [ValueRef<'v>; FEW],
+    length: usize,
+}
+
+impl<'v> FromKeys<'v> {
+    /// Begins with what is kept of the partition key.
+    pub(super) fn keep(&mut self, kept: &'v [PropertyValue<'static>]) {
+        self.kept = kept;
+    }
+
+    /// Adds a value. One that is not lent is more than a short way has.
+    #[inline]
+    pub(super) fn push(&mut self, value: &PropertyValue<'v>) {
+        match (value, self.values.get_mut(self.length)) {
+            (PropertyValue::Borrowed(value), Some(place)) => {
+                *place = *value;
+                self.length += 1;
+            }
+            _ => self.length = usize::from(u16::MAX),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.kept.len() + self.length
+    }
+
+    fn get(&self, at: u8) -> Option<ValueRef<'v>> {
+        let at = usize::from(at);
+        match self.kept.get(at) {
+            Some(value) => value.as_value_ref(),
+            None => self.values.get(at - self.kept.len()).copied(),
+        }
+    }
 }
 
 impl<'v> QuickRow<'v> {
-    /// `None` where the row takes the longer way: some value may be large, or it is damaged.
+    /// No row.
     #[inline]
-    pub(super) fn new(
-        row: &ShapedRow<'v>,
-        shape: &Shape,
-        steps: &'v FieldSteps,
-        keys: FromKeys<'v>,
-    ) -> Option<Self> {
-        let columns = Columns::open(row, shape)?;
-        (keys.length == steps.keys).then_some(Self { steps: &steps.steps, columns, keys: keys.values })
+    pub(crate) fn none() -> Self {
+        let keys = FromKeys { kept: &[], values: [ValueRef::Boolean(false); FEW], length: 0 };
+        Self { steps: &[], columns: Columns::NONE, keys }
+    }
+
+    /// What the row's keys give back is put here before it is opened.
+    #[inline]
+    pub(super) fn keys(&mut self) -> &mut FromKeys<'v> {
+        &mut self.keys
+    }
+
+    /// Opens a row whose keys have been taken. `None` where it takes the longer way: some value may be large, or it is
+    /// damaged.
+    #[inline]
+    pub(super) fn open(&mut self, row: &ShapedRow<'v>, shape: &Shape, steps: &'v FieldSteps) -> Option<()> {
+        if self.keys.len() != steps.keys {
+            return None;
+        }
+        self.columns = Columns::open(row, shape)?;
+        self.steps = &steps.steps;
+        Some(())
     }
 
     /// Whether the field has a place, and the row nothing there.
     pub(crate) fn lacks(&self, field: usize) -> bool {
-        matches!(self.steps.get(field), Some(Step::Column(place)) if !self.columns.has(*place))
+        let place = self.steps.get(field).copied().and_then(Step::in_row);
+        place.is_some_and(|place| !self.columns.has(place))
     }
 
     /// What the keys give back of the field.
     pub(crate) fn of_keys(&self, field: usize) -> Option<ValueRef<'v>> {
         match self.steps.get(field)? {
-            Step::Key(at) => self.keys.get(usize::from(*at)).copied(),
+            Step::Key(at) => self.keys.get(*at),
             Step::Column(_) | Step::Elsewhere => None,
         }
     }
@@ -231,7 +309,7 @@ impl<'v> QuickRow<'v> {
     pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'v>> {
         match self.steps.get(field)? {
             Step::Column(place) => self.columns.get(*place),
-            Step::Key(at) => self.keys.get(usize::from(*at)).copied(),
+            Step::Key(at) => self.keys.get(*at),
             Step::Elsewhere => None,
         }
     }

@@ -210,6 +210,8 @@ impl<'a> Ends<'a> {
 pub(super) struct Fixed<'a>(&'a [u8]);
 
 impl<'a> Fixed<'a> {
+    pub(super) const NONE: Self = Self(&[]);
+
     #[inline]
     fn has_bit(&self, bit: usize) -> bool {
         self.0.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)

@@ -7,7 +7,6 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-pub(crate) use self::fields::Near;
 use super::dict::Dict;
 use super::merge::Numbered;
 use super::partition::{self, Partition};
@@ -214,10 +213,7 @@ impl<'a> RowView<'a> {
     /// What the partition key gives back, and the bytes of the row key's text, where another row of the partition was
     /// just read.
     #[inline]
-    pub(crate) fn known_partition(
-        &self,
-        template: &'static Template,
-    ) -> Option<(&[partition::Field], &[u8])> {
+    pub(crate) fn known_partition(&self, template: &'static Template) -> Option<(&partition::Fields, &[u8])> {
         match self.known {
             KnownKeys::Partition(partition) => partition.parsed(template, &self.key),
             _ => None,

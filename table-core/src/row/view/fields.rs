@@ -7,19 +7,8 @@ use crate::error::Result;
 use crate::model::ValueRef;
 use crate::row::Body;
 use crate::row::numbers::PropertyNumber;
-use crate::row::quick::{Columns, FromKeys, QuickRow};
-use crate::schema::{self, Field, Place};
-
-/// What a short way to a field leads to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Near<'a> {
-    /// Its value.
-    Found(ValueRef<'a>),
-    /// The row has none.
-    Absent,
-    /// There is no short way to it, or it can't be read.
-    Elsewhere,
-}
+use crate::row::quick::{FromKeys, Near, QuickRow, SeenRow};
+use crate::schema::{self, Field, Place, PropertyValue};
 
 impl<'a> RowView<'a> {
     /// The row that holds what this part of the entity does: the row itself, unless it is the head of a wide one.
@@ -76,83 +65,92 @@ impl<'a> RowView<'a> {
         self.small_at(number.place, number.unsealed?)
     }
 
-    /// The values of the row, if it has a shape and none of them is large.
+    /// The row as these fields are seen in it, if it has a shape and none of its values is large.
     #[inline]
-    pub(crate) fn columns(&self) -> Option<Columns<'a>> {
+    pub(crate) fn seen(&self, fields: &'static [Field]) -> Option<SeenRow<'a>> {
         if let KnownKeys::Parts(_) = self.known {
             return None;
         }
         let Body::Shaped(shaped) = self.row.body() else { return None };
-        Columns::open(shaped, self.dict.shape(shaped.shape())?)
+        let (shape, steps) = self.dict.steps(shaped, fields, None)?;
+        SeenRow::open(shaped, shape, steps)
     }
 
-    /// The field as these columns of the row have it.
-    #[expect(
-        clippy::inline_always,
-        reason = "for each field of each row, a call costs as much as what it does"
-    )]
-    #[inline(always)]
-    pub(crate) fn get_in(&self, columns: &Columns<'a>, fields: &'static [Field], field: usize) -> Near<'a> {
-        let Body::Shaped(shaped) = self.row.body() else { return Near::Elsewhere };
-        let steps = self.dict.steps(shaped, fields, None);
-        match steps.and_then(|(_, steps)| steps.place(field)) {
-            Some(place) if !columns.has(place) => Near::Absent,
-            Some(place) => columns.get(place).map_or(Near::Elsewhere, Near::Found),
-            None => Near::Elsewhere,
-        }
-    }
-
-    /// The row as these fields are read from it by the short way, without its keys or with what those of its place give
-    /// back; `None` where it takes the longer way.
+    /// The field as the row is seen.
     #[inline]
+    pub(crate) fn get_in(&self, seen: &SeenRow<'a>, fields: &'static [Field], field: usize) -> Near<'a> {
+        seen.near(field, || {
+            let Body::Shaped(shaped) = self.row.body() else { return None };
+            self.dict.steps(shaped, fields, None)?.1.place(field)
+        })
+    }
+
+    /// Opens the row as these fields are read from it by the short way, without its keys or with what those of its place give
+    /// back; `None` where it takes the longer way.
+    #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
+    #[inline(always)]
+    pub(crate) fn open<'v>(
+        &'v self,
+        fields: &'static [Field],
+        place: Option<&'static Place>,
+        quick: &mut QuickRow<'v>,
+    ) -> Option<()> {
+        if let KnownKeys::Parts(_) = self.known {
+            return None;
+        }
+        let Body::Shaped(shaped) = self.row.body() else { return None };
+        let (shape, steps) = self.dict.steps(shaped, fields, place)?;
+        if let Some(place) = place {
+            self.take_keys(place, quick.keys())?;
+        }
+        quick.open(shaped, shape, steps)
+    }
+
+    /// The row as these fields are read from it by the short way; `None` where it takes the longer way.
+    #[cfg(feature = "fuzzing")]
     pub(crate) fn quick(
         &self,
         fields: &'static [Field],
         place: Option<&'static Place>,
     ) -> Option<QuickRow<'_>> {
-        if let KnownKeys::Parts(_) = self.known {
-            return None;
-        }
-        self.own_quick(fields, place)
+        let mut quick = QuickRow::none();
+        self.open(fields, place, &mut quick)?;
+        Some(quick)
     }
 
-    /// The same of a row of its own, though it may be one of several.
-    #[inline]
-    pub(crate) fn own_quick(
-        &self,
-        fields: &'static [Field],
-        place: Option<&'static Place>,
-    ) -> Option<QuickRow<'_>> {
+    /// The same without its keys, of a row of its own, though it may be one of several.
+    pub(crate) fn own_quick(&self, fields: &'static [Field]) -> Option<QuickRow<'_>> {
         let Body::Shaped(shaped) = self.row.body() else { return None };
-        let (shape, steps) = self.dict.steps(shaped, fields, place)?;
-        let mut keys = FromKeys::default();
-        if let Some(place) = place {
-            self.take_keys(place, &mut keys)?;
-        }
-        QuickRow::new(shaped, shape, steps, keys)
+        let (shape, steps) = self.dict.steps(shaped, fields, None)?;
+        let mut quick = QuickRow::none();
+        quick.open(shaped, shape, steps)?;
+        Some(quick)
     }
 
     /// Takes what the keys give back, which stand as they are and fit their templates.
     #[inline]
     fn take_keys<'v>(&'v self, place: &'static Place, keys: &mut FromKeys<'v>) -> Option<()> {
         let row_key = if let Some((fields, row_key)) = self.known_partition(&place.partition) {
-            for (_, value) in fields {
-                keys.push_kept(value);
-            }
+            keys.keep(&fields.values);
             row_key
-        } else if let KnownKeys::Texts(partition, row_key) = self.known {
-            return (schema::parse(&place.partition, partition, |_, value| keys.push(&value))
-                && schema::parse(&place.row, row_key, |_, value| keys.push(&value)))
-            .then_some(());
         } else {
-            let (partition, row_key) = self.plain_keys()?;
-            let fits = schema::parse_bytes(&place.partition, partition, |_, value| keys.push(&value));
-            if !fits {
-                return None;
-            }
-            row_key
+            return self.take_both_keys(place, keys);
         };
         schema::parse_bytes(&place.row, row_key, |_, value| keys.push(&value)).then_some(())
+    }
+
+    #[inline(never)]
+    fn take_both_keys<'v>(&'v self, place: &'static Place, keys: &mut FromKeys<'v>) -> Option<()> {
+        let mut take = |_, value: PropertyValue<'v>| keys.push(&value);
+        let fit = if let KnownKeys::Texts(partition, row_key) = self.known {
+            schema::parse(&place.partition, partition, &mut take)
+                && schema::parse(&place.row, row_key, &mut take)
+        } else {
+            let (partition, row_key) = self.plain_keys()?;
+            schema::parse_bytes(&place.partition, partition, &mut take)
+                && schema::parse_bytes(&place.row, row_key, &mut take)
+        };
+        fit.then_some(())
     }
 
     /// The numbers of the fields' properties.

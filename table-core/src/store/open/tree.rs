@@ -16,7 +16,7 @@ mod ways;
 pub(crate) use self::gaps::Explored;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::leaves::image::Image;
-pub(crate) use self::leaves::{Entry, LeafWalk};
+pub(crate) use self::leaves::{Entry, LeafWalk, WalkedLeaf};
 pub(crate) use self::living::Living;
 pub(crate) use self::paths::LeafPath;
 pub(super) use self::ways::LastWay;

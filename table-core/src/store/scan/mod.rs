@@ -122,6 +122,11 @@ impl Scan {
                 self.end()?;
                 return Ok(None);
             };
+            let (key, bytes) = row;
+            if self.takes_plainly(key, bytes) {
+                let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
+                return Ok(Some(Found { key, row }));
+            }
             if let Some(found) = self.take(inner, txn, row)? {
                 return Ok(Some(found));
             }

@@ -6,7 +6,7 @@ use super::read;
 use crate::error::Result;
 use crate::row::key::StoredRange;
 use crate::store::lmdb::ReadTxn;
-use crate::store::open::{Entry, LeafWalk, Living};
+use crate::store::open::{Entry, LeafWalk, Living, WalkedLeaf};
 use crate::store::opened::Inner;
 
 /// A key and its row.
@@ -14,7 +14,8 @@ type Pair<'t> = (&'t [u8], &'t [u8]);
 
 /// The rows of a scan's range.
 pub(in crate::store) enum Rows<'t> {
-    Leaves(LeafWalk, Living<'t>),
+    /// And the leaf that the walk is on.
+    Leaves(LeafWalk, Living<'t>, Option<WalkedLeaf<'t>>),
     Cursor(Cursor<'t>),
 }
 
@@ -23,7 +24,7 @@ impl<'t> Rows<'t> {
         if let (Some(pages), Some(range)) = (pages(inner, txn, scan), &scan.range)
             && let Some(walk) = pages.walk((&range.0, &range.1), scan.plan.reverse)?
         {
-            return Ok(Self::Leaves(walk, pages));
+            return Ok(Self::Leaves(walk, pages, None));
         }
         Cursor::new(inner, txn, scan, None).map(Self::Cursor)
     }
@@ -32,10 +33,13 @@ impl<'t> Rows<'t> {
     #[inline]
     pub(in crate::store) fn next(&mut self, range: Option<&StoredRange>) -> Result<Option<Pair<'t>>> {
         match self {
-            Self::Leaves(walk, pages) => {
+            Self::Leaves(walk, pages, on) => {
+                if let Some(row) = on.and_then(|leaf| walk.next_of(*pages, leaf)) {
+                    return row.map(|Entry { key, bytes, .. }| Some((key, bytes)));
+                }
                 let Some((start, end)) = range else { return Ok(None) };
-                let Some(leaf) = walk.leaf(*pages, (start, end))? else { return Ok(None) };
-                let row = walk.next_of(*pages, leaf).transpose()?;
+                *on = walk.leaf(*pages, (start, end))?;
+                let row = on.and_then(|leaf| walk.next_of(*pages, leaf)).transpose()?;
                 Ok(row.map(|Entry { key, bytes, .. }| (key, bytes)))
             }
             Self::Cursor(cursor) => cursor.next(),

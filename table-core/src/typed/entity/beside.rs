@@ -30,8 +30,8 @@ pub(in crate::typed) trait FromRow: Entity {
         }
         wide::check_joined(view, Self::SCHEMA)?;
         let place = const { Self::SCHEMA.place() };
-        let mut source = Source::begin(Self::SCHEMA, place, view);
-        source.take_keys(place)?;
+        let mut source = Source::closed(Self::SCHEMA, view);
+        source.open_in(place, view)?;
         match Self::from_source(&mut source) {
             Ok(entity) => Ok(Stored::new(entity, ETag::from_timestamp(view.timestamp()))),
             Err(error) => Err(error),
@@ -40,8 +40,8 @@ pub(in crate::typed) trait FromRow: Entity {
 
     /// The entity of a whole copy of it that lies in this place.
     fn of_copy(view: &RowView<'_>, place: &'static Place) -> Result<Copied<Self>> {
-        let mut source = Source::begin(Self::SCHEMA, place, view);
-        source.take_keys(place)?;
+        let mut source = Source::closed(Self::SCHEMA, view);
+        source.open_in(place, view)?;
         match Self::from_source(&mut source) {
             Ok(entity) => Ok(Copied::new(entity)),
             Err(error) => Err(error),

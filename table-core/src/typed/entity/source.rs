@@ -13,6 +13,7 @@ use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::opened::Opened;
 use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
+use crate::row::quick::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{
     self, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Schema, Template, ValueError,
@@ -26,11 +27,13 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 /// A stored row as the fields of an entity: those that its key gives back, and those stored in it.
 #[derive(Debug)]
 pub struct Source<'v> {
+    /// The row by the short way. It has no fields where there is none.
+    quick: QuickRow<'v>,
+    /// The field to be taken next.
+    next: usize,
     schema: &'static Schema,
     row: Row<'v>,
     way: Way<'v>,
-    /// The field to be taken next.
-    next: usize,
 }
 
 impl<'v> Source<'v> {
@@ -42,8 +45,8 @@ impl<'v> Source<'v> {
     /// A row that lies in this place.
     #[inline]
     pub(crate) fn new(schema: &'static Schema, place: &'static Place, view: &'v RowView<'v>) -> Result<Self> {
-        let mut source = Self::begin(schema, place, view);
-        source.take_keys(place)?;
+        let mut source = Self::closed(schema, view);
+        source.open_in(place, view)?;
         Ok(source)
     }
 
@@ -61,47 +64,50 @@ impl<'v> Source<'v> {
         Self::with_keys(schema, schema.place(), Row::Given(entity))
     }
 
-    /// A row that lies in this place, before its keys are [taken apart](Self::take_keys): what is made is large, and is
-    /// better not moved.
-    #[inline]
-    pub(crate) fn begin(schema: &'static Schema, place: &'static Place, view: &'v RowView<'v>) -> Self {
-        Self::short(schema, Some(place), view)
+    /// A row that is still to be [opened](Self::open_in): what is made of it is large, and is better made where it stays.
+    #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
+    #[inline(always)]
+    pub(crate) fn closed(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
+        Self { quick: QuickRow::none(), next: 0, schema, row: Row::Stored(view), way: Way::Short }
     }
 
-    /// Reads by the path's plan if the row's shape has one; else by names, with the keys not taken apart yet.
-    #[inline]
-    fn short(schema: &'static Schema, place: Option<&'static Place>, view: &'v RowView<'v>) -> Self {
-        let way = match (view.quick(schema.fields, place), view.parts()) {
-            (Some(quick), _) => Way::Short(quick),
-            (None, Some(parts)) => Way::Wide(WideWay::of(view, parts, schema)),
-            (None, None) => Way::Long(Long::of(Row::Stored(view), schema)),
+    /// Opens the row, which lies in this place.
+    pub(crate) fn open_in(&mut self, place: &'static Place, view: &'v RowView<'v>) -> Result<()> {
+        if view.open(self.schema.fields, Some(place), &mut self.quick).is_some() {
+            return Ok(());
+        }
+        self.take_longer_way(view);
+        self.take_keys_long(place)
+    }
+
+    #[inline(never)]
+    fn take_longer_way(&mut self, view: &'v RowView<'v>) {
+        self.quick = QuickRow::none();
+        self.way = match view.parts() {
+            Some(parts) => Way::Wide(WideWay::of(view, parts, self.schema)),
+            None => Way::Long(Long::of(self.row, self.schema)),
         };
-        Self { schema, row: Row::Stored(view), way, next: 0 }
     }
 
     fn with_keys(schema: &'static Schema, place: &'static Place, row: Row<'v>) -> Result<Self> {
         let mut source = Self::long(schema, row);
-        source.take_keys(place)?;
+        source.take_keys_long(place)?;
         Ok(source)
     }
 
     fn long(schema: &'static Schema, row: Row<'v>) -> Self {
-        Self { schema, row, way: Way::Long(Long::of(row, schema)), next: 0 }
+        let way = Way::Long(Long::of(row, schema));
+        Self { quick: QuickRow::none(), next: 0, schema, row, way }
     }
 
-    /// Takes what the keys give back, where that is not known yet.
-    #[inline]
-    pub(crate) fn take_keys(&mut self, place: &'static Place) -> Result<()> {
-        if let Way::Short(_) = self.way { Ok(()) } else { self.take_keys_long(place) }
-    }
-
+    /// Takes what the keys give back, where they are not taken apart by the short way.
     #[inline(never)]
     fn take_keys_long(&mut self, place: &'static Place) -> Result<()> {
         let Some(Long { from_keys: found, .. }) = self.way.long() else { return Ok(()) };
         if let Row::Stored(view) = self.row
             && let Some((fields, row_key)) = view.known_partition(&place.partition)
         {
-            for (field, value) in fields {
+            for (field, value) in fields.at.iter().zip(&fields.values) {
                 let Some(value) = value.as_value_ref() else { continue };
                 found.push_ref(*field, value);
             }
@@ -131,7 +137,11 @@ impl<'v> Source<'v> {
 
     /// A row none of whose wanted fields its keys give back.
     pub(crate) fn without_keys(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
-        Self::short(schema, None, view)
+        let mut source = Self::closed(schema, view);
+        if view.open(schema.fields, None, &mut source.quick).is_none() {
+            source.take_longer_way(view);
+        }
+        source
     }
 
     /// What will be stored of an entity with these values.
@@ -209,11 +219,10 @@ impl<'v> Source<'v> {
 
     /// Whether there is nothing of the field at this place.
     pub(in crate::typed) fn lacks(&self, field: usize) -> Result<bool> {
-        match &self.way {
-            Way::Short(quick) if quick.lacks(field) => Ok(true),
-            Way::Short(quick) if quick.get(field).is_some() => Ok(false),
-            _ => Ok(self.value(field)?.is_none()),
+        if self.quick.lacks(field) {
+            return Ok(true);
         }
+        Ok(self.quick.get(field).is_none() && self.value(field)?.is_none())
     }
 
     /// Takes the next field, which is kept as text.
@@ -247,12 +256,7 @@ impl<'v> Source<'v> {
     )]
     pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         // A value that comes by the short way stays in registers, where the processor need not wait for it.
-        let found = match &self.way {
-            Way::Short(quick) => quick.get(field),
-            Way::Long(long) => long.near(self.row, field),
-            Way::Wide(wide) => wide.near(self.schema.fields, field),
-        };
-        match found {
+        match self.quick.get(field) {
             None => self.field_of_any(field, from),
             found => from(found).map_err(|error| self.refused(field, &error)),
         }
@@ -261,8 +265,13 @@ impl<'v> Source<'v> {
     /// Takes a field that may be absent, sealed, or at any place of the row.
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
-        if self.way.lacks(self.schema.fields, field) {
-            return from(None).map_err(|error| self.refused(field, &error));
+        let near = match &self.way {
+            Way::Short => None,
+            Way::Long(long) => long.near(self.row, field),
+            Way::Wide(wide) => wide.near(self.schema.fields, field),
+        };
+        if near.is_some() || self.surely_lacks(field) {
+            return from(near).map_err(|error| self.refused(field, &error));
         }
         match self.value(field)? {
             Some(sealed) if self.is_sealed(field, sealed) => {
@@ -273,16 +282,21 @@ impl<'v> Source<'v> {
         .map_err(|error| self.refused(field, &error))
     }
 
+    /// Whether the row surely lacks the field, by what the short way knows.
+    fn surely_lacks(&self, field: usize) -> bool {
+        match &self.way {
+            Way::Short => self.quick.lacks(field),
+            Way::Long(_) => false,
+            Way::Wide(wide) => wide.lacks(self.schema.fields, field),
+        }
+    }
+
     /// Takes the field at this place; what `default` makes if it is absent.
     pub fn field_or<T>(&self, field: usize, from: FromProperty<T>, default: fn() -> T) -> Result<T> {
-        if let Way::Short(quick) = &self.way
-            && quick.lacks(field)
-        {
+        if self.quick.lacks(field) {
             return Ok(default());
         }
-        if let Way::Short(quick) = &self.way
-            && let Some(found) = quick.get(field)
-        {
+        if let Some(found) = self.quick.get(field) {
             return from(Some(found)).map_err(|error| self.refused(field, &error));
         }
         match self.value(field)? {
@@ -329,7 +343,7 @@ impl<'v> Source<'v> {
     /// What the field holds.
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         let known = match &self.way {
-            Way::Short(quick) => quick.of_keys(field),
+            Way::Short => self.quick.of_keys(field),
             Way::Long(long) => long.from_keys.get(field),
             Way::Wide(wide) => wide.long.from_keys.get(field),
         };
@@ -353,12 +367,12 @@ impl<'v> Source<'v> {
             return view.get_field(self.schema.fields, field);
         }
         let number = match &self.way {
-            Way::Short(_) | Way::Wide(_) => view.numbers(self.schema.fields).get(field),
+            Way::Short | Way::Wide(_) => view.numbers(self.schema.fields).get(field),
             Way::Long(long) => long.numbers.get(field),
         };
         let found = match number {
             Some(PropertyNumber { id: Some(id), .. }) => match &self.way {
-                Way::Short(_) | Way::Wide(_) => view.get_by_id(*id),
+                Way::Short | Way::Wide(_) => view.get_by_id(*id),
                 Way::Long(long) => view.seek(*id, &long.place),
             },
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),

@@ -16,8 +16,8 @@ use crate::model::ValueRef;
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{
-    self, CharSet, FieldPart, KeyPair, KeyPart, KeyType, KeyValues, Place, Property, PropertyValue, Schema,
-    Template, ValueError,
+    self, CharSet, FieldPart, KeyPair, KeyPart, KeyType, KeyValues, Part, Place, Property, PropertyValue,
+    Schema, Template, ValueError,
 };
 use crate::typed::change::values_of;
 use crate::typed::entity::Entity;
@@ -112,29 +112,11 @@ pub type KeyResult<'a> = Result<PropertyValue<'a>, ValueError>;
 pub(crate) struct Arguments<'a> {
     templates: [&'a Template; 2],
     given: &'a [KeyResult<'a>],
-    /// The fields of the first arguments: most keys have no more.
-    first: [usize; FIRST],
-    /// How many those are.
-    known: usize,
 }
-
-/// Arguments that few keys have more of.
-const FIRST: usize = 6;
 
 impl<'a> Arguments<'a> {
     pub(crate) fn new(place: &'a Place, given: &'a [KeyResult<'a>]) -> Self {
-        let templates = [&place.partition, &place.row];
-        let (mut first, mut known) = ([0; FIRST], 0);
-        for template in templates {
-            for part in schema::fields(template) {
-                let is_known = first.iter().take(known).any(|field| *field == part.field);
-                if !is_known && let Some(place) = first.get_mut(known) {
-                    *place = part.field;
-                    known += 1;
-                }
-            }
-        }
-        Self { templates, given, first, known }
+        Self { templates: [&place.partition, &place.row], given }
     }
 
     /// What was given for a field.
@@ -150,20 +132,25 @@ impl<'a> Arguments<'a> {
         self.templates.into_iter().flat_map(schema::fields)
     }
 
-    /// The place of a field among the arguments. Behind the first, counted anew each time.
+    /// The place of a field among the arguments. Keys have so few that they are counted each time.
     fn place(&self, field: usize) -> Option<usize> {
-        let first = self.first.iter().take(self.known).position(|known| *known == field);
-        if first.is_some() || self.known < FIRST {
-            return first;
-        }
-        let mut place = 0;
-        for (at, part) in self.parts().enumerate() {
-            if part.field == field {
-                return Some(place);
+        let (mut place, mut before) = (0, 0);
+        for template in self.templates {
+            for part in template.parts {
+                let Part::Field(part) = part else { continue };
+                if part.field == field {
+                    return Some(place);
+                }
+                let is_new = before == 0 || self.is_new(part.field, before);
+                (place, before) = (place + usize::from(is_new), before + 1);
             }
-            place += usize::from(self.parts().take(at).all(|before| before.field != part.field));
         }
         None
+    }
+
+    /// Whether none of so many first parts is of this field.
+    fn is_new(&self, field: usize, parts: usize) -> bool {
+        self.parts().take(parts).all(|before| before.field != field)
     }
 }
 

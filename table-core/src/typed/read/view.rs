@@ -9,8 +9,8 @@ use super::reading::Whole;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::rows::Views;
 use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
-use crate::row::quick::Columns;
-use crate::row::view::{Near, RowView};
+use crate::row::quick::{Near, SeenRow};
+use crate::row::view::RowView;
 use crate::schema::{self, PropertyValue, Template, ValueError};
 use crate::typed::entity::path::{self, Path, PathKeys};
 use crate::typed::entity::source::{Source, Text};
@@ -45,8 +45,8 @@ pub struct View<'a, E: Entity>(E::View<'a>);
 
 impl<'a, E: Entity> View<'a, E> {
     pub(crate) fn new(row: RowView<'a>) -> Self {
-        let columns = row.columns();
-        Self(E::View::new(FieldViews { row, columns, keys: OwnRows::<E>::KEYS }))
+        let seen = row.seen(E::SCHEMA.fields);
+        Self(E::View::new(FieldViews { row, seen, keys: OwnRows::<E>::KEYS }))
     }
 
     /// The version, to be demanded of a later write.
@@ -97,7 +97,7 @@ pub trait EntityView<'a> {
 pub struct FieldViews<'a> {
     row: RowView<'a>,
     /// The row's values, where it has a shape and none of them is large.
-    columns: Option<Columns<'a>>,
+    seen: Option<SeenRow<'a>>,
     keys: &'static PathKeys,
 }
 
@@ -172,8 +172,8 @@ impl FieldViews<'_> {
     #[inline]
     fn near(&self, field: usize) -> Near<'_> {
         let fields = self.keys.schema().fields;
-        match &self.columns {
-            Some(columns) => self.row.get_in(columns, fields, field),
+        match &self.seen {
+            Some(seen) => self.row.get_in(seen, fields, field),
             None => self.row.get_near(fields, field).map_or(Near::Elsewhere, Near::Found),
         }
     }

@@ -14,8 +14,8 @@ use crate::schema::{Field, Schema};
 /// How fields are found.
 #[derive(Debug)]
 pub(super) enum Way<'v> {
-    /// By what is known of all rows of a path that have one shape.
-    Short(QuickRow<'v>),
+    /// By what is known of all rows of a path that have one shape, which [`Source`](super::Source) has beside it.
+    Short,
     /// By their properties' numbers or names, in any row.
     Long(Long<'v>),
     /// In the rows of a wide entity.
@@ -36,7 +36,7 @@ impl<'v> WideWay<'v> {
         schema: &'static Schema,
     ) -> Box<Self> {
         let rows = std::iter::once(Some(head)).chain(parts.iter().map(Option::as_ref));
-        let rows = rows.map(|row| row?.own_quick(schema.fields, None)).collect();
+        let rows = rows.map(|row| row?.own_quick(schema.fields)).collect();
         Box::new(Self { rows, long: Long::of(Row::Stored(head), schema) })
     }
 
@@ -61,18 +61,9 @@ impl<'v> Way<'v> {
     /// What the longer way knows, if fields are found by it.
     pub(super) fn long(&mut self) -> Option<&mut Long<'v>> {
         match self {
-            Self::Short(_) => None,
+            Self::Short => None,
             Self::Long(long) => Some(long),
             Self::Wide(wide) => Some(&mut wide.long),
-        }
-    }
-
-    /// Whether a row that is read by the short way surely lacks the field.
-    pub(super) fn lacks(&self, fields: &[Field], field: usize) -> bool {
-        match self {
-            Self::Short(quick) => quick.lacks(field),
-            Self::Long(_) => false,
-            Self::Wide(wide) => wide.lacks(fields, field),
         }
     }
 }
