@@ -59,6 +59,31 @@ pub fn default_of<T: HasDefault>() -> T {
     T::of_type()
 }
 
+/// A function that says of an entity whether it is listed, or counted.
+#[diagnostic::on_unimplemented(
+    message = "`when` names a function that takes a reference to the entity, and gives a `bool`",
+    label = "expected `fn(&{E}) -> bool`",
+    note = "write `fn is_listed(&self) -> bool` in `impl {E}`, and `when = {E}::is_listed`"
+)]
+pub trait Decides<E> {
+    /// Whether it is.
+    fn decides(&self, entity: &E) -> bool;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, F: Fn(&E) -> bool> Decides<E> for F {
+    fn decides(&self, entity: &E) -> bool {
+        self(entity)
+    }
+}
+
+/// What the function that `when` names says of an entity.
+#[allow(clippy::needless_pass_by_value, reason = "a function, named where it is called")]
+#[inline]
+pub fn decides<E>(when: impl Decides<E>, entity: &E) -> bool {
+    when.decides(entity)
+}
+
 /// Shows a value by its type's name.
 pub fn named(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
     f.debug_struct(name).finish_non_exhaustive()

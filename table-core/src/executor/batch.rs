@@ -238,8 +238,12 @@ impl Batch {
     }
 
     /// Gives `read` the next row, and what of it is selected.
-    // A build that is not optimized has this once; in others it is made anew where the row is read, without a call.
-    #[cfg_attr(not(debug_assertions), inline)]
+    // A build that is not optimized has this once; in others it is made where the row is read, which is then no call.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(clippy::inline_always, reason = "`read` is known there, and is made in place of a call"),
+        inline(always)
+    )]
     pub(super) fn next(
         &mut self,
         walk: &dyn Walk,

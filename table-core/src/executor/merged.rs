@@ -64,8 +64,12 @@ impl Merged {
     }
 
     /// Gives `read` the next row, and what of it is selected.
-    // A build that is not optimized has this once; in others it is made anew where the row is read, without a call.
-    #[cfg_attr(not(debug_assertions), inline)]
+    // A build that is not optimized has this once; in others it is made where the row is read, which is then no call.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(clippy::inline_always, reason = "`read` is known there, and is made in place of a call"),
+        inline(always)
+    )]
     pub(crate) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
         // Most rows are of one lane, and were read ahead.
         let first = match self.walks.as_mut_slice() {

@@ -82,8 +82,12 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
     }
 
     /// Gives `read` the next row that the query finds.
-    // A build that is not optimized has this once; in others it is made anew where the row is read, without a call.
-    #[cfg_attr(not(debug_assertions), inline)]
+    // A build that is not optimized has this once; in others it is made where the row is read, which is then no call.
+    #[cfg_attr(
+        not(debug_assertions),
+        expect(clippy::inline_always, reason = "`read` is known there, and is made in place of a call"),
+        inline(always)
+    )]
     pub(crate) fn next(&mut self, read: &mut ReadRow<'_>) -> Option<Result<()>> {
         let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
         let next = self.rows.next(snapshot.moment(), &mut |selection, view| {

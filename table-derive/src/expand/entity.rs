@@ -148,15 +148,11 @@ fn has_elements(model: &Entity<'_>, at: usize) -> bool {
 
 /// Whether a sparse index has a row.
 fn has_row(model: &Entity<'_>) -> TokenStream {
+    let krate = &model.krate;
     let arms = model.indexes.iter().enumerate().filter_map(|(number, index)| {
         let path = index.when.as_ref()?;
-        // C26: a function of another signature is refused where it is named, since its type is expected there.
-        Some(quote! {
-            #number => {
-                let when: fn(&Self) -> ::core::primitive::bool = #path;
-                when(self)
-            }
-        })
+        // C26: a function of another signature is refused where it is named.
+        Some(quote!(#number => #krate::decides(#path, self),))
     });
     let arms: Vec<_> = arms.collect();
     if arms.is_empty() {

@@ -96,6 +96,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     });
     let kinds = (1..=model.parts()).map(|part| format!("{}.{part:02}", model.entity_type()));
     let with_parts = (!of_parts.is_empty()).then(|| quote!(.parts(&[#(#kinds),*])));
+    // A constant is put into each unit of the compiler that uses it, and a static once: a declaration is known by its address.
     // The lists are constants of their own: inside of others the compiler would look again and again into each part of
     // them to see whether it could be promoted.
     quote! {{
@@ -103,15 +104,17 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
         const PARTS: [&[#krate::schema::Part]; #count] = [#(#parts),*];
         const ROW: #krate::schema::Place = #krate::schema::Place::new(#table, #partition, #row) #periods;
         #indexes
-        &#krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW #(#places)*])
-            #with_parts
-            #with_indexes
-            #version
-            #former
-            #gone
-            #signed
-            #summary_of
-            #copied
+        static DECLARED: #krate::schema::Schema =
+            #krate::schema::Schema::new([#entity, #kind], FIELDS, &[ROW #(#places)*])
+                #with_parts
+                #with_indexes
+                #version
+                #former
+                #gone
+                #signed
+                #summary_of
+                #copied;
+        &DECLARED
     }}
 }
 

@@ -165,18 +165,19 @@ fn of_summary(model: &Entity<'_>) -> TokenStream {
 
 /// The function that says in which numbers an entity counts.
 fn counting<'m>(model: &'m Entity<'_>, numbers: impl Iterator<Item = &'m Number>) -> TokenStream {
-    let Some(summary) = &model.summary else { return TokenStream::new() };
-    let of = &summary.of;
+    if model.summary.is_none() {
+        return TokenStream::new();
+    }
+    let krate = &model.krate;
     let whens = numbers.enumerate().filter_map(|(at, number)| match &number.is {
         Counts::When(path) => Some((at, path)),
         _ => None,
     });
-    // C26: a function of another signature is refused where it is named, since its type is expected there.
+    // C26: a function of another signature is refused where it is named.
     let whens: Vec<_> = whens
         .map(|(at, path)| {
             quote! {
-                let when: fn(&#of) -> ::core::primitive::bool = #path;
-                if when(source) {
+                if #krate::decides(#path, source) {
                     counted |= 1 << #at;
                 }
             }

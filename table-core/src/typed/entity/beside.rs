@@ -29,7 +29,7 @@ pub(in crate::typed) trait FromRow: Entity {
             return Ok(Stored::new(entity, ETag::from_timestamp(view.timestamp())));
         }
         wide::check_joined(view, Self::SCHEMA)?;
-        let place = const { Self::SCHEMA.place() };
+        let place = Self::SCHEMA.place();
         let mut source = Source::closed(Self::SCHEMA, view);
         source.open_in(place, view)?;
         match Self::from_source(&mut source) {

@@ -50,7 +50,9 @@ const _: () = {
                 __table::schema::Template::new("{name}", PARTS[0usize]),
                 __table::schema::Template::new("department", PARTS[1usize]),
             );
-            &__table::schema::Schema::new(["Department", "department"], FIELDS, &[ROW])
+            static DECLARED: __table::schema::Schema =
+                __table::schema::Schema::new(["Department", "department"], FIELDS, &[ROW]);
+            &DECLARED
         };
         type Indexes<From: __table::Origin> = DepartmentIndexes<From>;
         type Columns = Known;

@@ -96,7 +96,9 @@ const _: () = {
                 .copies(__table::schema::Copies::Some(&[3usize]))
                 .sparse(),
             ];
-            &__table::schema::Schema::new(["Employee", "employee"], FIELDS, &[ROW]).indexes(INDEXES)
+            static DECLARED: __table::schema::Schema =
+                __table::schema::Schema::new(["Employee", "employee"], FIELDS, &[ROW]).indexes(INDEXES);
+            &DECLARED
         };
         type Indexes<From: __table::Origin> = EmployeeIndexes<From>;
         type Columns = EmployeeColumns;
@@ -135,10 +137,7 @@ const _: () = {
         }
         fn has_row(&self, index: ::core::primitive::usize) -> ::core::primitive::bool {
             match index {
-                1usize => {
-                    let when: fn(&Self) -> ::core::primitive::bool = Employee::is_listed;
-                    when(self)
-                }
+                1usize => __table::decides(Employee::is_listed, self),
                 _ => true,
             }
         }

@@ -107,7 +107,9 @@ const _: () = {
             )
             .unique()
             .copies(__table::schema::Copies::Keys)];
-            &__table::schema::Schema::new(["Sealed", "employee"], FIELDS, &[ROW]).indexes(INDEXES)
+            static DECLARED: __table::schema::Schema =
+                __table::schema::Schema::new(["Sealed", "employee"], FIELDS, &[ROW]).indexes(INDEXES);
+            &DECLARED
         };
         type Indexes<From: __table::Origin> = SealedIndexes<From>;
         type Columns = SealedColumns;
