@@ -151,7 +151,7 @@ pub mod wide {}
 /// The programs of the page on references and copies of other entities.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/derived.md")]
-pub mod derived {}
+pub mod derived_documentation {}
 
 /// The program of the page on periods.
 #[cfg(doctest)]

@@ -152,7 +152,7 @@ fn has_row(model: &Entity<'_>) -> TokenStream {
     let arms = model.indexes.iter().enumerate().filter_map(|(number, index)| {
         let path = index.when.as_ref()?;
         // C26: a function of another signature is refused where it is named.
-        Some(quote!(#number => #krate::decides(#path, self),))
+        Some(quote!(#number => #krate::decides::<Self>(#path, self),))
     });
     let arms: Vec<_> = arms.collect();
     if arms.is_empty() {

@@ -165,10 +165,8 @@ fn of_summary(model: &Entity<'_>) -> TokenStream {
 
 /// The function that says in which numbers an entity counts.
 fn counting<'m>(model: &'m Entity<'_>, numbers: impl Iterator<Item = &'m Number>) -> TokenStream {
-    if model.summary.is_none() {
-        return TokenStream::new();
-    }
-    let krate = &model.krate;
+    let Some(summary) = &model.summary else { return TokenStream::new() };
+    let (krate, of) = (&model.krate, &summary.of);
     let whens = numbers.enumerate().filter_map(|(at, number)| match &number.is {
         Counts::When(path) => Some((at, path)),
         _ => None,
@@ -177,7 +175,7 @@ fn counting<'m>(model: &'m Entity<'_>, numbers: impl Iterator<Item = &'m Number>
     let whens: Vec<_> = whens
         .map(|(at, path)| {
             quote! {
-                if #krate::decides(#path, source) {
+                if #krate::decides::<#of>(#path, source) {
                     counted |= 1 << #at;
                 }
             }

@@ -19,7 +19,7 @@ pub(in crate::store) fn compare(inner: &Shared, table: &TableState, schema: &'st
     inner.writer.check_running()?;
     let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
     table.check_exists(dbs, &txn)?;
-    if table.standing(schema, false).is_some() {
+    if table.may_open(schema) {
         return Ok(());
     }
     // What could never be written is told at once, but to who only reads.
@@ -138,6 +138,7 @@ fn look(
     has_changed: &mut bool,
 ) -> Result<Option<Standing>> {
     let dbs = &inner.environment.dbs;
+    let mut goes_on = false;
     let found = {
         let txn = inner.environment.read_txn()?;
         table.check_exists(dbs, &txn)?;
@@ -147,6 +148,7 @@ fn look(
                 if let Some(why) = layouts::is_outdated(dbs, &txn, table, schema)? {
                     return Err(layouts::outdated(schema, why));
                 }
+                goes_on = true;
                 Noted::Same
             }
             found => found?,
@@ -159,7 +161,7 @@ fn look(
             let refusal = refusal.filter(|_| schema.lies_in(&table.name));
             let may_write = found == Noted::Same && refusal.is_none();
             let generation = Meta::read(dbs.main, &txn)?.generation;
-            table.set_standing(schema, (generation, standing), may_write);
+            table.set_standing(schema, (generation, standing), may_write, goes_on);
             return match refusal {
                 Some(refusal) if writes => Err(refused(schema, noted, &refusal)),
                 _ => Ok(Some(standing)),

@@ -137,7 +137,7 @@ const _: () = {
         }
         fn has_row(&self, index: ::core::primitive::usize) -> ::core::primitive::bool {
             match index {
-                1usize => __table::decides(Employee::is_listed, self),
+                1usize => __table::decides::<Self>(Employee::is_listed, self),
                 _ => true,
             }
         }

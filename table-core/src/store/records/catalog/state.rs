@@ -55,6 +55,8 @@ struct Known {
     may_write: bool,
     /// Whether it might at some time.
     has_written: bool,
+    /// It may write for what it has written before alone: by what is noted now it could not be opened.
+    goes_on: bool,
 }
 
 impl TableState {
@@ -95,6 +97,15 @@ impl TableState {
         (known.generation == generation && (known.may_write || !writes)).then_some(known.standing)
     }
 
+    /// Whether this declaration is one that may be opened, as far as the process has looked since the catalog's generation
+    /// rose. One that goes on by what it has written may not.
+    pub(crate) fn may_open(&self, schema: &'static Schema) -> bool {
+        let generation = self.generation.load(Ordering::Acquire);
+        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        let may_open = |known: &Known| known.generation == generation && !known.goes_on;
+        known.iter().any(|known| std::ptr::eq(known.schema, schema) && may_open(known))
+    }
+
     /// Whether this declaration has been one that may write.
     pub(crate) fn has_written(&self, schema: &'static Schema) -> bool {
         let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
@@ -107,12 +118,13 @@ impl TableState {
         schema: &'static Schema,
         (generation, standing): (u64, Standing),
         may_write: bool,
+        goes_on: bool,
     ) {
         let mut standings = self.standings.write().unwrap_or_else(PoisonError::into_inner);
         let is_of = |known: &Known| std::ptr::eq(known.schema, schema);
         let has_written = may_write || standings.iter().any(|known| is_of(known) && known.has_written);
         standings.retain(|known| !is_of(known));
-        standings.push(Known { schema, generation, standing, may_write, has_written });
+        standings.push(Known { schema, generation, standing, may_write, has_written, goes_on });
     }
 
     /// Whether a kind is still in the epoch that a plan was made in. It is known after a
