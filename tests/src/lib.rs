@@ -151,7 +151,7 @@ pub mod wide {}
 /// The programs of the page on references and copies of other entities.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/derived.md")]
-pub mod derived_documentation {}
+pub mod derived_page {}
 
 /// The program of the page on periods.
 #[cfg(doctest)]
