@@ -8,7 +8,7 @@ use integration_tests::child::Child;
 use integration_tests::random::Random;
 use integration_tests::{derived, eventual};
 use table_core::Store;
-use table_core::typed::Settlement;
+use table_core::typed::{Settlement, Table};
 
 use super::{child, seed, size};
 
@@ -42,6 +42,19 @@ fn what_is_derived_is_exact_after_each_kill() {
 /// A process that only reads hears nothing of what others write. What they leave is settled all the same, since it reads.
 #[test]
 fn what_a_dead_process_has_left_is_settled_by_one_that_only_reads() {
+    settled_by(|staff, _| staff.by_name().last_name("Left").count().unwrap() > 0);
+}
+
+#[test]
+fn it_is_settled_by_one_that_only_reads_by_key() {
+    settled_by(|staff, left| {
+        let key = eventual::Employee::by_name(&*left.last_name, &*left.department, left.id);
+        staff.get(key).unwrap().is_some()
+    });
+}
+
+/// Whether an entity's copy is there comes to be true of a store that is read alone, after a dead process has left the copy.
+fn settled_by(is_there: impl Fn(&Table<eventual::Employee>, &eventual::Employee) -> bool) {
     let scratch = Scratch::new();
     let store = scratch.store();
     let staff = store.table::<eventual::Employee>().unwrap();
@@ -50,8 +63,10 @@ fn what_a_dead_process_has_left_is_settled_by_one_that_only_reads() {
     other.expect("done");
     other.finish();
     assert_eq!(store.unsettled().unwrap().entities, 1);
+    let mut left = eventual::employee(&mut Random::new(1));
+    left.last_name = "Left".into();
     let begun = Instant::now();
-    while staff.by_name().last_name("Left").count().unwrap() == 0 {
+    while !is_there(&staff, &left) {
         assert!(begun.elapsed() < Duration::from_secs(60), "{}", store.unsettled().unwrap());
         std::thread::sleep(Duration::from_millis(20));
     }

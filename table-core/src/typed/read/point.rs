@@ -4,7 +4,7 @@
 use super::blind::{BlindKey, ReadRow};
 use super::key::Lookup;
 use super::missed::look_again;
-use super::while_it_is_ready;
+use super::{look_after, while_it_is_ready};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
@@ -68,6 +68,7 @@ fn find(
     key: &Sought<'_>,
     read: &mut ReadRow<'_>,
 ) -> Result<bool> {
+    look_after(path, table);
     let Some(states) = path.states() else { return find_once(table, path, key, read) };
     let mut found = None;
     let mut find = || found = Some(find_once(table, path, key, read));

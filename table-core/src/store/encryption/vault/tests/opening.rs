@@ -184,3 +184,50 @@ impl KeyProvider for Unable {
         Err(KeyError::not_found())
     }
 }
+
+/// A bit of the newest header's number would bring back the keys as they were before the last of them was made.
+#[test]
+fn a_former_state_of_the_keys_is_not_taken_for_theirs() {
+    /// Where a header page has the number of its commit.
+    const NUMBER: usize = 16 + 24 + 2 * 48 + 8;
+    let scratch = Scratch::new();
+    let mut in_doubt = 0;
+    for partition in 0..4 {
+        let keys = {
+            let store = scratch.store();
+            let (company, name) = (table(&store), partition.to_string());
+            let cell = company.cell(&name, "1", "Ssn").unwrap().scoped(KeyScope::Partition);
+            store.encryption().unwrap().seal(&cell, SSN).unwrap();
+            store.encryption().unwrap().keys().unwrap().len()
+        };
+        let sound = std::fs::read(scratch.path.join("keys/data.mdb")).unwrap();
+        for (page, bit) in [0, 4_096].into_iter().flat_map(|page| (0..8).map(move |bit| (page, bit))) {
+            let mut damaged = sound.clone();
+            damaged[page + NUMBER] ^= 1 << bit;
+            // A place of its own: the store may be about to be closed.
+            let path = scratch.path.with_file_name(format!("{partition} {page} {bit}"));
+            std::fs::create_dir_all(path.join("keys")).unwrap();
+            std::fs::copy(scratch.path.join("data.mdb"), path.join("data.mdb")).unwrap();
+            for entry in std::fs::read_dir(scratch.path.join("keys")).unwrap() {
+                let name = entry.unwrap().file_name();
+                if name.to_str().unwrap().starts_with("root-") {
+                    let from = scratch.path.join("keys").join(&name);
+                    std::fs::copy(from, path.join("keys").join(&name)).unwrap();
+                }
+            }
+            std::fs::write(path.join("keys/data.mdb"), damaged).unwrap();
+            let refused = kind(scratch.store_at(&path));
+            if refused != ErrorKind::OutcomeUnknown {
+                assert_eq!(refused, ErrorKind::Corrupt, "{page} {bit}");
+                continue;
+            }
+            in_doubt += 1;
+            let accepting = Store::options().map_size(1 << 26).accept_lost_commit(true);
+            let store = accepting.encryption(scratch.provider.clone()).open(&path).unwrap();
+            assert!(store.encryption().unwrap().keys().unwrap().len() < keys);
+        }
+    }
+    // Of four numbers in a row two have the bit.
+    assert!(in_doubt > 0);
+    assert_eq!(scratch.store().encryption().unwrap().keys().unwrap().len(), 4);
+}
