@@ -74,6 +74,29 @@ impl Store {
 }
 
 impl Blob {
+    /// The blob that a property refers to, for whoever has no struct; `None` if the property is no reference.
+    ///
+    /// ```
+    /// use table_core::blob::Blob;
+    /// use table_core::{DynamicEntity, Store};
+    ///
+    /// let store = Store::temporary()?;
+    /// let table = store.create_table("Albums")?;
+    /// let photo = store.upload("image/jpeg", &b"jpeg"[..])?;
+    /// table.insert(&DynamicEntity::new("2014", "07").with("Cover", photo))?;
+    ///
+    /// let album = table.get("2014", "07")?.ok_or("there")?;
+    /// let cover = album.get("Cover").and_then(Blob::of).ok_or("a blob")?;
+    /// assert_eq!(cover.get(&store)?, b"jpeg");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Binary(bytes) => reference::decode(bytes).map(|found| Self(Some(found))),
+            _ => None,
+        }
+    }
+
     /// How many bytes it has.
     pub fn len(&self) -> u64 {
         self.0.map_or(0, |(_, length)| length)
@@ -107,6 +130,13 @@ impl Blob {
     }
 }
 
+/// The property that refers to it, for whoever has no struct.
+impl From<Blob> for Value {
+    fn from(blob: Blob) -> Self {
+        Self::Binary(blob.0.map(|(id, length)| reference::encode(id, length)).unwrap_or_default())
+    }
+}
+
 /// What there is of a blob that a field refers to.
 pub(super) fn info_of(moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
     moment.blob(id)?.ok_or_else(|| {
@@ -129,8 +159,7 @@ impl Property for Blob {
     const BLOB: bool = true;
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
-        let reference = self.0.map(|(id, length)| reference::encode(id, length));
-        Ok(PropertyValue::Owned(Value::Binary(reference.unwrap_or_default())))
+        Ok(PropertyValue::Owned((*self).into()))
     }
 
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError> {

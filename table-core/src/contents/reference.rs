@@ -32,15 +32,26 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(BlobId, u64)> {
     Some((BlobId(*id), u64::from_le_bytes(length.try_into().ok()?)))
 }
 
-/// Every reference in a row, wherever it stands: a property that is copied as bytes is copied with its reference.
-pub(crate) fn each_in(row: &[u8], mut each: impl FnMut(BlobId, u64)) {
+/// What stands before the reference of a value that is sealed: the format, the suite of references, and Edm.Binary; then the
+/// number of a data key.
+const SEALED: [u8; 3] = [1, 2, 1];
+const SEALED_BYTES: usize = SEALED.len() + 8;
+
+/// Whether the reference at this place of a row stands before a value that is sealed. Of one that does not, it says so once
+/// in some million times.
+pub(crate) fn is_sealed(row: &[u8], at: usize) -> bool {
+    at.checked_sub(SEALED_BYTES).and_then(|from| row.get(from..)).is_some_and(|row| row.starts_with(&SEALED))
+}
+
+/// Every reference in a row, and where it stands: a property that is copied as bytes is copied with its reference.
+pub(crate) fn each_in(row: &[u8], mut each: impl FnMut(usize, BlobId, u64)) {
     let [first, ..] = MARK;
     let mut rest = row;
     while let Some(at) = rest.iter().position(|byte| *byte == first) {
         rest = rest.get(at..).unwrap_or_default();
         match rest.get(..BYTES).and_then(decode) {
             Some((id, length)) => {
-                each(id, length);
+                each(row.len() - rest.len(), id, length);
                 rest = rest.get(BYTES..).unwrap_or_default();
             }
             None => rest = rest.get(1..).unwrap_or_default(),
@@ -57,7 +68,7 @@ mod tests {
         let (one, other) = (BlobId::new(), BlobId::new());
         let found = |row: &[u8]| {
             let mut found = Vec::new();
-            each_in(row, |id, length| found.push((id, length)));
+            each_in(row, |_, id, length| found.push((id, length)));
             found
         };
         let row =

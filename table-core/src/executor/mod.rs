@@ -55,6 +55,7 @@ pub use self::queues::Queues;
 pub use self::rules::{check_entity, check_rules};
 pub(crate) use self::turns::Turn;
 pub use self::turns::Turns;
+use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ETag;
 use crate::plan::RowWrite;
@@ -184,6 +185,12 @@ pub trait Moment: Any + Send {
     fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
         let _ = (table, keys);
         Ok(false)
+    }
+
+    /// All bytes of a blob that is so long, which a row of this moment refers to.
+    fn content(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
+        let _ = (id, length);
+        Err(abilities::no_blobs())
     }
 
     /// A digest of the keys and versions of the rows of a partition whose row keys begin so, for a plan to rely on.

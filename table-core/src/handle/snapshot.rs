@@ -9,6 +9,7 @@ use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Lanes, Moment, TableExec, Walk};
 use crate::model::DynamicEntity;
+use crate::plan::blob_of;
 use crate::query::{Continuation, Query};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
@@ -134,6 +135,12 @@ impl Snapshot {
     pub(crate) fn follows(&self, table: &DynamicTable, keys: (&str, &str)) -> Result<bool> {
         let follows = self.moment.follows(self.table(table)?, keys);
         follows.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
+    }
+
+    /// The text of the ids of an index list of this snapshot, if the row has no room for them.
+    pub(crate) fn long_list(&self, view: &RowView<'_>) -> Result<Option<Vec<u8>>> {
+        let blob = blob_of(&mut |name| view.get(name))?;
+        blob.map(|(id, length)| self.moment.content(id, length)).transpose()
     }
 
     /// A digest of the rows of a partition whose row keys begin so, for a plan to rely on.

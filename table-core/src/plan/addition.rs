@@ -140,6 +140,12 @@ impl Amounts {
         listing::becomes((self.kind.name(), self.name()), &self.listings, self.is_building, old)
     }
 
+    /// The refusal of a [long](ListBecomes::Long) list, from an executor that has no blobs.
+    #[cold]
+    pub fn no_room(&self) -> Error {
+        listing::no_room(self.name())
+    }
+
     /// What is put on a list, and taken off it.
     pub(crate) fn listings(&self) -> &[Listing] {
         &self.listings

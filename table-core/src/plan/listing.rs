@@ -1,10 +1,12 @@
 //! What plans put on index lists, and take off them.
 //!
 //! Nothing is read for it: the executor does it inside its transaction, as it adds to the numbers of summaries. The ids of a
-//! list are sorted, each once, and lie in as many properties as they take.
+//! list are sorted, each once, and lie in as many properties as they take. Where a row has no room for them they lie in a
+//! blob, which the row refers to.
 
 use std::borrow::Cow;
 
+use crate::contents::{BlobId, reference};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::names::ENTITY_TYPE;
@@ -18,8 +20,14 @@ const PROPERTIES: [&str; 15] = [
     "Ids13", "Ids14", "Ids15",
 ];
 
+/// The first of them. It is what refers to the blob of a list that is too long for a row.
+const IDS: &str = "Ids";
+
 /// The most UTF-16 units of a property.
 const UNITS: usize = limits::STRING_UNITS;
+
+/// The most bytes of a list in a blob: what a transaction may bring of a blob.
+const MOST: usize = 4 << 20;
 
 /// What becomes of an id on a list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +46,8 @@ pub enum ListBecomes {
     Gone,
     /// These are its properties.
     Row(Vec<(&'static str, Value)>),
+    /// It has more ids than its row has room for, and this is their text.
+    Long(String),
 }
 
 /// What gives the value that a row has in a property, if it has one.
@@ -48,6 +58,32 @@ pub(super) fn unite(listings: &mut Vec<Listing>, others: &[Listing]) {
     listings.extend_from_slice(others);
     listings.sort_by(|a, b| a.id.cmp(&b.id).then(b.stays.cmp(&a.stays)));
     listings.dedup_by(|next, first| next.id == first.id);
+}
+
+/// The blob in which the ids of a list lie, and its length, if the row has no room for them.
+pub(crate) fn blob_of(read: TextOf<'_, '_>) -> Result<Option<(BlobId, usize)>> {
+    let Some(ValueRef::Binary(bytes)) = read(IDS)? else { return Ok(None) };
+    // Of a blob that is longer than a list can be nobody reads the bytes.
+    let is_list = |(id, length)| Some((id, usize::try_from(length).ok().filter(|length| *length <= MOST)?));
+    Ok(reference::decode(bytes).and_then(is_list))
+}
+
+/// What a list's row says of a property, if its ids lie in a blob of these bytes.
+pub(crate) fn with_blob<'v>(
+    blob: Option<&'v [u8]>,
+    name: &str,
+    read: impl FnOnce() -> Result<Option<ValueRef<'v>>>,
+) -> Result<Option<ValueRef<'v>>> {
+    match blob.filter(|_| name == IDS) {
+        // Bytes that are no text are no list's.
+        Some(bytes) => Ok(Some(std::str::from_utf8(bytes).map_or(ValueRef::Binary(bytes), ValueRef::String))),
+        None => read(),
+    }
+}
+
+/// The properties of the row of a list whose ids lie in a blob.
+pub(crate) fn row_of_blob(kind: &'static str, id: BlobId, length: u64) -> Vec<(&'static str, Value)> {
+    vec![(ENTITY_TYPE, Value::String(kind.into())), (IDS, Value::Binary(reference::encode(id, length)))]
 }
 
 /// The ids on a list that is there, in order; an error if it is damaged.
@@ -100,12 +136,25 @@ pub(super) fn becomes(
     if ids.is_empty() {
         return Ok(ListBecomes::Gone);
     }
-    let mut properties = vec![(ENTITY_TYPE, Value::String(kind.into()))];
-    let mut names = PROPERTIES.iter();
-    for text in texts(&ids) {
-        let Some(name) = names.next() else { return Err(too_long(index, ids.len())) };
-        properties.push((name, Value::String(text)));
+    let texts = texts(&ids);
+    if texts.len() > PROPERTIES.len() {
+        let separator = LIST_SEPARATOR.len_utf8();
+        let bytes = ids.iter().fold(0, |bytes, id| bytes + id.len() + separator).saturating_sub(separator);
+        if bytes > MOST {
+            return Err(too_long(index, ids.len()));
+        }
+        let mut text = String::with_capacity(bytes);
+        for id in ids {
+            if !text.is_empty() {
+                text.push(LIST_SEPARATOR);
+            }
+            text.push_str(id);
+        }
+        return Ok(ListBecomes::Long(text));
     }
+    let mut properties = vec![(ENTITY_TYPE, Value::String(kind.into()))];
+    let named = PROPERTIES.iter().zip(texts);
+    properties.extend(named.map(|(name, text)| (*name, Value::String(text))));
     Ok(ListBecomes::Row(properties))
 }
 
@@ -147,7 +196,17 @@ fn texts(ids: &[&str]) -> Vec<String> {
 #[cold]
 fn too_long(index: &str, ids: usize) -> Error {
     Error::new(ErrorKind::EntityTooLarge).because(format!(
-        "the list would have {ids} ids, and its row has room for no more than {} texts of {UNITS} characters; \
+        "the list would have {ids} ids, which are more than {} MiB of text; `#[index({index}, ..)]` has a row for each \
+         entity, and no such end",
+        MOST >> 20
+    ))
+}
+
+/// The refusal of an executor that has no blobs.
+#[cold]
+pub(super) fn no_room(index: &str) -> Error {
+    Error::new(ErrorKind::EntityTooLarge).because(format!(
+        "the list's row has room for no more than {} texts of {UNITS} characters, and the store keeps no blobs; \
          `#[index({index}, ..)]` has a row for each entity, and no such end",
         PROPERTIES.len()
     ))

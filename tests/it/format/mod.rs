@@ -2,6 +2,7 @@
 //! find what the library gives, and refuse what damage has changed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use integration_tests::Scratch;
 use integration_tests::forge::Forge;
@@ -9,6 +10,8 @@ use integration_tests::periods::Login;
 use integration_tests::random::Random;
 use integration_tests::reader::{self, Contents, Image};
 use integration_tests::{blobbed, eventual, queued};
+use table_core::blob::SealedBlob;
+use table_core::crypt::MemoryKeys;
 use table_core::store::Settling;
 use table_core::{DynamicEntity, Entity, IfMatch, Query, Store, Ticks, Uuid, Value};
 
@@ -206,6 +209,59 @@ fn lists_wide_entities_series_and_periods_are_rows_like_others() {
     assert!(period == 3 && floor <= Ticks::UNIX_EPOCH.get(), "period {period}, floor {floor}");
     let days: Vec<_> = contents.tables.keys().filter(|name| name.starts_with("Logins")).collect();
     assert_eq!(days, ["Logins19700101", "Logins19700102", "Logins19700103", "Logins19700104"]);
+}
+
+#[derive(Entity)]
+#[entity(table = "Orders", kind = "order")]
+#[key(partition = "all", row = "order_{name}")]
+#[index_list(by_state, row = "state_{state}", of = name)]
+struct Order {
+    name: String,
+    state: String,
+}
+
+#[derive(Entity)]
+#[entity(table = "Scans", kind = "scan")]
+#[key(partition = "all", row = "scan_{id}")]
+struct Scan {
+    id: u32,
+    #[encrypt]
+    scan: SealedBlob,
+}
+
+#[test]
+fn long_lists_and_sealed_blobs_say_by_features_that_they_are_there() {
+    let scratch = Scratch::new();
+    let keys = Arc::new(MemoryKeys::new().unwrap());
+    let options = || Store::options().map_size(1 << 30).encryption(keys.clone());
+    let store = scratch.store_with(&options());
+    let orders = store.table::<Order>().unwrap();
+    let order = |at: u32| Order { name: format!("{at:06}{}", "n".repeat(394)), state: "sent".into() };
+    orders.bulk_insert((0..1_000).map(order)).unwrap();
+    let unsealed = store.upload("image/jpeg", &b"a scan"[..]).unwrap();
+    drop((orders, unsealed));
+    assert_eq!(read_the_same(&scratch, store).readers, 0);
+
+    let store = scratch.store_with(&options());
+    store.table::<Order>().unwrap().bulk_insert((1_000..1_300).map(order)).unwrap();
+    let contents = read_the_same(&scratch, store);
+    assert_eq!(contents.readers, 1 << 5);
+    let row = &contents.tables["Orders"].rows[&("all".to_owned(), "state_sent".to_owned())];
+    assert_eq!(row.properties.keys().collect::<Vec<_>>(), ["EntityType", "Ids"]);
+    let [(_, ids)] = &contents.held.values().collect::<Vec<_>>()[..] else { panic!("one blob is held") };
+    let expected: Vec<_> = (0..1_300).map(|at| order(at).name).collect();
+    assert!(*ids == expected.join(",").into_bytes());
+
+    let store = scratch.store_with(&options());
+    let scan = store.upload_sealed("image/dicom", &b"a broken rib"[..]).unwrap();
+    store.table::<Scan>().unwrap().insert(&Scan { id: 1, scan }).unwrap();
+    let contents = read_the_same(&scratch, store);
+    assert_eq!((contents.readers, contents.held.len()), (1 << 5 | 1 << 4, 2));
+    // They stay when what they are for has gone.
+    let store = scratch.store_with(&options());
+    store.table::<Scan>().unwrap().delete(Scan::key(1), IfMatch::Any).unwrap();
+    let contents = read_the_same(&scratch, store);
+    assert_eq!((contents.readers, contents.held.len()), (1 << 5 | 1 << 4, 1));
 }
 
 #[test]

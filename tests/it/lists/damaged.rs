@@ -1,4 +1,4 @@
-//! Lists that raw writes have damaged, and those that are too long.
+//! Lists that raw writes have damaged.
 
 use integration_tests::Scratch;
 use table_core::{DynamicEntity, ErrorKind, IfMatch};
@@ -94,54 +94,4 @@ fn a_row_of_another_kind_in_the_place_of_a_list_is_refused() {
     let error = staff.list(Employee::by_last_name("Sales", "Jones")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert_eq!(staff.rows().across_partitions().count().unwrap(), 0);
-}
-
-mod long {
-    use table_core::Entity;
-
-    #[derive(Entity, Clone)]
-    #[entity(table = "Long", kind = "row")]
-    #[key(partition = "all", row = "row_{name}")]
-    #[index_list(by_group, row = "group_{group}", of = name)]
-    pub(super) struct Row {
-        pub(super) name: String,
-        pub(super) group: u8,
-    }
-}
-
-#[test]
-fn a_list_that_its_row_does_not_hold_refuses_the_change() {
-    let scratch = Scratch::new();
-    let store = scratch.store();
-    let table = store.table::<long::Row>().unwrap();
-    // 100 of them are more than a property holds, and 1,600 more than a row.
-    let name = |at: u32| format!("{at:05}{}", "n".repeat(395));
-    let (mut inserted, mut refused) = (0, None);
-    for step in 0..40 {
-        let rows: Vec<_> =
-            (step * 50..step * 50 + 50).map(|at| long::Row { name: name(at), group: 1 }).collect();
-        let batch = rows.iter().fold(table.egt(long::Row::partition()), |batch, row| batch.insert(row));
-        match batch.commit() {
-            Ok(_) => inserted += 50,
-            Err(error) => {
-                refused = Some(error);
-                break;
-            }
-        }
-    }
-    let error = refused.expect("the list is full");
-    assert_eq!(error.kind(), ErrorKind::EntityTooLarge, "{error}");
-    let text = error.to_string();
-    assert!(text.contains("`#[index(by_group, ..)]`") && text.contains("group_"), "{text}");
-    assert!(inserted > 1_000, "{inserted}");
-    let list = table.list(long::Row::by_group(1)).unwrap();
-    assert_eq!(list.len(), inserted);
-    assert_eq!(table.rows().count().unwrap(), inserted as u64);
-    assert!(table.check().unwrap().is_sound());
-    // The row holds as many properties as it takes, and none too many when it shrinks.
-    let row = table.dynamic().get("all", "group_001").unwrap().unwrap();
-    assert!(row.get("Ids15").is_some() && row.get("Ids16").is_none());
-    let mut job = table.delete_partition(long::Row::partition()).unwrap();
-    while job.step().unwrap() {}
-    assert!(table.dynamic().get("all", "group_001").unwrap().is_none());
 }

@@ -3,6 +3,7 @@
 mod beside;
 mod damaged;
 mod declared;
+mod long;
 mod made;
 mod random;
 

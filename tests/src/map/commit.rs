@@ -172,6 +172,7 @@ fn add(
         let row = match becomes {
             ListBecomes::Same => old.cloned(),
             ListBecomes::Gone => None,
+            ListBecomes::Long(_) => return Err(addition.amounts.no_room()),
             ListBecomes::Row(properties) => {
                 let properties =
                     properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();

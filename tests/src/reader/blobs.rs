@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use table_core::Value;
+
 use super::bytes::{Bytes, Read, checksum, ensure, small, text};
 use super::queues::{directory, of_kind};
 use super::{Records, Tally};
@@ -28,14 +30,36 @@ struct Blob {
 
 type Named = BTreeMap<(String, String), (String, Vec<u8>)>;
 
-/// What lies under names, and how often rows refer to each blob.
-pub(super) fn read(records: &Records, rows: &Records, count_rows: bool) -> Read<(Named, BTreeMap<Id, u32>)> {
+/// What is found of blobs.
+#[derive(Default)]
+pub(super) struct Found {
+    /// What lies under names.
+    pub(super) named: Named,
+    /// How often rows refer to each blob.
+    pub(super) referred: BTreeMap<Id, u32>,
+    /// The content types and bytes of those.
+    pub(super) held: BTreeMap<Id, (String, Vec<u8>)>,
+}
+
+/// Whether an `EntityType` is that of an index, or of what is like one.
+pub(super) fn is_index(kind: &Value) -> bool {
+    kind.as_str().is_some_and(|kind| kind.contains('.'))
+}
+
+/// The blob that a property refers to.
+pub(super) fn reference(value: &Value) -> Option<Id> {
+    let Value::Binary(bytes) = value else { return None };
+    bytes.strip_prefix(&REFERENCE)?.first_chunk().copied()
+}
+
+/// Finds blobs, and who refers to them. `may_be_sealed` says whether a value of suite 2 may be there.
+pub(super) fn read(records: &Records, rows: &Records, count_rows: bool, may_be_sealed: bool) -> Read<Found> {
     ensure!(records.iter().all(|(key, _)| key.first().is_some_and(|kind| *kind <= 5)), "a record of no kind");
     let [(_, containers)] = &of_kind(records, 0)?[..] else {
         return Err("no directory of containers".into());
     };
     let containers = directory(containers.0)?;
-    let mut blobs = blobs(records)?;
+    let blobs = blobs(records)?;
     counted(records, &blobs)?;
     let mut references: BTreeMap<Id, u32> = BTreeMap::new();
     let mut named = Vec::new();
@@ -61,6 +85,12 @@ pub(super) fn read(records: &Records, rows: &Records, count_rows: bool) -> Read<
                 let (Ok(id), Ok(length)) = (bytes.array(), bytes.u64()) else { continue };
                 if blobs.get(&id).is_some_and(|blob| blob.length == length) {
                     *referred.entry(id).or_default() += 1;
+                    // What stands before a value of suite 2, and a key's number of 8 bytes.
+                    let before = at.checked_sub(11).map(|from| &row[from..from + 3]);
+                    ensure!(
+                        may_be_sealed || before != Some(&[1, 2, 1]),
+                        "a value of suite 2, and no feature says so"
+                    );
                 }
             }
         }
@@ -78,10 +108,15 @@ pub(super) fn read(records: &Records, rows: &Records, count_rows: bool) -> Read<
     }
     let mut found = Named::new();
     for (name, id) in named {
-        let blob = blobs.get_mut(&id).ok_or_else(|| format!("{name:?} leads to no blob"))?;
+        let blob = blobs.get(&id).ok_or_else(|| format!("{name:?} leads to no blob"))?;
         found.insert(name, (blob.content_type.clone(), blob.segments.concat()));
     }
-    Ok((found, referred))
+    let of = |id: &Id| {
+        let blob = blobs.get(id)?;
+        Some((*id, (blob.content_type.clone(), blob.segments.concat())))
+    };
+    let held = referred.keys().filter_map(of).collect();
+    Ok(Found { named: found, referred, held })
 }
 
 fn blobs(records: &Records) -> Read<BTreeMap<Id, Blob>> {

@@ -56,6 +56,10 @@ pub struct Contents {
     pub blobs: BTreeMap<(String, String), (String, Vec<u8>)>,
     /// The blobs that rows refer to, and how often.
     pub referred: BTreeMap<[u8; 16], u32>,
+    /// What they are: a content type and the bytes.
+    pub held: BTreeMap<[u8; 16], (String, Vec<u8>)>,
+    /// The features that a reader must know.
+    pub readers: u64,
 }
 
 /// A table.
@@ -130,11 +134,21 @@ pub fn read(image: &Image) -> Read<Contents> {
         image.blobs.is_some() == (own.ignorable & 4 != 0),
         "`blobs` is there or not, and the feature says otherwise"
     );
-    let (blobs, referred) = match &image.blobs {
-        Some(records) => blobs::read(records, &image.data, own.writers & 2 != 0)?,
-        None => (BTreeMap::new(), BTreeMap::new()),
+    let blobs::Found { named, referred, held } = match &image.blobs {
+        Some(records) => blobs::read(records, &image.data, own.writers & 2 != 0, own.readers & 16 != 0)?,
+        None => blobs::Found::default(),
     };
-    Ok(Contents { tables: found.tables, templates: found.templates, queues, following, blobs, referred })
+    let rows = || found.tables.values().flat_map(|table| table.rows.values());
+    let lists = rows().filter(|row| row.properties.get("EntityType").is_some_and(blobs::is_index));
+    for ids in lists.filter_map(|row| row.properties.get("Ids").and_then(blobs::reference)) {
+        ensure!(own.readers & 32 != 0, "the ids of a list lie in a blob, and no feature says so");
+        let (content_type, ids) = held.get(&ids).ok_or("the ids of a list lie in no blob")?;
+        ensure!(content_type == "text/plain; charset=utf-8", "the ids of a list are {content_type}");
+        let ids: Vec<_> = std::str::from_utf8(ids).map_err(|error| error.to_string())?.split(',').collect();
+        ensure!(ids.is_sorted_by(|a, b| a < b), "the ids of a list are not in order");
+    }
+    let (tables, templates, readers) = (found.tables, found.templates, own.readers);
+    Ok(Contents { tables, templates, queues, following, blobs: named, referred, held, readers })
 }
 
 fn own(image: &Image) -> Read<Own> {
@@ -153,7 +167,7 @@ fn own(image: &Image) -> Read<Own> {
         image.transaction
     );
     let (readers, writers, ignorable) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
-    ensure!(readers & !0b1010 == 0, "a feature that a reader must know, or a store that is superseded");
+    ensure!(readers & !0b11_1010 == 0, "a feature that a reader must know, or a store that is superseded");
     let _identity = bytes.take(16)?;
     let (catalog, graves) = (bytes.tally()?, bytes.tally()?);
     let _vouched = bytes.take(16)?;

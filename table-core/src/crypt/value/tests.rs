@@ -319,8 +319,9 @@ fn what_refers_to_a_blob_stays_in_the_clear_and_can_t_be_changed() {
         assert_eq!(sealed[HEADER..HEADER + reference::BYTES], value[..reference::BYTES]);
         assert_eq!(KeyHandle::of(&sealed), Some(key.handle()));
         let mut found = 0;
-        reference::each_in(&sealed, |id, length| {
+        reference::each_in(&sealed, |at, id, length| {
             assert_eq!((id.0, length), ([9; 16], 1_000));
+            assert!(reference::is_sealed(&sealed, at));
             found += 1;
         });
         assert_eq!(found, 1);
@@ -343,6 +344,6 @@ fn what_refers_to_a_blob_stays_in_the_clear_and_can_t_be_changed() {
     {
         let sealed = seal(&cell, &STORE, &key, ValueRef::Binary(other)).unwrap();
         assert_eq!((sealed[1], sealed.len()), (SUITE, OVERHEAD + other.len()));
-        reference::each_in(&sealed, |_, _| panic!("nothing is to be found"));
+        reference::each_in(&sealed, |_, _, _| panic!("nothing is to be found"));
     }
 }

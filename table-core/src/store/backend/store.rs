@@ -27,6 +27,16 @@ impl Shared {
 }
 
 impl Shared {
+    /// Makes the database of blobs, in which ids of lists may come to lie that the plan changes: a transaction can't.
+    #[inline]
+    pub(in crate::store) fn make_room_for_lists(&self, plan: &Plan<'_>) -> Result<(), Refused> {
+        let mut additions = plan.groups.iter().flat_map(|group| &group.additions);
+        if additions.any(|addition| addition.amounts.are_ids()) {
+            self.made(Late::Blobs).map_err(Refused::whole)?;
+        }
+        Ok(())
+    }
+
     /// A table that must be this store's.
     fn own<'t>(&self, table: &'t dyn TableExec) -> Result<&'t Arc<TableState>, Refused> {
         let table = LmdbTable::of(table).map_err(Refused::whole)?;
@@ -134,6 +144,7 @@ impl Backend for Shared {
         if !plan.intents.is_empty() {
             self.made(Late::Queues).map_err(Refused::whole)?;
         }
+        self.make_room_for_lists(plan)?;
         let mut prepared = match tables {
             [table] => prepare::plan(plan, &[self.own(*table)?])?,
             tables => {

@@ -1,5 +1,7 @@
 //! What a write transaction has done to blobs, and is to leave in their records.
 
+use std::collections::BTreeSet;
+
 use super::draft::DraftedBlobs;
 use crate::contents::{Ledger, keys};
 use crate::error::Result;
@@ -25,6 +27,11 @@ impl BlobBooks {
     /// How many records were put or removed.
     pub(in crate::store) fn writes(&self) -> usize {
         self.applied.writes()
+    }
+
+    /// What the transaction has removed, for whoever reads beside it.
+    pub(in crate::store) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
+        self.applied.removed()
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.

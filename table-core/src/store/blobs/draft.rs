@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::messages::{Clock, Directory, Tally};
 use crate::store::open::Environment;
 use crate::store::proven::{Write, Writes, body};
+use crate::store::records::features::Feature;
 use crate::store::records::meta;
 
 /// The writes of a plan, and the counts that they leave.
@@ -20,14 +21,14 @@ pub(in crate::store) struct DraftedBlobs {
     pub(super) writes: Writes<Arc<Vec<u8>>>,
     pub(super) directory: Option<Directory>,
     pub(super) ledger: Option<Ledger>,
-    /// Whether it brings what rows are to refer to.
-    pub(super) is_for_rows: bool,
+    /// What the store's rows have of blobs from now on.
+    pub(super) features: Vec<Feature>,
 }
 
 impl DraftedBlobs {
-    /// Whether it brings what rows are to refer to.
-    pub(in crate::store) fn is_for_rows(&self) -> bool {
-        self.is_for_rows
+    /// What the store's rows have of blobs from now on.
+    pub(in crate::store) fn features(&self) -> &[Feature] {
+        &self.features
     }
 }
 
@@ -67,8 +68,9 @@ impl<'b> BlobDraft<'b> {
         }
     }
 
-    pub(super) fn set_for_rows(&mut self) {
-        self.drafted.is_for_rows = true;
+    /// Has the store say from now on that its rows have this of blobs.
+    pub(in crate::store) fn set_feature(&mut self, feature: Feature) {
+        self.drafted.features.push(feature);
     }
 
     pub(super) fn set_directory(&mut self, directory: Directory) {

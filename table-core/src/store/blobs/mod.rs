@@ -11,5 +11,5 @@ mod view;
 
 pub(in crate::store) use self::books::BlobBooks;
 pub(in crate::store) use self::draft::{BlobDraft, DraftedBlobs};
-pub(in crate::store) use self::tasks::{BlobOutcome, BlobWork};
+pub(in crate::store) use self::tasks::{BlobOutcome, BlobWork, Sealed};
 pub(in crate::store) use self::view::{BlobView, no_such_container};

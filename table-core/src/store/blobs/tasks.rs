@@ -15,6 +15,7 @@ use crate::contents::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::MOST_QUEUES;
 use crate::store::proven::{Stop, body};
+use crate::store::records::features::Feature;
 use crate::store::records::meta;
 
 /// Content whose segments have their checksums. It is shared between the attempts to write it.
@@ -157,7 +158,7 @@ impl BlobDraft<'_> {
                 BlobAnswer::Done
             }
             BlobWork::ForRows => {
-                self.set_for_rows();
+                self.set_feature(Feature::BlobRows);
                 BlobAnswer::Done
             }
             BlobWork::Abandon(id) => {
@@ -270,6 +271,37 @@ impl BlobDraft<'_> {
             self.replace_sealed(key, None, Some(record.clone()))?;
         }
         Ok(())
+    }
+
+    /// Has a blob be of this content, that a row of the plan is to refer to. One that is there already is this
+    /// transaction's own, and nobody has seen it: what of it differs is written.
+    pub(in crate::store) fn compose(&mut self, content: &Sealed) -> Result<()> {
+        let now = self.clock.store;
+        let old = self.blob(content.id)?;
+        let before = old.as_ref().map_or(0, |(blob, _)| segments(blob.length));
+        for (number, (key, record)) in (0_u64..).zip(&content.segments) {
+            let found = if number < before { self.find(key)? } else { None };
+            if found.as_deref() == Some(record.as_slice()) {
+                continue;
+            }
+            let checksum = found.as_deref().map(meta::checksum_of);
+            drop(found);
+            self.replace_sealed(key, checksum, Some(record.clone()))?;
+        }
+        for number in length_of(content.segments.len())..before {
+            let key = segment_key(content.id, number)?;
+            let checksum = self.find(&key)?.map(|record| meta::checksum_of(&record));
+            self.replace_sealed(&key, checksum, None)?;
+        }
+        let blob = BlobRecord {
+            length: content.length,
+            digest: content.digest(),
+            references: old.as_ref().map_or(0, |(blob, _)| blob.references),
+            made: old.as_ref().map_or(now, |(blob, _)| blob.made),
+            changed: now,
+            content_type: content.content_type.clone(),
+        };
+        self.set_blob(content.id, old.as_ref(), Some(&blob))
     }
 
     fn append(&mut self, container: u32, name: &str, content: &BlobContent) -> Result<u64> {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::contents::keys::{self, Key};
-use crate::contents::{BlobId, BlobInfo, BlobRecord, Ledger, NameRecord, Waiting, name};
+use crate::contents::{BlobId, BlobInfo, BlobRecord, Ledger, NameRecord, Waiting, length_of, name, segments};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
 use crate::store::open::Late;
@@ -125,6 +125,21 @@ impl<'t> BlobView<'t> {
             Ok(ControlFlow::Continue(Stop::Not))
         })?;
         Ok(found)
+    }
+
+    /// All bytes of a blob that is so long; `None` if there is none of this identity.
+    pub(in crate::store) fn content(&self, id: BlobId, length: usize) -> Result<Option<Vec<u8>>> {
+        let key = keys::blob(id);
+        let Some(record) = self.record(&key)? else { return Ok(None) };
+        let blob = BlobRecord::decode(body(record)).ok_or_else(|| damaged(&key))?;
+        if blob.length != length_of(length) {
+            return Err(damaged(&key));
+        }
+        let mut bytes = Vec::with_capacity(length);
+        for number in 0..u32::try_from(segments(blob.length)).unwrap_or(u32::MAX) {
+            bytes.extend_from_slice(self.segment(id, number, false)?);
+        }
+        if bytes.len() == length { Ok(Some(bytes)) } else { Err(damaged(&key)) }
     }
 
     /// The bytes of a segment. `was_sound` says that this was found out before, in this very snapshot.

@@ -117,6 +117,7 @@ impl Loader for LmdbLoader<'_> {
             self.inner.made(Late::Queues).map_err(Refused::whole)?;
             self.follows |= plan.intents.iter().any(Intent::is_news);
         }
+        self.inner.make_room_for_lists(plan)?;
         let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
         prepared.sealed_at = sealed_at.clone();
         self.push(prepared);
@@ -133,6 +134,7 @@ impl Loader for LmdbLoader<'_> {
     }
 
     fn add_with_step(&mut self, plan: &Plan<'_>, step: JobStep) -> Result<(), Refused> {
+        self.inner.make_room_for_lists(plan)?;
         let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
         if let Some(table) = self.tables.first() {
             prepared.step = Some(Box::new(EncodedStep { table: table.clone(), step }));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
 use super::walks;
+use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{self, InPlace, Lanes, Moment, PeriodsSeen, TableExec, TakeEach, Walk};
 use crate::handle::store::Store;
@@ -16,8 +17,9 @@ use crate::row::key;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::{PeriodTables, Schema, Standing};
+use crate::store::blobs::BlobView;
 use crate::store::encryption::Lens;
-use crate::store::lmdb::ReadTxn;
+use crate::store::lmdb::{Db, ReadTxn};
 use crate::store::open::{Late, Living};
 use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
@@ -32,14 +34,17 @@ pub(in crate::store) struct LmdbMoment {
     txn: ReadTxn<'static>,
     inner: Arc<Shared>,
     ticket: Ticket,
+    /// The database of blobs, if the process had opened it when the transaction began.
+    blobs: Option<Db>,
 }
 
 impl LmdbMoment {
     pub(in crate::store) fn new(inner: &Arc<Shared>) -> Result<Self> {
         inner.writer.check_running()?;
+        let blobs = inner.environment.known(Late::Blobs);
         let txn = inner.environment.static_read_txn()?;
         let ticket = inner.live.register(txn.id());
-        Ok(Self { txn, inner: inner.clone(), ticket })
+        Ok(Self { txn, inner: inner.clone(), ticket, blobs })
     }
 
     /// The moment, if it is one of LMDB's.
@@ -145,6 +150,24 @@ impl Moment for LmdbMoment {
         let Some(db) = self.inner.environment.known(Late::Queues) else { return Ok(false) };
         let stored = key::stored(table.id(), partition, row);
         View::of_snapshot(&self.inner.environment, &self.txn, db).has_entry(&stored)
+    }
+
+    /// A blob that a row refers to never changes. So one that this process could not see yet when the moment began is read as
+    /// it is now.
+    fn content(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
+        let environment = &self.inner.environment;
+        if let Some(db) = self.blobs {
+            let found = BlobView::of_snapshot(environment, &self.txn, db).content(id, length)?;
+            return found
+                .ok_or_else(|| Error::new(ErrorKind::Corrupt).because(format!("blob {id} is missing")));
+        }
+        let found = self.inner.look_at_blobs(|view, _| view.content(id, length))?;
+        found.flatten().ok_or_else(|| {
+            Error::new(ErrorKind::BlobGone).because(
+                "what the row refers to has gone since the snapshot began, and was the first blob that this process looked at; \
+                 take another snapshot",
+            )
+        })
     }
 
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {

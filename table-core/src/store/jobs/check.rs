@@ -315,7 +315,7 @@ impl<'t> Check<'t> {
             last = Some(key);
             if self.refers {
                 let references = &mut self.references;
-                reference::each_in(bytes, |id, _| *references.entry(id).or_default() += 1);
+                reference::each_in(bytes, |_, id, _| *references.entry(id).or_default() += 1);
             }
             if let Err(error) = self.row(key, bytes) {
                 let name = StoredKey::parse(key).and_then(|key| self.tables.get(&key.table)?.name.clone());

@@ -146,14 +146,14 @@ fn release_blobs(
     let environment = &inner.environment;
     let mut references = References::default();
     each_first(environment.dbs.data, txn, &Number::of(table.id), most, |_, row| references.go(row))?;
-    if references.0.is_empty() {
+    if references.blobs.is_empty() {
         return Ok(());
     }
     let db = environment.known(Late::Blobs).ok_or_else(lmdb::damaged_page)?;
     let mut books = BlobBooks::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
     let mut draft = BlobDraft::begin(environment, txn, &books, clock, true);
-    draft.refer(&references.0)?;
+    draft.refer(&references.blobs)?;
     let drafted = draft.end();
     books.write(txn, drafted)?;
     books.close(txn)

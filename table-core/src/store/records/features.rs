@@ -28,6 +28,10 @@ pub(crate) enum Feature {
     Lives,
     /// A reader must know it: the catalog has records of templates, which have tables for each period.
     Periods,
+    /// A reader must know it: values that refer to blobs are sealed, with what refers to the blob in the clear.
+    SealedBlobs,
+    /// A reader must know it: ids of index lists lie in blobs.
+    BlobLists,
     /// Hurts nobody: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
@@ -42,7 +46,8 @@ pub(crate) enum Feature {
 }
 
 impl Feature {
-    const READER: [Self; 3] = [Self::Superseded, Self::Lives, Self::Periods];
+    const READER: [Self; 5] =
+        [Self::Superseded, Self::Lives, Self::Periods, Self::SealedBlobs, Self::BlobLists];
     const WRITER: [Self; 2] = [Self::Pending, Self::BlobRows];
     const IGNORABLE: [Self; 3] = [Self::Sealed, Self::Queues, Self::Blobs];
 
@@ -52,6 +57,8 @@ impl Feature {
             Self::Lives | Self::Queues | Self::BlobRows => 2,
             Self::Periods => 8,
             Self::Blobs => 4,
+            Self::SealedBlobs => 16,
+            Self::BlobLists => 32,
         }
     }
 
@@ -63,30 +70,30 @@ impl Feature {
 #[allow(dead_code, reason = "which of them is used hangs on the crate's features")]
 impl Features {
     pub(crate) fn has(&self, feature: Feature) -> bool {
-        let word = match feature {
-            Feature::Superseded | Feature::Lives | Feature::Periods => self.reader,
-            Feature::Pending | Feature::BlobRows => self.writer,
-            Feature::Sealed | Feature::Queues | Feature::Blobs => self.ignorable,
-        };
-        word & feature.bit() != 0
+        let mut words = *self;
+        *words.word(feature) & feature.bit() != 0
+    }
+
+    /// The word that a feature's bit is in.
+    #[inline]
+    fn word(&mut self, feature: Feature) -> &mut u64 {
+        match feature {
+            Feature::Superseded
+            | Feature::Lives
+            | Feature::Periods
+            | Feature::SealedBlobs
+            | Feature::BlobLists => &mut self.reader,
+            Feature::Pending | Feature::BlobRows => &mut self.writer,
+            Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
+        }
     }
 
     pub(crate) fn set(&mut self, feature: Feature) {
-        let word = match feature {
-            Feature::Superseded | Feature::Lives | Feature::Periods => &mut self.reader,
-            Feature::Pending | Feature::BlobRows => &mut self.writer,
-            Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
-        };
-        *word |= feature.bit();
+        *self.word(feature) |= feature.bit();
     }
 
     pub(crate) fn clear(&mut self, feature: Feature) {
-        let word = match feature {
-            Feature::Superseded | Feature::Lives | Feature::Periods => &mut self.reader,
-            Feature::Pending | Feature::BlobRows => &mut self.writer,
-            Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
-        };
-        *word &= !feature.bit();
+        *self.word(feature) &= !feature.bit();
     }
 
     /// Whether the store has a feature that this library does not.

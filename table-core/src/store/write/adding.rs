@@ -2,20 +2,22 @@
 //!
 //! The row is read where the transaction has it, with what plans before have added. So nobody who adds was ever too late.
 
-use super::apply::{AppliedRow, New, OldRow, Writing};
+use super::apply::{AppliedRow, Blobs, FEW_PUTS, New, OldRow, Writing};
 use super::encoded::{Deferred, EncodedAddition, Prepared};
 use super::merging::check_merged_size;
 use super::numbering::encode_now;
 use super::transaction::touched;
+use crate::contents::{BlobContent, BlobId, LIST_TYPE};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::{Name, Value, ValueRef};
-use crate::plan::{ListBecomes, RowProperty, borrowed};
+use crate::plan::{ListBecomes, RowProperty, blob_of, borrowed, damaged_list, row_of_blob, with_blob};
 use crate::row::Row;
 use crate::row::encode::{self, Under};
 use crate::row::row_write;
 use crate::row::view::RowView;
 use crate::sealing::sign;
+use crate::store::blobs::{BlobBooks, BlobView, Sealed, no_such_container};
 use crate::store::lmdb;
 use crate::store::scan::read;
 
@@ -78,6 +80,7 @@ impl Writing<'_, '_> {
         let Some(bytes) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? else {
             let new = match amounts.becomes_of_list(None)? {
                 ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
+                ListBecomes::Long(text) => self.encode_long(plan, addition, (&text, None))?,
                 ListBecomes::Same | ListBecomes::Gone => New::Nothing,
             };
             let length = match &new {
@@ -93,18 +96,25 @@ impl Writing<'_, '_> {
         let row = Row::parse(bytes)?;
         row.verify(addition.seed)?;
         let old = OldRow::of(&row, key.len() + bytes.len());
-        let becomes = {
+        let (becomes, blob) = {
             let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };
             let dict = self.dict_for(touched, &row)?;
             let view = RowView::new(key, row, &*dict, true);
             if view.kind()? != Some(amounts.kind_name()) {
                 return Err(amounts.is_another());
             }
-            amounts.becomes_of_list(Some(&mut |name| view.get(name)))?
+            let blob = blob_of(&mut |name| view.get(name))?;
+            let bytes = blob.map(|(id, length)| self.list_in(id, length)).transpose()?;
+            let mut of_old = |name: &str| with_blob(bytes.as_deref(), name, || view.get(name));
+            (amounts.becomes_of_list(Some(&mut of_old))?, blob)
         };
         let new = match becomes {
             ListBecomes::Same => return Ok(AppliedRow::of(Some(old), New::Kept)),
             ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
+            ListBecomes::Long(text) => {
+                let former = blob.map(|(id, _)| id);
+                self.encode_long(plan, addition, (&text, former))?
+            }
             ListBecomes::Gone => New::Nothing,
         };
         let length = match &new {
@@ -113,6 +123,43 @@ impl Writing<'_, '_> {
         };
         self.check_change(key, (old.length(), length))?;
         Ok(AppliedRow::of(Some(old), new))
+    }
+
+    /// Blobs as the transaction has them.
+    fn view_of_blobs(&self) -> Result<BlobView<'_>> {
+        let Blobs { db, books, .. } = self.blobs;
+        // Whoever changes a list has made the database before.
+        let db = db.ok_or_else(no_such_container)?;
+        let is_settled = self.scratch.puts + books.map_or(0, BlobBooks::writes) <= FEW_PUTS;
+        let removed = books.and_then(BlobBooks::removed);
+        Ok(BlobView::of_write(self.environment, self.txn, db, (removed, is_settled)))
+    }
+
+    /// The text of a list's ids that lie in a blob.
+    fn list_in(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
+        self.view_of_blobs()?
+            .content(id, length)?
+            .ok_or_else(|| damaged_list("the blob of its ids is missing"))
+    }
+
+    /// Puts the row of a list whose ids its row has no room for into bytes, and notes what is to be in its blob. That is a
+    /// new one, so that what somebody has read stays as it is, unless `former` came with this very transaction.
+    fn encode_long(
+        &mut self,
+        plan: &Prepared,
+        addition: &EncodedAddition,
+        (text, former): (&str, Option<BlobId>),
+    ) -> Result<New> {
+        let own = former.map_or(Ok(None), |id| {
+            let blob = self.view_of_blobs()?.blob(id)?;
+            Ok::<_, Error>((blob.references == 1 && blob.made > self.blobs.begun).then_some(id))
+        });
+        let id = own?.unwrap_or_else(BlobId::new);
+        let content = BlobContent::of(id, 0, LIST_TYPE, text.as_bytes());
+        let properties = row_of_blob(addition.amounts.kind_name(), id, content.length());
+        let new = self.encode(plan, addition, &borrowed_values(&properties))?;
+        self.scratch.lists.push(Sealed::of(content));
+        Ok(new)
     }
 
     /// The same of an entity's own row: it must be there, and keeps what nothing is added to.

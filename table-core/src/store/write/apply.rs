@@ -18,7 +18,8 @@ use crate::row::version::{Proof, check_condition};
 use crate::row::view::RowView;
 use crate::row::{self, Row, key};
 use crate::sealing::sign;
-use crate::store::lmdb::{self, Databases, WriteTxn};
+use crate::store::blobs::{BlobBooks, Sealed};
+use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::open::{self, Environment, Explored, Tree};
 use crate::store::records::features::Feature;
 use crate::store::records::lives;
@@ -40,6 +41,8 @@ pub(super) struct Scratch {
     /// Rows that could only be put into bytes in the transaction.
     pub(super) rows: Vec<u8>,
     pub(super) applied: Vec<AppliedRow>,
+    /// What the lists of a plan that is being examined are to say, where that is too much for their rows.
+    pub(super) lists: Vec<Sealed>,
     pub(super) writer: RowWriter,
     pub(super) order: Vec<Place>,
 }
@@ -119,6 +122,7 @@ impl<'e> Transaction<'e> {
         if let Some(step) = plan.step.as_deref().filter(|_| plan.is_step_alone()) {
             return Ok(self.carry_step(step)?.map_err(|error| plan.locate_group(error, 0)));
         }
+        self.scratch.lists.clear();
         let timestamp = match self.begin_plan(plan) {
             Ok(timestamp) => timestamp,
             Err(refused) => return Ok(Err(refused)),
@@ -135,7 +139,8 @@ impl<'e> Transaction<'e> {
         let is_blind = plan.is_blind();
         let mut examined = if is_blind { Ok(()) } else { self.writing().examine(plan) };
         let mut blobs = None;
-        if examined.is_ok() && (plan.blobs.is_some() || self.meta.features.has(Feature::BlobRows)) {
+        let has_blobs = || plan.blobs.is_some() || !self.scratch.lists.is_empty();
+        if examined.is_ok() && (has_blobs() || self.meta.features.has(Feature::BlobRows)) {
             match self.draft_blobs(plan, timestamp) {
                 Ok(drafted) => blobs = drafted,
                 Err(error) => examined = Err(plan.locate_all(error)),
@@ -171,6 +176,7 @@ impl<'e> Transaction<'e> {
             scratch: &mut self.scratch,
             records: self.records,
             tree: &mut self.tree,
+            blobs: Blobs { db: self.blobs, books: self.blob_books.as_deref(), begun: self.begun },
         }
     }
 
@@ -239,6 +245,16 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) scratch: &'g mut Scratch,
     pub(super) records: Option<Tree>,
     pub(super) tree: &'g mut Option<Tree>,
+    pub(super) blobs: Blobs<'g>,
+}
+
+/// What is known of blobs in a transaction.
+#[derive(Clone, Copy)]
+pub(super) struct Blobs<'g> {
+    pub(super) db: Option<Db>,
+    pub(super) books: Option<&'g BlobBooks>,
+    /// The latest time before the transaction: what is later is its own.
+    pub(super) begun: Ticks,
 }
 
 impl Writing<'_, '_> {

@@ -19,12 +19,13 @@ impl Transaction<'_> {
         plan: &Prepared,
         timestamp: Ticks,
     ) -> Result<Option<(DraftedBlobs, Vec<BlobOutcome>)>> {
-        let references = if self.meta.features.has(Feature::BlobRows) {
+        let lists = std::mem::take(&mut self.scratch.lists);
+        let references = if self.meta.features.has(Feature::BlobRows) || !lists.is_empty() {
             self.writing().references(plan)?
         } else {
             References::default()
         };
-        if plan.blobs.is_none() && references.0.is_empty() {
+        if plan.blobs.is_none() && references.blobs.is_empty() {
             return Ok(None);
         }
         // Whoever asks for something has opened the database before, and no transaction of this process was open then.
@@ -41,7 +42,17 @@ impl Transaction<'_> {
         let mut draft = BlobDraft::begin(self.environment, &self.txn, books, clock, is_settled);
         let work = plan.blobs.iter().flat_map(|errands| &errands.work);
         let mut outcomes = work.map(|work| draft.carry_out(work)).collect::<Result<Vec<_>>>()?;
-        draft.refer(&references.0)?;
+        for (news, feature) in [
+            (!lists.is_empty(), Feature::BlobRows),
+            (!lists.is_empty(), Feature::BlobLists),
+            (references.has_sealed, Feature::SealedBlobs),
+        ] {
+            if news && !self.meta.features.has(feature) {
+                draft.set_feature(feature);
+            }
+        }
+        lists.iter().try_for_each(|list| draft.compose(list))?;
+        draft.refer(&references.blobs)?;
         if draft.has_left {
             outcomes.push(BlobOutcome::Left);
         }
@@ -57,8 +68,8 @@ impl Transaction<'_> {
         let (Some((drafted, outcomes)), Some(books)) = (drafted, &mut self.blob_books) else {
             return Ok(());
         };
-        if drafted.is_for_rows() {
-            self.meta.features.set(Feature::BlobRows);
+        for feature in drafted.features() {
+            self.meta.features.set(*feature);
         }
         books.write(&mut self.txn, drafted)?;
         if let Some(errands) = &plan.blobs {

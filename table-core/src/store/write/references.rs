@@ -3,28 +3,34 @@
 use std::collections::BTreeMap;
 
 use super::apply::{New, Writing};
-use super::encoded::{Image, Prepared};
+use super::encoded::{EncodedRow, Image, Prepared};
 use crate::contents::{BlobId, reference};
 use crate::error::Result;
 use crate::store::lmdb;
 
 /// For each blob, how many references more it has than before, and how long the new ones say that it is.
 #[derive(Debug, Default)]
-pub(in crate::store) struct References(pub(in crate::store) BTreeMap<BlobId, (i64, Option<u64>)>);
+pub(in crate::store) struct References {
+    pub(in crate::store) blobs: BTreeMap<BlobId, (i64, Option<u64>)>,
+    /// Whether one of those that come stands before a value that is sealed.
+    pub(in crate::store) has_sealed: bool,
+}
 
 impl References {
     /// Takes in those of a row that comes.
     fn come(&mut self, row: &[u8]) {
-        reference::each_in(row, |id, length| {
-            let (count, said) = self.0.entry(id).or_default();
+        let Self { blobs, has_sealed } = self;
+        reference::each_in(row, |at, id, length| {
+            let (count, said) = blobs.entry(id).or_default();
             *count += 1;
             *said = Some(length);
+            *has_sealed |= reference::is_sealed(row, at);
         });
     }
 
     /// Takes in those of a row that goes.
     pub(in crate::store) fn go(&mut self, row: &[u8]) {
-        reference::each_in(row, |id, _| self.0.entry(id).or_default().0 -= 1);
+        reference::each_in(row, |_, id, _| self.blobs.entry(id).or_default().0 -= 1);
     }
 }
 
@@ -32,13 +38,14 @@ impl Writing<'_, '_> {
     /// What becomes of references by a plan that was examined. It writes nothing.
     pub(super) fn references(&self, plan: &Prepared) -> Result<References> {
         let mut references = References::default();
-        for (index, row) in plan.rows.iter().enumerate() {
-            let ready = || match row.act.content() {
+        for index in 0..plan.rows.len() + plan.additions.len() {
+            let row = plan.rows.get(index);
+            let ready = || match row.and_then(|row| row.act.content()) {
                 Some(Image::Ready(range)) => plan.image(range),
                 _ => &[],
             };
             // What is put without a look is in nothing's place.
-            if row.is_blind() {
+            if row.is_some_and(EncodedRow::is_blind) {
                 references.come(ready());
                 continue;
             }
@@ -49,7 +56,8 @@ impl Writing<'_, '_> {
                 Some(New::FromPlan) => ready(),
                 Some(New::Scratch(range)) => self.scratch.rows.get(range.clone()).unwrap_or_default(),
             };
-            if let Some(old) = self.dbs.data.get(self.txn, plan.key(row)).map_err(lmdb::error)? {
+            let Some((.., key)) = plan.target(index) else { continue };
+            if let Some(old) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? {
                 references.go(old);
             }
             references.come(new);

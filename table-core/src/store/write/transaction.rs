@@ -26,6 +26,8 @@ pub(crate) struct Transaction<'e> {
     pub(crate) meta: Meta,
     /// The clock when it began: one look serves every plan in it.
     pub(super) now: Ticks,
+    /// The latest time of the store when it began.
+    pub(super) begun: Ticks,
     /// The number of the state that the transaction began with, until something is written.
     pub(super) state: Option<usize>,
     pub(super) tables: Vec<Touched>,
@@ -93,6 +95,7 @@ impl<'e> Transaction<'e> {
             environment,
             dbs,
             txn,
+            begun: meta.high_water,
             meta,
             now,
             state,

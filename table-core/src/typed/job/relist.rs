@@ -13,7 +13,7 @@ use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::plan::{
     Act, Addition, Amounts, Cause, Condition, EntityRows, Epoch, Group, Listing, Plan, RowKind, RowWrite,
-    Version, ids_of,
+    Version, ids_of, with_blob,
 };
 use crate::row::version::version_of;
 use crate::schema::KeyPair;
@@ -93,7 +93,8 @@ pub(super) fn compare<E: Entity>(
         let mut expected =
             wanted.remove(&(partition.clone().into_owned(), row.clone().into_owned())).unwrap_or_default();
         let mut wrong = Vec::new();
-        match ids_of(&mut |name| view.get(name)) {
+        let long = snapshot.long_list(view)?;
+        match ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name))) {
             Ok(ids) => {
                 let shared = of.values_in((&partition, &row)).unwrap_or_default();
                 for id in ids.into_iter().filter(|id| expected.remove(&**id).is_none()) {

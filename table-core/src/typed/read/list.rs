@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
-use crate::plan::{damaged_list, ids_of};
+use crate::plan::{damaged_list, ids_of, with_blob};
 use crate::query::{Explain, Query};
 use crate::row::view::RowView;
 use crate::schema::{self, FieldPart, Index, KeyPair, KeyValues, List, PropertyValue, Schema, ValueError};
@@ -121,7 +121,7 @@ impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
             moment.check_index(table, E::SCHEMA, key.index)?;
             let there = table.member(index.place.table.source());
             if let Some(view) = moment.view(there, partition, row)? {
-                let read = keys_on(E::SCHEMA, (index, list), &view);
+                let read = keys_on(E::SCHEMA, (index, list), (moment, &view));
                 keys = read.map_err(|error| located(error, there, (partition, row)))?;
             }
         }
@@ -191,12 +191,13 @@ fn located(error: Error, table: &DynamicTable, (partition, row): (&str, &str)) -
 fn keys_on(
     schema: &'static Schema,
     (index, list): (&'static Index, List),
-    view: &RowView<'_>,
+    (snapshot, view): (&Snapshot, &RowView<'_>),
 ) -> Result<Vec<KeyPair>> {
     if view.kind()? != Some(index.kind) {
         return Err(damaged_list("it is of another kind"));
     }
-    let ids = ids_of(&mut |name| view.get(name))?;
+    let long = snapshot.long_list(view)?;
+    let ids = ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name)))?;
     let (partition, row) = view.keys();
     let shared = index.values_in((&partition, &row)).unwrap_or_default();
     ids.iter().map(|id| key_of(schema, (index, list), (&partition, &shared), id)).collect()
