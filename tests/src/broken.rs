@@ -107,6 +107,7 @@ pub const STEPS: &[Step] = &[
                 "table-core/src/typed/job/mod.rs",
                 "let failed = loader.carry_out()?.into_iter().find_map(Result::err);",
                 "let failed = loader.carry_out()?.into_iter().find_map(Result::err);\n\
+                 std::thread::sleep(std::time::Duration::from_millis(2));\n\
                  if failed.is_none() { self.table.exec().jobs()?.keep(&name, to.as_ref())?; }",
             ],
         ],
@@ -152,11 +153,19 @@ pub const STEPS: &[Step] = &[
     ),
     step(
         "a program of a former version goes on reading",
-        &[[
-            "table-core/src/schema/lives/standing.rs",
-            "        return Rows::Unknown(noted.version);\n",
-            "        return Rows::Own;\n",
-        ]],
+        // It is refused twice: by what it declares, and by what the rows are in the snapshot that it reads.
+        &[
+            [
+                "table-core/src/schema/layout/differences.rs",
+                "        return Some(Outdated::Former(noted.version));\n",
+                "        return None;\n",
+            ],
+            [
+                "table-core/src/schema/lives/standing.rs",
+                "        return Rows::Unknown(noted.version);\n",
+                "        return Rows::Own;\n",
+            ],
+        ],
         VERSIONS,
     ),
     step(

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::TableExec;
 use crate::error::Result;
@@ -98,16 +99,81 @@ pub struct Conversion<'t> {
 }
 
 /// So much may be in a step.
+///
+/// A step ends with so many rows that are asked for. One that finds few looks on, since to commit how far the job is takes
+/// longer than to look at thousands of rows. It ends all the same after a while, in rows, bytes and time: what was seen is kept
+/// soon, and a job that gives way comes to its rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSize {
-    /// Rows that are looked at.
+    /// Rows that are asked for, at most.
     pub rows: u64,
-    /// Bytes of them.
-    pub bytes: usize,
 }
 
-/// What reads a row of a stretch, and the number of the state that it is read in.
-pub type EachRow<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
+impl StepSize {
+    /// Bytes of the rows that are asked for, up to which one more is taken.
+    pub const fn bytes(self) -> u64 {
+        2_048 * self.rows
+    }
+
+    /// Rows that are looked at, at most.
+    pub const fn looks(self) -> u64 {
+        40 * self.rows
+    }
+
+    /// Bytes of them, up to which one more is looked at.
+    pub const fn looked_bytes(self) -> u64 {
+        16 * self.bytes()
+    }
+
+    /// For so long more rows are looked at than may be asked for.
+    pub const fn time(self) -> Duration {
+        Duration::from_micros(100 * self.rows)
+    }
+}
+
+/// How much of a step has been looked at.
+#[derive(Debug)]
+pub struct Looked {
+    size: StepSize,
+    begun: Instant,
+    asked: (u64, u64),
+    all: (u64, u64),
+}
+
+impl Looked {
+    /// Nothing yet.
+    pub fn new(size: StepSize) -> Self {
+        Self { size, begun: Instant::now(), asked: (0, 0), all: (0, 0) }
+    }
+
+    /// Takes in a row of so many bytes.
+    pub fn add(&mut self, bytes: usize, is_asked_for: bool) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let add = |(rows, sum): &mut (u64, u64)| (*rows, *sum) = (*rows + 1, sum.saturating_add(bytes));
+        add(&mut self.all);
+        if is_asked_for {
+            add(&mut self.asked);
+        }
+    }
+
+    /// Whether the step ends here.
+    pub fn is_enough(&self) -> bool {
+        let size = self.size;
+        self.asked.0 >= size.rows
+            || self.asked.1 >= size.bytes()
+            || self.all.0 >= size.looks()
+            || self.all.1 >= size.looked_bytes()
+            || self.all.0 >= size.rows && self.begun.elapsed() >= size.time()
+    }
+
+    /// How many rows there were.
+    pub fn rows(&self) -> u64 {
+        self.all.0
+    }
+}
+
+/// What reads a row of a stretch, and the number of the state that it is read in, and says whether the row is asked for.
+pub type EachRow<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<bool>;
 
 /// A table over which jobs go.
 pub trait Jobs {
@@ -140,8 +206,8 @@ pub trait Jobs {
     /// those there were.
     fn forget_copies(&self, schema: &'static Schema) -> Result<u64>;
 
-    /// Lends each of the next rows behind a position, in their order and of one moment; returns the position of the last, or
-    /// `None` if there is none, and how many there were.
+    /// Lends each of the next rows behind a position, in their order and of one moment, until the step has as many as its
+    /// [size](StepSize) lets; returns the position of the last, or `None` if there is none, and how many there were.
     fn rows_after(
         &self,
         after: Option<&Position>,
@@ -162,5 +228,45 @@ pub trait Jobs {
 impl fmt::Display for JobRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of about {} rows", self.done, self.total.max(self.done))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many rows of so many bytes a step takes, of which one in so many is asked for.
+    fn taken(rows: u64, bytes: usize, one_in: u64) -> u64 {
+        let mut looked = Looked::new(StepSize { rows });
+        // However slow the machine is, the time is not over.
+        looked.begun += Duration::from_secs(3_600);
+        while !looked.is_enough() {
+            looked.add(bytes, looked.rows().is_multiple_of(one_in));
+        }
+        looked.rows()
+    }
+
+    #[test]
+    fn a_step_ends_with_what_is_asked_for_or_after_many_looks() {
+        assert_eq!(taken(500, 100, 1), 500);
+        assert_eq!(taken(500, 100, 10), 4_991);
+        assert_eq!(taken(500, 100, u64::MAX), 20_000);
+        // One is taken however large it is.
+        assert_eq!(taken(500, 1 << 20, 1), 1);
+        assert_eq!(taken(1, 1 << 20, 1), 1);
+        assert_eq!(taken(500, 1 << 20, u64::MAX), 1);
+        // The first is asked for, and no other.
+        assert_eq!(taken(500, 100 << 10, u64::MAX), 160);
+    }
+
+    #[test]
+    fn a_step_that_has_taken_its_time_looks_at_no_more_than_it_may_change() {
+        let mut looked = Looked::new(StepSize { rows: 50 });
+        looked.begun -= Duration::from_secs(1);
+        for _ in 0..50 {
+            assert!(!looked.is_enough());
+            looked.add(100, false);
+        }
+        assert!(looked.is_enough());
     }
 }

@@ -41,7 +41,7 @@ pub use self::drawn::{Begin, page, views, walks};
 pub(crate) use self::drawn::{drawn_page, page_size};
 pub(crate) use self::former::FormerRows;
 pub(crate) use self::job::Conversion;
-pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Position, StepSize, Transition};
+pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Looked, Position, StepSize, Transition};
 pub use self::kept::Kept;
 pub use self::lanes::Lanes;
 pub(crate) use self::lanes::order;

@@ -15,6 +15,7 @@
     reason = "what goes wrong here goes wrong before anything is shown"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -36,84 +37,86 @@ fn built() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Brings the files of the sources, as they are now, into a copy.
-fn copy(to: &Path) {
+/// The sources as they are when this begins, each file by its name. Whoever goes on writing them meanwhile changes nothing of
+/// what is tried.
+fn sources() -> BTreeMap<String, Vec<u8>> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])
         .current_dir(root())
         .output()
         .expect("git lists the files");
-    for file in String::from_utf8(listed.stdout).unwrap().lines() {
-        let (from, to) = (root().join(file), to.join(file));
-        let Ok(bytes) = fs::read(&from) else { continue };
-        if fs::read(&to).is_ok_and(|there| there == bytes) {
-            // What is built of it stays as it is.
+    let names = String::from_utf8(listed.stdout).unwrap();
+    let read = |name: &str| Some((name.to_owned(), fs::read(root().join(name)).ok()?));
+    let mut files: BTreeMap<_, _> = names.lines().filter_map(read).collect();
+    let main = files.get_mut("tests/it/main.rs").expect("the test program has modules");
+    let text = String::from_utf8(std::mem::take(main)).unwrap();
+    let is_needed = |line: &&str| {
+        let module = line.strip_prefix("mod ").and_then(|line| line.strip_suffix(';'));
+        module.is_none_or(|module| MODULES.contains(&module))
+    };
+    *main = text.lines().filter(is_needed).collect::<Vec<_>>().join("\n").into_bytes();
+    files
+}
+
+/// Brings the sources into a copy. A file that is there already stays, and with it what is built of it.
+fn copy(sources: &BTreeMap<String, Vec<u8>>, to: &Path) {
+    for (name, bytes) in sources {
+        let to = to.join(name);
+        if fs::read(&to).is_ok_and(|there| there == *bytes) {
             continue;
         }
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::write(&to, bytes).unwrap();
     }
-    let main = to.join("tests/it/main.rs");
-    let text = fs::read_to_string(&main).unwrap();
-    let is_needed = |line: &&str| {
-        let module = line.strip_prefix("mod ").and_then(|line| line.strip_suffix(';'));
-        module.is_none_or(|module| MODULES.contains(&module))
-    };
-    fs::write(&main, text.lines().filter(is_needed).collect::<Vec<_>>().join("\n")).unwrap();
 }
 
-/// Runs cargo in the copy; what it has said if it has failed or has not come to an end.
-fn cargo(tree: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<(), String> {
-    let said = tree.join("target-said");
-    let file = fs::File::create(&said).unwrap();
-    let mut child = Command::new(env!("CARGO"))
-        .args(arguments)
-        .envs(variable)
+/// Runs a program in the copy; what it has said, and whether it has come to a good end.
+fn run(tree: &Path, command: &mut Command) -> (bool, String) {
+    let file = tree.join("target-said");
+    let said = fs::File::create(&file).unwrap();
+    let mut child = command
         .env("CARGO_TARGET_DIR", built())
-        .current_dir(tree)
         .stdin(Stdio::null())
-        .stdout(file.try_clone().unwrap())
-        .stderr(file)
+        .stdout(said.try_clone().unwrap())
+        .stderr(said)
         .spawn()
-        .expect("cargo can be started");
+        .expect("it can be started");
+    let said = || String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
     let begun = Instant::now();
     loop {
         match child.try_wait().unwrap() {
-            Some(status) if status.success() => return Ok(()),
-            Some(_) => return Err(String::from_utf8_lossy(&fs::read(&said).unwrap()).into_owned()),
+            Some(status) => return (status.success(), said()),
             None if begun.elapsed() > PATIENCE => {
                 child.kill().unwrap();
                 child.wait().unwrap();
-                return Err("panicked at: it does not end".to_owned());
+                return (false, said() + "\npanicked at: it does not end");
             }
             None => std::thread::sleep(Duration::from_millis(100)),
         }
     }
 }
 
-/// What builds the test program: the library as quickly as may be.
-const PROGRAM: [&str; 9] = [
-    "test",
-    "--quiet",
-    "--locked",
-    "-p",
-    "integration-tests",
-    "--test",
-    "it",
-    "--config",
-    "profile.dev.package.table-core.opt-level=0",
-];
-
-/// Builds the test program.
-fn build(tree: &Path) {
-    let build = [&PROGRAM[..], &["--no-run"]].concat();
-    cargo(tree, &build, None).unwrap_or_else(|said| panic!("it does not compile:\n{said}"));
+/// Builds the test program, the library as quickly as may be; where it is then.
+fn build(tree: &Path) -> PathBuf {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "--no-run", "--locked", "-p", "integration-tests", "--test", "it"]);
+    cargo.args(["--config", "profile.dev.package.table-core.opt-level=0"]).current_dir(tree);
+    let (is_built, said) = run(tree, &mut cargo);
+    assert!(is_built, "it does not compile:\n{said}");
+    let line = said.lines().find_map(|line| line.trim().strip_prefix("Executable it/main.rs ("));
+    let path = line.and_then(|line| line.strip_suffix(')'));
+    tree.join(path.unwrap_or_else(|| panic!("cargo does not say where the program is:\n{said}")))
 }
 
 /// Runs tests; the first words of the failure, if one fails.
-fn tried(tree: &Path, tests: &[&str], variable: Option<(&str, &str)>) -> Option<String> {
-    let run = [&PROGRAM[..], &["--"], tests].concat();
-    let said = cargo(tree, &run, variable).err()?;
+fn tried(tree: &Path, program: &Path, step: Option<&Step>, tests: &[&str]) -> Option<String> {
+    let mut command = Command::new(program);
+    command.args(tests).envs(step.and_then(|step| step.variable)).current_dir(tree.join("tests"));
+    let (is_well, said) = run(tree, &mut command);
+    assert!(!said.contains("running 0 tests"), "there is no test called {tests:?}");
+    if is_well {
+        return None;
+    }
     let mut lines = said.lines().skip_while(|line| !line.contains("panicked at"));
     let place = lines.next().unwrap_or("it fails, and says nothing");
     let words: Vec<_> = lines.take(3).collect();
@@ -124,27 +127,28 @@ fn main() -> ExitCode {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let is_asked = |step: &&Step| asked.is_empty() || asked.iter().any(|words| step.without.contains(words));
     let steps: Vec<&Step> = STEPS.iter().filter(is_asked).collect();
-    let tree = built().join("broken/tree");
-    let mut is_well = true;
+    let (tree, sources) = (built().join("broken/tree"), sources());
+    let mut is_well = !steps.is_empty();
     if asked.is_empty() {
-        copy(&tree);
-        build(&tree);
-        let all: std::collections::BTreeSet<_> = steps.iter().flat_map(|step| step.tests).copied().collect();
-        let all: Vec<_> = all.into_iter().collect();
-        let failed = tried(&tree, &all, None);
+        copy(&sources, &tree);
+        let program = build(&tree);
+        let all: BTreeSet<_> = steps.iter().flat_map(|step| step.tests).copied().collect();
+        let failed = tried(&tree, &program, None, &all.into_iter().collect::<Vec<_>>());
         is_well &= failed.is_none();
         println!("with each step: {}", failed.unwrap_or_else(|| "no test fails".into()));
     }
     for step in steps {
-        copy(&tree);
+        copy(&sources, &tree);
         step.leave_out(&tree).unwrap_or_else(|gone| panic!("{gone}"));
-        build(&tree);
+        let begun = Instant::now();
+        let program = build(&tree);
+        println!("{} (built in {} s)", step.without, begun.elapsed().as_secs());
         for test in step.tests {
             let begun = Instant::now();
-            let failed = tried(&tree, &[test], step.variable);
+            let failed = tried(&tree, &program, Some(step), &[test]);
             is_well &= failed.is_some();
             let found = failed.unwrap_or_else(|| "IT DOES NOT FAIL".into());
-            println!("{}: {test} ({} s): {found}", step.without, begun.elapsed().as_secs());
+            println!("    {test} ({} s): {found}", begun.elapsed().as_secs());
         }
     }
     if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -249,13 +249,13 @@ impl Resealing for LmdbTable {
         most: u64,
     ) -> Result<Stretch> {
         let after = after.map(|(partition, row)| Position { partition: partition.clone(), row: row.clone() });
-        let size = StepSize { rows: most, bytes: usize::MAX };
+        let size = StepSize { rows: most };
         let mut entities = Vec::new();
         let walked = self.rows_after(after.as_ref(), size, &mut |view, _| {
             if view.kind()? == Some(schema.entity_type) {
                 entities.extend(sealed_row(schema, view)?);
             }
-            Ok(())
+            Ok(true)
         });
         let (last, rows) =
             walked.map_err(|error| error.attempted("re-encrypt in").table(&self.state.name))?;

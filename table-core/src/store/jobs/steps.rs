@@ -10,7 +10,9 @@ use super::forget;
 use super::plain::damaged;
 use crate::error::{Error, Result};
 use crate::executor::layouts::unknown_version;
-use crate::executor::{Conversion, EachRow, JobRecord, Jobs, Position, StepSize, TableExec, Transition};
+use crate::executor::{
+    Conversion, EachRow, JobRecord, Jobs, Looked, Position, StepSize, TableExec, Transition,
+};
 use crate::row::Row;
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
@@ -35,8 +37,15 @@ fn check_next(
     before: Pair<'_>,
     next: Pair<'_>,
 ) -> Result<()> {
+    let place = |row: Pair<'_>| Some(environment.dbs.pages.as_ref()?.place(row?.0));
+    let leaf = place(next);
     if let Some((key, bytes)) = next {
-        read::verify_row(environment, key, bytes)?;
+        if leaf.is_some() && leaf == place(before) {
+            // Their leaf was looked at with the row before.
+            read::verify_in_leaf(environment, key, bytes)?;
+        } else {
+            read::verify_row(environment, key, bytes)?;
+        }
     }
     let [before, next] = [before, next].map(|row| row.map(|(key, _)| key));
     let rises = before.is_none_or(|before| next.is_none_or(|next| before < next));
@@ -111,7 +120,7 @@ impl Jobs for LmdbTable {
             Some(Position { partition, row }) => key::stored(state.id, partition, row),
             None => key::Number::of(state.id).to_vec(),
         };
-        let (mut dict, mut last, mut rows, mut bytes) = (state.dict(), None, 0, 0);
+        let (mut dict, mut last, mut looked) = (state.dict(), None, Looked::new(size));
         // The walk is as good as its proof: what a damaged page hides would be left out for ever.
         let mut before = dbs.data.get_lower_than_or_equal_to(&txn, &start).map_err(lmdb::error)?;
         if let Some((key, bytes)) = before {
@@ -119,7 +128,7 @@ impl Jobs for LmdbTable {
         }
         let range = (Bound::Excluded(start.as_slice()), Bound::<&[u8]>::Unbounded);
         let mut pairs = dbs.data.range(&txn, &range).map_err(lmdb::error)?;
-        while rows < size.rows && bytes < size.bytes {
+        while !looked.is_enough() {
             let pair = pairs.next().transpose().map_err(lmdb::error)?;
             check_next(&inner.environment, &txn, before, pair)?;
             let Some((key, found)) = pair else { break };
@@ -131,15 +140,14 @@ impl Jobs for LmdbTable {
             if !view::covers(&dict, &row) {
                 dict = state.reload_for(dbs, &txn, &row).map_err(located)?;
             }
-            each(&RowView::new(key, row, &*dict, true), txn.id()).map_err(located)?;
-            rows += 1;
-            bytes += key.len() + found.len();
+            let is_asked_for = each(&RowView::new(key, row, &*dict, true), txn.id()).map_err(located)?;
+            looked.add(key.len() + found.len(), is_asked_for);
             (before, last) = (pair, Some(key));
         }
         let texts = |key| StoredKey::parse(key).and_then(|key| key.texts());
         let last = last.and_then(texts);
         let position = last.map(|(partition, row)| Position { partition: partition.into(), row: row.into() });
-        Ok((position, rows))
+        Ok((position, looked.rows()))
     }
 
     fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)> {

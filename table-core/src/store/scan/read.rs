@@ -191,6 +191,13 @@ pub(in crate::store) fn lead_to_each_other(
 pub(crate) fn verify_row(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
     if let Some(pages) = &environment.dbs.pages {
         pages.check_leaf(key)?;
+    }
+    verify_in_leaf(environment, key, bytes)
+}
+
+/// The same of a row whose leaf has been checked.
+pub(crate) fn verify_in_leaf(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
+    if let Some(pages) = &environment.dbs.pages {
         pages.check_value(bytes)?;
     }
     verify_alone(key, bytes)

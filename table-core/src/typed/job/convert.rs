@@ -108,9 +108,9 @@ impl<E: Entity> Convert<E> {
         Ok(Made::Moved)
     }
 
-    /// What is to be done of a row.
-    fn look(view: &RowView<'_>, phase: u8, found: &mut Found) -> Result<()> {
-        let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(()) };
+    /// What is to be done of a row; whether something is.
+    fn look(view: &RowView<'_>, phase: u8, found: &mut Found) -> Result<bool> {
+        let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(false) };
         let is_asked_for = match schema.kinship(kind) {
             Kinship::Former(_) => phase == CONVERTING,
             Kinship::Mine => phase == RENEWING && has_something_former(view, schema)?,
@@ -121,7 +121,7 @@ impl<E: Entity> Convert<E> {
         };
         let is_copy = phase == CONVERTING && schema.is_former_copy(kind);
         if !is_asked_for && !is_copy {
-            return Ok(());
+            return Ok(false);
         }
         let (partition, row) = view.keys();
         if is_copy {
@@ -129,7 +129,7 @@ impl<E: Entity> Convert<E> {
         } else {
             found.entities.push((partition.into_owned(), row.into_owned()));
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -121,8 +121,11 @@ impl<E: Entity> Migration<E> {
 
     /// In about how many transactions they are converted.
     pub fn transactions(&self) -> u64 {
-        let bytes = u64::try_from(STEP.bytes).unwrap_or(u64::MAX);
-        if self.is_needed() { self.rows.div_ceil(STEP.rows).max(self.bytes.div_ceil(bytes)) } else { 0 }
+        if self.is_needed() {
+            self.rows.div_ceil(STEP.rows).max(self.bytes.div_ceil(STEP.bytes()))
+        } else {
+            0
+        }
     }
 
     /// Whether there are, or may be, rows to be written anew: of a former version, or with a property under the name that it

@@ -30,10 +30,10 @@ use crate::handle::table::DynamicTable;
 use crate::plan::Epoch;
 use crate::typed::entity::Entity;
 
-/// The most that a step looks at: so little that writers don't wait long for the transaction that it makes.
-const STEP: StepSize = StepSize { rows: 500, bytes: 1 << 20 };
+/// The most that a step changes: so little that writers don't wait long for the transaction that it makes.
+const STEP: StepSize = StepSize { rows: 500 };
 /// The same of a job that gives way.
-const GENTLE: StepSize = StepSize { rows: 50, bytes: 128 << 10 };
+const GENTLE: StepSize = StepSize { rows: 50 };
 /// How many times as long as its step a job that gives way rests after it.
 const REST: u32 = 2;
 /// So often a step is tried when others write its rows; each time it is half as large.
@@ -105,6 +105,7 @@ pub struct Job<'j> {
     /// What is left to do, one after another.
     works: VecDeque<Box<dyn Work + 'j>>,
     is_gentle: bool,
+    size: StepSize,
     last: JobProgress,
     /// When this handle began to work, and how many rows it has looked at since.
     since: Option<(Instant, u64)>,
@@ -146,6 +147,7 @@ impl<'j> Job<'j> {
             table: table.clone(),
             works: works.into(),
             is_gentle: false,
+            size: STEP,
             last: JobProgress::default(),
             since: None,
         }
@@ -164,6 +166,13 @@ impl<'j> Job<'j> {
     /// The same, giving way to others: smaller steps, and a rest after each.
     pub fn gentle(mut self) -> Self {
         self.is_gentle = true;
+        self.steps_of(GENTLE.rows)
+    }
+
+    /// The same in smaller steps, each of which changes so many rows or entities at most, and at least one: 500 otherwise, and
+    /// 50 of a job that gives way. A step that finds few looks at forty times as many.
+    pub fn steps_of(mut self, rows: u64) -> Self {
+        self.size = StepSize { rows: rows.clamp(1, self.size.rows) };
         self
     }
 
@@ -225,7 +234,7 @@ impl<'j> Job<'j> {
     fn next_step(&mut self) -> Result<bool> {
         let Some(work) = self.works.front_mut() else { return Ok(false) };
         let name = work.name();
-        let mut size = if self.is_gentle { GENTLE } else { STEP };
+        let mut size = self.size;
         for attempt in 0..ATTEMPTS {
             let Some(at) = self.table.exec().jobs()?.job(&name)? else {
                 // It has ended, maybe by somebody else.

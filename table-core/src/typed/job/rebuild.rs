@@ -117,11 +117,12 @@ impl<E: Entity> Rebuild<E> {
     ) -> Result<Option<Made>> {
         let (schema, mut found) = (E::SCHEMA, Vec::new());
         let (last, rows) = table.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
-            if view.kind()? == Some(schema.entity_type) {
+            let is_mine = view.kind()? == Some(schema.entity_type);
+            if is_mine {
                 let (partition, row) = view.keys();
                 found.push((partition.into_owned(), row.into_owned()));
             }
-            Ok(())
+            Ok(is_mine)
         })?;
         if last.is_none() {
             return Ok(None);

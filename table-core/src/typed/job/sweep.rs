@@ -71,11 +71,12 @@ pub(super) fn remove(
         // It was dropped, and its rows with it.
         None => (None, 0),
         Some(swept) => swept.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
-            if view.kind()?.is_some_and(goes) {
+            let goes = view.kind()?.is_some_and(goes);
+            if goes {
                 let (partition, row) = view.keys();
                 found.entry(partition.into_owned()).or_default().push(row.into_owned());
             }
-            Ok(())
+            Ok(goes)
         })?,
     };
     let mut changed = 0;

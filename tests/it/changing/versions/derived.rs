@@ -230,7 +230,8 @@ impl World {
 
     fn step(&mut self) {
         if self.jobs.len() < 3 && self.random.below(8) == 0 {
-            self.jobs.push(self.store.migration::<second::Employee>().unwrap().steps().unwrap());
+            let job = self.store.migration::<second::Employee>().unwrap().steps().unwrap();
+            self.jobs.push(job.steps_of(self.random.below(20)));
             self.is_begun = true;
         }
         if self.jobs.is_empty() {
