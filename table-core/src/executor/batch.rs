@@ -1,5 +1,6 @@
 //! Batches: rows that a walk has read ahead.
 
+use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -237,13 +238,27 @@ impl Batch {
         made(next, packed)
     }
 
-    /// Gives `read` the next row, and what of it is selected.
-    // A build that is not optimized has this once; in others it is made where the row is read, which is then no call.
+    /// The next row and what of it is selected, if the row is as most are, and lies where the batch does. Otherwise nothing
+    /// is taken, and [`next`](Self::next) gives it. Who reads the row is no function that is called, so that what is made of it
+    /// stays where it is made.
+    // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
         not(debug_assertions),
-        expect(clippy::inline_always, reason = "`read` is known there, and is made in place of a call"),
+        expect(clippy::inline_always, reason = "for each row, a call costs as much as what it does"),
         inline(always)
     )]
+    pub(super) fn next_plain<'m>(&'m mut self, moment: &'m dyn Moment) -> Option<Plain<'m>> {
+        let Ahead { key, row, lies: Lies::Here } = *self.rows.get(self.taken)? else { return None };
+        let bytes = within(self.page, &self.bytes, moment)?;
+        let (key, row, by) = (key.of_bytes(bytes)?, row.of_bytes(bytes)?, self.read_by.as_ref()?);
+        let row = Row::parse_plain(row)?;
+        self.taken += 1;
+        self.partition.go_to(key);
+        let view = RowView::new(key, row, &*by.dict, by.verify).within(&self.partition);
+        Some((&by.selection, ManuallyDrop::new(view)))
+    }
+
+    /// Gives `read` the next row, and what of it is selected.
     pub(super) fn next(
         &mut self,
         walk: &dyn Walk,
@@ -271,6 +286,9 @@ impl Batch {
         })
     }
 }
+
+/// A row, and what of it is selected. All that the view holds is lent, so there is nothing to drop.
+pub(crate) type Plain<'m> = (&'m Selection, ManuallyDrop<RowView<'m>>);
 
 /// The bytes in which the rows lie.
 #[inline]

@@ -1,6 +1,6 @@
 //! Walks merged: the rows of several in one order.
 
-use super::batch::ReadSelected;
+use super::batch::{Plain, ReadSelected};
 use super::{Batch, Lanes, Moment, Walk, order};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::named::PackedRow;
@@ -63,39 +63,44 @@ impl Merged {
         next
     }
 
-    /// Gives `read` the next row, and what of it is selected.
-    // A build that is not optimized has this once; in others it is made where the row is read, which is then no call.
+    /// The next row and what of it is selected, if it is as most are: of one lane alone, and read ahead. Otherwise nothing is
+    /// taken, and [`next`](Self::next) gives it. Whoever can't read it says so by [`failed`](Self::failed).
+    // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
         not(debug_assertions),
-        expect(clippy::inline_always, reason = "`read` is known there, and is made in place of a call"),
+        expect(clippy::inline_always, reason = "for each row, a call costs as much as what it does"),
         inline(always)
     )]
+    pub(crate) fn next_plain<'m>(&'m mut self, moment: &'m dyn Moment) -> Option<Plain<'m>> {
+        let [lane] = self.walks.as_mut_slice() else { return None };
+        let remaining = self.remaining.checked_sub(1)?;
+        let plain = lane.batch.next_plain(moment)?;
+        self.remaining = remaining;
+        Some(plain)
+    }
+
+    /// Gives `read` the next row, and what of it is selected.
+    #[inline(never)]
     pub(crate) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
-        // Most rows are of one lane, and were read ahead.
-        let first = match self.walks.as_mut_slice() {
-            [lane] if self.remaining > 0 && !lane.batch.is_empty() => {
-                self.remaining -= 1;
-                lane
-            }
-            _ => match self.first(moment)? {
-                Ok(lane) => lane,
-                Err(error) => return Some(self.failed(error)),
-            },
+        let next = match self.first(moment)? {
+            Ok(lane) => lane.batch.next(&*lane.walk, moment, read),
+            Err(error) => Some(Err(error)),
         };
-        let next = first.batch.next(&*first.walk, moment, read);
-        if !matches!(&next, Some(read) if goes_on(read)) {
-            self.remaining = 0;
+        match &next {
+            Some(Ok(())) => {}
+            Some(Err(error)) => self.failed(error),
+            None => self.remaining = 0,
         }
         next
     }
 
+    /// Ends the rows with an error, unless more come behind it: an entity that can't be converted is one error among the
+    /// others.
     #[cold]
-    fn failed(&mut self, error: Error) -> Result<()> {
-        let failed = Err(error);
-        if !goes_on(&failed) {
+    pub(crate) fn failed(&mut self, error: &Error) {
+        if error.kind() != ErrorKind::NotConverted {
             self.remaining = 0;
         }
-        failed
     }
 
     /// Goes past the next row; `None` if there is none.
@@ -202,15 +207,6 @@ impl Merged {
 
 fn heap_at(heap: &[usize], place: usize) -> Option<&usize> {
     heap.get(place)
-}
-
-/// Whether more rows come behind one that was read so: an entity that can't be converted is one error among the others.
-#[inline]
-fn goes_on(read: &Result<()>) -> bool {
-    match read {
-        Ok(()) => true,
-        Err(error) => error.kind() == ErrorKind::NotConverted,
-    }
 }
 
 /// The lane whose next row comes first.

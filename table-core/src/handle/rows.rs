@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::mem::ManuallyDrop;
 
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
@@ -73,6 +74,12 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
         &mut self,
         mut read: impl FnMut(&Reading<'_>, &RowView<'_>) -> Result<T>,
     ) -> Option<Result<T>> {
+        if let Some((reading, view)) = self.next_plain() {
+            return match read(&reading, &view) {
+                Err(error) => Some(Err(self.failed(error))),
+                read => Some(read),
+            };
+        }
         let mut found = None;
         let next = self.next(&mut |reading, view| {
             found = Some(read(reading, view)?);
@@ -81,13 +88,32 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
         made(next, found)
     }
 
-    /// Gives `read` the next row that the query finds.
-    // A build that is not optimized has this once; in others it is made where the row is read, which is then no call.
+    /// The next row that the query finds, if it is as most are: of the one table, of one lane, and read ahead. Otherwise nothing
+    /// is taken, and [`next`](Self::next) gives it.
+    // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
         not(debug_assertions),
-        expect(clippy::inline_always, reason = "`read` is known there, and is made in place of a call"),
+        expect(clippy::inline_always, reason = "for each row, a call costs as much as what it does"),
         inline(always)
     )]
+    pub(crate) fn next_plain(&mut self) -> Option<(Reading<'_>, ManuallyDrop<RowView<'_>>)> {
+        if !self.across.is_empty() {
+            return None;
+        }
+        let snapshot = self.snapshot.borrow();
+        let (selection, view) = self.rows.next_plain(snapshot.moment())?;
+        Some((Reading { snapshot, table: &self.table, selection }, view))
+    }
+
+    /// What is said of a row that [`next_plain`](Self::next_plain) has given, and that can't be read.
+    #[cold]
+    pub(crate) fn failed(&mut self, error: Error) -> Error {
+        self.rows.failed(&error);
+        located(&self.table, error)
+    }
+
+    /// Gives `read` the next row that the query finds.
+    #[inline(never)]
     pub(crate) fn next(&mut self, read: &mut ReadRow<'_>) -> Option<Result<()>> {
         let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
         let next = self.rows.next(snapshot.moment(), &mut |selection, view| {
@@ -161,18 +187,26 @@ impl<'s> Views<'s> {
     pub(crate) fn new(rows: Box<dyn InPlace<'s> + 's>, table: DynamicTable) -> Self {
         Self { rows, table, ended: false }
     }
+
+    /// The next row: [`next`](Iterator::next), in the form in which the rows give it.
+    pub(crate) fn next_row(&mut self) -> Result<Option<RowView<'s>>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let next = self.rows.next();
+        if let Ok(Some(_)) = &next {
+            return next;
+        }
+        self.ended = true;
+        next.map_err(|error| located(&self.table, error))
+    }
 }
 
 impl<'s> Iterator for Views<'s> {
     type Item = Result<RowView<'s>>;
 
     fn next(&mut self) -> Option<Result<RowView<'s>>> {
-        if self.ended {
-            return None;
-        }
-        let next = self.rows.next();
-        self.ended = !matches!(next, Ok(Some(_)));
-        next.map_err(|error| located(&self.table, error)).transpose()
+        self.next_row().transpose()
     }
 }
 

@@ -214,6 +214,12 @@ pub(crate) fn partition_of(stored: &[u8]) -> &[u8] {
     }
 }
 
+/// The text of the partition key of a stored key, if each byte of it is one that any key may hold.
+pub(crate) fn plain_partition(stored: &[u8]) -> Option<&str> {
+    let partition = StoredKey::parse(stored)?.partition;
+    if words::are_plain(partition) { std::str::from_utf8(partition).ok() } else { None }
+}
+
 /// Names the row of a stored key in an error.
 #[cold]
 pub(crate) fn locate(error: Error, stored: &[u8]) -> Error {

@@ -182,14 +182,17 @@ impl<'a> Row<'a> {
     /// Reads the header. Checksums are for [`verify`](Self::verify).
     #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Damaged> {
-        // Most rows are so.
-        match NarrowHead::of(bytes) {
-            Some(NarrowHead { timestamp, shape, body }) => {
-                let body = Body::Shaped(ShapedRow::narrow(shape, body));
-                Ok(Self { bytes, timestamp, is_signed: false, body })
-            }
+        match Self::parse_plain(bytes) {
+            Some(row) => Ok(row),
             None => Self::parse_any(bytes),
         }
+    }
+
+    /// Reads the header of a row as most are: with a shape, small values and no digest. `None` of any other.
+    #[inline]
+    pub(crate) fn parse_plain(bytes: &'a [u8]) -> Option<Self> {
+        let NarrowHead { timestamp, shape, body } = NarrowHead::of(bytes)?;
+        Some(Self { bytes, timestamp, is_signed: false, body: Body::Shaped(ShapedRow::narrow(shape, body)) })
     }
 
     #[inline(never)]

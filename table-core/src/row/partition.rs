@@ -71,7 +71,7 @@ impl Partition {
 /// Whether a stored key begins so. Of most partitions that is so short that two words have it all, and no call is made for
 /// each row.
 #[inline]
-fn begins(stored: &[u8], prefix: &[u8]) -> bool {
+pub(crate) fn begins(stored: &[u8], prefix: &[u8]) -> bool {
     match (prefix.first_chunk::<8>(), prefix.last_chunk::<8>(), stored.get(..prefix.len())) {
         (Some(first), Some(last), Some(stored)) if prefix.len() <= 16 => {
             stored.first_chunk() == Some(first) && stored.last_chunk() == Some(last)

@@ -38,6 +38,8 @@ impl Step {
 #[derive(Clone, Debug)]
 pub(crate) struct FieldSteps {
     steps: Box<[Step]>,
+    /// The first of them, for views.
+    first: [Step; AT_HAND],
     /// How many values the keys give back.
     keys: usize,
 }
@@ -68,7 +70,12 @@ impl FieldSteps {
                 _ => Step::Elsewhere,
             }
         };
-        Some(Self { steps: numbers.iter().zip(fields).enumerate().map(step).collect(), keys: given.len() })
+        let steps: Box<[Step]> = numbers.iter().zip(fields).enumerate().map(step).collect();
+        let mut first = [Step::Elsewhere; AT_HAND];
+        for (place, step) in first.iter_mut().zip(&steps) {
+            *place = *step;
+        }
+        Some(Self { steps, first, keys: given.len() })
     }
 
     /// Where one field lies in the row, if there is a short way to it.
@@ -143,6 +150,19 @@ impl<'v> Columns<'v> {
         self.fixed.has(place)
     }
 
+    /// The text in this place, if the row has one there.
+    #[inline]
+    fn text(&self, place: Place) -> Option<&'v str> {
+        let is_text = place.of == ColumnType::Text && self.has(place);
+        if is_text { self.strings.get(self.span(place.at)) } else { None }
+    }
+
+    /// The integer in this place, if the row has one there.
+    #[inline]
+    fn integer(&self, place: Place) -> Option<i64> {
+        if self.has(place) { self.fixed.integer(place) } else { None }
+    }
+
     /// The value in this place, if the row has it.
     #[expect(
         clippy::inline_always,
@@ -176,12 +196,19 @@ pub(crate) struct SeenRow<'v> {
 impl<'v> SeenRow<'v> {
     #[inline]
     pub(super) fn open(row: &ShapedRow<'v>, shape: &Shape, steps: &FieldSteps) -> Option<Self> {
-        let columns = Columns::open(row, shape)?;
-        let mut first = [Step::Elsewhere; AT_HAND];
-        for (place, step) in first.iter_mut().zip(&steps.steps) {
-            *place = *step;
-        }
-        Some(Self { columns, first })
+        Some(Self { columns: Columns::open(row, shape)?, first: steps.first })
+    }
+
+    /// The text that one of the first fields holds, if there is a short way to it.
+    #[inline]
+    pub(crate) fn text(&self, field: usize) -> Option<&'v str> {
+        self.columns.text(self.first.get(field)?.in_row()?)
+    }
+
+    /// The integer that one of the first fields holds, if there is a short way to it.
+    #[inline(never)]
+    pub(crate) fn integer(&self, field: usize) -> Option<i64> {
+        self.columns.integer(self.first.get(field)?.in_row()?)
     }
 
     /// What a field holds by these steps, or by those that `find` gives of one that is not among the first.
@@ -292,11 +319,42 @@ impl<'v> QuickRow<'v> {
         place.is_some_and(|place| !self.columns.has(place))
     }
 
+    /// Whether the field has a place, and the row a value there.
+    pub(crate) fn has(&self, field: usize) -> bool {
+        let place = self.steps.get(field).copied().and_then(Step::in_row);
+        place.is_some_and(|place| self.columns.has(place))
+    }
+
     /// What the keys give back of the field.
     pub(crate) fn of_keys(&self, field: usize) -> Option<ValueRef<'v>> {
         match self.steps.get(field)? {
             Step::Key(at) => self.keys.get(*at),
             Step::Column(_) | Step::Elsewhere => None,
+        }
+    }
+
+    /// The text that the field holds, if there is a short way to it.
+    // Once for all entities, and not inlined: of each text of each row there is then nothing but a call where it is read.
+    #[inline(never)]
+    pub(crate) fn owned_text(&self, field: usize) -> Option<String> {
+        let text = match *self.steps.get(field)? {
+            Step::Column(place) => self.columns.text(place)?,
+            Step::Key(at) => match self.keys.get(at)? {
+                ValueRef::String(text) => text,
+                _ => return None,
+            },
+            Step::Elsewhere => return None,
+        };
+        Some(text.to_owned())
+    }
+
+    /// The integer that the field holds, if there is a short way to it.
+    #[inline(never)]
+    pub(crate) fn integer(&self, field: usize) -> Option<i64> {
+        match *self.steps.get(field)? {
+            Step::Column(place) => self.columns.integer(place),
+            Step::Key(at) => self.keys.get(at)?.as_i64(),
+            Step::Elsewhere => None,
         }
     }
 

@@ -228,6 +228,22 @@ impl<'a> Fixed<'a> {
         self.0.get(usize::from(at)..)?.first_chunk().copied()
     }
 
+    /// An integer that the row has.
+    #[inline]
+    pub(super) fn integer(&self, place: Place) -> Option<i64> {
+        let at = place.at;
+        Some(match place.of {
+            ColumnType::I8 => i8::from_le_bytes(self.at(at)?).into(),
+            ColumnType::U8 => u8::from_le_bytes(self.at(at)?).into(),
+            ColumnType::I16 => i16::from_le_bytes(self.at(at)?).into(),
+            ColumnType::U16 => u16::from_le_bytes(self.at(at)?).into(),
+            ColumnType::I32 => i32::from_le_bytes(self.at(at)?).into(),
+            ColumnType::U32 => u32::from_le_bytes(self.at(at)?).into(),
+            ColumnType::I64 => i64::from_le_bytes(self.at(at)?),
+            _ => return None,
+        })
+    }
+
     /// A value of fixed width that the row has.
     #[expect(
         clippy::inline_always,

@@ -13,7 +13,7 @@ use super::partition::{self, Partition};
 use super::properties::{Entry, Packed};
 use super::value::{self, Decoded};
 use crate::error::Result;
-use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef};
+use crate::model::{DynamicEntity, ETag, Name, Ticks, Value, ValueRef, words};
 use crate::query::StoredRow;
 use crate::row::key::StoredKey;
 use crate::row::{Body, Damaged, INLINE, Row};
@@ -55,6 +55,9 @@ enum KnownKeys<'a> {
     Parts(Arc<[Option<RowView<'a>>]>),
     /// What the partition key gives back.
     Partition(&'a Partition),
+    /// The partition key's text, each byte of which is one that any key may hold, and where in the stored key the row key
+    /// begins.
+    Plain(&'a str, usize),
     /// Both, by which it was found.
     Texts(&'a str, &'a str),
 }
@@ -107,6 +110,22 @@ impl<'a> RowView<'a> {
     #[inline]
     pub(crate) fn within(self, partition: &'a Partition) -> Self {
         Self { known: KnownKeys::Partition(partition), ..self }
+    }
+
+    /// The row with its partition key, each byte of which is one that any key may hold, and where in the stored key its row
+    /// key begins.
+    #[inline]
+    pub(crate) fn in_plain(self, partition: &'a str, row: usize) -> Self {
+        Self { known: KnownKeys::Plain(partition, row), ..self }
+    }
+
+    /// The partition key, if each byte of it is known to be one that any key may hold.
+    #[inline]
+    pub(crate) fn plain_partition(&self) -> Option<&'a str> {
+        match self.known {
+            KnownKeys::Plain(partition, _) => Some(partition),
+            _ => None,
+        }
     }
 
     /// The row with its keys, which the caller knows.
@@ -224,6 +243,10 @@ impl<'a> RowView<'a> {
     pub(crate) fn plain_keys(&self) -> Option<(&[u8], &[u8])> {
         match self.known {
             KnownKeys::Texts(partition, row) => Some((partition.as_bytes(), row.as_bytes())),
+            KnownKeys::Plain(partition, row) => {
+                let row = self.key.get(row..).filter(|row| words::are_ascii(row))?;
+                Some((partition.as_bytes(), row))
+            }
             _ => self.stored_key()?.plain(),
         }
     }

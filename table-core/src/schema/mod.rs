@@ -97,7 +97,7 @@ pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
 pub(crate) use lives::{Refusal, Rows, Unread, rows, standing, unread};
-pub(crate) use parse::{parse, parse_bytes, parse_field};
+pub(crate) use parse::{parse, parse_bytes, parse_field, parse_plain_field};
 pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;
 pub(crate) use place::meet as places_meet;
@@ -111,8 +111,9 @@ pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use template::{FieldPart, Part, Template};
+pub(crate) use value::Quick;
 #[doc(hidden)]
-pub use value::Content;
+pub use value::{Content, Take};
 pub use value::{Property, PropertyValue, ValueError};
 pub(crate) use version::{Kinship, entity_type, kind_of, other_version};
 pub use wide::fields_in_part;

@@ -58,7 +58,20 @@ fn parse_printed<'a>(mut parts: Printed<'_, 'a>, mut found: impl FnMut(usize, Pr
 /// The value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
 /// parts the lengths alone are looked at.
 pub(crate) fn parse_field<'a>(template: &Template, key: &'a [u8], field: usize) -> Option<PropertyValue<'a>> {
-    let mut parts = Printed::new(template, key);
+    field_of(Printed::new(template, key), field)
+}
+
+/// The same of a key each byte of which is known to be one that any key may hold.
+pub(crate) fn parse_plain_field<'a>(
+    template: &Template,
+    key: &'a str,
+    field: usize,
+) -> Option<PropertyValue<'a>> {
+    let printed = Printed::new(template, key.as_bytes());
+    field_of(Printed { whole: Some(key), is_plain: true, ..printed }, field)
+}
+
+fn field_of<'a>(mut parts: Printed<'_, 'a>, field: usize) -> Option<PropertyValue<'a>> {
     let mut wanted = None;
     while let Some((part, printed)) = parts.next() {
         if part.field == field && part.is_lossless() {
@@ -110,12 +123,14 @@ struct Printed<'t, 'a> {
     rest: &'a [u8],
     /// The key, where it is known to be text.
     whole: Option<&'a str>,
+    /// Whether each byte is known to be one that any key may hold.
+    is_plain: bool,
 }
 
 impl<'t, 'a> Printed<'t, 'a> {
     #[inline]
     fn new(template: &Template, key: &'a [u8]) -> Self {
-        Self { parts: template.parts, rest: key, whole: None }
+        Self { parts: template.parts, rest: key, whole: None, is_plain: false }
     }
 
     /// The next field, and what it printed. Ends where the key doesn't go on as the template says.
@@ -143,7 +158,7 @@ impl<'t, 'a> Printed<'t, 'a> {
                     let start = |whole: &str| whole.len() - self.rest.len();
                     let text = self.whole.and_then(|whole| whole.get(start(whole)..start(whole) + length));
                     (self.parts, self.rest) = (after, rest);
-                    return Some((field, Piece { bytes, is_plain, text }));
+                    return Some((field, Piece { bytes, is_plain: is_plain || self.is_plain, text }));
                 }
             }
             self.parts = after;

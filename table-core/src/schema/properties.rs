@@ -5,17 +5,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 use super::ColumnType;
-use super::value::{Property, PropertyValue, ValueError};
+use super::value::{Property, PropertyValue, Quick, Take, ValueError};
 use crate::model::{EdmType, Ticks, ValueRef};
 
 /// A type that a property holds as it is.
 macro_rules! as_it_is {
-    ($($type:ty: $edm:ident, |$from:ident| $to:expr, |$value:ident| $back:expr;)*) => {$(
+    ($($type:ty: $edm:ident, |$from:ident| $to:expr, |$value:ident| $back:expr $(, $quick:expr)?;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
             const EXACT: bool = true;
             const FEW: bool = size_of::<Self>() == 1;
+            $(const TAKE: Take<Self> = Take::by($quick);)?
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 let $from = self;
@@ -34,7 +35,7 @@ macro_rules! as_it_is {
 }
 
 as_it_is! {
-    String: String, |text| text, |text| text.to_owned();
+    String: String, |text| text, |text| text.to_owned(), Quick::Text(Some);
     Box<str>: String, |text| text, |text| text.into();
     Vec<u8>: Binary, |bytes| bytes, |bytes| bytes.to_vec();
     bool: Boolean, |truth| *truth, |truth| truth;
@@ -52,6 +53,9 @@ macro_rules! integers {
             const EXACT: bool = true;
             const FEW: bool = size_of::<Self>() == 1;
             const COLUMN: ColumnType = ColumnType::$column;
+            #[allow(clippy::unnecessary_fallible_conversions, reason = "of `i64` alone")]
+            const TAKE: Take<Self> =
+                Take::by(Quick::Integer(|number| Self::try_from(number).ok()));
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 #[allow(clippy::unnecessary_fallible_conversions, irrefutable_let_patterns, reason = "of `u64` alone")]
@@ -207,6 +211,7 @@ impl<T: Property> Property for Option<T> {
     const COLUMN: ColumnType = T::COLUMN;
     const NESTED: bool = T::OPTIONAL;
     const OPTIONAL: bool = true;
+    const TAKE: Take<Self> = Take::<T>::of_some();
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         self.as_ref().map_or(Ok(PropertyValue::Absent), T::to_property)

@@ -90,11 +90,74 @@ pub trait Property: Sized {
         ..Field::PLAIN
     };
 
+    /// How it is made of a field of a row.
+    #[doc(hidden)]
+    const TAKE: Take<Self> = Take::by(Quick::Any);
+
     /// The value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
 
     /// The value from the property; `None` is an absent property.
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError>;
+}
+
+/// How a type is made of a field of a row.
+///
+/// Most fields of most rows are found by a short way, and hold what they mostly do: then nothing but the value is looked at. What
+/// of it is amiss is found out, and said, by the longer way.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Take<T> {
+    pub(crate) quick: Quick<T>,
+    /// Of any property: [`Property::from_property`].
+    pub(crate) any: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
+}
+
+/// Of what a type is made where that is what a row holds. A function gives `None` where the value is not of the type.
+#[derive(Debug)]
+pub(crate) enum Quick<T> {
+    Text(fn(String) -> Option<T>),
+    Integer(fn(i64) -> Option<T>),
+    /// Of whatever the row holds, by the function for any property.
+    Any,
+}
+
+impl<T> Clone for Take<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Take<T> {}
+
+impl<T> Clone for Quick<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Quick<T> {}
+
+impl<T: Property> Take<T> {
+    pub(super) const fn by(quick: Quick<T>) -> Self {
+        Self { quick, any: T::from_property }
+    }
+
+    /// The same of an `Option`, of which there is a value.
+    pub(super) const fn of_some() -> Take<Option<T>> {
+        let quick = match T::TAKE.quick {
+            Quick::Text(_) => Quick::Text(|text| match T::TAKE.quick {
+                Quick::Text(make) => make(text).map(Some),
+                _ => None,
+            }),
+            Quick::Integer(_) => Quick::Integer(|number| match T::TAKE.quick {
+                Quick::Integer(make) => make(number).map(Some),
+                _ => None,
+            }),
+            Quick::Any => Quick::Any,
+        };
+        Take { quick, any: <Option<T>>::from_property }
+    }
 }
 
 /// What the values of a type are, as far as that says whether rows may hold them as they are, or sealed.

@@ -235,18 +235,18 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
 /// The same by a place that is an expression.
 pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -> TokenStream {
     let ty = field.ty;
-    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
+    let take = quote_spanned!(ty.span()=> <#ty as #krate::Property>::TAKE);
     match (field.storage, &field.default) {
         (Storage::Json, default) => {
             let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.text(#place)?));
             quote!(#taken?)
         }
-        (_, None) => quote!(source.field(#place, #from_property)?),
+        (_, None) => quote!(source.field(#place, #take)?),
         (_, Some(DefaultWord::OfType)) => {
             let default = default_of(krate, ty);
-            quote!(source.field_or(#place, #from_property, #default)?)
+            quote!(source.field_or(#place, #take, #default)?)
         }
-        (_, Some(DefaultWord::Is(value))) => quote!(source.field_or(#place, #from_property, || #value)?),
+        (_, Some(DefaultWord::Is(value))) => quote!(source.field_or(#place, #take, || #value)?),
     }
 }
 
@@ -254,19 +254,19 @@ pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -
 pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| !field.is_behind()).map(|field| {
         let (ident, ty) = (field.ident, field.ty);
-        let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
+        let take = quote_spanned!(ty.span()=> <#ty as #krate::Property>::TAKE);
         let value = match (field.storage, &field.default) {
             (Storage::Json, default) => {
                 let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.next_text()?));
                 quote!(#taken?)
             }
-            (Storage::Value, None) => quote!(source.next(#from_property)?),
+            (Storage::Value, None) => quote!(source.next(#take)?),
             (Storage::Value, Some(DefaultWord::OfType)) => {
                 let default = default_of(krate, ty);
-                quote!(source.next_or(#from_property, #default)?)
+                quote!(source.next_or(#take, #default)?)
             }
             (Storage::Value, Some(DefaultWord::Is(value))) => {
-                quote!(source.next_or(#from_property, || #value)?)
+                quote!(source.next_or(#take, || #value)?)
             }
             (Storage::Skipped | Storage::Flattened | Storage::Grouped | Storage::Series, _) => {
                 let default = default_of(krate, ty);

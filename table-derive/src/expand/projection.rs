@@ -174,19 +174,19 @@ fn take(model: &Projection<'_>, field: &ProjectionField<'_>, place: &Ident) -> T
         let take = quote_spanned!(ty.span()=> <#ty as #krate::Group>::take);
         return quote!(#ident: #take(source, #place)?);
     }
-    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
+    let take = quote_spanned!(ty.span()=> <#ty as #krate::Property>::TAKE);
     let value = match (field.json, &field.default) {
         (true, default) => {
             let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.text(#place)?));
             quote!(#taken?)
         }
-        (false, None) => quote!(source.field(#place, #from_property)?),
+        (false, None) => quote!(source.field(#place, #take)?),
         (false, Some(DefaultWord::OfType)) => {
             let default = default_of(krate, ty);
-            quote!(source.field_or(#place, #from_property, #default)?)
+            quote!(source.field_or(#place, #take, #default)?)
         }
         (false, Some(DefaultWord::Is(value))) => {
-            quote!(source.field_or(#place, #from_property, || #value)?)
+            quote!(source.field_or(#place, #take, || #value)?)
         }
     };
     quote!(#ident: #value)

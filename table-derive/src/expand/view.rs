@@ -68,6 +68,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     let place = place(model, at);
     let in_key = model.gives_back(&model.key.row, at);
     let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
+    let take = quote_spanned!(ty.span()=> <#ty as #krate::Property>::TAKE);
     let bytes = quote!([::core::primitive::u8]);
     let is_made = matches!(field.default, Some(DefaultWord::Is(_)));
     let (seen, taken) = match (field.storage, borrowed(ty), field.optional().and_then(borrowed)) {
@@ -82,12 +83,12 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
         // An opened value can't be lent.
         _ if field.encrypted.is_some() => {
             let taken = match &field.default {
-                None => quote!(sealed(#place, #from_property)),
+                None => quote!(sealed(#place, #take)),
                 Some(DefaultWord::OfType) => {
                     let default = default_of(krate, ty);
-                    quote!(sealed_or(#place, #from_property, #default))
+                    quote!(sealed_or(#place, #take, #default))
                 }
-                Some(DefaultWord::Is(value)) => quote!(sealed_or(#place, #from_property, || #value)),
+                Some(DefaultWord::Is(value)) => quote!(sealed_or(#place, #take, || #value)),
             };
             (quote!(#ty), quote!(self.fields.#taken))
         }
@@ -100,6 +101,9 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
                 quote!(stored(#place, #from_property))
             };
             (quote!(#ty), quote!(self.fields.#taken))
+        }
+        (_, Some(Borrowed::Text), _) if field.default.is_none() => {
+            (quote!(&::core::primitive::str), quote!(self.fields.text(#place)))
         }
         (_, Some(kind), _) => {
             let (seen, from) = match kind {
@@ -121,7 +125,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
                 let default = default_of(krate, ty);
                 quote!(stored_or(#place, #from_property, #default))
             } else {
-                quote!(stored(#place, #from_property))
+                quote!(made(#place, #take))
             };
             (quote!(#ty), quote!(self.fields.#taken))
         }

@@ -5,6 +5,8 @@ use super::rows::Rows;
 use crate::error::Result;
 use crate::executor::{Lanes, order};
 use crate::query::{Continuation, Position};
+use crate::row::key;
+use crate::row::partition::begins;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::store::encryption::Lens;
@@ -29,6 +31,9 @@ struct LaneRows<'s> {
     rows: Rows<'s>,
     /// The next row, where it had to be seen to be compared.
     head: Option<RowView<'s>>,
+    /// The stored key of the row before, up to its row key: mostly that of the next one. And the partition key's text, if it is
+    /// plain.
+    partition: (&'s [u8], Option<&'s str>),
     ended: bool,
 }
 
@@ -47,7 +52,7 @@ impl<'s> MergedWalk<'s> {
         };
         let lane = |scan| {
             let rows = Rows::new(inner, txn, scan)?;
-            Ok(LaneRows { rows, head: None, ended: false })
+            Ok(LaneRows { rows, head: None, partition: (&[], None), ended: false })
         };
         let rows = scans.iter().map(lane).collect::<Result<_>>()?;
         Ok(Self { inner, txn, lanes, scans, rows, remaining })
@@ -58,12 +63,28 @@ impl<'s> MergedWalk<'s> {
         if self.remaining == 0 {
             return Ok(None);
         }
-        let next = match (self.scans.as_mut_slice(), self.rows.as_mut_slice()) {
-            ([scan], [lane]) => {
-                scan.next(self.inner, self.txn, &mut lane.rows)?.map(|found| scan.view(found))
-            }
-            _ => self.merged()?,
+        let ([scan], [lane]) = (self.scans.as_mut_slice(), self.rows.as_mut_slice()) else {
+            return self.next_of_several();
         };
+        match scan.next(self.inner, self.txn, &mut lane.rows) {
+            Ok(Some(found)) => {
+                self.remaining -= 1;
+                if lane.partition.0.is_empty() || !begins(found.key, lane.partition.0) {
+                    lane.partition = (key::partition_of(found.key), key::plain_partition(found.key));
+                }
+                let view = scan.view(found);
+                Ok(Some(match lane.partition {
+                    (before, Some(partition)) => view.in_plain(partition, before.len()),
+                    (_, None) => view,
+                }))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn next_of_several(&mut self) -> Result<Option<RowView<'s>>> {
+        let next = self.merged()?;
         if next.is_some() {
             self.remaining -= 1;
         }

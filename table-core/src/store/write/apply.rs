@@ -4,26 +4,20 @@
 //! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
 //! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
-use super::encoded::{EncodedRange, EncodedRow, EncodedStep, Image, Prepared};
-use super::numbering::encode_now;
-use super::range::{self, Ground};
+use super::encoded::{EncodedStep, Prepared};
 use super::transaction::{Touched, Transaction, touched};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
-use crate::plan::{Act, Condition, Refused};
+use crate::plan::Refused;
 use crate::row::encode::Place;
 use crate::row::row_write::RowWriter;
-use crate::row::version::{Proof, check_condition};
-use crate::row::view::RowView;
-use crate::row::{self, Row, key};
-use crate::sealing::sign;
+use crate::row::{self, Row};
 use crate::store::blobs::{BlobBooks, Sealed};
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
-use crate::store::open::{self, Environment, Explored, Tree};
+use crate::store::open::{Environment, Explored, Tree};
 use crate::store::records::features::Feature;
 use crate::store::records::lives;
-use crate::store::scan::read;
 
 /// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row
 /// changes at most two for each level of its tree, and those of its own.
@@ -66,13 +60,13 @@ impl Scratch {
 #[derive(Debug)]
 pub(super) struct AppliedRow {
     /// The row that is there, if it gives way.
-    old: Option<OldRow>,
-    new: New,
+    pub(super) old: Option<OldRow>,
+    pub(super) new: New,
 }
 
 impl AppliedRow {
     /// What is left to be done of a row that has been inserted, or stays as it is.
-    const DONE: Self = Self { old: None, new: New::Nothing };
+    pub(super) const DONE: Self = Self { old: None, new: New::Nothing };
 
     /// What comes in the place of what is there; `None` if that stays, or if there is nothing and nothing comes.
     pub(super) fn coming(&self) -> Option<&New> {
@@ -88,9 +82,9 @@ impl AppliedRow {
 #[derive(Debug)]
 pub(super) struct OldRow {
     /// Of its key and its bytes.
-    length: usize,
-    checksum: u64,
-    timestamp: Ticks,
+    pub(super) length: usize,
+    pub(super) checksum: u64,
+    pub(super) timestamp: Ticks,
 }
 
 impl OldRow {
@@ -288,184 +282,6 @@ impl Writing<'_, '_> {
     pub(super) fn touched_by(&self, plan: &Prepared, group: usize) -> Option<&Touched> {
         let group = plan.groups.get(group)?;
         self.tables.iter().find(|touched| touched.state.id == group.table.id)
-    }
-
-    /// Looks at the old rows, checks every condition and puts into bytes what is not yet. Writes nothing.
-    ///
-    /// Rows that are put without a look are looked at only where another is refused: the first that is refused is the
-    /// one that is spoken of.
-    fn examine(&mut self, plan: &Prepared) -> Result<(), Refused> {
-        self.scratch.rows.clear();
-        self.scratch.applied.clear();
-        self.scratch.applied.reserve(plan.rows.len());
-        for (index, row) in plan.rows.iter().enumerate() {
-            if row.is_blind() {
-                self.scratch.applied.push(AppliedRow::DONE);
-                continue;
-            }
-            self.scratch.explored.forget_way();
-            let examined = self.known(row).map_or_else(|| self.examine_row(plan, row), Ok);
-            match examined.and_then(|applied| self.reached(plan, row, applied)) {
-                Ok(applied) => self.scratch.applied.push(applied),
-                Err(refused) => {
-                    let before = plan.rows.iter().enumerate().take(index);
-                    let first = before
-                        .filter(|(_, row)| row.is_blind())
-                        .find_map(|(index, row)| Some((index, self.examine_row(plan, row).err()?)));
-                    let (index, refused) = first.unwrap_or((index, refused));
-                    return Err(plan.locate(refused, index));
-                }
-            }
-        }
-        self.scratch.explored.forget_way();
-        for addition in &plan.additions {
-            match self.examine_addition(plan, addition) {
-                Ok(applied) => self.scratch.applied.push(applied),
-                Err(refused) => return Err(plan.locate_addition(refused, addition)),
-            }
-        }
-        plan.unchanged.iter().try_for_each(|range| self.examine_range(plan, range))
-    }
-
-    /// Makes sure that LMDB comes to a row that is going to give way.
-    fn reached(&mut self, plan: &Prepared, row: &EncodedRow, applied: AppliedRow) -> Result<AppliedRow> {
-        let Some(old) = &applied.old else { return Ok(applied) };
-        let key = plan.key(row);
-        let new = match &applied.new {
-            New::Kept => return Ok(applied),
-            New::Nothing => None,
-            New::FromPlan => Some(plan.length(row)),
-            New::Scratch(range) => Some(key.len() + range.len()),
-        };
-        let lengths = (old.length, new);
-        self.check_change(key, lengths)?;
-        Ok(applied)
-    }
-
-    /// Whether all rows of a range are those that were read.
-    #[cold]
-    fn examine_range(&self, plan: &Prepared, range: &EncodedRange) -> Result<(), Refused> {
-        let is_settled = self.scratch.puts <= FEW_PUTS;
-        let state = open::state_of_write(self.txn);
-        let has_written = self.scratch.puts > 0;
-        let ground = Ground { environment: self.environment, state, has_written, is_settled };
-        let refused = match range::digest(&ground, self.txn, plan.prefix(range)) {
-            Ok(digest) if digest == range.digest => return Ok(()),
-            Ok(_) => key::locate(
-                Error::new(ErrorKind::ConditionNotMet)
-                    .because("the rows whose keys begin so are not those that were read"),
-                plan.prefix(range),
-            ),
-            Err(damaged) => damaged,
-        };
-        Err(plan.locate_group(refused.attempted("rely on"), range.group))
-    }
-
-    /// The change of a row that was read in the very state that the transaction began with: nobody has written since,
-    /// and it was found sound then.
-    fn known(&self, row: &EncodedRow) -> Option<AppliedRow> {
-        let Condition::Is(version) = row.condition else { return None };
-        let new = match row.act {
-            Act::Put(Image::Ready(_)) => New::FromPlan,
-            Act::Remove => New::Nothing,
-            Act::Keep => New::Kept,
-            _ => return None,
-        };
-        let Proof { checksum, length, state } = Proof::of(&version);
-        if state.is_none() || state != self.state {
-            return None;
-        }
-        let old = OldRow { length, checksum, timestamp: version.etag.timestamp() };
-        Some(AppliedRow::of(Some(old), new))
-    }
-
-    pub(super) fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {
-        let (key, seed) = (plan.key(row), row.seed);
-        let new = match &row.act {
-            Act::Keep => New::Kept,
-            Act::Remove => New::Nothing,
-            Act::Put(Image::Ready(_)) | Act::Merge(Image::Ready(_)) => New::FromPlan,
-            Act::Put(Image::Deferred(deferred)) | Act::Merge(Image::Deferred(deferred)) => {
-                let group = plan.groups.get(row.group);
-                let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {
-                    return Err(Error::new(ErrorKind::TableNotFound));
-                };
-                New::Scratch(encode_now(self.dbs, self.txn, touched, self.scratch, deferred, seed)?)
-            }
-        };
-        // Before the transaction has written, what it sees lies in the map.
-        let found = match self.tree()?.filter(|_| self.state.is_some()) {
-            Some(tree) => tree.row_to_change(self.environment, self.txn, key, &mut self.scratch.explored)?,
-            None => self.dbs.data.get(self.txn, key).map_err(lmdb::error)?,
-        };
-        let old = match found {
-            None => {
-                // Else another plan has removed it.
-                if !self.lacked(key, plan.length(row))? && self.state.is_some() {
-                    return Err(read::out_of_order());
-                }
-                None
-            }
-            Some(bytes) => {
-                self.check_value(bytes)?;
-                let old = Row::parse(bytes)?;
-                old.verify(seed)?;
-                Some((old, key.len() + bytes.len()))
-            }
-        };
-        let old_row = old.as_ref().map(|(row, _)| row);
-        let writes = row.act.content().is_some();
-        if writes && old_row.is_some_and(Row::is_signed) && !plan.signs(row) {
-            return Err(sign::needs_its_struct());
-        }
-        if let Some(old) = old_row.filter(|_| {
-            !row.act.keeps() && !matches!(row.condition, Condition::Absent | Condition::StillAbsent)
-        }) {
-            self.check_old(plan, row, old)?;
-        }
-        check_condition(old_row, row.condition)?;
-        let new = match (&row.act, old_row) {
-            (Act::Merge(image), Some(old)) => {
-                let bytes = match (&new, image) {
-                    (New::Scratch(range), _) => self.scratch.rows.get(range.clone()).unwrap_or_default(),
-                    (_, Image::Ready(range)) => plan.image(range),
-                    (_, Image::Deferred(..)) => &[],
-                };
-                let whole = self.merge(plan, row, old, bytes)?;
-                let from = self.scratch.rows.len();
-                self.scratch.rows.extend_from_slice(&whole);
-                let whole = from..self.scratch.rows.len();
-                New::Scratch(whole)
-            }
-            _ => new,
-        };
-        let old = old.map(|(row, length)| OldRow::of(&row, length));
-        Ok(AppliedRow::of(old, new))
-    }
-
-    /// Checks that what was found lies in its page, that the page is in use, and that its pages are its own.
-    pub(super) fn check_value(&self, bytes: &[u8]) -> Result<()> {
-        // What this transaction has changed does not lie in the map.
-        let Some(pages) = self.dbs.pages.filter(|pages| pages.of(bytes).is_some()) else { return Ok(()) };
-        // But where it has changed very much, LMDB writes some of it early, on pages that were free.
-        if self.scratch.puts > FEW_PUTS {
-            return Ok(());
-        }
-        pages.check_value(bytes)?;
-        if !pages.is_own(bytes) {
-            return Err(lmdb::damaged_page());
-        }
-        let state = open::state_of_write(self.txn);
-        self.environment.check_in_use(self.txn, state, bytes)?;
-        self.environment.check_run(self.txn, state, bytes)
-    }
-
-    /// Refuses to change a row that is there if it is one of a declared kind, which is not the plan's to change.
-    fn check_old(&self, plan: &Prepared, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
-        let guards = |touched: &&Touched| touched.state.guards_against(plan, row.group);
-        let Some(touched) = self.touched_by(plan, row.group).filter(guards) else { return Ok(()) };
-        let dict = self.dict_for(touched, old)?;
-        touched.state.check_old(&RowView::new(plan.key(row), *old, dict, false))
     }
 
     /// Puts and deletes what was found right.

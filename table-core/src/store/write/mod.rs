@@ -4,6 +4,7 @@
 mod adding;
 mod apply;
 pub(in crate::store) mod commit;
+mod conditions;
 mod contents;
 mod declared;
 pub(in crate::store) mod encoded;

@@ -1,24 +1,25 @@
 //! The attempt at a change of one entity.
 
+mod found;
+mod planned;
+
 use std::ops::DerefMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::attempt::{Attempt, Desk, Image, Need, Sources};
-use super::before::{self, Kept, is_closed};
+use super::before::Kept;
 use super::hold::{self, Holding};
-use super::search::{self, Asks, OfIndex, Rows, Search};
+use super::search::{self, Asks, Search};
 use super::subject::{self, Entities, Facts, Seen, Slot, Subject};
 use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
-use crate::plan::{Draft, Printed, Seals, Values, Version};
+use crate::plan::{Draft, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, KeyPair, Schema, Standing};
-use crate::typed::encrypt::{sealing, unopened};
+use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
-use crate::typed::entity::path::of_kin;
 use crate::typed::entity::source::Source;
-use crate::typed::entity::wide;
 use crate::typed::read::key::Key;
 
 /// A change of one entity, and what was found for it. `S` holds its [subject](Subject).
@@ -202,137 +203,10 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
         self.new_entity().map_or(Ok(None), |seen| self.values(seen))
     }
 
-    /// Takes the entity's own row.
-    fn found_own(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
-        let (facts, what) = (self.facts, self.what);
-        let schema = facts.schema;
-        if facts.is_wide
-            && let Err(damaged) = wide::check_whole(view, schema)
-        {
-            // What needs none of its values goes on without the part.
-            return if what.goes_unopened() && view.parts().is_some() {
-                self.found_unopened(view, version)
-            } else {
-                Err(damaged)
-            };
-        }
-        if what.reseals() {
-            return self.found_unopened(view, version);
-        }
-        let subject = &mut *self.subject;
-        let read = match what {
-            What::Merge(_) | What::Update | What::Add | What::Move => {
-                before::read_to_change(subject, view, version)
-            }
-            // The properties would be set of what the row says, and not of what it becomes.
-            What::Set(..) if facts.has_former && before::is_former(schema, view)? => {
-                Err(of_kin(view, schema))
-            }
-            What::Set(changes, _) => before::read(subject, view, version).and_then(|kept| {
-                subject.take(Slot::Draft, &mut Source::merged(schema, view, changes)?)?;
-                Ok(kept)
-            }),
-            _ => before::read(subject, view, version),
-        };
-        match read {
-            Ok(kept) => self.before = Some(kept),
-            Err(error) => {
-                self.forget();
-                // It can't become what it would be now, and need not.
-                if facts.has_former && what.goes_unopened() && before::is_unconverted(schema, view, &error)? {
-                    self.before = Some(before::unconverted(schema, version));
-                    return Ok(());
-                }
-                // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
-                if facts.seals && what.goes_unopened() && is_closed(&error) {
-                    return self.found_unopened(view, version);
-                }
-                if !is_closed(&error) {
-                    return Err(error);
-                }
-                self.closed = Some(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the entity's own row without opening sealed values. Its copies are asked for next.
-    fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
-        let mut before = before::read_unopened(self.facts, view, version, self.what.reseals())?;
-        if self.facts.is_wide {
-            // Where the copies are whose keys a missing part knew, nobody can say.
-            for index in wide::lost_indexes(view, self.facts.schema) {
-                before.lacks(index);
-            }
-        }
-        self.before = Some(before);
-        self.search.asks = Asks::Copies(0);
-        Ok(())
-    }
-
-    /// Forgets the entity that was found.
-    fn forget(&mut self) {
-        (self.before, self.closed) = (None, None);
-        self.subject.forget(Slot::Before);
-        self.subject.forget(Slot::Draft);
-    }
-
     /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
     #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(in crate::typed) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
         self.search.taken(self.own())
-    }
-
-    /// The values of the entity as it was, if they are kept apart and are what is stored: then they need not be laid out.
-    fn stored_values(&self) -> Option<&Values<'static>> {
-        if self.facts.seals { None } else { self.kept_values() }
-    }
-
-    /// Lays out the values of the fields, sealed where they are to be stored so.
-    fn lay_out<'p>(&'p self, seals: &dyn Seals, desk: &mut Desk<'p>) -> Result<()> {
-        let schema = self.facts.schema;
-        if self.stored_values().is_none() {
-            desk.old = self.old_values()?;
-        }
-        desk.new = self.new_values()?;
-        if self.facts.seals {
-            if self.what.reseals() {
-                desk.new = self.old_values()?;
-                return desk.new.as_mut().map_or(Ok(()), |new| sealing::reseal(schema, new, seals));
-            }
-            let sealed = self.before.as_ref().and_then(|before| before.sealed.as_ref());
-            sealing::seal(schema, desk.old.as_mut().zip(sealed), desk.new.as_mut(), seals)?;
-        }
-        Ok(())
-    }
-
-    /// The rows that are there and those that are to be.
-    fn print<'p>(&'p self, old: Option<&'p Values<'p>>, new: Option<&'p Values<'p>>) -> Result<Printed<'p>> {
-        let (before, entity, what) = (self.before.as_ref(), self.new_entity(), self.what);
-        let is_found = self.subject.has(FOUND);
-        let had = |index| match before {
-            Some(_) if is_found => self.subject.has_row(FOUND, index),
-            kept => kept.is_some_and(|kept| kept.has_row(index)),
-        };
-        let has = |index| entity.map_or_else(|| had(index), |seen| self.subject.has_row(seen, index));
-        let counted = |index| match before {
-            Some(_) if is_found => self.subject.counted(FOUND, index),
-            kept => kept.map_or(0, |kept| kept.counted(index)),
-        };
-        let counts = |index| entity.map_or(0, |seen| self.subject.counted(seen, index));
-        let summed: [OfIndex<'_, u64>; 2] = [&counted, &counts];
-        self.search.print(Rows {
-            old: before.zip(old),
-            new: new.filter(|_| entity.is_some() || before.is_some()),
-            key: self.own(),
-            moves: matches!(what, What::Insert | What::Move | What::Rewrite),
-            had: &had,
-            has: &has,
-            counted: if self.facts.counts_some { Some(summed) } else { None },
-            keeps_times: what.reseals() || matches!(what, What::Rewrite),
-            keeps_own: matches!(what, What::Fill(_) | What::Refile),
-            is_entity: entity.is_some(),
-        })
     }
 }
 

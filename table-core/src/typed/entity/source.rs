@@ -16,12 +16,13 @@ use crate::row::numbers::PropertyNumber;
 use crate::row::quick::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{
-    self, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Schema, Template, ValueError,
+    self, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Quick, Schema, Take, Template,
+    ValueError,
 };
 use crate::sealing::{looks_sealed, open as open_sealed};
 use crate::typed::entity::Entity;
 
-/// How a type is made of a property: [`Property::from_property`](crate::schema::Property::from_property) of it.
+/// How a type is made of any property: [`Property::from_property`](crate::schema::Property::from_property) of it.
 type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 
 /// A stored row as the fields of an entity: those that its key gives back, and those stored in it.
@@ -85,7 +86,7 @@ impl<'v> Source<'v> {
         self.quick = QuickRow::none();
         self.way = match view.parts() {
             Some(parts) => Way::Wide(WideWay::of(view, parts, self.schema)),
-            None => Way::Long(Long::of(self.row, self.schema)),
+            None => Way::Long(Box::new(Long::of(self.row, self.schema))),
         };
     }
 
@@ -96,7 +97,7 @@ impl<'v> Source<'v> {
     }
 
     fn long(schema: &'static Schema, row: Row<'v>) -> Self {
-        let way = Way::Long(Long::of(row, schema));
+        let way = Way::Long(Box::new(Long::of(row, schema)));
         Self { quick: QuickRow::none(), next: 0, schema, row, way }
     }
 
@@ -197,14 +198,14 @@ impl<'v> Source<'v> {
         ),
         inline(always)
     )]
-    pub fn next<T>(&mut self, from: FromProperty<T>) -> Result<T> {
+    pub fn next<T>(&mut self, from: Take<T>) -> Result<T> {
         let field = self.next;
         self.next += 1;
         self.field(field, from)
     }
 
     /// Takes the next field; what `default` makes if it is absent.
-    pub fn next_or<T>(&mut self, from: FromProperty<T>, default: fn() -> T) -> Result<T> {
+    pub fn next_or<T>(&mut self, from: Take<T>, default: fn() -> T) -> Result<T> {
         let field = self.next;
         self.next += 1;
         self.field_or(field, from, default)
@@ -254,19 +255,33 @@ impl<'v> Source<'v> {
         ),
         inline(always)
     )]
-    pub fn field<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
+    pub fn field<T>(&self, field: usize, from: Take<T>) -> Result<T> {
         // A value that comes by the short way stays in registers, where the processor need not wait for it.
-        match self.quick.get(field) {
-            None => self.field_of_any(field, from),
-            found => from(found).map_err(|error| self.refused(field, &error)),
+        let found = match from.quick {
+            Quick::Text(make) => match self.quick.owned_text(field) {
+                Some(text) => make(text),
+                None => None,
+            },
+            Quick::Integer(make) => match self.quick.integer(field) {
+                Some(number) => make(number),
+                None => None,
+            },
+            Quick::Any => match self.quick.get(field) {
+                None => None,
+                found => return (from.any)(found).map_err(|error| self.refused(field, &error)),
+            },
+        };
+        match found {
+            Some(value) => Ok(value),
+            None => self.field_of_any(field, from.any),
         }
     }
 
-    /// Takes a field that may be absent, sealed, or at any place of the row.
+    /// Takes a field that may be absent, sealed, at any place of the row, or not of its type.
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         let near = match &self.way {
-            Way::Short => None,
+            Way::Short => self.quick.get(field),
             Way::Long(long) => long.near(self.row, field),
             Way::Wide(wide) => wide.near(self.schema.fields, field),
         };
@@ -292,12 +307,12 @@ impl<'v> Source<'v> {
     }
 
     /// Takes the field at this place; what `default` makes if it is absent.
-    pub fn field_or<T>(&self, field: usize, from: FromProperty<T>, default: fn() -> T) -> Result<T> {
+    pub fn field_or<T>(&self, field: usize, from: Take<T>, default: fn() -> T) -> Result<T> {
         if self.quick.lacks(field) {
             return Ok(default());
         }
-        if let Some(found) = self.quick.get(field) {
-            return from(Some(found)).map_err(|error| self.refused(field, &error));
+        if self.quick.has(field) {
+            return self.field(field, from);
         }
         match self.value(field)? {
             None => Ok(default()),

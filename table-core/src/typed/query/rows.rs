@@ -110,6 +110,19 @@ trait Next: Entity {
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline)]
     fn next<P: Path, O: Origin, R: ReadAs<P>>(rows: &mut Refilling<O::Hold>) -> Option<Result<R::Item>> {
+        if let Some((reading, view)) = rows.next_plain() {
+            return match R::read(reading.snapshot, reading.table, &view) {
+                Err(error) => Some(Err(rows.failed(error))),
+                read => Some(read),
+            };
+        }
+        Self::next_by::<P, O, R>(rows)
+    }
+
+    /// The same of a row that is not as most are.
+    #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
+    #[cfg_attr(not(debug_assertions), inline(never))]
+    fn next_by<P: Path, O: Origin, R: ReadAs<P>>(rows: &mut Refilling<O::Hold>) -> Option<Result<R::Item>> {
         let mut found = None;
         let mut read =
             |reading: &Reading<'_>, view: &RowView<'_>| Self::keep::<P, R>(reading, view, &mut found);
@@ -124,7 +137,6 @@ trait Next: Entity {
     }
 
     /// Keeps what a row is read as.
-    #[cfg_attr(not(debug_assertions), inline)]
     fn keep<P: Path, R: ReadAs<P>>(
         reading: &Reading<'_>,
         view: &RowView<'_>,

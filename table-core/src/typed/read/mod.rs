@@ -19,7 +19,7 @@ use self::key::{Key, Lookup};
 use self::origin::TableIn;
 use self::projection::Projection;
 use self::view::View;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
@@ -330,28 +330,29 @@ fn look_after(path: &'static PathKeys, table: &DynamicTable) {
     }
 }
 
-/// What `read` makes of the path's rows as they are now. An index must be ready before the read and after, and in one epoch
-/// of its kind: then it was so all the time.
-pub(in crate::typed) fn while_ready<P: Path, T>(
+/// Has `read` read the path's rows as they are now, maybe several times, and keep what it makes of them: what it kept last
+/// counts. An index must be ready before the read and after, and in one epoch of its kind: then it was so all the time.
+fn while_ready(
+    path: &'static PathKeys,
     table: &DynamicTable,
-    mut read: impl FnMut() -> Result<T>,
-) -> Result<T> {
-    look_after(P::KEYS, table);
-    let Some(states) = P::KEYS.states() else { return read() };
-    let mut found = None;
-    while_it_is_ready(table.member(states.0.table()), P::KEYS, states, &mut || found = Some(read()))?;
-    found.unwrap_or_else(|| Err(Error::new(ErrorKind::IndexBuilding)))
+    read: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    look_after(path, table);
+    match path.states() {
+        None => read(),
+        Some(states) => while_index_is_ready(table.member(states.0.table()), path, states, read),
+    }
 }
 
-/// The same of rows of these keys; `read` keeps what it makes of them. The table is that of the index's entities.
-fn while_it_is_ready(
+/// The same of an index. The table is that of the index's entities.
+fn while_index_is_ready(
     table: &DynamicTable,
-    keys: &'static PathKeys,
+    path: &'static PathKeys,
     (schema, index): (&'static Schema, usize),
-    read: &mut dyn FnMut(),
+    read: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
     // A read of another table learns nothing of what has become of the kind's indexes.
-    let is_apart = !keys.place().table.source().eq_ignore_ascii_case(schema.table());
+    let is_apart = !path.place().table.source().eq_ignore_ascii_case(schema.table());
     let ready = || {
         let standing = table.standing(schema, false)?;
         if standing.is_ready(index) {
@@ -367,13 +368,13 @@ fn while_it_is_ready(
     };
     loop {
         let before = ready()?;
-        read();
+        let done = read();
         if is_apart {
             table.snapshot()?.check_index(table, schema, index)?;
         }
         // Each round another epoch has begun.
         if ready()? == before {
-            return Ok(());
+            return done;
         }
     }
 }
@@ -402,7 +403,13 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
         return some.and_then(|view| read(&view)).map(Some).map_err(located(table, partition, row));
     }
     let Some(snapshot) = snapshot else {
-        return while_ready::<L::Path, _>(table, || get_as_by::<E, L, S>(lies_in, None, key, &read));
+        let mut found = None;
+        let mut get = || {
+            found = get_as_by::<E, L, S>(lies_in, None, key, &read)?;
+            Ok(())
+        };
+        while_ready(L::Path::KEYS, table, &mut get)?;
+        return Ok(found);
     };
     check_index::<L::Path>(snapshot, table)?;
     get_as_by::<E, L, S>(lies_in, Some(snapshot), key, &read)
@@ -430,7 +437,7 @@ fn get_as_by<E: Entity, L: Lookup<E>, S>(
             true
         }
         (None, None) => {
-            table.read_row(key.keys()?, &mut |view, _| keep(view))?;
+            point::read_row(table, key.keys()?, &mut keep)?;
             true
         }
     };

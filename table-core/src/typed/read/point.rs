@@ -1,11 +1,13 @@
 //! Point reads of a table as it is now. What looks for a row is not of the entity's type: what is made of the row is kept by a
 //! closure.
 
+use std::cell::Cell;
+
 use super::blind::{BlindKey, ReadRow};
 use super::key::Lookup;
 use super::missed::look_again;
-use super::{look_after, while_it_is_ready};
-use crate::error::{Error, ErrorKind, Result};
+use super::while_ready;
+use crate::error::{ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
 use crate::typed::entity::Entity;
@@ -68,12 +70,25 @@ fn find(
     key: &Sought<'_>,
     read: &mut ReadRow<'_>,
 ) -> Result<bool> {
-    look_after(path, table);
-    let Some(states) = path.states() else { return find_once(table, path, key, read) };
-    let mut found = None;
-    let mut find = || found = Some(find_once(table, path, key, read));
-    while_it_is_ready(table.member(states.0.table()), path, states, &mut find)?;
-    found.unwrap_or_else(|| Err(Error::new(ErrorKind::IndexBuilding)))
+    let mut is_found = false;
+    let mut find = || {
+        is_found = find_once(table, path, key, read)?;
+        Ok(())
+    };
+    while_ready(path, table, &mut find)?;
+    Ok(is_found)
+}
+
+/// Gives `read` the row of these keys as it is now. It is read again if it was sealed anew meanwhile, and the key of what was
+/// read is destroyed.
+pub(super) fn read_row(table: &DynamicTable, keys: (&str, &str), read: &mut ReadRow<'_>) -> Result<()> {
+    match table.read_row(keys, &mut |view, _| read(view)) {
+        Err(error) if error.kind() == ErrorKind::KeySuperseded => {
+            table.read_row(keys, &mut |view, _| read(view))?;
+        }
+        done => done?,
+    }
+    Ok(())
 }
 
 fn find_once(
@@ -91,20 +106,16 @@ fn find_once(
         Ok(keys) => *keys,
         Err(error) => return Err(error.again()),
     };
-    let mut is_there = false;
-    let mut seen = |view: &RowView<'_>, _| {
-        is_there = true;
-        read(view)
+    let is_read = Cell::new(false);
+    let mut seen = |view: &RowView<'_>| {
+        read(view)?;
+        is_read.set(true);
+        Ok(())
     };
-    match there.read_row((partition, row), &mut seen) {
-        Err(error) if error.kind() == ErrorKind::KeySuperseded => {
-            there.read_row((partition, row), &mut seen)?;
-        }
-        done => done?,
-    }
-    if !is_there && path.is_own() {
-        let looked = look_again(path, table, None, (partition, row), read);
+    read_row(there, (partition, row), &mut seen)?;
+    if !is_read.get() && path.is_own() {
+        let looked = look_again(path, table, None, (partition, row), &mut seen);
         looked.map_err(|e| e.attempted("read from").table(table.name()).partition(partition).row(row))?;
     }
-    Ok(true)
+    Ok(is_read.get())
 }

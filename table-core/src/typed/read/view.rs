@@ -11,7 +11,7 @@ use crate::handle::rows::Views;
 use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
 use crate::row::quick::{Near, SeenRow};
 use crate::row::view::RowView;
-use crate::schema::{self, PropertyValue, Template, ValueError};
+use crate::schema::{self, PropertyValue, Quick, Take, Template, ValueError};
 use crate::typed::entity::path::{self, Path, PathKeys};
 use crate::typed::entity::source::{Source, Text};
 use crate::typed::entity::stored::Stored;
@@ -108,6 +108,27 @@ impl FieldViews<'_> {
         Err(self.located(String::new()))
     }
 
+    /// A text that is stored.
+    // Once for all entities: of each text of each row there is then nothing but a call where it is asked for.
+    #[inline(never)]
+    pub fn text(&self, field: usize) -> Result<&str> {
+        match self.seen.as_ref().and_then(|seen| seen.text(field)) {
+            Some(text) => Ok(text),
+            None => self.stored(field, as_text),
+        }
+    }
+
+    /// A field that is stored, and is made of its value.
+    pub fn made<T>(&self, field: usize, take: Take<T>) -> Result<T> {
+        if let (Quick::Integer(make), Some(seen)) = (take.quick, &self.seen)
+            && let Some(number) = seen.integer(field)
+            && let Some(value) = make(number)
+        {
+            return Ok(value);
+        }
+        self.stored(field, take.any)
+    }
+
     /// A field that is stored.
     pub fn stored<'v, T>(
         &'v self,
@@ -150,22 +171,13 @@ impl FieldViews<'_> {
     }
 
     /// A field that is stored sealed.
-    pub fn sealed<T>(
-        &self,
-        field: usize,
-        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
-    ) -> Result<T> {
-        Source::without_keys(self.keys.schema(), &self.row).field(field, from)
+    pub fn sealed<T>(&self, field: usize, take: Take<T>) -> Result<T> {
+        Source::without_keys(self.keys.schema(), &self.row).field(field, take)
     }
 
     /// A field that is stored sealed; what `default` makes if it is absent.
-    pub fn sealed_or<T>(
-        &self,
-        field: usize,
-        from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
-        default: fn() -> T,
-    ) -> Result<T> {
-        Source::without_keys(self.keys.schema(), &self.row).field_or(field, from, default)
+    pub fn sealed_or<T>(&self, field: usize, take: Take<T>, default: fn() -> T) -> Result<T> {
+        Source::without_keys(self.keys.schema(), &self.row).field_or(field, take, default)
     }
 
     /// The field by a short way.
@@ -213,12 +225,11 @@ impl FieldViews<'_> {
     /// What a key that stands as it is gives back of the field, and lends.
     #[inline]
     fn plain_key(&self, field: usize) -> Option<ValueRef<'_>> {
-        let (partition_key, row_key) = self.row.plain_keys()?;
         let partition = &self.keys.place().partition;
-        let found = if schema::gives_back(partition, field) {
-            schema::parse_field(partition, partition_key, field)
-        } else {
-            schema::parse_field(self.keys.row(), row_key, field)
+        let found = match (schema::gives_back(partition, field), self.row.plain_partition()) {
+            (true, Some(key)) => schema::parse_plain_field(partition, key, field),
+            (true, None) => schema::parse_field(partition, self.row.plain_keys()?.0, field),
+            (false, _) => schema::parse_field(self.keys.row(), self.row.plain_keys()?.1, field),
         };
         match found? {
             PropertyValue::Borrowed(value) => Some(value),
@@ -375,10 +386,15 @@ impl<'s, E: Entity> Iterator for TypedViews<'s, E> {
                     }
                 }
             }
-            Ok(views) => {
-                let row = views.next()?;
-                Some(row.and_then(|row| super::check_seen::<E>(&row).map(|()| View::new(row))))
-            }
+            // A view is large: it is moved as seldom as can be.
+            Ok(views) => match views.next_row() {
+                Ok(Some(row)) => match super::check_seen::<E>(&row) {
+                    Ok(()) => Some(Ok(View::new(row))),
+                    Err(error) => Some(Err(error)),
+                },
+                Ok(None) => None,
+                Err(error) => Some(Err(error)),
+            },
             Err(error) => error.take().map(Err),
         }
     }

@@ -70,24 +70,24 @@ pub trait SeriesOf: Sized {
 
     /// Takes the slots in order.
     fn take(source: &mut Source<'_>) -> Result<Self> {
-        filled(|| source.next(Self::Slot::from_property))
+        filled(|| source.next(Self::Slot::TAKE))
     }
 
     /// The same; an absent one is what `default` makes.
     fn take_or(source: &mut Source<'_>, default: fn() -> Self::Slot) -> Result<Self> {
-        filled(|| source.next_or(Self::Slot::from_property, default))
+        filled(|| source.next_or(Self::Slot::TAKE, default))
     }
 
     /// Takes as many slots as the type has, from the field at this place on.
     fn take_at(source: &Source<'_>, first: usize) -> Result<Self> {
         let mut places = first..;
-        filled(|| source.field(places.next().unwrap_or_default(), Self::Slot::from_property))
+        filled(|| source.field(places.next().unwrap_or_default(), Self::Slot::TAKE))
     }
 
     /// The same; an absent one is what `default` makes.
     fn take_at_or(source: &Source<'_>, first: usize, default: fn() -> Self::Slot) -> Result<Self> {
         let mut places = first..;
-        filled(|| source.field_or(places.next().unwrap_or_default(), Self::Slot::from_property, default))
+        filled(|| source.field_or(places.next().unwrap_or_default(), Self::Slot::TAKE, default))
     }
 
     /// Exchanges the slots with what the patch sets for them. Done twice, it changes nothing.

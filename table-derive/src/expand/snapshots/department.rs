@@ -68,8 +68,8 @@ const _: () = {
         }
         fn from_source(source: &mut __table::Source<'_>) -> __table::Result<Self> {
             ::core::result::Result::Ok(Self {
-                name: source.next(<String as __table::Property>::from_property)?,
-                head_count: source.next(<u32 as __table::Property>::from_property)?,
+                name: source.next(<String as __table::Property>::TAKE)?,
+                head_count: source.next(<u32 as __table::Property>::TAKE)?,
             })
         }
         type Patch = DepartmentPatch;
@@ -319,7 +319,7 @@ const _: () = {
         #[doc = "The field `head_count`, decoded from the property `HeadCount`."]
         #[inline]
         fn head_count(&self) -> __table::Result<u32> {
-            self.fields.stored(1usize, <u32 as __table::Property>::from_property)
+            self.fields.made(1usize, <u32 as __table::Property>::TAKE)
         }
     }
     #[automatically_derived]

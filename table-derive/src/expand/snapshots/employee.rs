@@ -122,11 +122,11 @@ const _: () = {
         }
         fn from_source(source: &mut __table::Source<'_>) -> __table::Result<Self> {
             ::core::result::Result::Ok(Self {
-                department: source.next(<String as __table::Property>::from_property)?,
-                id: source.next(<u32 as __table::Property>::from_property)?,
-                last_name: source.next(<String as __table::Property>::from_property)?,
-                email: source.next(<String as __table::Property>::from_property)?,
-                age: source.next_or(<i32 as __table::Property>::from_property, __table::default_of::<i32>)?,
+                department: source.next(<String as __table::Property>::TAKE)?,
+                id: source.next(<u32 as __table::Property>::TAKE)?,
+                last_name: source.next(<String as __table::Property>::TAKE)?,
+                email: source.next(<String as __table::Property>::TAKE)?,
+                age: source.next_or(<i32 as __table::Property>::TAKE, __table::default_of::<i32>)?,
             })
         }
         type Patch = EmployeePatch;
@@ -528,10 +528,10 @@ const _: () = {
         fn from_view(view: &__table::RowView<'_>) -> __table::Result<Self> {
             let source = __table::Source::of::<EmployeeByNamePath>(view)?;
             ::core::result::Result::Ok(Self {
-                department: source.field(0usize, <String as __table::Property>::from_property)?,
-                id: source.field(1usize, <u32 as __table::Property>::from_property)?,
-                last_name: source.field(2usize, <String as __table::Property>::from_property)?,
-                email: source.field(3usize, <String as __table::Property>::from_property)?,
+                department: source.field(0usize, <String as __table::Property>::TAKE)?,
+                id: source.field(1usize, <u32 as __table::Property>::TAKE)?,
+                last_name: source.field(2usize, <String as __table::Property>::TAKE)?,
+                email: source.field(3usize, <String as __table::Property>::TAKE)?,
             })
         }
         #[doc = r" The key of the entity itself."]
@@ -619,12 +619,12 @@ const _: () = {
         #[doc = "The field `last_name`, decoded from the property `LastName`."]
         #[inline]
         pub fn last_name(&self) -> __table::Result<&::core::primitive::str> {
-            self.fields.stored(2usize, __table::as_text)
+            self.fields.text(2usize)
         }
         #[doc = "The field `email`, decoded from the property `Email`."]
         #[inline]
         pub fn email(&self) -> __table::Result<&::core::primitive::str> {
-            self.fields.stored(3usize, __table::as_text)
+            self.fields.text(3usize)
         }
         #[doc = "The field `age`, decoded from the property `Age`."]
         #[inline]

@@ -135,12 +135,12 @@ const _: () = {
         }
         fn from_source(source: &mut __table::Source<'_>) -> __table::Result<Self> {
             ::core::result::Result::Ok(Self {
-                department: source.next(<String as __table::Property>::from_property)?,
-                id: source.next(<u32 as __table::Property>::from_property)?,
-                ssn: source.next(<String as __table::Property>::from_property)?,
-                salary: source.next(<Option<i64> as __table::Property>::from_property)?,
-                note: source.next(<String as __table::Property>::from_property)?,
-                card: source.next(<String as __table::Property>::from_property)?,
+                department: source.next(<String as __table::Property>::TAKE)?,
+                id: source.next(<u32 as __table::Property>::TAKE)?,
+                ssn: source.next(<String as __table::Property>::TAKE)?,
+                salary: source.next(<Option<i64> as __table::Property>::TAKE)?,
+                note: source.next(<String as __table::Property>::TAKE)?,
+                card: source.next(<String as __table::Property>::TAKE)?,
             })
         }
         type Patch = SealedPatch;
@@ -477,9 +477,9 @@ const _: () = {
         fn from_view(view: &__table::RowView<'_>) -> __table::Result<Self> {
             let source = __table::Source::of::<FoundPath>(view)?;
             ::core::result::Result::Ok(Self {
-                department: source.field(0usize, <String as __table::Property>::from_property)?,
-                id: source.field(1usize, <u32 as __table::Property>::from_property)?,
-                ssn: source.field(2usize, <String as __table::Property>::from_property)?,
+                department: source.field(0usize, <String as __table::Property>::TAKE)?,
+                id: source.field(1usize, <u32 as __table::Property>::TAKE)?,
+                ssn: source.field(2usize, <String as __table::Property>::TAKE)?,
             })
         }
         #[doc = r" The key of the entity itself."]
@@ -542,22 +542,22 @@ const _: () = {
         #[doc = "The field `ssn`, decoded from the property `Ssn`."]
         #[inline]
         pub fn ssn(&self) -> __table::Result<String> {
-            self.fields.sealed(2usize, <String as __table::Property>::from_property)
+            self.fields.sealed(2usize, <String as __table::Property>::TAKE)
         }
         #[doc = "The field `salary`, decoded from the property `Salary`."]
         #[inline]
         pub fn salary(&self) -> __table::Result<Option<i64>> {
-            self.fields.sealed(3usize, <Option<i64> as __table::Property>::from_property)
+            self.fields.sealed(3usize, <Option<i64> as __table::Property>::TAKE)
         }
         #[doc = "The field `note`, decoded from the property `Note`."]
         #[inline]
         pub fn note(&self) -> __table::Result<String> {
-            self.fields.sealed(4usize, <String as __table::Property>::from_property)
+            self.fields.sealed(4usize, <String as __table::Property>::TAKE)
         }
         #[doc = "The field `card`, decoded from the property `Card`."]
         #[inline]
         pub fn card(&self) -> __table::Result<String> {
-            self.fields.sealed(5usize, <String as __table::Property>::from_property)
+            self.fields.sealed(5usize, <String as __table::Property>::TAKE)
         }
     }
     #[automatically_derived]

@@ -16,8 +16,8 @@ use crate::schema::{Field, Schema};
 pub(super) enum Way<'v> {
     /// By what is known of all rows of a path that have one shape, which [`Source`](super::Source) has beside it.
     Short,
-    /// By their properties' numbers or names, in any row.
-    Long(Long<'v>),
+    /// By their properties' numbers or names, in any row. On the heap, so that most rows have nothing to drop.
+    Long(Box<Long<'v>>),
     /// In the rows of a wide entity.
     Wide(Box<WideWay<'v>>),
 }

@@ -169,8 +169,8 @@ impl<E: Entity> Group for Ref<E> {
     }
 
     fn take(source: &Source<'_>, first: usize) -> Result<Self> {
-        let partition = source.field(first, String::from_property)?;
-        let row = source.field(first + 1, String::from_property)?;
+        let partition = source.field(first, String::TAKE)?;
+        let row = source.field(first + 1, String::TAKE)?;
         Ok(Self { key: Key::verbatim(&partition, &row) })
     }
 }

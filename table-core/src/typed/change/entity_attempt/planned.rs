@@ -1,0 +1,71 @@
+//! What is planned of the rows of an entity that is changed: the values of its fields as they were and will be, and the rows that
+//! they make.
+
+use std::ops::DerefMut;
+
+use super::{EntityAttempt, FOUND};
+use crate::error::Result;
+use crate::plan::{Printed, Seals, Values};
+use crate::typed::change::What;
+use crate::typed::change::attempt::Desk;
+use crate::typed::change::search::{OfIndex, Rows};
+use crate::typed::change::subject::Subject;
+use crate::typed::encrypt::sealing;
+
+impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
+    /// The values of the entity as it was, if they are kept apart and are what is stored: then they need not be laid out.
+    pub(super) fn stored_values(&self) -> Option<&Values<'static>> {
+        if self.facts.seals { None } else { self.kept_values() }
+    }
+
+    /// Lays out the values of the fields, sealed where they are to be stored so.
+    pub(super) fn lay_out<'p>(&'p self, seals: &dyn Seals, desk: &mut Desk<'p>) -> Result<()> {
+        let schema = self.facts.schema;
+        if self.stored_values().is_none() {
+            desk.old = self.old_values()?;
+        }
+        desk.new = self.new_values()?;
+        if self.facts.seals {
+            if self.what.reseals() {
+                desk.new = self.old_values()?;
+                return desk.new.as_mut().map_or(Ok(()), |new| sealing::reseal(schema, new, seals));
+            }
+            let sealed = self.before.as_ref().and_then(|before| before.sealed.as_ref());
+            sealing::seal(schema, desk.old.as_mut().zip(sealed), desk.new.as_mut(), seals)?;
+        }
+        Ok(())
+    }
+
+    /// The rows that are there and those that are to be.
+    pub(super) fn print<'p>(
+        &'p self,
+        old: Option<&'p Values<'p>>,
+        new: Option<&'p Values<'p>>,
+    ) -> Result<Printed<'p>> {
+        let (before, entity, what) = (self.before.as_ref(), self.new_entity(), self.what);
+        let is_found = self.subject.has(FOUND);
+        let had = |index| match before {
+            Some(_) if is_found => self.subject.has_row(FOUND, index),
+            kept => kept.is_some_and(|kept| kept.has_row(index)),
+        };
+        let has = |index| entity.map_or_else(|| had(index), |seen| self.subject.has_row(seen, index));
+        let counted = |index| match before {
+            Some(_) if is_found => self.subject.counted(FOUND, index),
+            kept => kept.map_or(0, |kept| kept.counted(index)),
+        };
+        let counts = |index| entity.map_or(0, |seen| self.subject.counted(seen, index));
+        let summed: [OfIndex<'_, u64>; 2] = [&counted, &counts];
+        self.search.print(Rows {
+            old: before.zip(old),
+            new: new.filter(|_| entity.is_some() || before.is_some()),
+            key: self.own(),
+            moves: matches!(what, What::Insert | What::Move | What::Rewrite),
+            had: &had,
+            has: &has,
+            counted: if self.facts.counts_some { Some(summed) } else { None },
+            keeps_times: what.reseals() || matches!(what, What::Rewrite),
+            keeps_own: matches!(what, What::Fill(_) | What::Refile),
+            is_entity: entity.is_some(),
+        })
+    }
+}
