@@ -201,6 +201,7 @@ fn read_through(row: &Row<'_>) {
                     (Some(_), _) => false,
                 };
                 assert!(agree, "a field holds another value by its place: {by_place:?} and {by_name:?}");
+                is_taken_as(by_place, (quick.owned_text(at).as_deref(), quick.integer(at)));
             }
         }
         // The same as a view sees it.
@@ -208,6 +209,7 @@ fn read_through(row: &Row<'_>) {
         assert_eq!(quick.is_some(), in_view.is_some(), "a row is seen in place where it is read");
         if let (Some(quick), Some(in_view)) = (quick, in_view) {
             for at in 0..FIELDS.len() {
+                let (text, number) = (in_view.text(at), in_view.integer(at));
                 let in_view = match view.get_in(&in_view, FIELDS, at) {
                     Near::Found(value) => Some(value),
                     Near::Absent | Near::Elsewhere => None,
@@ -217,6 +219,7 @@ fn read_through(row: &Row<'_>) {
                     (a, b) => a.is_none() && b.is_none(),
                 };
                 assert!(right, "field {at} is seen to hold another value");
+                is_taken_as(in_view, (text, number));
             }
         }
         // The same in a path whose keys give two fields back.
@@ -239,6 +242,7 @@ fn read_through(row: &Row<'_>) {
                     (a, b) => a.is_none() && b.is_none(),
                 };
                 assert!(right, "field {at} holds another value in a path");
+                is_taken_as(expected, (in_path.owned_text(at).as_deref(), in_path.integer(at)));
             }
         }
         seen(view.get("EntityType").map(|value| value.map(ValueRef::edm_type)));
@@ -246,6 +250,12 @@ fn read_through(row: &Row<'_>) {
         seen(view.to_selected(&[0, 3], &["a".into()]));
     }
     seen(view::covers(&DICT, row) | view::covers(&Dict::default(), row));
+}
+
+/// A field that is asked for as a text, or as an integer, gives its value if that is one, and else nothing.
+fn is_taken_as(value: Option<ValueRef<'_>>, (text, number): (Option<&str>, Option<i64>)) {
+    assert_eq!(text, value.and_then(ValueRef::as_str), "as a text");
+    assert_eq!(number, value.and_then(ValueRef::as_i64), "as an integer");
 }
 
 /// Fields of some columns that the shapes have.
