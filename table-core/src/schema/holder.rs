@@ -201,14 +201,19 @@ impl Schema {
 
     /// Whether it holds a copy in the field at this place.
     pub(crate) const fn is_copied(&self, field: usize) -> bool {
+        self.copy_of(field).is_some()
+    }
+
+    /// The copy of another entity that a field is of.
+    pub(super) const fn copy_of(&self, field: usize) -> Option<&'static HeldCopy> {
         let mut copied = self.copied;
         while let [copy, rest @ ..] = copied {
             if copy.has(field) {
-                return true;
+                return Some(copy);
             }
             copied = rest;
         }
-        false
+        None
     }
 
     /// By which rows those are found that refer to one source by this copy; `None` if by none: some entities have no such row,

@@ -89,7 +89,8 @@ impl Schema {
     }
 
     /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`;
-    /// `ManagerName: copied String?` of what it holds of another entity; `Photo: Blob` for what refers to one.
+    /// `ManagerName: copied String?` of what it holds of another entity, with `eventually` before it where that comes after the
+    /// other has changed; `Photo: Blob` for what refers to one.
     fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
         let named =
@@ -101,7 +102,11 @@ impl Schema {
                 let to = last
                     .filter(|last| last != field.property)
                     .map_or(String::new(), |last| format!(" .. {last}"));
-                let copied = if self.is_copied(at) { "copied " } else { "" };
+                let copied = match self.copy_of(at).map(|copy| copy.arrival) {
+                    Some(Some(Arrival::Eventual)) => "eventually copied ",
+                    Some(_) => "copied ",
+                    None => "",
+                };
                 let of = if field.blob { "Blob".to_owned() } else { format!("{:?}", field.edm) };
                 format!("{}{to}: {copied}{sealed}{of}{absent}", field.property)
             });

@@ -318,6 +318,13 @@ fn a_copy_may_come_to_follow_and_nobody_goes_on_without() {
     }
     release!(first, atomic);
     release!(second, eventual);
+    // The picture says when what is held of another comes.
+    let drawn = [<first::Seat as table_core::Entity>::SCHEMA, <second::Seat as table_core::Entity>::SCHEMA];
+    let [at_once, later] = drawn.map(|schema| schema.markdown().to_string());
+    assert!(
+        at_once.contains(": copied String?") && later.contains(": eventually copied String?"),
+        "{at_once}\n{later}"
+    );
     let scratch = Scratch::new();
     let store = scratch.store_with(&Store::options().settling(Settling::Manual));
     let seat = |id| first::Seat { team: "east".into(), id, person: None };
