@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use integration_tests::Scratch;
-use integration_tests::blobbed::{Picture, bytes, staged};
+use integration_tests::blobbed::{Picture, Scan, bytes, staged};
 use integration_tests::random::Random;
+use integration_tests::{Scratch, vault};
 use table_core::blob::Log;
 use table_core::{IfMatch, Store};
 
@@ -93,6 +93,60 @@ fn what_was_put_at_once_is_there_whole_however_often_the_writers_are_killed() {
 #[test]
 fn what_was_put_in_stages_is_there_whole_however_often_the_writers_are_killed() {
     killed("staged", size("CRASH_BLOB_KILLS", 6));
+}
+
+#[test]
+fn what_was_sealed_is_there_whole_however_often_the_writers_are_killed() {
+    let scratch = Scratch::new();
+    drop(vault::open(scratch.path()).unwrap());
+    let mut random = Random::new(seed());
+    let (mut said, mut done) = (Said::default(), 0);
+    let cycles = size("CRASH_BLOB_KILLS", 6);
+    for cycle in 0..cycles {
+        let start = |number: u64| {
+            let first = (cycle * 2 + number) * 100_000;
+            child("blob-work", &[scratch.path().to_str().unwrap(), &first.to_string(), "sealed"])
+        };
+        let mut children = [start(0), start(1)];
+        children.iter_mut().for_each(|child| child.expect("ready"));
+        for child in children {
+            std::thread::sleep(Duration::from_micros(random.below(150_000)));
+            for line in child.kill() {
+                said.hear(&line);
+                done += 1;
+            }
+        }
+        let store = vault::open(scratch.path()).unwrap();
+        let report = store.check().unwrap();
+        assert!(report.problems.is_empty(), "kill {cycle}: {:#?}", report.problems);
+        let scans = store.table::<Scan>().unwrap();
+        let mut found = BTreeSet::new();
+        for scan in scans.all() {
+            let scan = scan.unwrap();
+            let number = scan.number;
+            assert!(scan.scan.get(&store).unwrap() == bytes(number), "scan {number}");
+            let copy = scans.get(Scan::by_size("all", scan.bytes, number)).unwrap().unwrap();
+            assert!(copy.scan == scan.scan, "the copy of scan {number}");
+            found.insert(number);
+        }
+        let missing = said.pictures.difference(&found).filter(|number| said.keeps(**number)).count();
+        assert_eq!(missing, 0, "kill {cycle}");
+        assert!(found.is_disjoint(&said.removed));
+        // Keeps it small.
+        if cycle % 4 == 3 {
+            for number in found {
+                scans.delete(Scan::key("all", number), IfMatch::Any).unwrap();
+            }
+            said.pictures.clear();
+        }
+    }
+    let store = vault::open(scratch.path()).unwrap();
+    store.drop_table("Scans").unwrap();
+    store.reclaim().unwrap();
+    let stats = store.stats().unwrap().blobs;
+    assert_eq!(stats.blobs, stats.waiting, "nothing is left but uploads that have not expired");
+    println!("sealed: {} kills, {done} acknowledged, {} uploads left", cycles * 2, stats.waiting);
+    assert!(done > cycles / 2, "too little was done");
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn resident() -> u64 {
 #[test]
 #[ignore = "it measures, and shows nothing"]
 fn of_a_heap_of_tables() {
-    for tables in [10_u64, 100, 365, 1_000, 2_000] {
+    for tables in [10_u64, 100, 365, 1_000, 2_000, 10_000] {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::options().durability(Durability::Relaxed).open(dir.path().join("store")).unwrap();
         let seen = store.periods::<Seen>().unwrap();

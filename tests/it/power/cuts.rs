@@ -93,6 +93,18 @@ fn blobs_and_logs_of_a_relaxed_store_lose_the_last_commit_at_most() {
 }
 
 #[test]
+fn sealed_blobs_of_a_durable_store_are_there_whole_and_open() {
+    let seen = cuts("scans durable", 60);
+    seen.assert_good("sealed blobs, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
+fn sealed_blobs_of_a_relaxed_store_lose_the_last_commit_at_most() {
+    cuts("scans relaxed", 60).assert_good("sealed blobs, relaxed");
+}
+
+#[test]
 fn periods_and_what_follows_of_a_durable_store_are_there() {
     let seen = cuts("shapes durable", 100);
     seen.assert_good("periods and what follows, durable");

@@ -8,9 +8,9 @@ use integration_tests::Scratch;
 use table_core::{Durability, Entity, IfMatch, Store};
 
 macro_rules! entity {
-    ($name:ident, $kind:literal, $slots:literal) => {
+    ($name:ident, $table:literal, $kind:literal, $slots:literal) => {
         #[derive(Entity, Clone)]
-        #[entity(table = "Load", kind = $kind)]
+        #[entity(table = $table, kind = $kind)]
         #[key(partition = "{host}", row = "{host}_{day:06}")]
         struct $name {
             host: String,
@@ -22,8 +22,8 @@ macro_rules! entity {
     };
 }
 
-entity!(Small, "small", 24);
-entity!(Large, "large", 249);
+entity!(Small, "SmallLoad", "small", 24);
+entity!(Large, "LargeLoad", "large", 249);
 
 /// Microseconds of an operation, the least of several rounds.
 fn least(rounds: u32, times: u32, mut run: impl FnMut(u32)) -> f64 {

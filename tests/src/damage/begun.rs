@@ -85,7 +85,7 @@ impl From<Sailor> for before::Sailor {
 
 /// Whether the rows of a table are entities of these kinds, and their copies.
 pub(super) fn is_declared(table: &str) -> bool {
-    let known = || TABLES.iter().chain(&letters::TABLES).chain(&fleet::TABLES).chain([&blobs::TABLE]);
+    let known = || TABLES.iter().chain(&letters::TABLES).chain(&fleet::TABLES).chain(&blobs::TABLES);
     is_of_period(table) || known().any(|known| *known == table)
 }
 

@@ -1,8 +1,8 @@
-//! Blobs in the store that is damaged: by name, in rows, waiting for the rest of an upload, and in a log.
+//! Blobs in the store that is damaged: by name, in rows, sealed, waiting for the rest of an upload, and in a log.
 
 use std::io::Read;
 
-use table_core::blob::{Blob, Log};
+use table_core::blob::{Blob, Log, SealedBlob};
 use table_core::{Entity, ErrorKind, IfMatch, Result, Store};
 
 use super::Findings;
@@ -19,8 +19,19 @@ struct Map {
     chart: Blob,
 }
 
-/// The table of the maps.
-pub(super) const TABLE: &str = "Maps";
+/// A map that nobody else is to read.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Hidden", kind = "hidden")]
+#[key(partition = "{sea}", row = "hidden_{id:04}")]
+struct Hidden {
+    sea: String,
+    id: u32,
+    #[encrypt(scope = partition)]
+    chart: SealedBlob,
+}
+
+/// The tables of the maps.
+pub(super) const TABLES: [&str; 2] = ["Maps", "Hidden"];
 const LENGTHS: [usize; 6] = [0, 40, 5_000, 65_512, 66_000, 140_000];
 const ENTRIES: u32 = 30;
 
@@ -54,6 +65,11 @@ pub(super) fn build(store: &Store) -> Result<()> {
         let chart = store.upload("image/png", &*bytes)?;
         maps.insert(&Map { sea: "North".into(), id: id(number), scale: 7, chart })?;
         maps.insert(&Map { sea: "South".into(), id: id(number), scale: 8, chart })?;
+    }
+    let hidden = store.table::<Hidden>()?;
+    for number in 0..LENGTHS.len() {
+        let chart = store.upload_sealed("image/png", &*bytes(number))?;
+        hidden.insert(&Hidden { sea: "North".into(), id: id(number), chart })?;
     }
     // Nobody comes to hold it.
     store.upload("image/png", &bytes(4)[..])?;
@@ -111,6 +127,16 @@ pub(super) fn compare(store: &Store, findings: &mut Findings) {
                 };
                 let found = found.and_then(|map| map.map_or(Ok(None), |map| read(map.chart)));
                 compare_bytes(findings, sea, found, number);
+            }
+        }
+        Err(error) => findings.error(&error),
+    }
+    match store.table::<Hidden>() {
+        Ok(hidden) => {
+            for number in 0..LENGTHS.len() {
+                let found = hidden.get(Hidden::key("North", id(number)));
+                let found = found.and_then(|map| map.map(|map| map.chart.get(store)).transpose());
+                compare_bytes(findings, "hidden", found, number);
             }
         }
         Err(error) => findings.error(&error),

@@ -18,6 +18,7 @@ pub mod log;
 pub mod mixed;
 pub mod plain;
 pub mod run;
+mod scans;
 pub mod sealed;
 mod shapes;
 
@@ -47,6 +48,8 @@ pub enum Work {
     Begun(Durability),
     /// Blobs are put, in stages and at once, appended to, held by rows and removed, and a log written.
     Blobs(Durability),
+    /// Sealed blobs are held by rows and removed, and keys rotated and destroyed.
+    Scans(Durability),
     /// Periods come and go, copies follow, summaries and copies of other entities are kept, and entities converted.
     Shapes(Durability),
     /// A little of all, by one thread that goes on when it is refused something.
@@ -67,6 +70,7 @@ impl Work {
             "compact" => Self::Compact(level),
             "begun" => Self::Begun(level),
             "blobs" => Self::Blobs(level),
+            "scans" => Self::Scans(level),
             "shapes" => Self::Shapes(level),
             "mixed" => Self::Mixed(level),
             _ => return None,
@@ -84,6 +88,7 @@ impl Work {
             Self::Compact(level) => compact::run(root, level, seed),
             Self::Begun(level) => begun::run(root, level),
             Self::Blobs(level) => blobs::run(root, level),
+            Self::Scans(level) => scans::run(root, level),
             Self::Shapes(level) => shapes::run(root, level),
             Self::Mixed(level) => mixed::run(root, level, seed),
         }
@@ -100,6 +105,7 @@ impl Work {
             Self::Copies => copies::verify(root, acks),
             Self::Begun(level) => begun::verify(root, level, acks),
             Self::Blobs(level) => blobs::verify(root, level, acks),
+            Self::Scans(level) => scans::verify(root, level, acks),
             Self::Shapes(level) => shapes::verify(root, level, acks),
             Self::Mixed(level) => mixed::verify(root, level, seed, acks),
         }

@@ -1,15 +1,22 @@
 //! Processes that put blobs, hold them, let go of them, and write logs.
 
-use integration_tests::blobbed::{Picture, bytes, staged};
+use std::path::Path;
+
+use integration_tests::blobbed::{Picture, Scan, bytes, put_sealed, rotate_sealed, staged};
+use integration_tests::vault;
 use table_core::blob::Log;
 use table_core::{IfMatch, Store};
 
 use crate::say;
 
 /// `blob-work STORE FIRST KIND`: from this number on puts, uploads or logs, and says what was done, until the process is
-/// killed. Of the kind `single` all goes in one transaction, of `staged` in several; `logs` writes entries alone.
+/// killed. Of the kind `single` all goes in one transaction, of `staged` in several; `logs` writes entries alone, and `sealed`
+/// sealed blobs whose keys it rotates.
 pub fn work(arguments: &[&str]) {
     let [path, first, kind] = arguments else { panic!("arguments") };
+    if *kind == "sealed" {
+        return work_sealed(&vault::open(Path::new(path)).unwrap(), first.parse().unwrap());
+    }
     let store = Store::open(path).unwrap();
     let first: u32 = first.parse().unwrap();
     let log: Log<u32> = store.log("numbers").unwrap();
@@ -24,6 +31,26 @@ pub fn work(arguments: &[&str]) {
             say(format!("entries {number}"));
         } else {
             put(&store, (first, number), *kind == "staged");
+        }
+    }
+}
+
+/// Of 300 to 1,200,000 bytes, so that some are uploaded in stages.
+fn work_sealed(store: &Store, first: u32) {
+    let scans = store.table::<Scan>().unwrap();
+    say("ready");
+    for number in first.. {
+        put_sealed(store, number, &bytes(number)).unwrap();
+        say(format!("picture {number}"));
+        if number > first && number % 3 == 0 {
+            let former = number - 1;
+            say(format!("removes {former}"));
+            scans.delete(Scan::key("all", former), IfMatch::Any).unwrap();
+            say(format!("removed {former}"));
+        }
+        if number % 4 == 1 {
+            // The other process may destroy a key that this one is about to seal with, or go over the rows, too.
+            drop(rotate_sealed(store));
         }
     }
 }
