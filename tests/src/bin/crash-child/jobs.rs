@@ -33,9 +33,10 @@ pub(super) fn any(arguments: &[&str]) {
 pub(super) fn rebuild(arguments: &[&str]) {
     let [path] = arguments else { panic!("rebuild PATH") };
     let store = relaxed().open(path).unwrap();
-    let table = store.table::<second::Employee>().unwrap();
+    let job = store.table::<second::Employee>().unwrap().rebuild().unwrap().gentle();
+    // From here on the store says how far it is, unless it is through.
     say("ready");
-    table.rebuild().unwrap().gentle().run().unwrap();
+    job.run().unwrap();
     say("done");
     std::thread::sleep(std::time::Duration::from_secs(60));
 }
