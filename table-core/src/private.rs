@@ -15,16 +15,16 @@ pub use crate::schema::{CopiedInto, CopyOf, Countable, Series, SummarizedIn, Sum
 pub use crate::schema::{KeyElements, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::schema::{slot_fields, slot_names, slot_properties, source_field};
 pub use crate::typed::{
-    Additions, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied, CountsBackwards, Elements,
-    Encrypted, Ended, Entities, Entity, EntitySet, EntityView, Eventual, EventualCopies, FieldViews,
-    FlatColumns, Former, FromFormer, GivenParts, GoesOn, Group, Held, HeldBy, Holder, Holds, InOneTable,
-    InPartition, InPeriods, IndexKey, Key, KeyArg, KeyResult, ListKey, MemberOf, Newest, Offers,
-    OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection,
-    Properties, ReadAs, Ready, RefColumn, Selected, SeriesColumn, SeriesOf, SeriesPatch, SeriesView,
-    ShownRow, Slots, Source, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot,
-    as_bytes, as_bytes_option, as_text, as_text_option, converted, elements, exchange, group_fields,
-    group_is_exact, group_names, group_names_len, kept_layouts, kin, read_copied, read_stored, side_by_side,
-    slot_places, token_key,
+    Additions, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied, CountsBackwards, Dual,
+    Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView, Eventual, EventualCopies,
+    FieldViews, Fits, FlatColumns, Former, FromFormer, GivenParts, GoesOn, Group, HasField, Held, HeldBy,
+    Holder, Holds, InOneTable, InPartition, InPeriods, IndexKey, Key, KeyArg, KeyResult, ListKey, MemberOf,
+    Newest, OfAnyKind, Offers, OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path,
+    PathQuery, Plain, Projection, Properties, ReadAs, Ready, RefColumn, RowsOf, Selected, SeriesColumn,
+    SeriesOf, SeriesPatch, SeriesView, SetMember, ShownRow, Slots, Source, TableIn, Turns, TypedRows,
+    TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes, as_bytes_option, as_text, as_text_option,
+    converted, declared, elements, exchange, group_fields, group_is_exact, group_names, group_names_len,
+    kept_layouts, kin, read_copied, read_stored, side_by_side, slot_places, token_key,
 };
 
 /// What a patch takes for a field of the key: nothing.
@@ -65,22 +65,41 @@ pub fn default_of<T: HasDefault>() -> T {
     label = "expected `fn(&{E}) -> bool`",
     note = "write `fn is_listed(&self) -> bool` in `impl {E}`, and `when = {E}::is_listed`"
 )]
-pub trait Decides<E> {
+pub trait Decides<E, By> {
     /// Whether it is.
     fn decides(&self, entity: &E) -> bool;
 }
 
+/// How a function decides: by a reference to the entity.
+#[derive(Debug)]
+pub enum ByReference {}
+
+/// No way at all. With a second way the compiler, when neither is one, says so in the trait's words and not in its own of the
+/// function's signature.
+#[derive(Debug)]
+pub enum InNoWay {}
+
+/// What no type is.
+pub trait Nothing {}
+
 #[diagnostic::do_not_recommend]
-impl<E, F: Fn(&E) -> bool> Decides<E> for F {
+impl<E, F: Fn(&E) -> bool> Decides<E, ByReference> for F {
     fn decides(&self, entity: &E) -> bool {
         self(entity)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E, F: Nothing> Decides<E, InNoWay> for F {
+    fn decides(&self, _: &E) -> bool {
+        false
     }
 }
 
 /// What the function that `when` names says of an entity.
 #[allow(clippy::needless_pass_by_value, reason = "a function, named where it is called")]
 #[inline]
-pub fn decides<E>(when: impl Decides<E>, entity: &E) -> bool {
+pub fn decides<E, By>(when: impl Decides<E, By>, entity: &E) -> bool {
     when.decides(entity)
 }
 

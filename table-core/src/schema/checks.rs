@@ -275,8 +275,16 @@ pub const fn kinds(a: &Schema, b: &Schema) {
     }
 }
 
-/// A projection's field is one of the entity's: there is one of the name, of the type, and no field that may be
-/// absent is taken as one that may not.
+/// A projection's field is one of the entity's: there is one of the name. Its type is given so that of a type that is no
+/// property this is not said too.
+#[track_caller]
+pub const fn projected_name(schema: &Schema, name: &str, _: EdmType) {
+    if let Some(message) = projection::unknown(schema, name) {
+        message.refuse();
+    }
+}
+
+/// It is of the entity's type, and no field that may be absent is taken as one that may not.
 #[track_caller]
 pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: bool) {
     if let Some(message) = projection::mistake(schema, name, edm, takes_absent) {

@@ -17,8 +17,9 @@ use crate::model::{EdmType, Ticks};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a key",
     label = "not a key part",
+    note = "`#[derive(KeyPart)]` makes a key part of an enum or a newtype of yours",
     note = "a key part is text, an integer of up to 64 bits, a `bool`, a time or a `Uuid`: what can be written so that its text sorts as its values do",
-    note = "instead of `usize`, whose width differs between machines, use `u64`; instead of a float, an integer in a smaller unit; `{{field[]}}` in an index gives a row for each element of a `Vec`; `#[derive(KeyPart)]` is for enums and newtypes"
+    note = "instead of `usize`, whose width differs between machines, use `u64`; instead of a float, an integer in a smaller unit; `{{field[]}}` in an index gives a row for each element of a `Vec`"
 )]
 pub trait KeyPart: Property {
     /// The kind of the values.

@@ -43,27 +43,30 @@ pub use self::change::egt::{Egt, MemberOf};
 pub use self::change::transaction::StoreTransaction;
 #[cfg(feature = "encrypt")]
 pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
-pub use self::entity::column::{Blind, Column, ColumnArg, Comparable, Encrypted, Equatable, Plain};
+pub use self::entity::column::{
+    Blind, Column, ColumnArg, Comparable, Dual, Encrypted, Equatable, Plain, Unequal,
+};
 pub use self::entity::comparisons::Condition;
 pub use self::entity::former::{Former, MadeFrom};
 pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Eventual, Stored};
-pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch};
+pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch, PatchOf};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
 pub use self::periods::{DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned};
 pub use self::query::{
-    At, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, GoesOn, HeldBy, Holds, HoldsAll,
-    InPartition, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
+    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, Fits, GoesOn, HasField, HeldBy,
+    Holds, HoldsAll, InPartition, Latest, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows,
+    WholeCopies, prefix,
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
-pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition, Ref, RefColumn};
+pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition, Ref, RefArg, RefColumn};
 pub use self::read::list::{ListKey, Listed};
 pub use self::read::origin::{Origin, TableIn};
-pub use self::read::projection::Projection;
+pub use self::read::projection::{Projected, Projection};
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};
-pub use self::series::{Additions, SeriesColumn, SeriesView, SlotColumns, Slots};
+pub use self::series::{Additions, AddsTo, SeriesColumn, SeriesView, SlotColumns, Slots};
 pub use self::set::{EntitySet, SetAt, SetQuery, SetRows, SetTable};
 pub use self::settle::{FailedSettling, Settlement, Unsettled};
 pub use self::table::Table;
@@ -79,11 +82,11 @@ pub use self::{
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,
     entity::{Elements, elements, exchange},
-    query::{GivenParts, Offers, OffersPrefix, OffersRange, PartArg},
+    query::{GivenParts, Offers, OffersPrefix, OffersRange, PartArg, RowsOf},
     read::key::{KeyResult, token_key},
     read::shown::ShownRow,
     read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},
     series::{SeriesOf, SeriesPatch, add_to_slot, slot_places},
-    set::Visitor,
+    set::{OfAnyKind, SetMember, Visitor, declared},
     table::kept_layouts,
 };

@@ -22,6 +22,8 @@ use crate::symbol::{
 /// The attributes on the struct of an entity.
 pub(crate) struct EntityAttrs {
     pub(crate) entity: EntityWords,
+    /// The name of `#[entity]`, if there is one: where a missing word of it is reported.
+    pub(crate) entity_attr: Option<Ident>,
     pub(crate) key: KeyWords,
     /// The name of `#[key]`, if there is one: where a missing row key is reported.
     pub(crate) key_attr: Option<Ident>,
@@ -65,6 +67,7 @@ impl EntityAttrs {
     pub(crate) fn read(cx: &Ctxt, attrs: &[Attribute]) -> Self {
         let mut all = Self {
             entity: EntityWords::new(),
+            entity_attr: None,
             key: KeyWords::new(),
             key_attr: None,
             indexes: Vec::new(),
@@ -75,7 +78,10 @@ impl EntityAttrs {
         for attr in attrs {
             let Some((name, text)) = super::name(attr) else { continue };
             match text.as_str() {
-                ENTITY => super::read(cx, attr, &mut all.entity),
+                ENTITY => {
+                    super::read(cx, attr, &mut all.entity);
+                    all.entity_attr.get_or_insert_with(|| name.clone());
+                }
                 KEY => {
                     super::read(cx, attr, &mut all.key);
                     all.key_attr.get_or_insert_with(|| name.clone());

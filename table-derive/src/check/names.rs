@@ -20,7 +20,7 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 33] = [
+pub(crate) const TABLE_METHODS: [&str; 35] = [
     "add",
     "all",
     "at",
@@ -37,6 +37,7 @@ pub(crate) const TABLE_METHODS: [&str; 33] = [
     "exists",
     "forget_copies",
     "get",
+    "get_all",
     "get_as",
     "get_many",
     "get_or_insert",
@@ -48,6 +49,7 @@ pub(crate) const TABLE_METHODS: [&str; 33] = [
     "put",
     "rebuild",
     "reencrypt",
+    "remove",
     "repair",
     "replace",
     "rows",

@@ -15,7 +15,10 @@ pub(super) fn c10_properties_have_names_of_their_own(cx: &Ctxt, fields: &[Field<
         if let Some(first) = seen.get(name) {
             cx.error(
                 field.property.span,
-                format!("the property name `{name}` is already that of the field `{}`", first.name),
+                format!(
+                    "the property name `{name}` is already that of the field `{}`: give this one another by `#[property(rename = \"..\")]`",
+                    first.name
+                ),
             );
         } else {
             seen.insert(name, field);

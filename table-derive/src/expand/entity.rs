@@ -23,7 +23,6 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     quote! {
         #lies
 
-
         #[automatically_derived]
         impl #krate::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #schema;
@@ -95,7 +94,6 @@ pub(crate) fn stub(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     quote! {
         #lies
 
-
         #[automatically_derived]
         impl #krate::Entity for #ident {
             const SCHEMA: &'static #krate::schema::Schema = #krate::NOTHING;
@@ -152,7 +150,7 @@ fn has_row(model: &Entity<'_>) -> TokenStream {
     let arms = model.indexes.iter().enumerate().filter_map(|(number, index)| {
         let path = index.when.as_ref()?;
         // C26: a function of another signature is refused where it is named.
-        Some(quote!(#number => #krate::decides::<Self>(#path, self),))
+        Some(quote!(#number => #krate::decides::<Self, _>(#path, self),))
     });
     let arms: Vec<_> = arms.collect();
     if arms.is_empty() {

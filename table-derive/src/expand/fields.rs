@@ -156,6 +156,7 @@ fn sealing(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
 pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> TokenStream {
     match field.encrypted {
         None => quote!(#krate::Column<#ty>),
+        Some(Encrypted { blind: None, dual: true, .. }) => quote!(#krate::Column<#ty, #krate::Dual>),
         Some(Encrypted { blind: None, .. }) => {
             quote!(#krate::Column<#ty, #krate::Encrypted>)
         }

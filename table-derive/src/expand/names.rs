@@ -61,9 +61,9 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// A type that stands for a part of a key.
-    pub(crate) fn part(&self, name: &str) -> Ident {
-        free(&self.taken, &format!("{name}_of_{}", self.entity), None)
+    /// The module of the types that stand for parts of keys.
+    pub(crate) fn parts(&self) -> Ident {
+        free(&self.taken, &format!("of_{}", self.entity), None)
     }
 
     /// A type parameter of generated code in which the user's types stand.

@@ -1,12 +1,15 @@
 //! `impl Projection`, and what must be true of its fields.
 
-use proc_macro2::{Ident, TokenStream};
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::copied;
 use super::fields::{default_of, taken_from_json};
 use super::path::number_of;
+use super::respanned;
 use crate::attr::DefaultWord;
 use crate::model::{ProjectedSlots, Projection, ProjectionField};
 
@@ -16,15 +19,20 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     let places = model.fields.iter().zip(&consts).map(|(field, name)| place(model, field, name));
     let taken = model.fields.iter().zip(&consts).map(|(field, name)| take(model, field, name));
     let list = list(model, &consts);
-    // The compiler points at the field that rows lack.
     let held = model.fields.iter().map(|field| {
-        let (number, span) = (number_of(field.of()), field.ident.span());
-        let krate = krate.at(span);
-        quote_spanned!(span=> #krate::Holds<#number>)
+        // The compiler points at the field that rows lack.
+        let (span, krate) = (field.ident.span(), krate.at(field.ident.span()));
+        let (number, named) = (number_of(field.of()), holding(model, field.of(), span));
+        quote_spanned!(span=> #krate::RowsOf<__Path>: #krate::HasField<#number, #named>)
     });
+    let fields: BTreeSet<_> = model.fields.iter().map(ProjectionField::of).collect();
+    let named = fields.into_iter().map(|field| holding(model, field, Span::call_site()));
     // What slots of a series are read as is no struct that another entity holds.
     let has_slots = model.fields.iter().any(|field| field.slots.is_some());
     let group = (!has_slots).then(|| copied::group(krate, ident, &model.as_group()));
+    // As the user's own impl: of a derived one the compiler says that its bounds may be undesired.
+    let (span, at) = (ident.span(), krate.at(ident.span()));
+    let held_by = quote_spanned!(span=> #at::HeldBy<__Path>);
     quote! {
         #group
 
@@ -43,12 +51,19 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
             }
         }
 
-        impl<__Path> #krate::HeldBy<__Path> for #ident
+        #(pub enum #named {})*
+
+        impl<__Path> #held_by for #ident
         where
-            #(__Path: #held),*
+            #(#held),*
         {
         }
     }
+}
+
+/// The type that stands for a field in messages of the compiler.
+fn holding(model: &Projection<'_>, field: &str, span: Span) -> Ident {
+    format_ident!("{field}_of_{}", model.ident.to_string().trim_start_matches("r#"), span = span)
 }
 
 /// The places of all fields; those of a series stand for its slots, and that of a reference for both of its own.
@@ -136,15 +151,22 @@ fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) 
             quote_spanned!(ty.span()=> #property::OPTIONAL || #absent),
         )
     };
-    let assertion = quote_spanned! {span=>
-        const _: () = #krate::checks::projected(
-            <#of as #krate::Entity>::SCHEMA, #name, #edm, #optional,
+    let is_there = quote_spanned! {span=>
+        const _: () = #krate::checks::projected_name(<#of as #krate::Entity>::SCHEMA, #name, #edm);
+    };
+    // Where the type is wrong the name is not.
+    let at = ty.span();
+    let (krate_at, of_at) = (model.krate.at(at), respanned(of, at));
+    let assertion = quote_spanned! {at=>
+        const _: () = #krate_at::checks::projected(
+            <#of_at as #krate_at::Entity>::SCHEMA, #name, #edm, #optional,
         );
     };
     quote! {
         const #constant: ::core::primitive::usize = #private::checks::place_of(
             <#of as #private::Entity>::SCHEMA, #name,
         );
+        #is_there
         #assertion
     }
 }

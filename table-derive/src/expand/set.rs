@@ -10,12 +10,12 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let schemas = model.members.iter().map(|member| {
         let ty = member.ty;
-        quote_spanned!(ty.span()=> <#ty as #krate::Entity>::SCHEMA)
+        quote_spanned!(ty.span()=> #krate::declared::<#ty>())
     });
     let visits = model.members.iter().map(|member| {
         let (ty, variant) = (member.ty, member.variant);
         // On the type's own token: a type that is no entity is refused there, once.
-        let schema = quote_spanned!(ty.span()=> <#ty as #krate::Entity>::SCHEMA);
+        let schema = quote_spanned!(ty.span()=> #krate::declared::<#ty>());
         let visit = quote_spanned!(ty.span()=> #krate::Visitor::visit::<#ty>);
         quote! {
             if kind == #schema.entity_type {
@@ -25,7 +25,7 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     });
     let unknown = model.unknown.as_ref().map(|member| {
         let (ty, variant) = (member.ty, member.variant);
-        let given = quote_spanned!(ty.span()=> ::core::convert::identity::<#ty>(entity));
+        let given = quote_spanned!(ty.span()=> <#ty as #krate::OfAnyKind>::of_any_kind(entity));
         quote! {
             fn unknown(entity: #krate::DynamicEntity) -> ::core::option::Option<Self> {
                 ::core::option::Option::Some(Self::#variant(#given))
@@ -99,8 +99,8 @@ pub(crate) fn assertions(model: &EntitySet<'_>) -> TokenStream {
         let (earlier, later) = (super::respanned(earlier, span), super::respanned(later, span));
         quote_spanned! {span=>
             const _: () = #krate::checks::kinds(
-                <#earlier as #krate::Entity>::SCHEMA,
-                <#later as #krate::Entity>::SCHEMA,
+                #krate::declared::<#earlier>(),
+                #krate::declared::<#later>(),
             );
         }
     });

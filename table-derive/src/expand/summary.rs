@@ -175,7 +175,7 @@ fn counting<'m>(model: &'m Entity<'_>, numbers: impl Iterator<Item = &'m Number>
     let whens: Vec<_> = whens
         .map(|(at, path)| {
             quote! {
-                if #krate::decides::<#of>(#path, source) {
+                if #krate::decides::<#of, _>(#path, source) {
                     counted |= 1 << #at;
                 }
             }

@@ -219,18 +219,19 @@ fn named(given: Option<&Ident>, otherwise: &str) -> Ident {
 
 /// C30: an entity has a table, a kind, a partition key and a row key. A word that was tried is not missed.
 fn must_have(cx: &Ctxt, attrs: &EntityAttrs, ident: &Ident) {
-    let EntityAttrs { entity, key, key_attr, .. } = attrs;
+    let EntityAttrs { entity, entity_attr, key, key_attr, .. } = attrs;
     let kind = case::snake(&ident.to_string());
+    let at = entity_attr.as_ref().map_or_else(|| ident.span(), Ident::span);
     // The rows of a former version are those of the table of the one that it has become.
     match (entity.table.is_missing() && entity.former.is_missing(), entity.kind.is_missing()) {
         (true, true) => cx.error(
             ident.span(),
             format!("an entity says its table and its kind: `#[entity(table = \"..\", kind = \"{kind}\")]`"),
         ),
-        (true, false) => cx.error(ident.span(), "an entity says its table: `#[entity(table = \"..\")]`"),
+        (true, false) => cx.error(at, "the entity has no `table`: `#[entity(table = \"..\", kind = \"..\")]`"),
         (false, true) => cx.error(
-            ident.span(),
-            format!("an entity says its kind, the tag on its rows: `#[entity(kind = \"{kind}\")]`"),
+            at,
+            format!("the entity has no `kind`, the tag on its rows: `#[entity(table = \"..\", kind = \"{kind}\")]`"),
         ),
         (false, false) => {}
     }

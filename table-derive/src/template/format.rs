@@ -84,7 +84,13 @@ impl Format {
             Some((first, second)) => match (Self::word(first, field)?, Self::word(second, field)?) {
                 (Self::Pad(width), Self::Inverted) => Ok(Self::PadInverted(width)),
                 (Self::Inverted, Self::Pad(_)) => Err(format!("write `{{{field}:{second}:{first}}}`")),
-                _ => Err(format!("`{first}` and `{second}` don't go together")),
+                (Self::Offset, Self::Pad(_)) | (Self::Pad(_), Self::Offset) => Err(format!(
+                    "`offset` has a width of its own: write `{{{field}:offset}}` of a signed integer, and a width of an unsigned one"
+                )),
+                (written, _) => Err(format!(
+                    "`{first}` and `{second}` don't go together: write one of them, `{{{field}:{first}}}` or `{{{field}:{second}}}`{}",
+                    if matches!(written, Self::Pad(_)) { "; `inverted` can follow a width" } else { "" },
+                )),
             },
         }
     }
@@ -98,7 +104,9 @@ impl Format {
             "escaped" => Ok(Self::Escaped),
             "lower" => Ok(Self::Lower),
             "blind" => Ok(Self::Blind),
-            "" => Err("a format is missing after the colon".to_owned()),
+            "" => Err(format!(
+                "a format is missing after the colon: write `{{{field}}}`, or a width as in `{{{field}:06}}`"
+            )),
             _ if word.bytes().all(|b| b.is_ascii_digit()) => width(word, field).map(Self::Pad),
             _ => match word.strip_prefix("shard") {
                 Some(count) if count.is_empty() || count.starts_with('(') => {

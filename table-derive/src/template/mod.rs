@@ -169,6 +169,9 @@ impl<'a> Parser<'a> {
         if name.starts_with(char::is_whitespace) || name.ends_with(char::is_whitespace) {
             return Err("a part has no spaces".to_owned());
         }
+        if let Some(meant) = name.strip_prefix("self.") {
+            return Err(format!("a part names a field without `self`: write `{{{meant}}}`"));
+        }
         if name.contains('.') {
             return Err("a part names a field of the struct itself, not one inside a field".to_owned());
         }

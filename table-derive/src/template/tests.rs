@@ -141,8 +141,14 @@ fn what_is_wrong_is_quoted_with_its_column() {
         ),
         ("{tags[0]}", "`{tags[0]}` at column 1: a row for each element is written `{tags[]}`"),
         ("{tags[}", "`{tags[}` at column 1: a row for each element is written `{tags[]}`"),
-        ("{id:}", "`{id:}` at column 1: a format is missing after the colon"),
-        ("{id:06:}", "`{id:06:}` at column 1: a format is missing after the colon"),
+        (
+            "{id:}",
+            "`{id:}` at column 1: a format is missing after the colon: write `{id}`, or a width as in `{id:06}`",
+        ),
+        (
+            "{id:06:}",
+            "`{id:06:}` at column 1: a format is missing after the colon: write `{id}`, or a width as in `{id:06}`",
+        ),
         ("{id:invertd}", "`{id:invertd}` at column 1: unknown format `invertd`; did you mean `inverted`?"),
         (
             "{id:x}",
@@ -153,7 +159,15 @@ fn what_is_wrong_is_quoted_with_its_column() {
             "`{id:>6}` at column 1: unknown format `>6`; there are `06` (a width), `offset`, `inverted`, `ticks`, `escaped`, `lower`, `shard(16)`, `blind` and the parts of a time, as in `%Y-%m-%d`",
         ),
         ("{id:inverted:06}", "`{id:inverted:06}` at column 1: write `{id:06:inverted}`"),
-        ("{id:06:offset}", "`{id:06:offset}` at column 1: `06` and `offset` don't go together"),
+        (
+            "{id:06:offset}",
+            "`{id:06:offset}` at column 1: `offset` has a width of its own: write `{id:offset}` of a signed integer, and a width of an unsigned one",
+        ),
+        (
+            "{id:06:lower}",
+            "`{id:06:lower}` at column 1: `06` and `lower` don't go together: write one of them, `{id:06}` or `{id:lower}`; `inverted` can follow a width",
+        ),
+        ("{self.id}", "`{self.id}` at column 1: a part names a field without `self`: write `{id}`"),
         (
             "{id:06:08:09}",
             "`{id:06:08:09}` at column 1: unknown format `08:09`; there are `06` (a width), `offset`, `inverted`, `ticks`, `escaped`, `lower`, `shard(16)`, `blind` and the parts of a time, as in `%Y-%m-%d`",

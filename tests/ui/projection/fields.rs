@@ -50,6 +50,9 @@ struct Plain;
 fn use_them(staff: &table_core::Table<Employee>) {
     let _ = staff.rows().department("Sales").select::<Right>();
     let _ = staff.rows().department("Sales").select::<Plain>();
+}
+
+fn by_key(staff: &table_core::Table<Employee>) {
     let _ = staff.get_as::<Plain>(Employee::key("Sales", 1));
 }
 

@@ -29,7 +29,8 @@ struct Card {
     email: String,
 }
 
-// What a copy lacks is said where it is asked for.
+// What a copy lacks is said where it is asked for. Copies that have the fields, whole ones and the entities themselves are right:
+// the first query, the last two, and the last two reads by key.
 fn uses(staff: &Table<Employee>) -> Result<(), table_core::Error> {
     staff.by_email().department("Sales").select::<Badge>().count()?;
     staff.by_email().department("Sales").select::<Card>().count()?;

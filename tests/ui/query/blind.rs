@@ -17,7 +17,7 @@ fn ranges(staff: &Table<Employee>) {
     let _ = staff.by_ssn().department("Sales").ssn(prefix("1"));
 }
 
-/// Filters ask it for equality alone.
+/// Filters ask it for equality alone: the first is right.
 fn filters(staff: &Table<Employee>) {
     let _ = staff.rows().department("Sales").filter(|e| e.ssn.eq("1"));
     let _ = staff.rows().department("Sales").filter(|e| e.ssn.ge("1"));

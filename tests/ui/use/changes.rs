@@ -17,7 +17,7 @@ fn uses(staff: &Table<Employee>, mut other: Employee) -> Result<(), table_core::
     // A patch of another type, a patch that is an entity.
     staff.merge(Employee::key("Sales", 7), Employee::patch().age("40"), IfMatch::Any)?;
     staff.merge(Employee::key("Sales", 7), &other, IfMatch::Any)?;
-    // The condition is left out, or is another's.
+    // The condition is left out; an entity by value; a change that gives the entity back.
     staff.replace(&other)?;
     staff.insert(other)?;
     staff.update(Employee::key("Sales", 7), |e| Employee { age: 1, ..e })?;
@@ -28,6 +28,7 @@ fn uses(staff: &Table<Employee>, mut other: Employee) -> Result<(), table_core::
     }
     // An error that can't hold the store's.
     staff.try_update(Employee::key("Sales", 7), |e| if e.age > 99 { Err("old") } else { Ok(()) }).ok();
+    // Methods that other libraries have.
     staff.get_all(Employee::key("Sales", 7))?;
     staff.remove(Employee::key("Sales", 7))?;
     other.save(staff)?;

@@ -6,7 +6,7 @@ enum Role {
     Seller,
 }
 
-// A type that is no property.
+// Types that are no key parts, and a function that says no truth value. The secret is right.
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{role}_{id:06}")]

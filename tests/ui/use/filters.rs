@@ -19,10 +19,11 @@ fn uses(staff: &Table<Employee>) -> Result<(), table_core::Error> {
     sales.clone().filter(|e| e.age > 40).count()?;
     sales.clone().filter(|e| e.age.ge(40) && e.age.lt(50)).count()?;
     sales.clone().filter(|e| e.age.ge(40) || e.retired.is_true()).count()?;
-    sales.clone().filter(|e| e.retired).count()?;
     sales.clone().filter(|e| e.name.contains("a")).count()?;
     sales.clone().filter(|_| true).count()?;
-    sales.filter(|e| !(e.age.eq(40) & e.retired.is_true())).count()?;
+    // Right: `!` and `&`, and the column of a `bool` by itself.
+    sales.clone().filter(|e| !(e.age.eq(40) & e.retired.is_true())).count()?;
+    sales.filter(|e| e.retired).count()?;
     Ok(())
 }
 

@@ -19,11 +19,11 @@ fn uses(staff: &Table<Employee>) -> Result<(), table_core::Error> {
     // A part of the key is skipped.
     staff.by_name().last_name("Cao").count()?;
     staff.by_name().department("Sales").first_name("Jun").count()?;
-    // A query that is not complete is asked for its rows.
-    for employee in staff.rows().department("Sales") {
+    // A query that is not complete is asked for its rows; and one that is, which is right.
+    for employee in staff.by_name() {
         println!("{employee:?}");
     }
-    for employee in staff.by_name() {
+    for employee in staff.rows().department("Sales") {
         println!("{employee:?}");
     }
     // A part after a range.
@@ -35,6 +35,7 @@ fn uses(staff: &Table<Employee>) -> Result<(), table_core::Error> {
     staff.rows().department("Sales").filter(|e| e.age.ge(40) && e.age.lt(50)).count()?;
     staff.rows().department("Sales").filter(|e| e.age == 40).count()?;
     staff.rows().department("Sales").filter(|e| e.age > 40).count()?;
+    // `!` is right.
     staff.rows().department("Sales").filter(|e| !e.age.eq(40)).count()?;
     // Keys as texts, an ETag as a text.
     staff.get(("Sales", "empid_000007"))?;

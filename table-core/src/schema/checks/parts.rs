@@ -142,7 +142,16 @@ const fn format(name: &str, part: &FieldPart) -> Option<Message> {
         KeyType::Optional(_) | KeyType::Each(_) => "",
     };
     let message = Message::new("`").part(name, part).text("` is for ").text(is_for);
-    Some(message.text(", and `").text(name).text("` is ").text(is))
+    let message = message.text(", and `").text(name).text("` is ").text(is).text(": write `");
+    Some(match key {
+        KeyType::Unsigned { .. } => {
+            let (plain, padded) = (part.printed(Format::Plain), part.printed(Format::Pad(6)));
+            message.part(name, &plain).text("`, or with a width, `").part(name, &padded).text("`")
+        }
+        KeyType::Signed { .. } => message.part(name, &part.printed(Format::Offset)).text("`"),
+        KeyType::Time => message.part(name, &part.printed(Format::Ticks)).text("`"),
+        _ => message.part(name, &part.printed(Format::Plain)).text("`"),
+    })
 }
 
 /// C4: a part of varying width that is not the last is followed by text whose first character can't occur in it.

@@ -60,26 +60,42 @@ pub(super) const fn mistake_in_slots(
     misfit(schema, field, edm, takes_absent)
 }
 
-/// Why the projection can't have this field.
+/// Why the projection can't have this field as what it is declared. Of a name that is none [`unknown`] tells.
 pub(super) const fn mistake(
     schema: &Schema,
     name: &str,
     edm: EdmType,
     takes_absent: bool,
 ) -> Option<Message> {
-    // The declaration of the entity does not compile, and its own messages say so.
-    if schema.entity.is_empty() {
-        return None;
-    }
     let (_, from) = schema.fields.split_at(place(schema, name));
-    if let [field, ..] = from {
-        return misfit(schema, field, edm, takes_absent);
+    match from {
+        [field, ..] => misfit(schema, field, edm, takes_absent),
+        [] => None,
+    }
+}
+
+/// Why the projection can't have a field of this name.
+pub(super) const fn unknown(schema: &Schema, name: &str) -> Option<Message> {
+    // The declaration of the entity does not compile, and its own messages say so.
+    if schema.entity.is_empty() || place(schema, name) < schema.fields.len() {
+        return None;
     }
     let message = Message::new("`").text(schema.entity).text("` has no field `").text(name).text("`");
     Some(match nearest(schema.fields, name) {
         Some(meant) => message.text("; did you mean `").text(meant).text("`?"),
-        None => message,
+        None => and_there_are(message, schema.fields),
     })
+}
+
+/// The fields that there are.
+const fn and_there_are(mut message: Message, mut fields: &[Field]) -> Message {
+    let mut between = "; there are `";
+    while let [field, rest @ ..] = fields {
+        message = message.text(between).text(field.name).text("`");
+        between = if rest.len() == 1 { " and `" } else { ", `" };
+        fields = rest;
+    }
+    message
 }
 
 const fn misfit(schema: &Schema, field: &Field, edm: EdmType, takes_absent: bool) -> Option<Message> {
@@ -87,12 +103,29 @@ const fn misfit(schema: &Schema, field: &Field, edm: EdmType, takes_absent: bool
     // Integers widen as they are read.
     let fits = same(field.edm, edm) || same(field.edm, EdmType::Int32) && same(edm, EdmType::Int64);
     if !fits {
-        return Some(message.text(field.edm.name()).text(", and this field takes ").text(edm.name()));
+        let message = message.text(field.edm.name()).text(", which `").text(type_of(field.edm));
+        return Some(
+            message.text("` takes, and not ").text(edm.name()).text(": write the type that it has there"),
+        );
     }
     if field.optional && !takes_absent {
         return Some(message.text("optional: take it as an `Option`, or with `#[property(default)]`"));
     }
     None
+}
+
+/// A type of Rust that takes every value of the property's.
+const fn type_of(edm: EdmType) -> &'static str {
+    match edm {
+        EdmType::Binary => "Vec<u8>",
+        EdmType::Boolean => "bool",
+        EdmType::DateTime => "Ticks",
+        EdmType::Double => "f64",
+        EdmType::Guid => "Uuid",
+        EdmType::Int32 => "i32",
+        EdmType::Int64 => "i64",
+        EdmType::String => "String",
+    }
 }
 
 #[expect(clippy::as_conversions, reason = "`PartialEq` can't be called in a const fn")]

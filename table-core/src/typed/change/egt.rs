@@ -17,9 +17,9 @@ use crate::plan::WriteExplain;
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
 use crate::typed::change::Change;
-use crate::typed::entity::Entity;
+use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::{Key, Partition};
-use crate::typed::series::Additions;
+use crate::typed::series::AddsTo;
 
 /// An entity of a set: of the kinds that a `#[derive(EntitySet)]` lists, or of the one kind of a typed table.
 #[diagnostic::on_unimplemented(
@@ -137,13 +137,13 @@ impl<'c, Set> Egt<'c, Set> {
     pub fn merge<E: Entity + MemberOf<Set>>(
         self,
         key: Key<E>,
-        patch: E::Patch,
+        patch: impl PatchOf<E>,
         condition: impl IntoIfMatch,
     ) -> Self
     where
         E::Patch: 'c,
     {
-        self.with(key, Change::Merge(patch, condition.into()))
+        self.with(key, Change::Merge(patch.into(), condition.into()))
     }
 
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
@@ -153,7 +153,7 @@ impl<'c, Set> Egt<'c, Set> {
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
     /// are made again if somebody else was quicker with it.
-    pub fn add<E: Entity + MemberOf<Set>>(self, key: Key<E>, add: impl Into<Additions<E>>) -> Self {
+    pub fn add<E: Entity + MemberOf<Set>>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
         self.with(key, Change::Add(Box::new(add.into())))
     }
 

@@ -28,7 +28,7 @@ use crate::typed::entity::Entity;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the error of a change that may be refused",
     label = "the store's own error has to fit in it",
-    note = "`Box<dyn std::error::Error>` takes both, and so does an error of yours with `impl From<table_core::Error>`"
+    note = "write `Err(Box::from(\"..\"))` and `try_update::<Box<dyn std::error::Error>>(..)`, or give an error of yours with `impl From<table_core::Error>`"
 )]
 pub trait Refusal: From<Error> {}
 

@@ -18,9 +18,9 @@ use crate::plan::{Reach, WriteExplain};
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
 use crate::schema::Schema;
-use crate::typed::entity::Entity;
+use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::Key;
-use crate::typed::series::Additions;
+use crate::typed::series::AddsTo;
 use crate::typed::settle;
 
 /// Changes of entities in whatever partitions and tables that happen together or not at all.
@@ -148,11 +148,11 @@ impl<'c> StoreTransaction<'c> {
     }
 
     /// Sets what the patch sets on the entity there.
-    pub fn merge<E: Entity>(self, key: Key<E>, patch: E::Patch, condition: impl IntoIfMatch) -> Self
+    pub fn merge<E: Entity>(self, key: Key<E>, patch: impl PatchOf<E>, condition: impl IntoIfMatch) -> Self
     where
         E::Patch: 'c,
     {
-        self.with(key, Change::Merge(patch, condition.into()))
+        self.with(key, Change::Merge(patch.into(), condition.into()))
     }
 
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
@@ -162,7 +162,7 @@ impl<'c> StoreTransaction<'c> {
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
     /// are made again if somebody else was quicker with it.
-    pub fn add<E: Entity>(self, key: Key<E>, add: impl Into<Additions<E>>) -> Self {
+    pub fn add<E: Entity>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
         self.with(key, Change::Add(Box::new(add.into())))
     }
 

@@ -26,6 +26,7 @@ pub(in crate::typed) mod sealed {
 
     impl Storage for super::Plain {}
     impl Storage for super::Encrypted {}
+    impl Storage for super::Dual {}
     impl Storage for super::Blind {}
 }
 
@@ -48,24 +49,28 @@ fn constant<T: Property>(value: &T) -> Value {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Property> ColumnArg<T> for T {
     fn to_constant(&self) -> Value {
         constant(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Property> ColumnArg<T> for &T {
     fn to_constant(&self) -> Value {
         constant(*self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ColumnArg<Box<str>> for &str {
     fn to_constant(&self) -> Value {
         Value::from(*self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ColumnArg<String> for &str {
     fn to_constant(&self) -> Value {
         Value::from(*self)
@@ -73,6 +78,7 @@ impl ColumnArg<String> for &str {
 }
 
 #[cfg(feature = "encrypt")]
+#[diagnostic::do_not_recommend]
 impl ColumnArg<crate::crypt::Secret<String>> for &str {
     fn to_constant(&self) -> Value {
         Value::from(*self)
@@ -80,6 +86,7 @@ impl ColumnArg<crate::crypt::Secret<String>> for &str {
 }
 
 #[cfg(feature = "encrypt")]
+#[diagnostic::do_not_recommend]
 impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
     fn to_constant(&self) -> Value {
         Value::from(*self)
@@ -134,6 +141,10 @@ pub enum Plain {}
 #[derive(Debug)]
 pub enum Encrypted {}
 
+/// A property that some rows hold plain and others sealed.
+#[derive(Debug)]
+pub enum Dual {}
+
 /// A property that is stored sealed, and a token of it beside.
 #[derive(Debug)]
 pub enum Blind {}
@@ -156,6 +167,14 @@ impl Equatable for Plain {
     }
 }
 
+// Of a dual one `OneForm` is refused, and nothing else.
+#[diagnostic::do_not_recommend]
+impl Equatable for Dual {
+    fn equals(property: &str, value: Value) -> Filter {
+        declared(property).eq(value)
+    }
+}
+
 #[diagnostic::do_not_recommend]
 impl Equatable for Blind {
     fn equals(property: &str, value: Value) -> Filter {
@@ -173,6 +192,45 @@ pub trait Comparable: sealed::Storage {}
 
 #[diagnostic::do_not_recommend]
 impl Comparable for Plain {}
+
+#[diagnostic::do_not_recommend]
+impl Comparable for Dual {}
+
+/// How a property is stored of which filters can ask whether it differs from a value.
+#[diagnostic::on_unimplemented(
+    message = "of an encrypted property a filter can ask for equality alone",
+    label = "write `.eq(..)`, or compare the field of the entities that are read",
+    note = "`.eq(..)` asks for the token of the value, which rows have of a field with `#[encrypt(blind)]`"
+)]
+pub trait Unequal: sealed::Storage {}
+
+#[diagnostic::do_not_recommend]
+impl Unequal for Plain {}
+
+#[diagnostic::do_not_recommend]
+impl Unequal for Dual {}
+
+/// How a property is stored of which all rows hold one form.
+#[diagnostic::on_unimplemented(
+    message = "a property that is `dual` can't be compared in a filter",
+    label = "rows may hold it plain or sealed",
+    note = "compare the field of the entities that are read; of one that was declared `#[encrypt(dual, blind)]` a filter finds both by `.eq(..)`"
+)]
+pub trait OneForm: sealed::Storage {}
+
+#[diagnostic::do_not_recommend]
+impl OneForm for Plain {}
+#[diagnostic::do_not_recommend]
+impl OneForm for Encrypted {}
+#[diagnostic::do_not_recommend]
+impl OneForm for Blind {}
+
+/// Texts that a filter could look into: none.
+#[diagnostic::on_unimplemented(
+    message = "a filter does not look inside a text",
+    label = "write `.starts_with(..)`, or look at the field of the rows that are read"
+)]
+pub trait LooksInside {}
 
 #[allow(clippy::needless_pass_by_value, reason = "a comparison is written with the value itself")]
 impl<T, K> Column<T, K> {
@@ -197,7 +255,7 @@ impl<T, K> Column<T, K> {
     #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
     pub fn eq(&self, value: impl ColumnArg<T>) -> Filter
     where
-        K: Equatable,
+        K: OneForm + Equatable,
     {
         self.filter(|name| K::equals(name, value.to_constant()))
     }
@@ -206,7 +264,7 @@ impl<T, K> Column<T, K> {
     #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
     pub fn ne(&self, value: impl ColumnArg<T>) -> Filter
     where
-        K: Comparable,
+        K: OneForm + Unequal,
     {
         self.filter(|name| declared(name).ne(value.to_constant()))
     }
@@ -214,7 +272,7 @@ impl<T, K> Column<T, K> {
     /// Greater.
     pub fn gt(&self, value: impl ColumnArg<T>) -> Filter
     where
-        K: Comparable,
+        K: OneForm + Comparable,
     {
         self.filter(|name| declared(name).gt(value.to_constant()))
     }
@@ -222,7 +280,7 @@ impl<T, K> Column<T, K> {
     /// Greater or equal.
     pub fn ge(&self, value: impl ColumnArg<T>) -> Filter
     where
-        K: Comparable,
+        K: OneForm + Comparable,
     {
         self.filter(|name| declared(name).ge(value.to_constant()))
     }
@@ -230,7 +288,7 @@ impl<T, K> Column<T, K> {
     /// Less.
     pub fn lt(&self, value: impl ColumnArg<T>) -> Filter
     where
-        K: Comparable,
+        K: OneForm + Comparable,
     {
         self.filter(|name| declared(name).lt(value.to_constant()))
     }
@@ -238,14 +296,59 @@ impl<T, K> Column<T, K> {
     /// Less or equal.
     pub fn le(&self, value: impl ColumnArg<T>) -> Filter
     where
-        K: Comparable,
+        K: OneForm + Comparable,
     {
         self.filter(|name| declared(name).le(value.to_constant()))
     }
+
+    /// What a text has by this name, and a column has not: the compiler says so.
+    #[doc(hidden)]
+    pub fn contains<V>(&self, _: V) -> Filter
+    where
+        K: LooksInside,
+    {
+        self.filter(|name| declared(name).is_true())
+    }
+
+    /// The same of its end.
+    #[doc(hidden)]
+    pub fn ends_with<V>(&self, _: V) -> Filter
+    where
+        K: LooksInside,
+    {
+        self.filter(|name| declared(name).is_true())
+    }
 }
 
+impl<T, K> Clone for Column<T, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, K> Copy for Column<T, K> {}
+
 impl Column<bool> {
-    /// True.
+    /// True. The column says so by itself, too:
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32, age: u8, retired: bool, away: bool }
+    /// # let store = Store::temporary()?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # for (id, age, retired, away) in [(1, 70, true, false), (2, 64, true, true), (3, 40, false, false)] {
+    /// #     staff.insert(&Employee { department: "Sales".into(), id, age, retired, away })?;
+    /// # }
+    /// let sales = staff.rows().department("Sales");
+    /// assert_eq!(sales.clone().filter(|e| e.retired).count()?, 2);
+    /// assert_eq!(sales.clone().filter(|e| e.retired & e.age.ge(65)).count()?, 1);
+    /// assert_eq!(sales.clone().filter(|e| e.age.lt(50) | e.away).count()?, 2);
+    /// assert_eq!(sales.filter(|e| !e.retired & !e.away).count()?, 1);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
     pub fn is_true(&self) -> Filter {
         self.filter(|name| declared(name).is_true())
     }

@@ -1,30 +1,79 @@
 //! Comparisons of a column that stand for several; and what the compiler says of those that are no comparisons.
 
 use std::cmp::Ordering;
-use std::ops::RangeInclusive;
+use std::ops::{BitAnd, BitOr, Not, RangeInclusive};
 
-use super::column::{Column, ColumnArg, Comparable, Equatable};
+use super::column::{Column, ColumnArg, Comparable, Equatable, OneForm};
 use crate::model::{EdmType, Ticks, Value};
 use crate::query::{Filter, declared, prop};
 use crate::schema::Property;
 
-/// What the closure of a query's `filter` gives: a [`Filter`].
+/// What the closure of a query's `filter` gives: a [`Filter`], or the column of a `bool` that is to be true.
 ///
 /// Said of a trait, since the compiler's own words for another type don't say what to write.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no filter",
-    label = "it takes what a comparison by a method gives",
-    note = "a field is compared by a method: `e.age.eq(40)`, and so `ne`, `gt`, `ge`, `lt`, `le`, `between`, `is_in`",
-    note = "comparisons are joined by `&`, `|` and `!`, or by `.and(..)` and `.or(..)`; `&&` and `||` are for truth values alone"
+    label = "join comparisons by `&` and `|`, in the place of `&&` and `||`; compare by a method, as in `e.age.eq(40)`",
+    note = "methods compare a field: `eq`, `ne`, `gt`, `ge`, `lt`, `le`, `between`, `is_in`, `is_some`, `is_none`, `is_true`, `starts_with`",
+    note = "a query without `.filter(..)` gives every row"
 )]
 pub trait Condition: sealed::Condition {
     #[doc(hidden)]
     fn into_filter(self) -> Filter;
 }
 
+#[diagnostic::do_not_recommend]
 impl Condition for Filter {
     fn into_filter(self) -> Filter {
         self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Condition for Column<bool> {
+    fn into_filter(self) -> Filter {
+        self.is_true()
+    }
+}
+
+impl Not for Column<bool> {
+    type Output = Filter;
+
+    fn not(self) -> Filter {
+        !self.is_true()
+    }
+}
+
+/// With a filter, or with another column of a `bool`.
+impl<C: Condition> BitAnd<C> for Column<bool> {
+    type Output = Filter;
+
+    fn bitand(self, other: C) -> Filter {
+        self.is_true() & other.into_filter()
+    }
+}
+
+impl<C: Condition> BitOr<C> for Column<bool> {
+    type Output = Filter;
+
+    fn bitor(self, other: C) -> Filter {
+        self.is_true() | other.into_filter()
+    }
+}
+
+impl BitAnd<Column<bool>> for Filter {
+    type Output = Self;
+
+    fn bitand(self, other: Column<bool>) -> Self {
+        self & other.is_true()
+    }
+}
+
+impl BitOr<Column<bool>> for Filter {
+    type Output = Self;
+
+    fn bitor(self, other: Column<bool>) -> Self {
+        self | other.is_true()
     }
 }
 
@@ -33,13 +82,21 @@ mod sealed {
     pub trait Condition {}
 
     impl Condition for crate::query::Filter {}
+    impl Condition for super::Column<bool> {}
 
-    /// What an operator could compare a column with: nothing, so that the compiler says what to write instead.
+    /// What `==` could compare a column with: nothing, so that the compiler says what to write instead.
     #[diagnostic::on_unimplemented(
         message = "a field is compared by a method in a filter, and by no operator",
-        label = "write `.eq(..)` for `==`, `.ne(..)` for `!=`, and so `gt`, `ge`, `lt`, `le`"
+        label = "write `.eq(..)` for `==`, and `.ne(..)` for `!=`"
     )]
     pub trait Operand {}
+
+    /// What `<` and its like could: nothing.
+    #[diagnostic::on_unimplemented(
+        message = "a field is compared by a method in a filter, and by no operator",
+        label = "write `.gt(..)` for `>`, `.ge(..)` for `>=`, `.lt(..)` for `<`, and `.le(..)` for `<=`"
+    )]
+    pub trait OrderedOperand: Operand {}
 }
 
 impl<T, K, V: sealed::Operand> PartialEq<V> for Column<T, K> {
@@ -48,13 +105,13 @@ impl<T, K, V: sealed::Operand> PartialEq<V> for Column<T, K> {
     }
 }
 
-impl<T, K, V: sealed::Operand> PartialOrd<V> for Column<T, K> {
+impl<T, K, V: sealed::OrderedOperand> PartialOrd<V> for Column<T, K> {
     fn partial_cmp(&self, _: &V) -> Option<Ordering> {
         None
     }
 }
 
-impl<T: Property, K: Comparable> Column<T, K> {
+impl<T: Property, K: OneForm + Comparable> Column<T, K> {
     /// There: the row has the property.
     ///
     /// A filter's text has no `null`, as the service's has none; what is there equals a value or differs from it.
@@ -69,7 +126,7 @@ impl<T: Property, K: Comparable> Column<T, K> {
     }
 }
 
-impl<T, K: Comparable> Column<T, K> {
+impl<T, K: OneForm + Comparable> Column<T, K> {
     /// From the range's start to its end, both included: `e.age.between(40..=49)`.
     pub fn between<V: ColumnArg<T>>(&self, range: RangeInclusive<V>) -> Filter {
         let (from, to) = range.into_inner();
@@ -77,7 +134,7 @@ impl<T, K: Comparable> Column<T, K> {
     }
 }
 
-impl<T, K: Equatable> Column<T, K> {
+impl<T, K: OneForm + Equatable> Column<T, K> {
     /// Equal to one of the values: `e.state.is_in(["open", "held"])`. Of none if there are none.
     pub fn is_in<V: ColumnArg<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter {
         let equal = values.into_iter().map(|value| self.eq(value));
@@ -86,14 +143,14 @@ impl<T, K: Equatable> Column<T, K> {
     }
 }
 
-impl<K: Comparable> Column<String, K> {
+impl<K: OneForm + Comparable> Column<String, K> {
     /// Text that starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
         self.filter(|name| starting(name, prefix))
     }
 }
 
-impl<K: Comparable> Column<Box<str>, K> {
+impl<K: OneForm + Comparable> Column<Box<str>, K> {
     /// Text that starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
         self.filter(|name| starting(name, prefix))

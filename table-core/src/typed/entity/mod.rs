@@ -22,12 +22,12 @@ use self::holder::{Held, Holder};
 use self::source::Source;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::view::EntityView;
+use crate::typed::series::Additions;
 
 /// A struct whose values are kept in a table under the keys that it declares. Derived, not written by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an entity",
-    label = "this type cannot be stored",
-    note = "add `#[derive(Entity)]` to `{Self}`"
+    label = "add `#[derive(Entity)]` to it"
 )]
 pub trait Entity: Sized + 'static {
     /// The declaration, as a constant.
@@ -88,6 +88,7 @@ pub trait Entity: Sized + 'static {
     /// Who holds copies of it.
     #[doc(hidden)]
     const HOLDERS: &'static [Holder] = &[];
+
     /// Refuses a patch that sets slots which a series has not.
     #[doc(hidden)]
     fn check_patch(patch: &Self::Patch) -> Result<()> {
@@ -112,7 +113,23 @@ pub trait Entity: Sized + 'static {
         let _ = index;
         true
     }
+
+    /// What an entity with a series has by this name, and another one has not: the compiler says so.
+    #[doc(hidden)]
+    fn add() -> Additions<Self>
+    where
+        Self: HasSeries,
+    {
+        Additions::new()
+    }
 }
+
+/// What no entity is: one with a series has a function `add` of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no series, and `add` adds to the slots of one",
+    label = "write `update`, which changes any field"
+)]
+pub trait HasSeries {}
 
 /// An entity whose rows lie in one table, which [`Store::table`](crate::Store::table) gives. Derived, not written by hand.
 #[diagnostic::on_unimplemented(
@@ -132,6 +149,17 @@ pub trait InOneTable: Entity {}
     note = "an entity of one table has it by `store.table::<{Self}>()`"
 )]
 pub trait InPeriods: Entity {}
+
+/// What a merge takes: the entity's own patch, or what becomes one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no patch of `{E}`",
+    label = "write `{E}::patch()` and what it is to set",
+    note = "a patch sets some of the fields of the entity that is stored; `replace` and `put` take the whole entity"
+)]
+pub trait PatchOf<E: Entity>: Into<E::Patch> {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Entity, P: Into<E::Patch>> PatchOf<E> for P {}
 
 /// A patch of an entity: made by the entity's own `patch` function, with a setter for each field.
 pub type Patch<E> = <E as Entity>::Patch;

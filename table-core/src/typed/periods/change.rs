@@ -13,10 +13,10 @@ use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::subject::Entities;
 use crate::typed::change::{Change, Refusal, alone};
-use crate::typed::entity::InPeriods;
 use crate::typed::entity::stored::Stored;
+use crate::typed::entity::{InPeriods, PatchOf};
 use crate::typed::read::key::{Key, Partition};
-use crate::typed::series::Additions;
+use crate::typed::series::AddsTo;
 use crate::typed::table::Table;
 
 /// Entities of one period that a load takes at a time.
@@ -44,8 +44,13 @@ impl<E: InPeriods> Periods<E> {
     }
 
     /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
-    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl IntoIfMatch) -> Result<Stored<E>> {
-        self.changed(key, Change::Merge(patch, condition.into()))
+    pub fn merge(
+        &self,
+        key: Key<E>,
+        patch: impl PatchOf<E>,
+        condition: impl IntoIfMatch,
+    ) -> Result<Stored<E>> {
+        self.changed(key, Change::Merge(patch.into(), condition.into()))
     }
 
     /// Reads the entity, changes it and writes it back, as [`Table::update`](crate::Table::update) does.
@@ -72,7 +77,7 @@ impl<E: InPeriods> Periods<E> {
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does; fails if there is none.
-    pub fn add(&self, key: Key<E>, add: impl Into<Additions<E>>) -> Result<ETag> {
+    pub fn add(&self, key: Key<E>, add: impl AddsTo<E>) -> Result<ETag> {
         let (start, additions) = (self.start_of(&key)?, add.into());
         let in_place = |table: &DynamicTable| Table::<E>::new(table.clone()).add_in_place(&key, &additions);
         match self.writing(start, false, in_place)? {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::typed::entity::InPeriods;
 use crate::typed::query::HoldsAll;
 use crate::typed::read::key::{Key, Lookup};
-use crate::typed::read::projection::Projection;
+use crate::typed::read::projection::Projected;
 use crate::typed::read::view::View;
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
@@ -22,9 +22,9 @@ impl<E: InPeriods> Periods<E> {
     }
 
     /// Some of the fields of the entity of this key.
-    pub fn get_as<S: Projection<Entity = E>>(
+    pub fn get_as<S: Projected<Of = E>>(
         &self,
-        key: impl Lookup<E, Path: HoldsAll<S::Taken>>,
+        key: impl Lookup<E, Path: HoldsAll<<S as Projected>::Taken>>,
     ) -> Result<Option<S>> {
         self.reading(self.start_of(&key)?, |table| table.find_as(&key))
     }

@@ -48,8 +48,8 @@ impl<const PREFIX: bool> OffersRange for Offers<true, PREFIX> {}
 /// A part of text that stands in the key letter by letter.
 #[diagnostic::on_unimplemented(
     message = "this part of the key offers no prefix",
-    label = "it is not the text itself",
-    note = "give a value"
+    label = "a prefix is of text, and this part is printed otherwise: give a value",
+    note = "a part that is a number or a time offers ranges, as `1..=9`"
 )]
 pub trait OffersPrefix {}
 
@@ -95,23 +95,44 @@ impl<T: KeyPart, Next, O: OffersPrefix, S: AsRef<str>> PartArg<T, Next, O> for P
     }
 }
 
-macro_rules! ranges {
-    ($($range:ident($this:ident) => $lower:expr, $upper:expr;)*) => {$(
-        impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for $range<A> {
-            type Step = Ended;
+// Each by itself: the compiler shows the impl whose range has the wrong ends.
 
-            fn give(self, field: usize, to: &mut GivenParts) {
-                let $this = &self;
-                to.range::<T, A>(field, $lower, $upper);
-            }
-        }
-    )*};
+impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for Range<A> {
+    type Step = Ended;
+
+    fn give(self, field: usize, to: &mut GivenParts) {
+        to.range::<T, A>(field, Bound::Included(&self.start), Bound::Excluded(&self.end));
+    }
 }
 
-ranges! {
-    Range(r) => Bound::Included(&r.start), Bound::Excluded(&r.end);
-    RangeFrom(r) => Bound::Included(&r.start), Bound::Unbounded;
-    RangeTo(r) => Bound::Unbounded, Bound::Excluded(&r.end);
-    RangeInclusive(r) => Bound::Included(r.start()), Bound::Included(r.end());
-    RangeToInclusive(r) => Bound::Unbounded, Bound::Included(&r.end);
+impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeFrom<A> {
+    type Step = Ended;
+
+    fn give(self, field: usize, to: &mut GivenParts) {
+        to.range::<T, A>(field, Bound::Included(&self.start), Bound::Unbounded);
+    }
+}
+
+impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeTo<A> {
+    type Step = Ended;
+
+    fn give(self, field: usize, to: &mut GivenParts) {
+        to.range::<T, A>(field, Bound::Unbounded, Bound::Excluded(&self.end));
+    }
+}
+
+impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeInclusive<A> {
+    type Step = Ended;
+
+    fn give(self, field: usize, to: &mut GivenParts) {
+        to.range::<T, A>(field, Bound::Included(self.start()), Bound::Included(self.end()));
+    }
+}
+
+impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeToInclusive<A> {
+    type Step = Ended;
+
+    fn give(self, field: usize, to: &mut GivenParts) {
+        to.range::<T, A>(field, Bound::Unbounded, Bound::Included(&self.end));
+    }
 }

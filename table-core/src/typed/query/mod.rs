@@ -17,11 +17,12 @@ use std::marker::PhantomData;
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(in crate::typed) use beyond::Beyond;
 pub use given::GivenParts;
-pub use paths::{EventualCopies, HeldBy, Holds, HoldsAll, OwnRows, WholeCopies};
+pub use paths::{EventualCopies, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf, WholeCopies};
 pub use rows::TypedRows;
 pub(in crate::typed) use spread::Spread;
 pub use steps::{
-    At, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InPartition, Newest, Open, Ready, Turns,
+    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InPartition, Latest, Newest, Open, Ready,
+    Turns,
 };
 
 use self::asked::{Asked, Wanted};

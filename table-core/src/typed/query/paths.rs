@@ -9,15 +9,11 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::path::{read_copied, read_stored};
 use crate::typed::entity::stored::{Copied, Eventual, Stored};
+use crate::typed::read::projection::Projected;
 
 /// A path whose rows hold the field with this number, which a derive makes of its name.
 ///
 /// A number is what a derive can tell another one: neither sees the other's struct, and names can't be said in types.
-#[diagnostic::on_unimplemented(
-    message = "rows of this index hold not all that the projection takes",
-    label = "it takes a field that they lack",
-    note = "add the field to the index's `copy(..)`, or ask for `.entities()`, which reads the entity behind each row"
-)]
 pub trait Holds<const FIELD: u64> {}
 
 #[diagnostic::do_not_recommend]
@@ -27,18 +23,40 @@ impl<E, const INDEX: usize, const FIELD: u64> Holds<FIELD> for WholeCopies<E, IN
 #[diagnostic::do_not_recommend]
 impl<E, const INDEX: usize, const FIELD: u64> Holds<FIELD> for EventualCopies<E, INDEX> {}
 
+/// The rows of a path, of which a projection asks what they hold. A type beside the path, so that the compiler speaks of the
+/// field that they lack wherever it is asked for.
+#[derive(Debug)]
+pub struct RowsOf<P>(PhantomData<fn() -> P>);
+
+/// Rows that hold the field. `Named` is a type that the derive of the projection makes, which is called as the field is and
+/// the projection.
+#[diagnostic::on_unimplemented(
+    message = "rows of this index lack a field of the projection: `{Named}`",
+    label = "name the field in `copy(..)` of the index, or read the entities themselves",
+    note = "`.entities()` of a query reads the entity behind each row, and the entity's own key finds it"
+)]
+pub trait HasField<const FIELD: u64, Named> {}
+
+#[diagnostic::do_not_recommend]
+impl<P: Holds<FIELD>, const FIELD: u64, Named> HasField<FIELD, Named> for RowsOf<P> {}
+
 /// A projection whose fields rows of the path hold, each of them.
 pub trait HeldBy<P> {}
 
 /// The same, said of the path.
-#[diagnostic::on_unimplemented(
-    message = "rows of this index hold not all that `{S}` takes",
-    label = "the key of a row that lacks a field of it",
-    note = "add the field to the index's `copy(..)`, or read the entity itself by its own key"
-)]
 pub trait HoldsAll<S> {}
 
 impl<P, S: HeldBy<P>> HoldsAll<S> for P {}
+
+/// A projection of the path's entity whose fields rows of the path hold. One bound, so that the compiler says on the struct's
+/// own name what is wrong with it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a projection",
+    label = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to it"
+)]
+pub trait Fits<P: Path>: Projected<Of = P::Entity, Taken: HeldBy<P>> {}
+
+impl<P: Path, S: Projected<Of = P::Entity, Taken: HeldBy<P>>> Fits<P> for S {}
 
 /// The entity's own rows.
 #[derive(Debug)]

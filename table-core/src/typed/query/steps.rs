@@ -1,5 +1,8 @@
 //! The steps of a query as types: which part of the key comes next, and what can be done before it is given.
 
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
 /// The step at which so many parts have been given, and some of the partition's have not.
 #[derive(Debug)]
 pub enum InPartition<const PARTS: usize> {}
@@ -8,13 +11,24 @@ pub enum InPartition<const PARTS: usize> {}
 #[derive(Debug)]
 pub enum At<const PARTS: usize> {}
 
-/// The step after a range or a prefix, or over all partitions: nothing of the key is left to fix.
+/// The step after a range or a prefix, or over all partitions: nothing of the key is left to fix. `Order` says whether the
+/// order is.
 #[derive(Debug)]
-pub enum Ended {}
+pub enum Ended<Order = ByKey> {
+    #[doc(hidden)]
+    Never(Infallible, PhantomData<Order>),
+}
+
+/// The order of the key, which can be turned.
+#[derive(Debug)]
+pub enum ByKey {}
+
+/// The order of the latest first, which can't.
+#[derive(Debug)]
+pub enum Latest {}
 
 /// The step after `latest(n)`: nothing is left to fix, and the order is settled.
-#[derive(Debug)]
-pub enum Newest {}
+pub type Newest = Ended<Latest>;
 
 /// A step at which a query can run: it is known which partitions to read.
 ///
@@ -24,14 +38,20 @@ pub enum Newest {}
     label = "give every part of the partition key first, or say `.across_partitions()`",
     note = "key parts are given from left to right; a query runs within one partition, or says that it reads many"
 )]
-pub trait Ready {}
+pub trait Ready {
+    /// The query itself, of which more is asked only at such a step.
+    #[doc(hidden)]
+    type Of<Query>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<const PARTS: usize> Ready for At<PARTS> {}
+impl<const PARTS: usize> Ready for At<PARTS> {
+    type Of<Query> = Query;
+}
 #[diagnostic::do_not_recommend]
-impl Ready for Ended {}
-#[diagnostic::do_not_recommend]
-impl Ready for Newest {}
+impl<Order> Ready for Ended<Order> {
+    type Of<Query> = Query;
+}
 
 /// A step at which this one has come. The step that ended the key counts as any: [`GoesOn`] refuses it, and alone.
 #[diagnostic::on_unimplemented(
@@ -46,26 +66,24 @@ impl<const PARTS: usize> Comes<Self> for InPartition<PARTS> {}
 #[diagnostic::do_not_recommend]
 impl<const PARTS: usize> Comes<Self> for At<PARTS> {}
 #[diagnostic::do_not_recommend]
-impl<Step> Comes<Step> for Ended {}
-#[diagnostic::do_not_recommend]
-impl<Step> Comes<Step> for Newest {}
+impl<Step, Order> Comes<Step> for Ended<Order> {}
 
-/// The same, of a step behind others: `Before` names the parts that lead to it, by types that the derive makes.
+/// The same, of a step behind others: `Before` names the part right before it, by a type that the derive makes.
+///
+/// A step is itself; more of its own impls the compiler would show.
 #[diagnostic::on_unimplemented(
-    message = "`{Before}` comes before this part of the key",
+    message = "give `{Before}` before this part of the key",
     label = "its turn is right after `{Before}`",
-    note = "key parts are given from left to right, each once; a field that is no part, or whose turn it is not, is asked for by `.filter(|e| ..)`"
+    note = "key parts are given from left to right, each once; what is no part is asked for by `.filter(|e| ..)`"
 )]
 pub trait ComesAfter<Step, Before> {}
 
 #[diagnostic::do_not_recommend]
-impl<const PARTS: usize, Before> ComesAfter<Self, Before> for InPartition<PARTS> {}
+impl<Step, Before> ComesAfter<Self, Before> for Step {}
 #[diagnostic::do_not_recommend]
-impl<const PARTS: usize, Before> ComesAfter<Self, Before> for At<PARTS> {}
+impl<const PARTS: usize, Before, Order> ComesAfter<InPartition<PARTS>, Before> for Ended<Order> {}
 #[diagnostic::do_not_recommend]
-impl<Step, Before> ComesAfter<Step, Before> for Ended {}
-#[diagnostic::do_not_recommend]
-impl<Step, Before> ComesAfter<Step, Before> for Newest {}
+impl<const PARTS: usize, Before, Order> ComesAfter<At<PARTS>, Before> for Ended<Order> {}
 
 /// A step after which another part can be given.
 #[diagnostic::on_unimplemented(
@@ -83,13 +101,17 @@ impl<const PARTS: usize> GoesOn for At<PARTS> {}
 /// A query whose next part counts backwards, so that the first in the order of the key are the latest.
 #[diagnostic::on_unimplemented(
     message = "`latest` is for a key whose next part counts backwards",
-    label = "the next part counts forwards, or the partition is still to be given",
-    note = "`{{at:inverted}}` and `{{id:06:inverted}}` in a key count backwards; of a key that counts forwards, `.rev().top(n)` gives the last"
+    label = "what comes next in this key counts forwards: write `.rev().top(n)`",
+    note = "`{{at:inverted}}` and `{{id:06:inverted}}` in a key count backwards"
 )]
 pub trait CountsBackwards {}
 
 /// A step at which the partition is still open, so that the query can read many.
-#[diagnostic::on_unimplemented(message = "the partition of this query is known", label = "it reads no other")]
+#[diagnostic::on_unimplemented(
+    message = "the partition of this query is known",
+    label = "leave this out: the query reads that partition and no other",
+    note = "for all partitions, leave out what gave the partition's parts"
+)]
 pub trait Open {}
 
 #[diagnostic::do_not_recommend]

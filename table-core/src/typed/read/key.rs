@@ -5,7 +5,7 @@ mod as_list;
 mod identity;
 mod reference;
 
-pub use reference::{Ref, RefColumn};
+pub use reference::{Ref, RefArg, RefColumn};
 
 use std::marker::PhantomData;
 
@@ -29,31 +29,36 @@ use crate::typed::query::OwnRows;
 /// What can be given for a field in a key: the field's own type, a reference to it, and `&str` for text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given for a key part of type `{T}`",
-    label = "expected `{T}`"
+    label = "expected `{T}`",
+    note = "a key is given its parts in the order of its declaration: first those of the partition, then those of the row"
 )]
 pub trait KeyArg<T> {
     #[doc(hidden)]
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: KeyPart> KeyArg<T> for T {
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
         self.to_property()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: KeyPart> KeyArg<T> for &T {
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
         (*self).to_property()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyArg<Box<str>> for &str {
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
         Ok(PropertyValue::Borrowed(ValueRef::String(self)))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl KeyArg<String> for &str {
     fn to_key(&self) -> Result<PropertyValue<'_>, ValueError> {
         Ok(PropertyValue::Borrowed(ValueRef::String(self)))
@@ -71,12 +76,14 @@ pub trait BlindArg<T>: Given<T> {
     fn to_value(&self) -> Result<PropertyValue<'_>, ValueError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Property> BlindArg<T> for T {
     fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
         self.to_property()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Property> BlindArg<T> for &T {
     fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
         (*self).to_property()
@@ -85,6 +92,7 @@ impl<T: Property> BlindArg<T> for &T {
 
 macro_rules! text_for {
     ($($type:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
         impl BlindArg<$type> for &str {
             fn to_value(&self) -> Result<PropertyValue<'_>, ValueError> {
                 Ok(PropertyValue::Borrowed(ValueRef::String(self)))
@@ -328,8 +336,8 @@ impl<P> IndexKey<P> {
 /// A key that one row can be read by, and what it is read as.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key by which `{E}` can be read",
-    label = "not a key of `{E}`",
-    note = "`{E}::key(..)` is the key of one, and a unique index has one too, as `{E}::by_email(..)`; `Table::dynamic` reads by the texts of keys"
+    label = "write `{E}::key(..)`",
+    note = "a copy is read by the key of its index, which is a function on `{E}` named as the index; a `Ref` is read in a table of the entity that it refers to; `Table::dynamic` reads by the texts of keys"
 )]
 pub trait Lookup<E: Entity>: sealed::Sealed {
     /// What the row is read as.
@@ -371,6 +379,7 @@ mod sealed {
 }
 
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[diagnostic::do_not_recommend]
 impl<E: Entity> Lookup<E> for Key<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
@@ -389,6 +398,7 @@ impl<E: Entity> Lookup<E> for Key<E> {
 }
 
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[diagnostic::do_not_recommend]
 impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     type Output = P::Item;
     type Path = P;

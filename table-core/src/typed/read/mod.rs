@@ -17,7 +17,7 @@ use std::ops::Deref;
 
 use self::key::{Key, Lookup};
 use self::origin::TableIn;
-use self::projection::Projection;
+use self::projection::{Projected, Projection};
 use self::view::View;
 use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
@@ -68,9 +68,9 @@ impl<E: Entity> Table<E> {
 
     /// Some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
     /// `#[derive(Projection)]`, and no others are decoded.
-    pub fn get_as<S: Projection<Entity = E>>(
+    pub fn get_as<S: Projected<Of = E>>(
         &self,
-        key: impl Lookup<E, Path: HoldsAll<S::Taken>>,
+        key: impl Lookup<E, Path: HoldsAll<<S as Projected>::Taken>>,
     ) -> Result<Option<S>> {
         self.find_as(&key)
     }
@@ -202,9 +202,9 @@ impl<'s, E: Entity> TableAt<'s, E> {
     }
 
     /// Some of the fields of the entity of this key, or of what an index's copy holds.
-    pub fn get_as<S: Projection<Entity = E>>(
+    pub fn get_as<S: Projected<Of = E>>(
         &self,
-        key: impl Lookup<E, Path: HoldsAll<S::Taken>>,
+        key: impl Lookup<E, Path: HoldsAll<<S as Projected>::Taken>>,
     ) -> Result<Option<S>> {
         get_as(self.dynamic(), Some(self.table.snapshot()), &key)
     }

@@ -13,15 +13,14 @@ use crate::typed::entity::former;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, wide};
-use crate::typed::query::{HeldBy, OwnRows, PathQuery};
+use crate::typed::query::{Fits, HeldBy, OwnRows, PathQuery};
 
 use super::origin::Origin;
 
 /// A struct of some of an entity's fields, which queries read instead of the whole: `#[derive(Projection)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a projection",
-    label = "not some of an entity's fields",
-    note = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to `{Self}`"
+    label = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to it"
 )]
 pub trait Projection: Sized {
     /// The entity.
@@ -37,6 +36,24 @@ pub trait Projection: Sized {
 
     #[doc(hidden)]
     fn from_source(source: &Source<'_>) -> Result<Self>;
+}
+
+/// The same. Of this one the compiler speaks, without the projections that there are.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a projection",
+    label = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to it"
+)]
+pub trait Projected: Projection<Entity = Self::Of> {
+    /// The entity.
+    type Of: Entity;
+    /// What says which rows hold the fields.
+    type Taken: HeldBy<OwnRows<Self::Of>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: Projection> Projected for S {
+    type Of = S::Entity;
+    type Taken = <S as Projection>::Taken;
 }
 
 impl<P, S> ReadAs<P> for Selected<S>
@@ -139,8 +156,7 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
     pub fn select<S>(self) -> PathQuery<P, O, Selected<S>>
     where
-        S: Projection<Entity = P::Entity>,
-        S::Taken: HeldBy<P>,
+        S: Fits<P>,
     {
         self.retyped()
     }

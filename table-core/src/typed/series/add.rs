@@ -73,6 +73,17 @@ impl<E> Add<E> for Additions<E> {
     }
 }
 
+/// What is added to an entity: what its own function `add` makes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` adds nothing to a `{E}`",
+    label = "expected what is added to a `{E}`: `{E}::add()..`",
+    note = "an entity with a `#[series]` has `add()`; `update` changes what is no slot of a series"
+)]
+pub trait AddsTo<E>: Into<Additions<E>> {}
+
+#[diagnostic::do_not_recommend]
+impl<E, A: Into<Additions<E>>> AddsTo<E> for A {}
+
 impl<E> fmt::Debug for Additions<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.all.iter().map(|one| (one.slot, one.by))).finish()
@@ -131,7 +142,7 @@ impl<E: Entity> Table<E> {
     /// assert_eq!(error.kind(), ErrorKind::ValueOutOfRange);
     /// # Ok::<(), table_core::Error>(())
     /// ```
-    pub fn add(&self, key: Key<E>, add: impl Into<Additions<E>>) -> Result<ETag> {
+    pub fn add(&self, key: Key<E>, add: impl AddsTo<E>) -> Result<ETag> {
         let additions = add.into();
         match self.add_in_place(&key, &additions)? {
             Some(done) => Ok(done),

@@ -7,7 +7,7 @@ mod column;
 mod patch;
 mod view;
 
-pub use self::add::{Additions, add_to_slot};
+pub use self::add::{Additions, AddsTo, add_to_slot};
 pub use self::column::{SeriesColumn, SlotColumns};
 pub use self::patch::{SeriesPatch, Slots};
 pub use self::view::SeriesView;

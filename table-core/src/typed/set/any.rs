@@ -1,6 +1,6 @@
 //! Entities of a set by keys and properties, without knowing their type: for imports, editors and the like.
 
-use super::{EntitySet, SetTable, Visitor, unknown_kind};
+use super::{EntitySet, SetMember, SetTable, Visitor, unknown_kind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
@@ -122,7 +122,7 @@ struct Run<'r, Set> {
 impl<Set> Visitor<Set> for Run<'_, Set> {
     type Output = Result<Option<ETag>>;
 
-    fn visit<E: Entity>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
+    fn visit<E: SetMember>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
         let Self { set, entity, what } = self;
         let commit = |key, change: Change<'_, E>| {
             driver::commit(Together::alone(&set.table), &mut [&mut EntityAttempt::new(key, change)]).map(Some)

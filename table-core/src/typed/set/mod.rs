@@ -92,12 +92,46 @@ pub trait EntitySet: Sized + 'static {
     }
 }
 
+/// What a set holds: an entity. Of this trait the compiler speaks, without the entities that there are.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an entity",
+    label = "add `#[derive(Entity)]` to it"
+)]
+pub trait SetMember: Entity {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Entity> SetMember for E {}
+
+/// Its declaration.
+#[must_use]
+pub const fn declared<E: SetMember>() -> &'static Schema {
+    E::SCHEMA
+}
+
+/// What a set holds rows of other kinds as.
+#[diagnostic::on_unimplemented(
+    message = "`#[entity_set(unknown)]` holds rows of kinds that the set does not name",
+    label = "write `DynamicEntity`",
+    note = "`Other(DynamicEntity)`: its properties are whatever the row has"
+)]
+pub trait OfAnyKind {
+    /// The row.
+    fn of_any_kind(row: DynamicEntity) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl OfAnyKind for DynamicEntity {
+    fn of_any_kind(row: DynamicEntity) -> Self {
+        row
+    }
+}
+
 /// What is to be done with a member of a set, whichever it is.
 #[doc(hidden)]
 pub trait Visitor<Set> {
     type Output;
 
-    fn visit<E: Entity>(self, variant: fn(E) -> Set) -> Self::Output;
+    fn visit<E: SetMember>(self, variant: fn(E) -> Set) -> Self::Output;
 }
 
 /// A row, and where the parts are read of one that is the head of a wide entity.
@@ -109,7 +143,7 @@ type Parts<'v> = (&'v Snapshot, &'v DynamicTable);
 impl<Set> Visitor<Set> for Read<'_> {
     type Output = Result<Stored<Set>>;
 
-    fn visit<E: Entity>(self, variant: fn(E) -> Set) -> Self::Output {
+    fn visit<E: SetMember>(self, variant: fn(E) -> Set) -> Self::Output {
         let Self(parts, view) = self;
         check_own(view, E::SCHEMA)?;
         let stored = match parts {

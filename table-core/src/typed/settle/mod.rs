@@ -19,7 +19,7 @@ use crate::schema::Schema;
 use crate::sealing::SealedAt;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
-use crate::typed::set::{EntitySet, Visitor};
+use crate::typed::set::{EntitySet, SetMember, Visitor};
 
 /// So many entries are read at a time.
 const AT_ONCE: usize = 512;
@@ -66,7 +66,7 @@ struct Register<'s>(&'s Store);
 impl<Set> Visitor<Set> for Register<'_> {
     type Output = ();
 
-    fn visit<E: Entity>(self, _: fn(E) -> Set) {
+    fn visit<E: SetMember>(self, _: fn(E) -> Set) {
         register::<E>(self.0);
     }
 }

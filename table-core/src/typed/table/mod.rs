@@ -20,8 +20,8 @@ use crate::typed::change::alone::Changed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::{Change, Refusal, alone};
-use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
+use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::{Key, Lookup, Partition};
 use crate::typed::read::point::Got;
 
@@ -103,8 +103,13 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn merge(&self, key: Key<E>, patch: E::Patch, condition: impl IntoIfMatch) -> Result<Stored<E>> {
-        self.changed(key, Change::Merge(patch, condition.into()))
+    pub fn merge(
+        &self,
+        key: Key<E>,
+        patch: impl PatchOf<E>,
+        condition: impl IntoIfMatch,
+    ) -> Result<Stored<E>> {
+        self.changed(key, Change::Merge(patch.into(), condition.into()))
     }
 
     /// Reads the entity, changes it and writes it back; from the start again if somebody else wrote it meanwhile.
@@ -257,6 +262,24 @@ impl<E: Entity> Table<E> {
         )
     }
 
+    /// What other libraries have by this name is [`get_many`](Self::get_many) here: the compiler says so.
+    #[doc(hidden)]
+    pub fn get_all<K>(&self, _: K) -> Result<()>
+    where
+        E: ReadAllAtOnce,
+    {
+        Ok(())
+    }
+
+    /// What other libraries have by this name is [`delete`](Self::delete) here: the compiler says so.
+    #[doc(hidden)]
+    pub fn remove<K>(&self, _: K) -> Result<()>
+    where
+        E: Removed,
+    {
+        Ok(())
+    }
+
     /// Changes of several entities of one partition, to be made together or not at all.
     pub fn egt<'c>(&self, partition: Partition<E>) -> Egt<'c, E> {
         Egt::new(Ok(self.table.clone()), partition)
@@ -273,6 +296,22 @@ impl<E: Entity> Table<E> {
         E::written(&self.table, key, change)
     }
 }
+
+/// What no entity is, so that the compiler speaks of `get_all`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a table has no `get_all`",
+    label = "write `get_many(keys)` for several entities, `rows()` for those of a partition, `all()` for every one"
+)]
+pub trait ReadAllAtOnce {}
+
+/// What no entity is, so that the compiler speaks of `remove`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a table has no `remove`",
+    label = "write `delete(key, IfMatch::Any)`, or give the `ETag` of what was read"
+)]
+pub trait Removed {}
 
 impl<E: Entity> Clone for Table<E> {
     fn clone(&self) -> Self {

@@ -33,7 +33,7 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
     let columns = beside.place(COLUMNS, columns::columns(model, None, &names.columns, |_| true));
     let mut order = Order::default();
     let types: Vec<_> = paths.iter().map(|path| path.types(names, beside, &mut order)).collect();
-    let order = order.into_items(vis);
+    let order = order.into_items(names);
     let from = names.parameter("From");
     let doc = format!("The ways to query a table of `{}`.", model.ident);
     let definition = quote! {

@@ -1,47 +1,46 @@
-//! What the compiler says of a part that is given before its turn: which parts come before it.
+//! What the compiler says of a part that is given before its turn: which part comes before it.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::Visibility;
 
 use super::super::names::Names;
 use crate::model::Krate;
 
-/// Types that stand for parts in messages of the compiler, `department_of_Employee`. They have names of their own in the
-/// crate, so that the compiler shows them without a path.
+/// Types that stand for parts in messages of the compiler. They are called as the parts are, in a module of their own, where they
+/// hide nothing of the user's: the compiler shows them without a path as long as nothing else in the program has the name.
 #[derive(Default)]
 pub(super) struct Order {
     parts: Vec<Ident>,
 }
 
 impl Order {
-    /// What a step must be for the part after these ones to come next. Before the first part nothing is to be named.
+    /// What a step must be for the part after this one to come next. Before the first part nothing is to be named.
     pub(super) fn after(
         &mut self,
         (krate, names): (&Krate, &Names<'_>),
-        before: &[&Ident],
+        before: Option<&Ident>,
         step: &TokenStream,
     ) -> TokenStream {
-        let parts: Vec<_> = before.iter().map(|part| self.part(names, part)).collect();
-        match parts.as_slice() {
-            [] => quote!(#krate::Comes<#step>),
-            [one] => quote!(#krate::ComesAfter<#step, #one>),
-            several => quote!(#krate::ComesAfter<#step, (#(#several),*)>),
-        }
-    }
-
-    /// The type that stands for the part.
-    fn part(&mut self, names: &Names<'_>, part: &Ident) -> Ident {
-        let part = part.to_string();
-        let ident = names.part(part.trim_start_matches("r#"));
+        let Some(part) = before else { return quote!(#krate::Comes<#step>) };
+        let mut ident = part.clone();
+        ident.set_span(Span::call_site());
         if !self.parts.contains(&ident) {
             self.parts.push(ident.clone());
         }
-        ident
+        let parts = names.parts();
+        quote!(#krate::ComesAfter<#step, #parts::#ident>)
     }
 
     /// The types.
-    pub(super) fn into_items(self, vis: &Visibility) -> TokenStream {
-        self.parts.iter().map(|part| quote!(#vis enum #part {})).collect()
+    pub(super) fn into_items(self, names: &Names<'_>) -> TokenStream {
+        if self.parts.is_empty() {
+            return TokenStream::new();
+        }
+        let (module, parts) = (names.parts(), self.parts);
+        quote! {
+            mod #module {
+                #(pub enum #parts {})*
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::super::beside::Beside;
 use super::super::debug;
 use super::super::key::argument_type;
 use super::super::names::Names;
+use super::super::respanned;
 use super::super::schema::place;
 use super::Path;
 use super::order::Order;
@@ -83,7 +84,8 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             /// The latest so many: the first in the order of the key, where its next part counts backwards.
             #vis fn latest(self, entities: ::core::primitive::usize) -> #query<#path, #private::Newest, #from>
             where
-                Self: #private::CountsBackwards,
+                #step: #private::Ready,
+                #step::Of<Self>: #private::CountsBackwards,
             {
                 #query { query: self.query.newest(entities) }
             }
@@ -104,8 +106,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             /// Reads some of the fields alone: those of a struct with `#[derive(Projection)]`.
             #vis fn select<#fields>(self) -> #private::PathQuery<#path, #from, #private::Selected<#fields>>
             where
-                #path: #private::Path<Entity = #ident>,
-                #fields: #private::Projection<Entity = #ident, Taken: #private::HeldBy<#path>>,
+                #fields: #private::Fits<#path>,
                 #step: #private::Ready,
             {
                 self.query.select()
@@ -165,11 +166,10 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
 /// What `for` takes: a query at a step at which it can run.
 fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, query) = (&model.krate, &names.query);
-    let [path, from, parts] = ["Path", "From", "PARTS"].map(|name| names.parameter(name));
+    let [path, from, parts, order] = ["Path", "From", "PARTS", "Order"].map(|name| names.parameter(name));
     let steps = [
         (quote!(const #parts: ::core::primitive::usize,), quote!(#krate::At<#parts>)),
-        (quote!(), quote!(#krate::Ended)),
-        (quote!(), quote!(#krate::Newest)),
+        (quote!(#order,), quote!(#krate::Ended<#order>)),
     ];
     let steps = steps.iter().map(|(parameter, step)| {
         quote! {
@@ -187,13 +187,17 @@ fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             }
         }
     });
+    // As the user's own impl: of a derived one the compiler says that its bounds may be undesired.
+    let span = model.ident.span();
+    let iterator = respanned(&quote!(::core::iter::Iterator), span);
+    let not_ready = respanned(&quote!(#query<#path, #krate::InPartition<#parts>, #from>), span);
     quote! {
         #(#steps)*
 
         // `for` over a query that is not complete: the compiler looks for this impl, and says what is missing. With an
         // `IntoIterator` for it, it would say that it is none.
-        impl<#path, const #parts: ::core::primitive::usize, #from> ::core::iter::Iterator
-            for #query<#path, #krate::InPartition<#parts>, #from>
+        #[allow(unused_qualifications)]
+        impl<#path, const #parts: ::core::primitive::usize, #from> #iterator for #not_ready
         where
             #krate::InPartition<#parts>: #krate::Ready,
         {
@@ -229,9 +233,9 @@ pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> To
         });
         if is_alone {
             // Steps are numbered by the fields that lead to them.
-            let before: Vec<_> =
-                steps.iter().take(at).filter_map(|step| self::name(path, step.next.as_ref()?)).collect();
-            let turn = order.after((krate, names), &before, &step);
+            let before =
+                steps.iter().take(at).filter_map(|step| self::name(path, step.next.as_ref()?)).next_back();
+            let turn = order.after((krate, names), before, &step);
             let comes = quote!(#generic: #krate::GoesOn + #turn);
             let method = method(path, query, &steps, next, &comes)?;
             return Some(quote! {

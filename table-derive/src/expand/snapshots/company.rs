@@ -13,18 +13,18 @@ const _: () = {
     #[automatically_derived]
     impl __table::EntitySet for Company {
         const KINDS: &'static [&'static __table::schema::Schema] =
-            &[<Department as __table::Entity>::SCHEMA, <Employee as __table::Entity>::SCHEMA];
+            &[__table::declared::<Department>(), __table::declared::<Employee>()];
         fn visit<Member: __table::Visitor<Self>>(
             kind: &::core::primitive::str,
             visitor: Member,
         ) -> ::core::option::Option<Member::Output> {
-            if kind == <Department as __table::Entity>::SCHEMA.entity_type {
+            if kind == __table::declared::<Department>().entity_type {
                 return ::core::option::Option::Some(__table::Visitor::visit::<Department>(
                     visitor,
                     Self::Department,
                 ));
             }
-            if kind == <Employee as __table::Entity>::SCHEMA.entity_type {
+            if kind == __table::declared::<Employee>().entity_type {
                 return ::core::option::Option::Some(__table::Visitor::visit::<Employee>(
                     visitor,
                     Self::Employee,
@@ -33,15 +33,14 @@ const _: () = {
             ::core::option::Option::None
         }
         fn unknown(entity: __table::DynamicEntity) -> ::core::option::Option<Self> {
-            ::core::option::Option::Some(Self::Other(::core::convert::identity::<DynamicEntity>(entity)))
+            ::core::option::Option::Some(Self::Other(<DynamicEntity as __table::OfAnyKind>::of_any_kind(
+                entity,
+            )))
         }
     }
     #[automatically_derived]
     impl __table::MemberOf<Company> for Department {}
     #[automatically_derived]
     impl __table::MemberOf<Company> for Employee {}
-    const _: () = __table::checks::kinds(
-        <Department as __table::Entity>::SCHEMA,
-        <Employee as __table::Entity>::SCHEMA,
-    );
+    const _: () = __table::checks::kinds(__table::declared::<Department>(), __table::declared::<Employee>());
 };

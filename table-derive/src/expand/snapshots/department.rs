@@ -158,7 +158,8 @@ const _: () = {
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
         fn latest(self, entities: ::core::primitive::usize) -> DepartmentQuery<Path, __table::Newest, From>
         where
-            Self: __table::CountsBackwards,
+            Step: __table::Ready,
+            Step::Of<Self>: __table::CountsBackwards,
         {
             DepartmentQuery { query: self.query.newest(entities) }
         }
@@ -182,8 +183,7 @@ const _: () = {
         #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
         fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
         where
-            Path: __table::Path<Entity = Department>,
-            Fields: __table::Projection<Entity = Department, Taken: __table::HeldBy<Path>>,
+            Fields: __table::Fits<Path>,
             Step: __table::Ready,
         {
             self.query.select()
@@ -262,7 +262,7 @@ const _: () = {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, From> ::core::iter::IntoIterator for DepartmentQuery<Path, __table::Ended, From>
+    impl<Path, Order, From> ::core::iter::IntoIterator for DepartmentQuery<Path, __table::Ended<Order>, From>
     where
         Path: __table::Path,
         From: __table::Origin,
@@ -273,17 +273,7 @@ const _: () = {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, From> ::core::iter::IntoIterator for DepartmentQuery<Path, __table::Newest, From>
-    where
-        Path: __table::Path,
-        From: __table::Origin,
-    {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
-        fn into_iter(self) -> Self::IntoIter {
-            ::core::iter::IntoIterator::into_iter(self.query)
-        }
-    }
+    #[allow(unused_qualifications)]
     impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
         for DepartmentQuery<Path, __table::InPartition<PARTS>, From>
     where

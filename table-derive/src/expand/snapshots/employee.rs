@@ -137,7 +137,7 @@ const _: () = {
         }
         fn has_row(&self, index: ::core::primitive::usize) -> ::core::primitive::bool {
             match index {
-                1usize => __table::decides::<Self>(Employee::is_listed, self),
+                1usize => __table::decides::<Self, _>(Employee::is_listed, self),
                 _ => true,
             }
         }
@@ -291,7 +291,8 @@ const _: () = {
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
         pub fn latest(self, entities: ::core::primitive::usize) -> EmployeeQuery<Path, __table::Newest, From>
         where
-            Self: __table::CountsBackwards,
+            Step: __table::Ready,
+            Step::Of<Self>: __table::CountsBackwards,
         {
             EmployeeQuery { query: self.query.newest(entities) }
         }
@@ -315,8 +316,7 @@ const _: () = {
         #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
         pub fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
         where
-            Path: __table::Path<Entity = Employee>,
-            Fields: __table::Projection<Entity = Employee, Taken: __table::HeldBy<Path>>,
+            Fields: __table::Fits<Path>,
             Step: __table::Ready,
         {
             self.query.select()
@@ -395,7 +395,7 @@ const _: () = {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, From> ::core::iter::IntoIterator for EmployeeQuery<Path, __table::Ended, From>
+    impl<Path, Order, From> ::core::iter::IntoIterator for EmployeeQuery<Path, __table::Ended<Order>, From>
     where
         Path: __table::Path,
         From: __table::Origin,
@@ -406,17 +406,7 @@ const _: () = {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, From> ::core::iter::IntoIterator for EmployeeQuery<Path, __table::Newest, From>
-    where
-        Path: __table::Path,
-        From: __table::Origin,
-    {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
-        fn into_iter(self) -> Self::IntoIter {
-            ::core::iter::IntoIterator::into_iter(self.query)
-        }
-    }
+    #[allow(unused_qualifications)]
     impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
         for EmployeeQuery<Path, __table::InPartition<PARTS>, From>
     where
@@ -441,8 +431,10 @@ const _: () = {
         #[doc = "Property `Age`."]
         pub age: __table::Column<i32>,
     }
-    pub enum department_of_Employee {}
-    pub enum last_name_of_Employee {}
+    mod of_Employee {
+        pub enum department {}
+        pub enum last_name {}
+    }
     impl<Step, From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
@@ -460,7 +452,7 @@ const _: () = {
         pub fn id<Given>(self, id: Given) -> EmployeeQuery<__table::OwnRows<Employee>, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
-            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Employee>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Employee::department>,
         {
             EmployeeQuery { query: self.query.part(1usize, id) }
         }
@@ -485,7 +477,7 @@ const _: () = {
         ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Given::Step, From>
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<true, true>>,
-            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Employee>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Employee::department>,
         {
             EmployeeQuery { query: self.query.part(3usize, email) }
         }
@@ -585,7 +577,7 @@ const _: () = {
         ) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<false, true>>,
-            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Employee>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Employee::department>,
         {
             EmployeeQuery { query: self.query.part(2usize, last_name) }
         }
@@ -595,8 +587,7 @@ const _: () = {
         pub fn id<Given>(self, id: Given) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<3usize>, __table::Offers<true, false>>,
-            Step: __table::GoesOn
-                + __table::ComesAfter<__table::At<2usize>, (department_of_Employee, last_name_of_Employee)>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<2usize>, of_Employee::last_name>,
         {
             EmployeeQuery { query: self.query.part(1usize, id) }
         }

@@ -280,7 +280,8 @@ const _: () = {
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
         pub fn latest(self, entities: ::core::primitive::usize) -> SealedQuery<Path, __table::Newest, From>
         where
-            Self: __table::CountsBackwards,
+            Step: __table::Ready,
+            Step::Of<Self>: __table::CountsBackwards,
         {
             SealedQuery { query: self.query.newest(entities) }
         }
@@ -304,8 +305,7 @@ const _: () = {
         #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
         pub fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
         where
-            Path: __table::Path<Entity = Sealed>,
-            Fields: __table::Projection<Entity = Sealed, Taken: __table::HeldBy<Path>>,
+            Fields: __table::Fits<Path>,
             Step: __table::Ready,
         {
             self.query.select()
@@ -384,7 +384,7 @@ const _: () = {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, From> ::core::iter::IntoIterator for SealedQuery<Path, __table::Ended, From>
+    impl<Path, Order, From> ::core::iter::IntoIterator for SealedQuery<Path, __table::Ended<Order>, From>
     where
         Path: __table::Path,
         From: __table::Origin,
@@ -395,17 +395,7 @@ const _: () = {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, From> ::core::iter::IntoIterator for SealedQuery<Path, __table::Newest, From>
-    where
-        Path: __table::Path,
-        From: __table::Origin,
-    {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
-        fn into_iter(self) -> Self::IntoIter {
-            ::core::iter::IntoIterator::into_iter(self.query)
-        }
-    }
+    #[allow(unused_qualifications)]
     impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
         for SealedQuery<Path, __table::InPartition<PARTS>, From>
     where
@@ -428,11 +418,13 @@ const _: () = {
         #[doc = "Property `Salary`."]
         pub salary: __table::Column<i64, __table::Encrypted>,
         #[doc = "Property `Note`."]
-        pub note: __table::Column<String, __table::Encrypted>,
+        pub note: __table::Column<String, __table::Dual>,
         #[doc = "Property `Card`."]
         pub card: __table::Column<String, __table::Blind>,
     }
-    pub enum department_of_Sealed {}
+    mod of_Sealed {
+        pub enum department {}
+    }
     impl<Step, From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, From> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
@@ -450,7 +442,7 @@ const _: () = {
         pub fn id<Given>(self, id: Given) -> SealedQuery<__table::OwnRows<Sealed>, Given::Step, From>
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
-            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Sealed>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Sealed::department>,
         {
             SealedQuery { query: self.query.part(1usize, id) }
         }
@@ -519,7 +511,7 @@ const _: () = {
             ssn: impl __table::BlindArg<String>,
         ) -> SealedQuery<FoundPath, __table::At<2usize>, From>
         where
-            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, department_of_Sealed>,
+            Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Sealed::department>,
         {
             SealedQuery { query: self.query.blind::<String, _>(2usize, &ssn) }
         }

@@ -129,6 +129,7 @@ impl<E> fmt::Debug for Ref<E> {
 impl<E> super::sealed::Sealed for Ref<E> {}
 impl<E> super::sealed::Sealed for &Ref<E> {}
 
+#[diagnostic::do_not_recommend]
 impl<E: Entity> Lookup<E> for Ref<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
@@ -143,6 +144,7 @@ impl<E: Entity> Lookup<E> for Ref<E> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Entity> Lookup<E> for &Ref<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
@@ -157,8 +159,18 @@ impl<E: Entity> Lookup<E> for &Ref<E> {
     }
 }
 
+/// What a reference can be to.
+#[diagnostic::on_unimplemented(
+    message = "a `Ref` is to an entity, and `{Self}` is none",
+    label = "refer to a struct with `#[derive(Entity)]`, or keep the value itself in the field"
+)]
+pub trait Referent: Entity {}
+
+#[diagnostic::do_not_recommend]
+impl<E: Entity> Referent for E {}
+
 /// What is kept of a reference. Not what the entity says of itself: two may refer to one another.
-impl<E: Entity> Group for Ref<E> {
+impl<E: Referent> Group for Ref<E> {
     const FIELDS: &'static [Field] =
         &[String::FIELD.named("partition", "Partition"), String::FIELD.named("row", "Row")];
 
@@ -187,6 +199,16 @@ fn texts<'a>(keys: Option<(&'a str, &'a str)>) -> (Given<'a>, Given<'a>) {
     (Err(refused), Err(refused))
 }
 
+/// What a reference is compared with: the key of an entity, or another reference.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no key of `{E}`, to which the reference is",
+    label = "write `{E}::key(..)`, or give a `Ref<{E}>`"
+)]
+pub trait RefArg<E>: Into<Key<E>> {}
+
+#[diagnostic::do_not_recommend]
+impl<E, K: Into<Key<E>>> RefArg<E> for K {}
+
 /// A reference in a filter: `|e| e.manager.eq(Employee::key("Sales", 7))`.
 pub struct RefColumn<E> {
     /// The properties.
@@ -203,7 +225,7 @@ impl<E> RefColumn<E> {
     }
 
     /// Whether it refers to the entity of this key. No entity refers by a key that no row can have.
-    pub fn eq(&self, key: impl Into<Key<E>>) -> Filter {
+    pub fn eq(&self, key: impl RefArg<E>) -> Filter {
         let key = key.into();
         let (partition, row) = match key.as_strs() {
             Ok((partition, row)) => (Value::from(partition), Value::from(row)),
