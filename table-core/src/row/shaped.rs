@@ -75,10 +75,24 @@ impl<'a> ShapedRow<'a> {
     pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
         let wide = self.wide.unwrap_or(Wide { fixed: 0, values: 0 });
         let found = self.split(wide.fixed.into(), wide.values.into());
-        let heap = Wide::BYTES + found.map_or(0, |(fixed, ends)| fixed.len() + ends.said.len());
-        let spans = (0..usize::from(wide.values)).filter_map(move |n| found?.1.span(n));
-        let large = spans.filter(|(start, end)| end.saturating_sub(*start) > SMALL);
-        large.map(move |(start, end)| (heap + start, heap + end))
+        let (before, said, length) = found.map_or((0, &[][..], 0), |(fixed, ends)| {
+            (fixed.len() + ends.said.len(), ends.said, ends.heap.len())
+        });
+        let (said, heap, values) = (said.as_chunks().0, Wide::BYTES + before, usize::from(wide.values));
+        let (mut at, mut end) = (0, 0);
+        std::iter::from_fn(move || {
+            while at < values {
+                // The last value ends with the heap.
+                let next = said.get(at).map_or(length, |end| usize::from(u16::from_le_bytes(*end)));
+                let start = std::mem::replace(&mut end, next);
+                at += 1;
+                // Of ends that are out of order, none are a value's.
+                if next <= length && next.saturating_sub(start) > SMALL {
+                    return Some((heap + start, heap + next));
+                }
+            }
+            None
+        })
     }
 
     /// The parts of the row, by its shape.

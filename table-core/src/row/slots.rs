@@ -122,7 +122,10 @@ impl<'a> SlotRow<'a> {
     /// Where the large values lie behind the header, each with its checksum.
     pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
         let heap = self.table_length();
-        let large = self.slots().filter(|slot| slot.length() > SMALL);
+        // Most rows say that they have none, and so their slots need not be gone through.
+        let slots =
+            if self.has_large() { self.slots() } else { Slots { next: None, wide: false, heap_length: 0 } };
+        let large = slots.filter(|slot| slot.length() > SMALL);
         large.map(move |slot| (heap + slot.start, heap + slot.end))
     }
 
