@@ -63,4 +63,14 @@ mod tests {
         let error = serde_json::from_str::<Continuation>("\"!\"").unwrap_err();
         assert!(error.to_string().contains("the token is damaged"), "{error}");
     }
+
+    #[test]
+    fn types_of_others_that_fields_have_are_known_to_serde_too() {
+        fn is_known<T: serde::Serialize + for<'de> serde::Deserialize<'de>>() {}
+        is_known::<uuid::Uuid>();
+        #[cfg(feature = "chrono")]
+        is_known::<chrono::DateTime<chrono::Utc>>();
+        #[cfg(feature = "jiff")]
+        is_known::<jiff::Timestamp>();
+    }
 }

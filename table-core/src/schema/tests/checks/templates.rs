@@ -108,30 +108,45 @@ fn c6_a_format_is_for_its_types() {
     let said = |key, format| of_index(vec![field(3, key, format)]);
     let day = Format::Time(&[TimeItem::Year, TimeItem::Char('-'), TimeItem::DayOfYear]);
     for (key, format, expected) in [
-        (TEXT, Format::Pad(6), "`{last_name:06}` is for an integer, and `last_name` is text"),
+        (
+            TEXT,
+            Format::Pad(6),
+            "`{last_name:06}` is for an integer, and `last_name` is text: write `{last_name}`",
+        ),
         (
             u8::KEY,
             Format::Offset,
-            "`{last_name:offset}` is for a signed integer, and `last_name` is an unsigned integer",
+            "`{last_name:offset}` is for a signed integer, and `last_name` is an unsigned integer: \
+             write `{last_name}`, or with a width, `{last_name:06}`",
         ),
         (
             KeyType::Bool,
             Format::Inverted,
-            "`{last_name:inverted}` is for an unsigned integer or a time, and `last_name` is a truth value",
+            "`{last_name:inverted}` is for an unsigned integer or a time, and `last_name` is a truth value: \
+             write `{last_name}`",
         ),
         (
             i8::KEY,
             Format::PadInverted(3),
-            "`{last_name:03:inverted}` is for an unsigned integer, and `last_name` is a signed integer",
+            "`{last_name:03:inverted}` is for an unsigned integer, and `last_name` is a signed integer: \
+             write `{last_name:offset}`",
         ),
-        (KeyType::Uuid, Format::Ticks, "`{last_name:ticks}` is for a time, and `last_name` is a UUID"),
-        (TEXT, day, "`{last_name:%Y-%j}` is for a time, and `last_name` is text"),
+        (
+            KeyType::Uuid,
+            Format::Ticks,
+            "`{last_name:ticks}` is for a time, and `last_name` is a UUID: write `{last_name}`",
+        ),
+        (TEXT, day, "`{last_name:%Y-%j}` is for a time, and `last_name` is text: write `{last_name}`"),
         (
             KeyType::Names(&["a"]),
             Format::Escaped,
-            "`{last_name:escaped}` is for text, and `last_name` is one of a few names",
+            "`{last_name:escaped}` is for text, and `last_name` is one of a few names: write `{last_name}`",
         ),
-        (KeyType::Time, Format::Lower, "`{last_name:lower}` is for text, and `last_name` is a time"),
+        (
+            KeyType::Time,
+            Format::Lower,
+            "`{last_name:lower}` is for text, and `last_name` is a time: write `{last_name:ticks}`",
+        ),
         (
             KeyType::Time,
             Format::Plain,
