@@ -10,10 +10,12 @@
 //!
 //! What the older page leads to is whole as long as the page stands, since its pages are free to the commit after the next
 //! one, and that begins when the next one has taken the page. Only a crash of a relaxed store may leave parts of that later
-//! commit there. So no other number than two more than the page's says anything.
+//! commit there. So no other number than two more than the page's says anything, and that one only where the whole state of
+//! that commit is found: LMDB fills a page's gaps with what its memory held before, such as the leaf of a former commit, and a
+//! crash may leave the gap of one page beside the head of another.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
@@ -36,7 +38,11 @@ pub(super) fn check(dir: &Path, file: &mut File, number_of: NumberOf, options: &
     }
     let of = |flaw: Flaw| flaw.of(&dir.join(DATA));
     let noted = noted(dir);
-    let Some(doubtful) = doubtful(file, number_of).map_err(of)? else {
+    let found = match suspect(file, number_of).map_err(of)? {
+        Some(state) if stands(file, &state).map_err(of)? => Some(state.transaction),
+        _ => None,
+    };
+    let Some(doubtful) = found else {
         let newest = Header::read(file).map_err(of)?.transaction;
         if !options.read_only && noted.is_some_and(|noted| noted <= newest) {
             // Another commit has that number since. One that is never removed says nothing of those to come.
@@ -59,7 +65,7 @@ pub(super) fn check(dir: &Path, file: &mut File, number_of: NumberOf, options: &
 #[cold]
 pub(super) fn note(dir: &Path, number_of: NumberOf) {
     let write = || -> Option<()> {
-        let doubtful = doubtful(&mut File::open(dir.join(DATA)).ok()?, number_of).ok()??;
+        let doubtful = suspect(&mut File::open(dir.join(DATA)).ok()?, number_of).ok()??.transaction;
         let private = Private::new(dir).ok()?;
         let made = private.path().join(NOTE);
         let mut file = File::create_new(&made).ok()?;
@@ -86,8 +92,8 @@ fn noted(dir: &Path) -> Option<u64> {
     Some(u64::from_le_bytes(meta::opened(NOTE.as_bytes(), &bytes)?.try_into().ok()?))
 }
 
-/// The number of the commit which the file holds, and which its header says never was.
-fn doubtful(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<u64>, Flaw> {
+/// The header of the commit that the file seems to hold, and of which its header page says that it never was.
+fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<Header>, Flaw> {
     let (newer, older) = Header::read_both(file)?;
     if older.main_root.is_none() {
         return Ok(None);
@@ -104,7 +110,26 @@ fn doubtful(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option
             "is damaged: its newer header page leads nowhere, and the other one to what commit {written} has written"
         )));
     }
-    Ok((written.checked_sub(older.transaction) == Some(2)).then_some(written))
+    let is_next_but_one = written.checked_sub(older.transaction) == Some(2);
+    Ok(is_next_but_one.then_some(Header { transaction: written, ..older }))
+}
+
+/// Whether all of that commit's state is there, as it is behind a header page whose number alone is wrong. Every commit
+/// frees pages, so the list of free pages has the number, too.
+fn stands(file: &mut (impl Read + Seek), state: &Header) -> Result<bool, Flaw> {
+    let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
+    let mut last_freed = 0;
+    let looked = page_walk::verify(file, state, length).and_then(|_| {
+        page_walk::each_freed(file, state, |freed| {
+            last_freed = freed.transaction;
+            Ok(())
+        })
+    });
+    match looked {
+        Ok(()) => Ok(last_freed == state.transaction),
+        Err(Flaw::Unfit(..)) => Ok(false),
+        Err(unread) => Err(unread),
+    }
 }
 
 #[cfg(test)]
@@ -211,6 +236,24 @@ mod tests {
         drop((store, table));
         // The next commit has taken the page, and nothing is in doubt any more.
         assert_eq!(Store::open(&dir).unwrap().check().unwrap().rows, rows + 1);
+    }
+
+    #[test]
+    fn a_part_of_a_later_commit_puts_nothing_in_doubt() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = scratch.path().join("store");
+        fs::create_dir(&dir).unwrap();
+        let (_, rows) = in_doubt(&dir);
+        let mut data = fs::read(dir.join(DATA)).unwrap();
+        // The record's leaf says that commit's number still; what it says of the trees is of another page.
+        let (_, older) = Header::read_both(&mut std::io::Cursor::new(&data)).unwrap();
+        let leaf = usize::try_from(older.main_root.unwrap() * older.page_size).unwrap();
+        let name = data[leaf..leaf + 4_096].windows(7).position(|bytes| bytes == b"catalog").unwrap();
+        data[leaf + name + 7 + 40] ^= 1;
+        fs::write(dir.join(DATA), data).unwrap();
+        let store = Store::open(&dir).unwrap();
+        let report = store.check().unwrap();
+        assert_eq!((report.rows, report.problems.len()), (rows, 0));
     }
 
     #[test]
