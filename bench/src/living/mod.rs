@@ -22,7 +22,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 /// How long writers and readers go on alone, before a job is begun beside them.
 const BEFORE: Duration = Duration::from_secs(5);
 /// After so long a job beside writers is broken off.
-const LONGEST: Duration = Duration::from_secs(150);
+const LONGEST: Duration = Duration::from_secs(840);
 /// How many copies are taken away, which a repair makes again.
 const DAMAGED: u32 = 1_000;
 
@@ -238,6 +238,26 @@ fn checks(place: &Place, from: &Path, rows: u32) -> Result<()> {
     Ok(())
 }
 
+/// Deletes few of the entities by a query, and then most.
+fn deletions(place: &Place, from: &Path) -> Result<()> {
+    let (_, store) = copied(place, from)?;
+    let staff = store.table::<first::Employee>()?;
+    println!("| deleted by a query | s | of them |\n|---|---:|---:|");
+    let timed = |what: &str, job: Job<'_>| {
+        let begun = Instant::now();
+        let changed = job.run()?.changed;
+        println!("| {what} | {:.1} | {changed} |", begun.elapsed().as_secs_f64());
+        Ok::<_, table_core::Error>(())
+    };
+    timed("few", staff.delete_where(staff.all().filter(|e| e.email.starts_with("55")).entities())?)?;
+    timed("most", staff.delete_where(staff.all().filter(|e| e.email.ge("2")).entities())?)?;
+    let report = staff.check()?;
+    if !report.is_sound() {
+        return Err(format!("the copies are not what they are to be: {report}").into());
+    }
+    Ok(())
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::on_disk()?;
     println!("\n## A struct that changes");
@@ -266,6 +286,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     if is_asked("check") {
         checks(&place, &filled, rows)?;
+        println!();
+    }
+    if is_asked("delete") {
+        deletions(&place, &filled)?;
     }
     Ok(())
 }

@@ -243,6 +243,20 @@ pub trait Moment: Any + Send {
         after: Option<&Continuation>,
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>>;
+
+    /// Gives `each` the rows of a job's next step: those behind a position, until the step has as many as its
+    /// [size](StepSize) lets. Returns the position of the last row that was looked at, or `None` if none is left, and how many
+    /// were looked at.
+    fn stretch(
+        &self,
+        table: &dyn TableExec,
+        lanes: Lanes,
+        (after, size): (Option<&Position>, StepSize),
+        each: TakeEach<'_>,
+    ) -> Result<(Option<Position>, u64)> {
+        let (_, _, _) = (lanes, (after, size), each);
+        table.jobs().and_then(|_| Err(Error::new(ErrorKind::Unsupported)))
+    }
 }
 
 /// Rows that lie in a moment, one after another.

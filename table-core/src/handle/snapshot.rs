@@ -7,7 +7,7 @@ use super::page::Page;
 use super::rows::{SnapshotRows, Views};
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Lanes, Moment, TableExec, Walk};
+use crate::executor::{Lanes, Moment, Position, StepSize, TableExec, TakeEach, Walk};
 use crate::model::DynamicEntity;
 use crate::plan::blob_of;
 use crate::query::{Continuation, Query};
@@ -183,6 +183,18 @@ impl Snapshot {
         let next = self.moment.page(self.table(table)?, lanes, size, after, &mut each);
         let next = next.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Page::of(entities, next))
+    }
+
+    /// The rows of a job's next step; see [`Moment::stretch`](crate::executor::Moment::stretch).
+    pub(crate) fn stretch(
+        &self,
+        table: &DynamicTable,
+        lanes: Lanes,
+        from: (Option<&Position>, StepSize),
+        each: TakeEach<'_>,
+    ) -> Result<(Option<Position>, u64)> {
+        let stretch = self.moment.stretch(self.table(table)?, lanes, from, each);
+        stretch.map_err(|e| e.attempted("query").table(table.name()))
     }
 
     /// The number of the store's state that it sees: that of the last transaction.

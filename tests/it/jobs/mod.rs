@@ -4,6 +4,7 @@ mod beside;
 mod cancelled;
 mod check;
 mod damaged;
+mod deleted;
 mod killed;
 mod random;
 mod repaired;

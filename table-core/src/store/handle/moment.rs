@@ -9,11 +9,13 @@ use super::shared::Shared;
 use super::walks;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{self, InPlace, Lanes, Moment, PeriodsSeen, TableExec, TakeEach, Walk};
+use crate::executor::{
+    self, InPlace, Lanes, Looked, Moment, PeriodsSeen, Position, StepSize, TableExec, TakeEach, Walk,
+};
 use crate::handle::store::Store;
 use crate::limits;
 use crate::query::Continuation;
-use crate::row::key;
+use crate::row::key::{self, StoredKey};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::{PeriodTables, Schema, Standing};
@@ -25,7 +27,7 @@ use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
 use crate::store::scan::read;
-use crate::store::scan::walk::MergedWalk;
+use crate::store::scan::walk::{Ahead, MergedWalk};
 use crate::store::write::range;
 
 /// A read transaction.
@@ -214,6 +216,33 @@ impl Moment for LmdbMoment {
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
         self.page_through(table, (lanes, None), (size, after), each)
+    }
+
+    fn stretch(
+        &self,
+        table: &dyn TableExec,
+        lanes: Lanes,
+        (after, size): (Option<&Position>, StepSize),
+        each: TakeEach<'_>,
+    ) -> Result<(Option<Position>, u64)> {
+        let state = LmdbTable::of(table)?.state();
+        let mut walk = MergedWalk::after(&self.inner, &self.txn, state, lanes, after)?;
+        let mut looked = Looked::new(size);
+        let last = loop {
+            match walk.next_of_step(&mut looked)? {
+                Ahead::Row(view, key) => {
+                    each(walk.selection(), &view)?;
+                    if looked.is_enough() {
+                        break key;
+                    }
+                }
+                Ahead::Enough(last) => break last,
+                Ahead::Ended => return Ok((None, looked.rows())),
+            }
+        };
+        let (partition, row) =
+            StoredKey::parse(last).and_then(|key| key.texts()).ok_or_else(read::out_of_order)?;
+        Ok((Some(Position { partition: partition.into(), row: row.into() }), looked.rows()))
     }
 }
 

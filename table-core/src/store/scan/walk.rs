@@ -3,7 +3,7 @@
 use super::lanes;
 use super::rows::Rows;
 use crate::error::Result;
-use crate::executor::{Lanes, order};
+use crate::executor::{self, Lanes, Looked, order};
 use crate::query::{Continuation, Position};
 use crate::row::key;
 use crate::row::partition::begins;
@@ -35,6 +35,18 @@ struct LaneRows<'s> {
     /// plain.
     partition: (&'s [u8], Option<&'s str>),
     ended: bool,
+    /// In a job's step, the stored key of the last row that was looked at.
+    looked: Option<&'s [u8]>,
+}
+
+/// What a walk comes to in a job's step.
+pub(in crate::store) enum Ahead<'s> {
+    /// A row that is wanted, and its stored key.
+    Row(RowView<'s>, &'s [u8]),
+    /// The step has looked at enough: it goes on behind the row of this stored key.
+    Enough(&'s [u8]),
+    /// No row is left.
+    Ended,
 }
 
 impl<'s> MergedWalk<'s> {
@@ -50,9 +62,34 @@ impl<'s> MergedWalk<'s> {
             Some(token) => lanes::go_on(&lanes, &mut scans, token, (inner, txn))?,
             None => lanes.wanted(),
         };
+        Self::of((inner, txn), lanes, scans, remaining)
+    }
+
+    /// The same behind a row, for a job.
+    pub(in crate::store) fn after(
+        inner: &'s Inner,
+        txn: &'s ReadTxn<'static>,
+        table: &Arc<TableState>,
+        lanes: Lanes,
+        after: Option<&executor::Position>,
+    ) -> Result<Self> {
+        let mut scans = lanes::scans(&lanes, None, (inner, txn), table)?;
+        if let Some(executor::Position { partition, row }) = after {
+            lanes::go_on_after(&lanes, &mut scans, (partition, row))?;
+        }
+        let remaining = lanes.wanted();
+        Self::of((inner, txn), lanes, scans, remaining)
+    }
+
+    fn of(
+        (inner, txn): (&'s Inner, &'s ReadTxn<'static>),
+        lanes: Lanes,
+        scans: Vec<Scan>,
+        remaining: u64,
+    ) -> Result<Self> {
         let lane = |scan| {
             let rows = Rows::new(inner, txn, scan)?;
-            Ok(LaneRows { rows, head: None, partition: (&[], None), ended: false })
+            Ok(LaneRows { rows, head: None, partition: (&[], None), ended: false, looked: None })
         };
         let rows = scans.iter().map(lane).collect::<Result<_>>()?;
         Ok(Self { inner, txn, lanes, scans, rows, remaining })
@@ -99,17 +136,61 @@ impl<'s> MergedWalk<'s> {
                 lane.ended = lane.head.is_none();
             }
         }
+        let first = self.first(|lane| Some(lane.head.as_ref()?.stored_key_bytes()));
+        Ok(first.and_then(|at| self.rows.get_mut(at)?.head.take()))
+    }
+
+    /// The lane whose key comes first, of those that have one.
+    fn first(&self, key: impl for<'l> Fn(&'l LaneRows<'s>) -> Option<&'l [u8]>) -> Option<usize> {
         let reverse = self.scans.first().is_some_and(|scan| scan.plan.reverse);
         let mut first: Option<(&[u8], usize)> = None;
         for (at, lane) in self.rows.iter().enumerate() {
-            let Some(head) = &lane.head else { continue };
-            let one = (self.lanes.rest(head.stored_key_bytes()), at);
+            let Some(key) = key(lane) else { continue };
+            let one = (self.lanes.rest(key), at);
             if first.is_none_or(|first| order(reverse, one, first).is_lt()) {
                 first = Some(one);
             }
         }
-        let first = first.map(|(_, at)| at);
-        Ok(first.and_then(|at| self.rows.get_mut(at)?.head.take()))
+        first.map(|(_, at)| at)
+    }
+
+    /// The next row of a job's step. Of several lanes that one looks on which is behind the others, a row at a time: so a step
+    /// that has looked at enough ends behind a row before which there is none that is wanted and has not come, and the next
+    /// step looks again at one row of each lane at most. Each looks at one at least, so that steps go on.
+    pub(in crate::store) fn next_of_step(&mut self, looked: &mut Looked) -> Result<Ahead<'s>> {
+        for at in 0..self.rows.len() {
+            if self.rows.get(at).is_some_and(|lane| lane.looked.is_none() && !lane.ended) {
+                self.look(at, looked)?;
+            }
+        }
+        loop {
+            let at = self.first(|lane| match &lane.head {
+                Some(head) => Some(head.stored_key_bytes()),
+                None => lane.looked.filter(|_| !lane.ended),
+            });
+            let Some((at, lane)) = at.and_then(|at| Some((at, self.rows.get_mut(at)?))) else {
+                return Ok(Ahead::Ended);
+            };
+            match (lane.head.take(), lane.looked) {
+                (Some(head), Some(key)) => return Ok(Ahead::Row(head, key)),
+                (None, Some(last)) if looked.is_enough() => return Ok(Ahead::Enough(last)),
+                _ => self.look(at, looked)?,
+            }
+        }
+    }
+
+    /// Looks at one row more of a lane.
+    fn look(&mut self, at: usize, looked: &mut Looked) -> Result<()> {
+        let (Some(scan), Some(lane)) = (self.scans.get_mut(at), self.rows.get_mut(at)) else { return Ok(()) };
+        let Some((key, bytes)) = lane.rows.next(scan.range.as_ref())? else {
+            lane.ended = true;
+            return scan.end();
+        };
+        let found = scan.take(self.inner, self.txn, (key, bytes))?;
+        looked.add(key.len() + bytes.len(), found.is_some());
+        lane.looked = Some(key);
+        lane.head = found.map(|found| scan.view(found));
+        Ok(())
     }
 
     /// Whether anything is left, without reading on to the next match, which may be far.

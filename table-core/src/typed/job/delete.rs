@@ -1,11 +1,12 @@
 //! Deleting many entities.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::collections::BTreeSet;
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Job, Made, Work};
 use crate::error::{ErrorKind, Result};
-use crate::executor::{JobRecord, Loader, StepSize};
+use crate::executor::{JobRecord, Lanes, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::model::IfMatch;
 use crate::query::Query;
@@ -13,7 +14,7 @@ use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
-use crate::typed::query::{OwnRows, PathQuery};
+use crate::typed::query::{OwnRows, PathQuery, Stretch};
 use crate::typed::read::key::{Key, Partition};
 use crate::typed::read::reading::Entities;
 use crate::typed::table::Table;
@@ -22,7 +23,10 @@ impl<E: Entity> Table<E> {
     /// A job that deletes every entity that the query finds, each with its copies.
     ///
     /// It does so in steps, and others read and write meanwhile: an entity that comes to be found while it runs goes too, and
-    /// one that is found no more stays. A job that was broken off goes on when it is made again for the same query.
+    /// one that is found no more stays. So whatever it goes over is gone over again, until nothing is found there. Of a query
+    /// that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is gone over once.
+    ///
+    /// A job that was broken off goes on when it is made again for the same query.
     ///
     /// ```
     /// # use table_core::{Entity, Store};
@@ -44,53 +48,61 @@ impl<E: Entity> Table<E> {
         &self,
         query: PathQuery<P, DynamicTable, Entities>,
     ) -> Result<Job<'static>> {
-        let mut hash = DefaultHasher::new();
-        format!("{:?}", query.explain()?).hash(&mut hash);
-        let name = format!("delete {} {:016x}", E::SCHEMA.kind, hash.finish());
-        let find = move |most: usize| {
-            let mut page = query.page(most, None)?;
-            // A page may have looked at so many rows, and found none of them.
-            while let (true, Some(next)) = (page.entities.is_empty(), &page.next) {
-                page = query.page(most, Some(next))?;
-            }
-            Ok(page.entities.iter().map(|entity| Key::of(&**entity)).collect())
+        let limit = query.clone().take_limit().map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));
+        let name = of_kind::<E>("delete", &format!("{:?}", query.explain()?));
+        let find = move |after: Option<&Position>, size| {
+            let Stretch { found, last, looked } = query.stretch(after, size)?;
+            Ok(Stretch { found: found.iter().map(|entity| Key::of(&**entity)).collect(), last, looked })
         };
-        self.deleting(name, Box::new(find))
+        self.deleting(Delete { name, limit, find: Box::new(find) })
     }
 
     /// A job that deletes every entity of a partition, each with its copies; see [`delete_where`](Self::delete_where).
     pub fn delete_partition(&self, partition: Partition<E>) -> Result<Job<'static>> {
         let partition = partition.into_key()?;
-        let mut hash = DefaultHasher::new();
-        partition.hash(&mut hash);
-        let name = format!("delete-partition {} {:016x}", E::SCHEMA.kind, hash.finish());
+        let name = of_kind::<E>("delete-partition", &partition);
         let kind = <OwnRows<E> as Path>::KEYS.kind();
         let (table, query) = (self.dynamic().clone(), Query::new().partition(partition).of_kind(kind));
-        let find = move |most: usize| {
-            let page = table.snapshot()?.page_by(&table, query.clone().into(), most, None, |_, view| {
-                let (partition, row) = view.keys();
-                Ok(Key::stored(&partition, &row))
-            })?;
-            Ok(page.entities)
+        let find = move |after: Option<&Position>, size| {
+            let (lanes, mut found) = (Lanes::from(query.clone()), Vec::new());
+            let (last, looked) =
+                table.snapshot()?.stretch(&table, lanes, (after, size), &mut |_, view| {
+                    let (partition, row) = view.keys();
+                    found.push(Key::stored(&partition, &row));
+                    Ok(())
+                })?;
+            Ok(Stretch { found, last, looked })
         };
-        self.deleting(name, Box::new(find))
+        self.deleting(Delete { name, limit: None, find: Box::new(find) })
     }
 
-    fn deleting(&self, name: String, find: Find<E>) -> Result<Job<'static>> {
+    fn deleting(&self, work: Delete<E>) -> Result<Job<'static>> {
         let table = self.dynamic();
-        let work = Delete { name, find };
         let begun = Job::new(table, vec![Box::new(work)]).begun();
         begun.map_err(|error| error.attempted("delete from").table(table.name()))
     }
 }
 
-/// The first of those that are to be deleted, at most so many.
-type Find<E> = Box<dyn Fn(usize) -> Result<Vec<Key<E>>>>;
+/// The name of a job that deletes what is described so.
+fn of_kind<E: Entity>(what: &str, which: &str) -> String {
+    format!("{what} {} {:016x}", E::SCHEMA.kind, xxh3_64(which.as_bytes()))
+}
 
+/// What is to be deleted of the next rows behind a position.
+type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Stretch<Key<E>>>>;
+
+/// Deletes entities. In its record the stamp says how many may still go, if there is a limit.
 struct Delete<E: Entity> {
     name: String,
+    /// How many are to go at the most.
+    limit: Option<u64>,
     find: Find<E>,
 }
+
+/// Nothing was found since the job went to the first row.
+const FINDS_NONE: u8 = 0;
+/// Something was: it goes there again.
+const HAS_FOUND: u8 = 1;
 
 impl<E: Entity> Work for Delete<E> {
     fn name(&self) -> String {
@@ -100,12 +112,12 @@ impl<E: Entity> Work for Delete<E> {
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
         if jobs.job(&self.name)?.is_none() {
-            jobs.keep(&self.name, Some(&JobRecord::new(jobs.row_count()?, String::new())))?;
+            let begun = JobRecord::new(jobs.row_count()?, String::new());
+            jobs.keep(&self.name, Some(&JobRecord { stamp: self.limit.unwrap_or(0), ..begun }))?;
         }
         Ok(true)
     }
 
-    /// What was deleted is found no more, so each step begins with the first that is.
     fn step(
         &mut self,
         table: &DynamicTable,
@@ -113,13 +125,19 @@ impl<E: Entity> Work for Delete<E> {
         size: StepSize,
         loader: &mut dyn Loader,
     ) -> Result<Made> {
-        let most = usize::try_from(size.rows).unwrap_or(usize::MAX);
-        let found = (self.find)(most)?;
-        if found.is_empty() {
+        let most = if self.limit.is_some() { at.stamp } else { u64::MAX };
+        if most == 0 {
             return Ok(Made::Rows(None, None));
         }
-        let mut changed = 0;
+        let size = StepSize { rows: size.rows.min(most) };
+        let Stretch { found, last, looked } = (self.find)(at.position.as_ref(), size)?;
+        let (mut changed, mut known) = (0, BTreeSet::new());
         for key in found {
+            // An index may have several copies of one entity.
+            let (partition, row) = key.as_strs()?;
+            if !known.insert((partition.to_owned(), row.to_owned())) {
+                continue;
+            }
             let mut attempt = EntityAttempt::new(key, Change::<E>::Delete(IfMatch::Any));
             match driver::loaded(table, &mut attempt, loader) {
                 Ok(()) => changed += 1,
@@ -128,7 +146,20 @@ impl<E: Entity> Work for Delete<E> {
                 Err(error) => return Err(error),
             }
         }
-        let to = JobRecord { done: at.done + changed, changed: at.changed + changed, ..at.clone() };
-        Ok(Made::Rows(Some(to), None))
+        let phase = if changed > 0 { HAS_FOUND } else { at.phase };
+        let to = JobRecord {
+            done: at.done + looked,
+            changed: at.changed + changed,
+            stamp: at.stamp.saturating_sub(changed),
+            phase,
+            position: last,
+            ..at.clone()
+        };
+        if to.position.is_some() {
+            return Ok(Made::Rows(Some(to), None));
+        }
+        // The limit is for one time over it. What this step has deleted is told by a record in each case.
+        let goes_again = JobRecord { done: 0, phase: FINDS_NONE, stamp: 0, ..to };
+        Ok(Made::Rows((phase == HAS_FOUND).then_some(goes_again), None))
     }
 }

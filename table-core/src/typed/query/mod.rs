@@ -9,6 +9,7 @@ mod paths;
 mod rows;
 mod spread;
 mod steps;
+mod stretch;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,6 +25,7 @@ pub use steps::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InPartition, Latest, Newest, Open, Ready,
     Turns,
 };
+pub(in crate::typed) use stretch::Stretch;
 
 use self::asked::{Asked, Wanted};
 use crate::error::{Error, ErrorKind, Result};

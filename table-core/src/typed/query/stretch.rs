@@ -1,0 +1,52 @@
+//! A stretch of what a query finds, for the next step of a job.
+
+use std::borrow::Borrow;
+
+use super::{PathQuery, rows};
+use crate::error::{Error, Result};
+use crate::executor::{Position, StepSize};
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
+use crate::typed::entity::path::Path;
+use crate::typed::read::blind::or_again;
+use crate::typed::read::reading::{ReadAs, is_wide};
+
+/// What a step has found, and how far it looked.
+pub(in crate::typed) struct Stretch<T> {
+    pub(in crate::typed) found: Vec<T>,
+    /// The last row that was looked at; `None` if no more are left.
+    pub(in crate::typed) last: Option<Position>,
+    /// How many were looked at.
+    pub(in crate::typed) looked: u64,
+}
+
+impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
+    /// The next rows behind a position that the query finds, whatever [`top`](Self::top) said.
+    pub(in crate::typed) fn stretch(
+        &self,
+        after: Option<&Position>,
+        size: StepSize,
+    ) -> Result<Stretch<R::Item>> {
+        or_again(|| self.stretch_of(after, size))
+    }
+
+    fn stretch_of(&self, after: Option<&Position>, size: StepSize) -> Result<Stretch<R::Item>> {
+        let mut rows = self.clone();
+        rows.take_limit();
+        let table = &*self.table();
+        let query = |e: Error| e.attempted("query").table(table.name());
+        // A filter that asks for what parts hold is asked of each entity that the rest of the query finds.
+        let beyond = if const { is_wide::<P>() } { rows.take_beyond().map_err(query)? } else { None };
+        let (hold, lanes) = rows.asked.held(&Self::WANTED).map_err(query)?;
+        let (snapshot, mut found): (&Snapshot, _) = (hold.borrow(), Vec::new());
+        let (last, looked) = snapshot.stretch(table, lanes, (after, size), &mut |_, view| {
+            found.extend(if const { R::LEAVES_OUT } {
+                R::read_if(snapshot, table, view)?
+            } else {
+                rows::read_beyond::<P, R>(beyond.as_ref(), snapshot, table, view)?
+            });
+            Ok(())
+        })?;
+        Ok(Stretch { found, last, looked })
+    }
+}

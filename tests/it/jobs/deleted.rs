@@ -1,0 +1,169 @@
+//! Deletions by a query: each row is looked at twice at most, however few are found, and what comes to be found meanwhile goes.
+
+use integration_tests::releases::{Copies, assert_rows, second};
+use integration_tests::{Scratch, assert_sound, relaxed};
+use table_core::typed::Job;
+use table_core::{Entity, Store};
+
+use super::filled;
+
+/// Runs a job to its end: how many rows it has looked at in all, and how many in a step at most. After each step `meanwhile`.
+fn looked(mut job: Job<'_>, mut meanwhile: impl FnMut(u64)) -> (u64, u64) {
+    let (mut all, mut most, mut before) = (0, 0, 0);
+    for number in 0.. {
+        let more = job.step().unwrap();
+        let done = job.progress().done;
+        // It begins again with the first row.
+        let step = done.checked_sub(before).unwrap_or(done);
+        (all, most, before) = (all + step, most.max(step), done);
+        meanwhile(number);
+        if !more {
+            break;
+        }
+    }
+    (all, most)
+}
+
+#[test]
+fn each_row_is_looked_at_twice_however_few_are_found() {
+    let scratch = Scratch::new();
+    let store = scratch.store_with(&relaxed());
+    let mut staff = filled(&store, 20_000);
+    let table = store.table::<second::Employee>().unwrap();
+    table.rebuild().unwrap().run().unwrap();
+    // One of fifty, ten at a time: forty steps and more.
+    let old = table.rows().department("Sales").filter(|e| e.age.eq(33)).entities();
+    let (all, most) = looked(table.delete_where(old).unwrap().steps_of(10), |_| {});
+    staff.retain(|_, (_, age)| *age != 33);
+    assert_eq!(staff.len(), 19_600);
+    assert_rows(table.dynamic(), &staff, Copies::OF[1]);
+    // All that were there, and then those that are left; the last step of all is not told of.
+    assert!((39_200..=39_600).contains(&all), "{all}");
+    // A step that finds none ends as well.
+    assert!((10..=400).contains(&most), "{most}");
+    let none = table.rows().department("Sales").filter(|e| e.age.eq(33)).entities();
+    let (all, most) = looked(table.delete_where(none).unwrap().steps_of(10), |_| {});
+    assert!((19_200..=19_600).contains(&all) && most <= 400, "{all} {most}");
+
+    // A partition, beside rows of another kind in it: of each entity one row is looked at, once.
+    let (all, _) =
+        looked(table.delete_partition(second::Employee::partition("Sales")).unwrap().steps_of(100), |_| {});
+    assert!(all <= 3 * 19_600 + 100, "{all}");
+    assert_eq!(table.all().count().unwrap(), 0);
+    assert!(store.jobs().unwrap().is_empty());
+    assert_sound(&store);
+}
+
+#[test]
+fn what_comes_to_be_found_behind_it_goes_too() {
+    let scratch = Scratch::new();
+    let store = scratch.store_with(&relaxed());
+    let mut staff = filled(&store, 1_000);
+    let table = store.table::<second::Employee>().unwrap();
+    table.rebuild().unwrap().run().unwrap();
+    let by_age = |id, age| drop(table.update(second::Employee::key("Sales", id), |e| e.age = age).unwrap());
+    for from_last in [false, true] {
+        let old = table.rows().department("Sales").filter(|e| e.age.ge(65)).entities();
+        let old = if from_last { old.rev() } else { old };
+        let (first, last) = if from_last { (999, 0) } else { (0, 999) };
+        by_age(first, 20);
+        by_age(last, 69);
+        let job = table.delete_where(old).unwrap().steps_of(5);
+        looked(job, |number| {
+            // It has passed the one, and not the other.
+            if number == 3 {
+                by_age(first, 66);
+                by_age(last, 20);
+            }
+        });
+        staff.get_mut(&("Sales".to_owned(), last)).unwrap().1 = 20;
+        staff.remove(&("Sales".to_owned(), first)).unwrap();
+        staff.retain(|_, (_, age)| *age < 65);
+        assert_rows(table.dynamic(), &staff, Copies::OF[1]);
+        // For the other way.
+        let (department, email) = ("Sales".to_owned(), format!("again-{first}@contoso.com"));
+        let age = 20;
+        staff.insert((department.clone(), first), (email.clone(), age));
+        table.insert(&second::Employee { department, id: first, email, age }).unwrap();
+        for id in (1..999).filter(|id| id % 50 >= 45) {
+            let (department, email) = ("Sales".to_owned(), format!("{id}@contoso.com"));
+            staff.insert((department.clone(), id), (email.clone(), 65));
+            table.insert(&second::Employee { department, id, email, age: 65 }).unwrap();
+        }
+        if from_last {
+            assert_eq!(staff.len(), 1_000);
+        }
+    }
+    assert_sound(&store);
+}
+
+#[test]
+fn of_a_query_with_a_limit_so_many_go() {
+    let scratch = Scratch::new();
+    let store = scratch.store_with(&relaxed());
+    let mut staff = filled(&store, 500);
+    let table = store.table::<second::Employee>().unwrap();
+    table.rebuild().unwrap().run().unwrap();
+    // Of two hundred.
+    let some = || table.rows().department("Sales").filter(|e| e.age.lt(40)).top(37).entities();
+    for _ in 0..2 {
+        let mut job = table.delete_where(some()).unwrap().steps_of(10);
+        assert!(job.step().unwrap());
+    }
+    let done = table.delete_where(some()).unwrap().run().unwrap();
+    assert_eq!(done.changed, 37);
+    let gone: Vec<_> =
+        staff.iter().filter(|(_, (_, age))| *age < 40).map(|(at, _)| at.clone()).take(37).collect();
+    for at in gone {
+        staff.remove(&at).unwrap();
+    }
+    assert_rows(table.dynamic(), &staff, Copies::OF[1]);
+    // More than there are.
+    let done = table.delete_where(table.rows().department("Sales").top(1_000).entities()).unwrap().run();
+    assert_eq!(done.unwrap().changed, 463);
+    assert!(store.jobs().unwrap().is_empty());
+    assert_sound(&store);
+}
+
+/// A line of a log, which is spread over shards; found by each of its words, too.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Log", kind = "line")]
+#[key(partition = "log_{source:shard(4)}", row = "line_{at:08}_{source}")]
+#[index(by_level, partition = "level_{level}", row = "{at:08}_{source}", atomic)]
+struct Line {
+    source: u32,
+    at: u32,
+    level: u32,
+}
+
+fn lines(store: &Store, many: u32) -> table_core::Table<Line> {
+    let table = store.table::<Line>().unwrap();
+    let line = |at| Line { source: at % 7, at, level: at % 40 };
+    assert!(table.bulk_insert((0..many).map(line)).unwrap().failures.is_empty());
+    table
+}
+
+#[test]
+fn shards_are_gone_over_together() {
+    let scratch = Scratch::new();
+    let store = scratch.store_with(&relaxed());
+    let table = lines(&store, 8_000);
+    let is_there = |level| table.rows().all_shards().filter(|l| l.level.eq(level)).count().unwrap();
+    // Those of one level are far from one another, and lie in every shard.
+    let of_level = |level| table.rows().all_shards().filter(|l| l.level.eq(level)).entities();
+    let (all, most) = looked(table.delete_where(of_level(11)).unwrap().steps_of(10), |_| {});
+    assert_eq!((is_there(11), is_there(12)), (0, 200));
+    // Of each shard one row is looked at again in each step.
+    assert!((15_000..16_500).contains(&all), "{all}");
+    assert!(most <= 404, "{most}");
+    // From the last to the first, and all that is left of two levels by the index.
+    let backwards = of_level(12).rev();
+    let done = table.delete_where(backwards).unwrap().steps_of(3).run().unwrap();
+    assert_eq!((done.changed, is_there(12)), (200, 0));
+    let of_index = table.by_level().level(13).entities();
+    assert_eq!(table.delete_where(of_index).unwrap().steps_of(7).run().unwrap().changed, 200);
+    assert_eq!((is_there(13), table.all().count().unwrap()), (0, 7_400));
+    let report = table.check().unwrap();
+    assert!(report.is_sound() && report.copies == 7_400, "{report}");
+    assert_sound(&store);
+}
