@@ -76,7 +76,8 @@ fn writers_of_both_releases_lose_nothing_while_an_index_is_made() {
     assert_sound(&store);
 }
 
-/// A job that gives way takes few rows at a time, and others write between its steps.
+/// A job that gives way takes few rows at a time at first, and no more than others where that has them wait no longer; and
+/// others write between its steps.
 #[test]
 fn a_gentle_job_gives_way_between_short_steps() {
     let scratch = Scratch::new();
@@ -96,7 +97,7 @@ fn a_gentle_job_gives_way_between_short_steps() {
             }
         });
         let mut job = table.rebuild().unwrap().gentle();
-        let (mut steps, mut done, mut changed) = (0, 0, 0);
+        let (mut steps, mut done, mut changed, mut most) = (0, 0, 0, 50);
         let began = std::time::Instant::now();
         let mut working = Duration::ZERO;
         loop {
@@ -104,15 +105,16 @@ fn a_gentle_job_gives_way_between_short_steps() {
             let more = job.step().unwrap();
             working += step.elapsed();
             let now = job.progress();
-            assert!(now.done <= done + 2_000, "a step looks at few rows: {now} after {done}");
-            assert!(now.changed <= changed + 50, "a step changes few: {now} after {changed}");
-            (steps, done, changed) = (steps + 1, now.done, now.changed);
+            assert!(now.done <= done + 40 * most, "a step looks at few rows: {now} after {done}");
+            assert!(now.changed <= changed + most, "a step changes few: {now} after {changed}");
+            (steps, done, changed, most) = (steps + 1, now.done, now.changed, (2 * most).min(500));
             if !more {
                 break;
             }
         }
         is_over.store(true, Ordering::Relaxed);
-        assert!(steps >= 600 / 50, "{steps} steps");
+        // 50, 100, 200 and the rest, after it has looked for former copies.
+        assert!(steps >= 5, "{steps} steps");
         // What it does not work it rests, so that whoever writes is no longer away than a step.
         assert!(working <= began.elapsed());
         let written = written.load(Ordering::Relaxed);

@@ -32,7 +32,7 @@ use crate::typed::entity::Entity;
 
 /// The most that a step changes: so little that writers don't wait long for the transaction that it makes.
 const STEP: StepSize = StepSize { rows: 500 };
-/// The same of a job that gives way.
+/// The same of a job that gives way, at first.
 const GENTLE: StepSize = StepSize { rows: 50 };
 /// How many times as long as its step a job that gives way rests after it.
 const REST: u32 = 2;
@@ -105,6 +105,8 @@ pub struct Job<'j> {
     /// What is left to do, one after another.
     works: VecDeque<Box<dyn Work + 'j>>,
     is_gentle: bool,
+    /// The most that a step may change, and how much the next one does.
+    most: StepSize,
     size: StepSize,
     last: JobProgress,
     /// When this handle began to work, and how many rows it has looked at since.
@@ -147,6 +149,7 @@ impl<'j> Job<'j> {
             table: table.clone(),
             works: works.into(),
             is_gentle: false,
+            most: STEP,
             size: STEP,
             last: JobProgress::default(),
             since: None,
@@ -163,16 +166,19 @@ impl<'j> Job<'j> {
         Ok(self)
     }
 
-    /// The same, giving way to others: smaller steps, and a rest after each.
+    /// The same, giving way to others: smaller steps, and a rest after each that is twice as long. A step changes 50 rows at
+    /// first, and more where a commit takes long whatever it holds.
     pub fn gentle(mut self) -> Self {
         self.is_gentle = true;
-        self.steps_of(GENTLE.rows)
+        self.size = StepSize { rows: self.size.rows.min(GENTLE.rows) };
+        self
     }
 
-    /// The same in smaller steps, each of which changes so many rows or entities at most, and at least one: 500 otherwise, and
-    /// 50 of a job that gives way. A step that finds few looks at forty times as many.
+    /// The same in smaller steps, each of which changes so many rows or entities at most, and at least one: 500 otherwise. A
+    /// step that finds few looks at forty times as many.
     pub fn steps_of(mut self, rows: u64) -> Self {
-        self.size = StepSize { rows: rows.clamp(1, self.size.rows) };
+        self.most = StepSize { rows: rows.clamp(1, self.most.rows) };
+        self.size = StepSize { rows: self.size.rows.min(self.most.rows) };
         self
     }
 
@@ -247,7 +253,7 @@ impl<'j> Job<'j> {
                 note(&mut self.last, &mut self.since, (&at, None));
             }
             let table = work.reach(&self.table, &at)?;
-            let mut loader = table.loader();
+            let (begun, mut loader) = (Instant::now(), table.loader());
             let to = match work.step(&table, &at, size, &mut *loader)? {
                 Made::Moved => return Ok(true),
                 Made::Stepped(to) => Some(to),
@@ -257,8 +263,12 @@ impl<'j> Job<'j> {
                     to
                 }
             };
+            let made = begun.elapsed();
             let failed = loader.carry_out()?.into_iter().find_map(Result::err);
             let Some(failed) = failed else {
+                if self.is_gentle {
+                    self.size = paced(size, self.most, (made, begun.elapsed().saturating_sub(made)));
+                }
                 note(&mut self.last, &mut self.since, (&at, to.as_ref()));
                 if to.is_none() {
                     self.works.pop_front();
@@ -277,6 +287,22 @@ impl<'j> Job<'j> {
         }
         Err(Error::new(ErrorKind::ConditionNotMet).because("others were quicker each time"))
     }
+}
+
+/// How much the next step of a job that gives way changes, after one that took so long to make and so long to carry out.
+///
+/// Nobody waits for a step that is being made. Carrying it out, others wait for its rows, which take about as long as to make
+/// them, and for a commit, whose flush takes what the disk takes. Where that is most of it, a step of few rows has others wait
+/// as long as one of many, and more often for the same work.
+fn paced(size: StepSize, most: StepSize, (made, carried_out): (Duration, Duration)) -> StepSize {
+    let rows = if carried_out >= made.saturating_mul(4) {
+        size.rows.saturating_mul(2)
+    } else if carried_out < made.saturating_mul(2) {
+        size.rows / 2
+    } else {
+        size.rows
+    };
+    StepSize { rows: rows.max(GENTLE.rows).min(most.rows) }
 }
 
 /// Takes note of a step that was carried out.
@@ -300,5 +326,31 @@ impl fmt::Debug for Job<'_> {
             .field("table", &self.table.name())
             .field("progress", &self.last)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_gives_way_takes_larger_steps_where_a_commit_takes_long() {
+        let took = |rows, made, carried_out| {
+            let times = (Duration::from_millis(made), Duration::from_millis(carried_out));
+            paced(StepSize { rows }, STEP, times).rows
+        };
+        // A disk on which each commit takes 40 ms, and rows of which fifty take one.
+        assert_eq!(
+            [took(50, 1, 41), took(100, 2, 42), took(200, 4, 44), took(400, 8, 48)],
+            [100, 200, 400, 500]
+        );
+        assert_eq!(took(500, 10, 50), 500);
+        assert_eq!(took(500, 20, 60), 500);
+        // In memory.
+        assert_eq!([took(500, 10, 10), took(250, 5, 5), took(100, 2, 3), took(50, 1, 1)], [250, 125, 50, 50]);
+        // Whoever asks for less has less.
+        let slow = (Duration::from_millis(1), Duration::from_secs(1));
+        assert_eq!(paced(StepSize { rows: 3 }, StepSize { rows: 5 }, slow).rows, 5);
+        assert_eq!(paced(StepSize { rows: 60 }, StepSize { rows: 80 }, slow).rows, 80);
     }
 }
