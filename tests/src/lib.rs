@@ -1,5 +1,6 @@
 //! What the integration tests share.
 
+pub mod apart;
 pub mod bank;
 pub mod blobbed;
 pub mod broken;

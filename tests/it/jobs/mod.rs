@@ -1,5 +1,6 @@
 //! Indexes that come and go while programs write, and the jobs that make and remove them.
 
+mod apart;
 mod beside;
 mod cancelled;
 mod check;

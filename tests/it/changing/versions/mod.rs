@@ -1,5 +1,6 @@
 //! Structs in several versions: rows of a former one are read as what they become, and a migration writes them anew.
 
+mod apart;
 mod derived;
 mod jobs;
 mod keys;

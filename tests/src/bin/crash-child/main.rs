@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails panics")]
 
+mod apart;
 mod bank;
 mod blobs;
 mod compact;
@@ -38,6 +39,7 @@ fn main() {
         std::process::abort();
     });
     match role.as_str() {
+        "apart" => apart::work(&arguments),
         "bank" => bank::forever(&arguments),
         "write" => kill::write(&arguments),
         "increment" => peer::increment(&arguments),
