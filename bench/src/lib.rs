@@ -1,7 +1,7 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|living|all|tidy] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|living|periods|shapes|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
@@ -34,6 +34,7 @@ mod properties;
 mod random;
 mod report;
 mod rows;
+mod shapes;
 mod summing;
 mod threads;
 mod transacting;
@@ -73,6 +74,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "sum" => summing::run(arguments),
         "transaction" => transacting::run(arguments),
         "periods" => periods::run(arguments),
+        "shapes" => shapes::run(arguments),
         "living" => living::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),

@@ -1,7 +1,6 @@
 //! Entities with a table for each period.
 
 mod changes;
-mod figures;
 mod model;
 mod queries;
 mod sealed;

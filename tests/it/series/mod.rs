@@ -1,7 +1,6 @@
 //! Series: fields of which each slot is a property of its own.
 
 mod add;
-mod figures;
 mod grown;
 mod random;
 

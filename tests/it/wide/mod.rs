@@ -1,7 +1,6 @@
 //! Wide entities: several rows, one entity.
 
 mod damage;
-mod figures;
 mod grown;
 mod listed;
 mod random;

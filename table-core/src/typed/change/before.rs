@@ -213,11 +213,10 @@ impl Row {
 
     /// Compares the row with the values that were read from it.
     fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
-        let content = RowContent::new(RowKind { schema, cause: Cause::Entity }, values);
         let mut sealed = SealedFields::default();
         // What is opened is no longer what is stored.
-        if !schema.seals() && !schema.is_wide() && is_as_written(view, &content) {
-            let (unknown, of_parts) = (Vec::new(), Vec::new());
+        if !schema.seals() && are_as_written(view, schema, values) {
+            let (unknown, of_parts) = (Vec::new(), schema.parts.iter().map(|_| Unknown::new()).collect());
             return Ok(Self { is_exact: true, unknown, of_parts, sealed: Some(sealed) });
         }
         let fields = schema.fields;
@@ -252,6 +251,19 @@ impl Row {
     }
 }
 
+/// Whether an entity's own rows are what would be written of it today.
+fn are_as_written(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> bool {
+    let is =
+        |row: &RowView<'_>, cause| is_as_written(row, &RowContent::new(RowKind { schema, cause }, values));
+    if !schema.is_wide() {
+        return is(view, Cause::Entity);
+    }
+    let Some(parts) = view.parts() else { return false };
+    parts.len() == schema.parts.len()
+        && is(view, Cause::Entity)
+        && (1..).zip(parts).all(|(part, row)| row.as_ref().is_some_and(|row| is(row, Cause::Part(part))))
+}
+
 /// Whether a row has a property under the name that it had before.
 fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was) {
@@ -264,7 +276,16 @@ fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
 
 /// The properties of a row that are of no field.
 pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
+    unknown_in(view, schema, 0)
+}
+
+/// The same of a row of this number: the head, or a part.
+fn unknown_in(view: &RowView<'_>, schema: &Schema, row: usize) -> Result<Vec<(Box<str>, Value)>> {
+    let fields = schema.fields;
     let mut unknown = Vec::new();
+    // Most rows have their properties in the order of the fields, so each is looked for from the last one on: to look
+    // through all fields for each of hundreds takes longer than the whole change.
+    let mut next = fields.iter().position(|field| field.part == row).unwrap_or(0);
     for property in view.properties() {
         let (name, value) = property?;
         let is_of = |field: &Field| {
@@ -272,8 +293,15 @@ pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<V
                 || field.was == Some(name)
                 || field.blind.is_some_and(|blind| blind.property == name)
         };
-        let is_own = name == ENTITY_TYPE || name == ENTITY_PARTS && schema.is_wide();
-        if !is_own && !schema.fields.iter().any(is_of) {
+        if name == ENTITY_TYPE || name == ENTITY_PARTS && schema.is_wide() {
+            continue;
+        }
+        let (before, from) = fields.split_at(next.min(fields.len()));
+        if let Some(ahead) = from.iter().position(is_of) {
+            next += ahead;
+        } else if let Some(at) = before.iter().position(is_of) {
+            next = at;
+        } else {
             unknown.push((name.into(), value.to_value()));
         }
     }
@@ -293,10 +321,9 @@ fn of_parts(view: &RowView<'_>, schema: &Schema) -> Result<Vec<Unknown>> {
         );
         return Err(Error::new(ErrorKind::LayoutChanged).because(because));
     }
-    parts
-        .iter()
-        .take(said)
-        .map(|part| part.as_ref().map_or(Ok(Vec::new()), |part| unknown(part, schema)))
+    (1..)
+        .zip(parts.iter().take(said))
+        .map(|(row, part)| part.as_ref().map_or(Ok(Vec::new()), |part| unknown_in(part, schema, row)))
         .collect()
 }
 
