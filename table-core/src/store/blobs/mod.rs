@@ -3,10 +3,12 @@
 mod books;
 pub(in crate::store) mod check;
 mod draft;
+mod references;
 mod tasks;
 #[cfg(test)]
 #[cfg(feature = "blob")]
 mod tests;
+mod uploads;
 mod view;
 
 pub(in crate::store) use self::books::BlobBooks;

@@ -1,7 +1,5 @@
 //! What is done to blobs, drafted.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -21,11 +19,11 @@ use crate::store::records::meta;
 /// Content whose segments have their checksums. It is shared between the attempts to write it.
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Sealed {
-    id: BlobId,
-    content_type: Box<str>,
-    first: u32,
+    pub(super) id: BlobId,
+    pub(super) content_type: Box<str>,
+    pub(super) first: u32,
     segments: Vec<(Vec<u8>, Arc<Vec<u8>>)>,
-    length: u64,
+    pub(super) length: u64,
 }
 
 impl Sealed {
@@ -40,7 +38,7 @@ impl Sealed {
         Self { id, content_type, first, segments: (first..).zip(segments).map(seal).collect(), length }
     }
 
-    fn digest(&self) -> u64 {
+    pub(super) fn digest(&self) -> u64 {
         let checksums = self.segments.iter().map(|(_, record)| meta::checksum_of(record));
         checksums.fold(0, u64::wrapping_add)
     }
@@ -222,7 +220,7 @@ impl BlobDraft<'_> {
     }
 
     /// Refuses a container that is not there.
-    fn check_container(&self, container: u32) -> Result<()> {
+    pub(super) fn check_container(&self, container: u32) -> Result<()> {
         match self.directory()?.get(container) {
             Some(listed) if !listed.is_dropped => Ok(()),
             _ => Err(view::no_such_container()),
@@ -238,7 +236,7 @@ impl BlobDraft<'_> {
     }
 
     /// Has a name lead to a blob, whose references count it already.
-    fn set_name(&mut self, container: u32, name: &str, id: BlobId, is_new: bool) -> Result<()> {
+    pub(super) fn set_name(&mut self, container: u32, name: &str, id: BlobId, is_new: bool) -> Result<()> {
         let key = keys::name(container, name);
         let old = self.find(&key)?.map(std::borrow::Cow::into_owned);
         if is_new && old.is_some() {
@@ -266,7 +264,7 @@ impl BlobDraft<'_> {
         self.set_name(container, name, content.id, is_new)
     }
 
-    fn add_content(&mut self, content: &Sealed) -> Result<()> {
+    pub(super) fn add_content(&mut self, content: &Sealed) -> Result<()> {
         for (key, record) in &content.segments {
             self.replace_sealed(key, None, Some(record.clone()))?;
         }
@@ -363,124 +361,6 @@ impl BlobDraft<'_> {
         self.release(named.id)?;
         Ok(true)
     }
-
-    /// Counts the references that rows come to have, and those that go.
-    pub(in crate::store) fn refer(
-        &mut self,
-        references: &BTreeMap<BlobId, (i64, Option<u64>)>,
-    ) -> Result<()> {
-        for (id, (count, length)) in references {
-            let by = u32::try_from(count.unsigned_abs()).unwrap_or(u32::MAX);
-            match count.cmp(&0) {
-                Ordering::Less => self.release_many(*id, by)?,
-                Ordering::Equal => {}
-                Ordering::Greater => self.take(*id, by, *length)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives references to a blob that has one, or has just been uploaded.
-    fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
-        let old = self.blob(id)?.ok_or_else(gone)?;
-        let waiting = if old.0.references == 0 { self.waiting(id)? } else { None };
-        if waiting == Some(Waiting::Gone) || length.is_some_and(|length| length != old.0.length) {
-            return Err(gone());
-        }
-        let mut blob = old.0.clone();
-        blob.references = blob.references.checked_add(by).ok_or_else(|| {
-            Error::new(ErrorKind::ValueOutOfRange).because("a blob has 2^32 references at most")
-        })?;
-        if waiting.is_some() {
-            self.set_waiting(id, None)?;
-        }
-        self.set_blob(id, Some(&old), Some(&blob))
-    }
-
-    /// Takes a reference from a blob, which goes with its last one.
-    fn release(&mut self, id: BlobId) -> Result<()> {
-        self.release_many(id, 1)
-    }
-
-    fn release_many(&mut self, id: BlobId, by: u32) -> Result<()> {
-        let old = self.must_have_blob(id)?;
-        let mut blob = old.0.clone();
-        blob.references = blob.references.checked_sub(by).ok_or_else(|| view::damaged(&keys::blob(id)))?;
-        self.set_blob(id, Some(&old), Some(&blob))?;
-        if blob.references == 0 { self.give_up(id) } else { Ok(()) }
-    }
-
-    /// Removes a blob that nothing leads to: at once, or later if it is large.
-    fn give_up(&mut self, id: BlobId) -> Result<()> {
-        self.set_waiting(id, Some(Waiting::Gone))?;
-        let (blob, _) = self.must_have_blob(id)?;
-        if segments(blob.length) <= REMOVED_AT_ONCE {
-            return self.clear(id).map(drop);
-        }
-        self.has_left = true;
-        Ok(())
-    }
-
-    /// Removes some of a blob that is to be removed, or whose upload is over; whether nothing is left.
-    fn clear(&mut self, id: BlobId) -> Result<bool> {
-        if !self.waiting(id)?.is_some_and(|waiting| waiting.is_over(self.clock.now)) {
-            return Ok(true);
-        }
-        let old = self.must_have_blob(id)?;
-        let (length, digest) = self.remove_segments(id, &old.0, REMOVED_AT_ONCE)?;
-        if length > 0 {
-            let blob = BlobRecord { length, digest, ..old.0.clone() };
-            self.set_waiting(id, Some(Waiting::Gone))?;
-            self.set_blob(id, Some(&old), Some(&blob))?;
-            return Ok(false);
-        }
-        self.set_waiting(id, None)?;
-        self.set_blob(id, Some(&old), None)?;
-        Ok(true)
-    }
-
-    /// Takes in the next stage of an upload.
-    fn stage(&mut self, content: &Sealed) -> Result<()> {
-        let (id, now) = (content.id, self.clock.store);
-        let old = if content.first == 0 { None } else { Some(self.upload(id)?) };
-        let mut blob = match &old {
-            Some((blob, _)) => blob.clone(),
-            None => BlobRecord {
-                length: 0,
-                digest: 0,
-                references: 0,
-                made: now,
-                changed: now,
-                content_type: content.content_type.clone(),
-            },
-        };
-        if blob.length != u64::from(content.first) * full() {
-            return Err(expired());
-        }
-        self.add_content(content)?;
-        blob.length += content.length;
-        blob.digest = blob.digest.wrapping_add(content.digest());
-        self.set_waiting(id, Some(Waiting::Upload(self.clock.now)))?;
-        self.set_blob(id, old.as_ref(), Some(&blob))
-    }
-
-    /// An upload that has begun.
-    fn upload(&self, id: BlobId) -> Result<(BlobRecord, u64)> {
-        match self.waiting(id)? {
-            Some(Waiting::Upload(_)) => self.must_have_blob(id),
-            _ => Err(expired()),
-        }
-    }
-
-    fn name_upload(&mut self, container: u32, name: &str, id: BlobId, is_new: bool) -> Result<()> {
-        self.check_container(container)?;
-        let old = self.upload(id)?;
-        let now = self.clock.store;
-        let blob = BlobRecord { references: 1, made: now, changed: now, ..old.0.clone() };
-        self.set_waiting(id, None)?;
-        self.set_blob(id, Some(&old), Some(&blob))?;
-        self.set_name(container, name, id, is_new)
-    }
 }
 
 /// The key of a segment, if a blob can have so many.
@@ -489,18 +369,4 @@ fn segment_key(id: BlobId, number: u64) -> Result<Vec<u8>> {
         Error::new(ErrorKind::BlobTooLarge).because("a blob has 2^32 segments of 64 KiB at most")
     })?;
     Ok(keys::segment(id, number))
-}
-
-#[cold]
-fn gone() -> Error {
-    Error::new(ErrorKind::BlobGone).because(
-        "no entity holds the blob any more, or it was uploaded more than an hour ago and none has come to; upload it again",
-    )
-}
-
-#[cold]
-fn expired() -> Error {
-    Error::new(ErrorKind::UploadExpired).because(
-        "nothing came for more than an hour, and what had come of the blob was removed; upload it again",
-    )
 }
