@@ -3,6 +3,7 @@
 //! Nothing is read for it: the executor adds inside its transaction, so two who add to one row at one time are never in each
 //! other's way.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::listing::{self, ListBecomes, Listing, TextOf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef, body};
-use crate::schema::{Absent, List, Schema, Sum, SumOf, Summary, ValueError};
+use crate::schema::{Absent, LIST_SEPARATOR, List, Schema, Sum, SumOf, Summary, ValueError};
 
 /// What is added to a number of an entity's own row.
 #[derive(Clone, Copy)]
@@ -114,6 +115,12 @@ impl Amounts {
         Self { kind, adds: Vec::new(), is_building: mends, own: Arc::default(), listings: all }
     }
 
+    /// These ids are to be on a list, or not.
+    pub(crate) fn of_ids(kind: RowKind, ids: BTreeMap<String, bool>) -> Self {
+        let listings = ids.into_iter().map(|(id, stays)| Listing { id, stays }).collect();
+        Self { kind, adds: Vec::new(), is_building: false, own: Arc::default(), listings }
+    }
+
     /// So much, to make a summary right.
     pub(crate) fn differing(kind: RowKind, adds: Vec<i128>) -> Self {
         Self { kind, adds, is_building: true, own: Arc::default(), listings: Vec::new() }
@@ -144,6 +151,21 @@ impl Amounts {
     #[cold]
     pub fn no_room(&self) -> Error {
         listing::no_room(self.name())
+    }
+
+    /// Whether a list is put right, whatever it says.
+    pub(crate) fn mends(&self) -> bool {
+        self.is_building
+    }
+
+    /// The ids, and whether they are to be on the list.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.listings.iter().map(|listing| (&*listing.id, listing.stays))
+    }
+
+    /// The most bytes that a list gets by them.
+    pub(crate) fn bytes_of_ids(&self) -> usize {
+        self.ids().filter(|(_, stays)| *stays).map(|(id, _)| id.len() + LIST_SEPARATOR.len_utf8()).sum()
     }
 
     /// What is put on a list, and taken off it.

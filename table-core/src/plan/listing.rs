@@ -27,7 +27,7 @@ const IDS: &str = "Ids";
 const UNITS: usize = limits::STRING_UNITS;
 
 /// The most bytes of a list in a blob: what a transaction may bring of a blob.
-const MOST: usize = 4 << 20;
+pub(crate) const MOST: usize = 4 << 20;
 
 /// What becomes of an id on a list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +48,20 @@ pub enum ListBecomes {
     Row(Vec<(&'static str, Value)>),
     /// It has more ids than its row has room for, and this is their text.
     Long(String),
+}
+
+impl ListBecomes {
+    /// How many bytes the ids have that are written, with what stands between them.
+    pub(crate) fn bytes(&self) -> Option<usize> {
+        match self {
+            Self::Same | Self::Gone => None,
+            Self::Row(properties) => {
+                let texts = properties.iter().filter(|(name, _)| *name != ENTITY_TYPE);
+                Some(texts.filter_map(|(_, text)| text.as_str()).map(|text| text.len() + 1).sum())
+            }
+            Self::Long(text) => Some(text.len()),
+        }
+    }
 }
 
 /// What gives the value that a row has in a property, if it has one.

@@ -27,7 +27,9 @@ pub(crate) use draft::{Draft, OldRows, Printed, Reach};
 pub use explain::WriteExplain;
 pub use follow::{CopyPlace, Follow, Hold, Intent};
 pub use listing::{ListBecomes, TextOf};
-pub(crate) use listing::{Listing, blob_of, damaged as damaged_list, ids_of, row_of_blob, with_blob};
+pub(crate) use listing::{
+    Listing, MOST as MOST_OF_LIST, blob_of, damaged as damaged_list, ids_of, row_of_blob, with_blob,
+};
 pub use one_or_more::OneOrMore;
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};
 pub(crate) use rows::{EntityRow, EntityRows, Found, check_tokens};

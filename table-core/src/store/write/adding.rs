@@ -29,13 +29,17 @@ impl Writing<'_, '_> {
     pub(super) fn examine_addition(
         &mut self,
         plan: &Prepared,
-        addition: &EncodedAddition,
+        (at, addition): (usize, &EncodedAddition),
     ) -> Result<AppliedRow> {
         if addition.amounts.are_own() {
             return self.examine_own(plan, addition);
         }
         if addition.amounts.are_ids() {
-            return self.examine_list(plan, addition);
+            if self.gathered.has(plan.bytes(&addition.key)) {
+                self.scratch.waiting.push(at);
+                return Ok(AppliedRow::DONE);
+            }
+            return self.examine_list(plan, (at, addition));
         }
         let key = plan.bytes(&addition.key);
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
@@ -75,10 +79,18 @@ impl Writing<'_, '_> {
     }
 
     /// The same of a list: ids come and go, and the row with the first and the last of them.
-    fn examine_list(&mut self, plan: &Prepared, addition: &EncodedAddition) -> Result<AppliedRow> {
+    fn examine_list(
+        &mut self,
+        plan: &Prepared,
+        (at, addition): (usize, &EncodedAddition),
+    ) -> Result<AppliedRow> {
+        #[cfg(test)]
+        EXAMINED.set(EXAMINED.get() + 1);
         let (key, amounts) = (plan.bytes(&addition.key), &addition.amounts);
         let Some(bytes) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? else {
-            let new = match amounts.becomes_of_list(None)? {
+            let becomes = amounts.becomes_of_list(None)?;
+            self.scratch.listed.extend(becomes.bytes().map(|bytes| (at, bytes)));
+            let new = match becomes {
                 ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
                 ListBecomes::Long(text) => self.encode_long(plan, addition, (&text, None))?,
                 ListBecomes::Same | ListBecomes::Gone => New::Nothing,
@@ -108,6 +120,7 @@ impl Writing<'_, '_> {
             let mut of_old = |name: &str| with_blob(bytes.as_deref(), name, || view.get(name));
             (amounts.becomes_of_list(Some(&mut of_old))?, blob)
         };
+        self.scratch.listed.extend(becomes.bytes().map(|bytes| (at, bytes)));
         let new = match becomes {
             ListBecomes::Same => return Ok(AppliedRow::of(Some(old), New::Kept)),
             ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
@@ -243,6 +256,12 @@ impl Writing<'_, '_> {
 
 fn borrowed_values<'v>(properties: &'v [(&'static str, Value)]) -> Vec<RowProperty<'v>> {
     properties.iter().map(|(name, value)| (*name, value.as_value_ref())).collect()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many lists this thread has looked at, which is to write them.
+    pub(super) static EXAMINED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 #[cold]

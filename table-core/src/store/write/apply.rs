@@ -4,7 +4,8 @@
 //! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
 //! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
-use super::encoded::{EncodedStep, Prepared};
+use super::encoded::{EncodedGroup, EncodedStep, Prepared};
+use super::gathered::Gathered;
 use super::transaction::{Touched, Transaction, touched};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -37,6 +38,10 @@ pub(super) struct Scratch {
     pub(super) applied: Vec<AppliedRow>,
     /// What the lists of a plan that is being examined are to say, where that is too much for their rows.
     pub(super) lists: Vec<Sealed>,
+    /// The additions of that plan to lists that it is the first to change, by their places in it, and the bytes of the ids then;
+    pub(super) listed: Vec<(usize, usize)>,
+    /// and those that can wait until the lists are written.
+    pub(super) waiting: Vec<usize>,
     pub(super) writer: RowWriter,
     pub(super) order: Vec<Place>,
 }
@@ -116,7 +121,7 @@ impl<'e> Transaction<'e> {
         if let Some(step) = plan.step.as_deref().filter(|_| plan.is_step_alone()) {
             return Ok(self.carry_step(step)?.map_err(|error| plan.locate_group(error, 0)));
         }
-        self.scratch.lists.clear();
+        self.write_lists_for(plan)?;
         let timestamp = match self.begin_plan(plan) {
             Ok(timestamp) => timestamp,
             Err(refused) => return Ok(Err(refused)),
@@ -130,6 +135,27 @@ impl<'e> Transaction<'e> {
             Ok(drafted) => drafted,
             Err(error) => return Ok(Err(plan.locate_group(error, 0))),
         };
+        let done = self.carry(plan, timestamp)?;
+        if done.is_ok() {
+            self.carry_out(drafted, plan)?;
+            self.gather(plan, timestamp);
+            if let Some(step) = &plan.step {
+                self.write_step(step)?;
+            }
+        }
+        Ok(done.map(|()| {
+            self.state = None;
+            self.meta.high_water = timestamp;
+            timestamp
+        }))
+    }
+
+    /// Carries out what a plan does to rows and blobs.
+    pub(super) fn carry(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
+        let Scratch { lists, listed, waiting, .. } = &mut *self.scratch;
+        lists.clear();
+        listed.clear();
+        waiting.clear();
         let is_blind = plan.is_blind();
         let mut examined = if is_blind { Ok(()) } else { self.writing().examine(plan) };
         let mut blobs = None;
@@ -146,17 +172,9 @@ impl<'e> Transaction<'e> {
             examined => self.writing().change(plan, timestamp, examined)?,
         };
         if done.is_ok() {
-            self.carry_out(drafted, plan)?;
             self.carry_out_blobs(blobs, plan)?;
-            if let Some(step) = &plan.step {
-                self.write_step(step)?;
-            }
         }
-        Ok(done.map(|()| {
-            self.state = None;
-            self.meta.high_water = timestamp;
-            timestamp
-        }))
+        Ok(done)
     }
 
     /// What one plan works with.
@@ -171,6 +189,7 @@ impl<'e> Transaction<'e> {
             records: self.records,
             tree: &mut self.tree,
             blobs: Blobs { db: self.blobs, books: self.blob_books.as_deref(), begun: self.begun },
+            gathered: &self.gathered,
         }
     }
 
@@ -213,10 +232,8 @@ impl<'e> Transaction<'e> {
     fn begin_plan(&mut self, plan: &Prepared) -> Result<Ticks, Refused> {
         let timestamp = self.next_timestamp().map_err(|refused| plan.locate_all(refused))?;
         for (number, group) in plan.groups.iter().enumerate() {
-            let at = self.touch(&group.table).map_err(|refused| plan.locate_first(refused, number))?;
-            let Some(touched) = self.tables.get_mut(at) else { continue };
-            touched.before_plan = touched.counts;
-            touched.known = touched.grown.as_ref().map(|grown| grown.0.len());
+            let touched = self.begin_group(group).map_err(|refused| plan.locate_first(refused, number))?;
+            let Some(touched) = touched else { continue };
             let checked = touched.state.check_declarations(group.declarations.iter().copied());
             checked.map_err(|refused| plan.locate_first(refused, number))?;
             if !group.epochs.iter().all(|epoch| touched.state.is_epoch(epoch)) {
@@ -225,6 +242,17 @@ impl<'e> Transaction<'e> {
             touched.state.check_kinds(plan, number)?;
         }
         Ok(timestamp)
+    }
+
+    /// Looks at the table of a group of a plan that begins.
+    pub(super) fn begin_group(&mut self, group: &EncodedGroup) -> Result<Option<&mut Touched>> {
+        let at = self.touch(&group.table)?;
+        let mut touched = self.tables.get_mut(at);
+        if let Some(touched) = &mut touched {
+            touched.before_plan = touched.counts;
+            touched.known = touched.grown.as_ref().map(|grown| grown.0.len());
+        }
+        Ok(touched)
     }
 }
 
@@ -240,6 +268,8 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) records: Option<Tree>,
     pub(super) tree: &'g mut Option<Tree>,
     pub(super) blobs: Blobs<'g>,
+    /// Lists that plans before have changed.
+    pub(super) gathered: &'g Gathered,
 }
 
 /// What is known of blobs in a transaction.

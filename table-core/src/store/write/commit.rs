@@ -196,6 +196,12 @@ impl Writer {
         (self.transactions.load(Ordering::Relaxed), self.batches.load(Ordering::Relaxed))
     }
 
+    /// How many wait for a leader.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.queue).waiting.len()
+    }
+
     /// Carries out one prepared write, alone or in company.
     pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
@@ -441,7 +447,7 @@ mod tests {
     }
 
     fn waiting(store: &Store) -> usize {
-        lock(&store.lmdb().unwrap().writer.queue).waiting.len()
+        store.lmdb().unwrap().writer.waiting()
     }
 
     #[test]

@@ -46,8 +46,8 @@ impl Writing<'_, '_> {
             }
         }
         self.scratch.explored.forget_way();
-        for addition in &plan.additions {
-            match self.examine_addition(plan, addition) {
+        for (at, addition) in plan.additions.iter().enumerate() {
+            match self.examine_addition(plan, (at, addition)) {
                 Ok(applied) => self.scratch.applied.push(applied),
                 Err(refused) => return Err(plan.locate_addition(refused, addition)),
             }

@@ -174,8 +174,8 @@ impl Errands {
 }
 
 impl Prepared {
-    /// A step of a job by itself.
-    pub(crate) fn of_step(table: &Arc<TableState>, step: JobStep) -> Self {
+    /// A plan that does nothing.
+    fn of_nothing() -> Self {
         Self {
             groups: OneOrMore::default(),
             rows: Vec::new(),
@@ -187,9 +187,31 @@ impl Prepared {
             sealed_at: SealedAt::NOTHING,
             keeps_times: false,
             as_of: None,
-            step: Some(Box::new(EncodedStep { table: table.clone(), step })),
+            step: None,
             errands: None,
             blobs: None,
+        }
+    }
+
+    /// A step of a job by itself.
+    pub(crate) fn of_step(table: &Arc<TableState>, step: JobStep) -> Self {
+        let step = Some(Box::new(EncodedStep { table: table.clone(), step }));
+        Self { step, ..Self::of_nothing() }
+    }
+
+    /// An addition to the row of this key by itself.
+    pub(super) fn of_addition(table: &Arc<TableState>, (key, seed): (&[u8], u64), amounts: Amounts) -> Self {
+        let group = EncodedGroup {
+            table: table.clone(),
+            first: 0,
+            declarations: OneOrMore::default(),
+            epochs: OneOrMore::default(),
+        };
+        Self {
+            groups: std::iter::once(group).collect(),
+            additions: vec![EncodedAddition { key: 0..key.len(), seed, group: 0, at: 0, amounts }],
+            bytes: key.to_vec(),
+            ..Self::of_nothing()
         }
     }
 

@@ -10,6 +10,7 @@ mod declared;
 pub(in crate::store) mod encoded;
 mod entries;
 mod errands;
+mod gathered;
 mod insert;
 mod merging;
 mod numbering;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::apply::Scratch;
 use super::commit::Writer;
 use super::encoded::EncodedGroup;
+use super::gathered::Gathered;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::row::dict::{Dict, Length};
@@ -45,6 +46,8 @@ pub(crate) struct Transaction<'e> {
     /// The same of blobs.
     pub(super) blobs: Option<Db>,
     pub(super) blob_books: Option<Box<BlobBooks>>,
+    /// Lists that its plans have changed.
+    pub(super) gathered: Gathered,
 }
 
 /// A table that the transaction has written to.
@@ -109,6 +112,7 @@ impl<'e> Transaction<'e> {
             books: None,
             blobs,
             blob_books: None,
+            gathered: Gathered::default(),
         })
     }
 
@@ -162,6 +166,7 @@ impl<'e> Transaction<'e> {
 
     /// Writes the small records and commits.
     pub(crate) fn commit(mut self) -> Result<()> {
+        self.write_lists()?;
         self.check_rows()?;
         self.meta.write(self.dbs.main, &mut self.txn)?;
         for touched in &mut self.tables {

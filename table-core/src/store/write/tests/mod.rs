@@ -1,6 +1,8 @@
 //! Plans carried out: groups of several tables and partitions, and conditions on rows that are not written.
 
 mod groups;
+#[cfg(feature = "blob")]
+mod lists;
 mod unchanged;
 
 use std::sync::Arc;
