@@ -22,6 +22,7 @@ pub mod random;
 pub mod reader;
 pub mod releases;
 pub mod rolling;
+pub mod rolls;
 pub mod staff;
 pub mod together;
 pub mod vault;

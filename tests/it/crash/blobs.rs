@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use integration_tests::blobbed::{Picture, Scan, bytes, staged};
 use integration_tests::random::Random;
+use integration_tests::rolls::{OF_ROW, Roll, discharge, enlist, sides};
 use integration_tests::{Scratch, vault};
 use table_core::blob::Log;
-use table_core::{IfMatch, Store};
+use table_core::{ErrorKind, IfMatch, Store};
 
 use super::{child, seed, size};
 
@@ -147,6 +148,88 @@ fn what_was_sealed_is_there_whole_however_often_the_writers_are_killed() {
     assert_eq!(stats.blobs, stats.waiting, "nothing is left but uploads that have not expired");
     println!("sealed: {} kills, {done} acknowledged, {} uploads left", cycles * 2, stats.waiting);
     assert!(done > cycles / 2, "too little was done");
+}
+
+#[test]
+fn long_lists_agree_with_their_entities_however_often_the_writers_are_killed() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    // One is in a blob, and one goes there and comes back.
+    let store = Store::open(&path).unwrap();
+    let there = OF_ROW + 40;
+    enlist(&store, 0..there, 0).unwrap();
+    enlist(&store, there..there + OF_ROW - 3, 1).unwrap();
+    let there = there + OF_ROW - 3;
+    drop(store);
+    let mut random = Random::new(seed());
+    let (mut said, mut done) = (Said::default(), 0);
+    let cycles = size("CRASH_LIST_KILLS", 6);
+    for cycle in 0..cycles {
+        let start = |number: u64| {
+            let first = (cycle * 2 + number + 10) * 1_000;
+            child("blob-work", &[path.to_str().unwrap(), &first.to_string(), "lists"])
+        };
+        let mut children = [start(0), start(1)];
+        children.iter_mut().for_each(|child| child.expect("ready"));
+        for child in children {
+            std::thread::sleep(Duration::from_micros(random.below(150_000)));
+            for line in child.kill() {
+                said.hear(&line);
+                done += 1;
+            }
+        }
+        let store = Store::options().verify_first(true).open(&path).unwrap();
+        let report = store.check().unwrap();
+        assert!(report.problems.is_empty(), "kill {cycle}: {:#?}", report.problems);
+        let found = sides(&store).unwrap().unwrap_or_else(|side| panic!("kill {cycle}: the list of {side}"));
+        let found: BTreeSet<_> = found.into_values().flatten().collect();
+        assert!((0..there).all(|number| found.contains(&number)));
+        let missing = said.pictures.difference(&found).filter(|number| said.keeps(**number)).count();
+        assert_eq!(missing, 0, "kill {cycle}");
+        assert!(found.is_disjoint(&said.removed));
+        // Keeps it small.
+        for number in found.range(there..) {
+            discharge(&store, *number).unwrap();
+        }
+        said.pictures.clear();
+        assert_eq!(store.stats().unwrap().blobs.blobs, 1);
+    }
+    let store = Store::open(&path).unwrap();
+    store.drop_table("Rolls").unwrap();
+    store.reclaim().unwrap();
+    assert_eq!(store.stats().unwrap().blobs.blobs, 0);
+    println!("lists: {} kills, {done} acknowledged", cycles * 2);
+    assert!(done > cycles / 2, "too little was done");
+}
+
+#[test]
+fn a_long_list_that_another_process_has_changed_since_the_snapshot_says_so() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    // This process has opened the store before there was any blob in it.
+    let store = Store::open(&path).unwrap();
+    let rolls = store.table::<Roll>().unwrap();
+    let path = path.to_str().unwrap();
+    let mut others = child("blob-work", &[path, "0", "enlist"]);
+    others.expect("enlisted");
+    let early = store.snapshot().unwrap();
+    drop(others.kill());
+    let mut others = child("blob-work", &[path, "5000", "lists"]);
+    others.expect("ready");
+    others.expect("picture 5000");
+    drop(others.kill());
+    let error = rolls.at(&early).list(Roll::by_side(0)).map(|list| list.len()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BlobGone, "{error}");
+    let text = error.to_string();
+    assert!(text.contains("take another snapshot") && text.contains("side_"), "{text}");
+    // All else of the snapshot is as it was, and the next one has the list, whoever changes it meanwhile.
+    assert_eq!(rolls.at(&early).rows().count().unwrap(), u64::from(OF_ROW + 1));
+    let late = store.snapshot().unwrap();
+    let there = rolls.at(&late).list(Roll::by_side(0)).unwrap().len();
+    assert!(there > OF_ROW as usize + 1, "{there}");
+    enlist(&store, 800_000..800_001, 0).unwrap();
+    assert_eq!(rolls.at(&late).list(Roll::by_side(0)).unwrap().len(), there);
+    assert_eq!(rolls.list(Roll::by_side(0)).unwrap().len(), there + 1);
 }
 
 #[test]

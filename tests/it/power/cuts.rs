@@ -105,6 +105,13 @@ fn sealed_blobs_of_a_relaxed_store_lose_the_last_commit_at_most() {
 }
 
 #[test]
+fn long_lists_of_a_durable_store_agree_with_their_entities() {
+    let seen = cuts("rolls durable", 60);
+    seen.assert_good("long lists, durable");
+    assert_eq!(seen.lost, 0);
+}
+
+#[test]
 fn periods_and_what_follows_of_a_durable_store_are_there() {
     let seen = cuts("shapes durable", 100);
     seen.assert_good("periods and what follows, durable");

@@ -1,6 +1,6 @@
 //! What is on its way in the store that is damaged: an index that is being filled and one that is being swept, with the
 //! cursors of their jobs, copies in another table and partition, and queues with messages that wait, are due later, are held
-//! by somebody and were set aside. What else is on its way has a module of its own each: blobs, copies that are to follow,
+//! by somebody and were set aside. What else is on its way has a module of its own each: blobs, long lists, copies that are to follow,
 //! periods and their floor, what follows from other entities.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use table_core::{Copied, ErrorKind, Key, Result, Store, Stored};
 
 use self::after::Sailor;
 use super::people::{all, compare, one};
-use super::{Findings, blobs, fleet, letters, tides};
+use super::{Findings, blobs, fleet, letters, rolls, tides};
 
 /// The crew as it was first declared, with copies in another table.
 pub(crate) mod before {
@@ -85,7 +85,14 @@ impl From<Sailor> for before::Sailor {
 
 /// Whether the rows of a table are entities of these kinds, and their copies.
 pub(super) fn is_declared(table: &str) -> bool {
-    let known = || TABLES.iter().chain(&letters::TABLES).chain(&fleet::TABLES).chain(&blobs::TABLES);
+    let known = || {
+        TABLES
+            .iter()
+            .chain(&letters::TABLES)
+            .chain(&fleet::TABLES)
+            .chain(&blobs::TABLES)
+            .chain(&rolls::TABLES)
+    };
     is_of_period(table) || known().any(|known| *known == table)
 }
 
@@ -125,6 +132,7 @@ pub(super) fn build(store: &Store) -> Result<()> {
         orders.send_unique(&format!("key {number}"), &format!("unique {number}"))?;
     }
     blobs::build(store)?;
+    rolls::build(store)?;
     tides::build(store)?;
     letters::build(store)?;
     fleet::build(store)
@@ -179,6 +187,7 @@ impl Begun {
         self.compare_crew(store, findings);
         self.compare_queues(store, findings);
         blobs::compare(store, findings);
+        rolls::compare(store, findings);
         tides::compare(store, findings);
         letters::compare(store, findings);
         fleet::compare(store, findings);
@@ -234,6 +243,7 @@ impl Begun {
             findings.error(&error);
         }
         blobs::go_on(store, findings);
+        rolls::go_on(store, findings);
         tides::go_on(store, findings);
         letters::go_on(store, findings);
         fleet::go_on(store, findings);

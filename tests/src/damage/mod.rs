@@ -5,6 +5,7 @@ mod blobs;
 pub(crate) mod fleet;
 pub(crate) mod letters;
 mod people;
+mod rolls;
 mod rows;
 pub(crate) mod tides;
 mod writes;

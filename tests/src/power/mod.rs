@@ -17,6 +17,7 @@ pub mod images;
 pub mod log;
 pub mod mixed;
 pub mod plain;
+mod rolls;
 pub mod run;
 mod scans;
 pub mod sealed;
@@ -50,6 +51,8 @@ pub enum Work {
     Blobs(Durability),
     /// Sealed blobs are held by rows and removed, and keys rotated and destroyed.
     Scans(Durability),
+    /// Index lists go from their rows into blobs, and back.
+    Rolls(Durability),
     /// Periods come and go, copies follow, summaries and copies of other entities are kept, and entities converted.
     Shapes(Durability),
     /// A little of all, by one thread that goes on when it is refused something.
@@ -71,6 +74,7 @@ impl Work {
             "begun" => Self::Begun(level),
             "blobs" => Self::Blobs(level),
             "scans" => Self::Scans(level),
+            "rolls" => Self::Rolls(level),
             "shapes" => Self::Shapes(level),
             "mixed" => Self::Mixed(level),
             _ => return None,
@@ -89,6 +93,7 @@ impl Work {
             Self::Begun(level) => begun::run(root, level),
             Self::Blobs(level) => blobs::run(root, level),
             Self::Scans(level) => scans::run(root, level),
+            Self::Rolls(level) => rolls::run(root, level),
             Self::Shapes(level) => shapes::run(root, level),
             Self::Mixed(level) => mixed::run(root, level, seed),
         }
@@ -106,6 +111,7 @@ impl Work {
             Self::Begun(level) => begun::verify(root, level, acks),
             Self::Blobs(level) => blobs::verify(root, level, acks),
             Self::Scans(level) => scans::verify(root, level, acks),
+            Self::Rolls(level) => rolls::verify(root, level, acks),
             Self::Shapes(level) => shapes::verify(root, level, acks),
             Self::Mixed(level) => mixed::verify(root, level, seed, acks),
         }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use super::TableAt;
 use super::key::{Key, KeyResult, print};
 use super::origin::Origin;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
@@ -88,7 +88,12 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn list(&self, key: ListKey<E>) -> Result<Listed<E>> {
-        Listed::read(self.dynamic(), self.dynamic().snapshot()?, &key)
+        let read = || Listed::read(self.dynamic(), self.dynamic().snapshot()?, &key);
+        match read() {
+            // The first look of a process at a blob is later than its snapshot; the next one is not.
+            Err(gone) if gone.kind() == ErrorKind::BlobGone => read(),
+            read => read,
+        }
     }
 }
 

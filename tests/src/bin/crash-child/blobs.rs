@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use integration_tests::blobbed::{Picture, Scan, bytes, put_sealed, rotate_sealed, staged};
+use integration_tests::rolls::{OF_ROW, Roll, discharge, enlist};
 use integration_tests::vault;
 use table_core::blob::Log;
 use table_core::{IfMatch, Store};
@@ -10,8 +11,9 @@ use table_core::{IfMatch, Store};
 use crate::say;
 
 /// `blob-work STORE FIRST KIND`: from this number on puts, uploads or logs, and says what was done, until the process is
-/// killed. Of the kind `single` all goes in one transaction, of `staged` in several; `logs` writes entries alone, and `sealed`
-/// sealed blobs whose keys it rotates.
+/// killed. Of the kind `single` all goes in one transaction, of `staged` in several; `logs` writes entries alone, `sealed`
+/// sealed blobs whose keys it rotates, `lists` entities of long index lists, and `enlist` puts
+/// as many on one as make it long, at once.
 pub fn work(arguments: &[&str]) {
     let [path, first, kind] = arguments else { panic!("arguments") };
     if *kind == "sealed" {
@@ -19,6 +21,14 @@ pub fn work(arguments: &[&str]) {
     }
     let store = Store::open(path).unwrap();
     let first: u32 = first.parse().unwrap();
+    if *kind == "enlist" {
+        enlist(&store, first..first + OF_ROW + 1, 0).unwrap();
+        say("enlisted");
+        return std::thread::sleep(std::time::Duration::from_secs(60));
+    }
+    if *kind == "lists" {
+        return work_on_lists(&store, first);
+    }
     let log: Log<u32> = store.log("numbers").unwrap();
     say("ready");
     for number in first.. {
@@ -31,6 +41,24 @@ pub fn work(arguments: &[&str]) {
             say(format!("entries {number}"));
         } else {
             put(&store, (first, number), *kind == "staged");
+        }
+    }
+}
+
+/// Puts somebody on one of two lists, and takes others off.
+fn work_on_lists(store: &Store, first: u32) {
+    let rolls = store.table::<Roll>().unwrap();
+    say("ready");
+    for number in first.. {
+        let side = u8::try_from(number % 2).unwrap();
+        rolls.insert(&Roll::new(number, side)).unwrap();
+        say(format!("picture {number}"));
+        if number % 3 == 2 && number > first + 1 {
+            for former in [number - 1, number - 2] {
+                say(format!("removes {former}"));
+                discharge(store, former).unwrap();
+                say(format!("removed {former}"));
+            }
         }
     }
 }
