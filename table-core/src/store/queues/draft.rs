@@ -156,6 +156,11 @@ impl<'b> Draft<'b> {
     pub(super) fn add_entry(&mut self, queue: u32, id: u64, entry: &Entry) -> Result<()> {
         let kind = if let Some(until) = entry.until() {
             self.add((Kind::Hidden, queue), keys::hidden(queue, until, id), Vec::new())?;
+            // That it is not there says that nobody holds the message: so it must come to where it is looked for.
+            let key = keys::lease(queue, id);
+            if self.find(&key)?.is_some() {
+                return Err(view::damaged(&key));
+            }
             let state = self.state_of(queue, true)?;
             if let crate::messages::Spot::Hidden { from, .. } = entry.spot {
                 state.latest_from = state.latest_from.max(from);
