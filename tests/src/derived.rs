@@ -7,12 +7,13 @@ use table_core::typed::InOneTable;
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Projection, Query, Result, Store, Stored};
 
 use crate::random::Random;
+use crate::stops::{self, Texts};
 
 /// Somebody, of whom others hold copies; counted in two summaries, on a list, and by a skill in another table, later.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", kind = "person")]
 #[key(partition = "{team}", row = "person_{id:06}")]
-#[index(by_skill, table = "Skills", partition = "{skill}", row = "{team}_{id:06}", copy = keys, eventual)]
+#[index(by_skill, table = "Crafts", partition = "{skill}", row = "{team}_{id:06}", copy = keys, eventual)]
 #[index_list(by_level, row = "level_{level:02}", of = id)]
 #[summarized_in(Payroll, Level)]
 #[copied_into(Project, Badge)]
@@ -106,6 +107,7 @@ pub struct Project {
     row = "{team}_{owner_id:06}_{number:04}",
     eventual
 )]
+#[index(by_label, row = "label_{labels[]}_{owner_id:06}_{number:04}", copy = keys, as = label)]
 pub struct Badge {
     /// The partition, and the owner's.
     pub team: String,
@@ -115,13 +117,16 @@ pub struct Badge {
     pub number: u32,
     /// By what it is filed.
     pub color: String,
+    /// A row for each, beside the badge.
+    #[property(json)]
+    pub labels: Texts,
     /// After each change of the owner.
     #[copy_of(Person, key(team, owner_id), eventual)]
     pub owner: Option<Contact>,
 }
 
 /// The tables where they lie.
-pub const TABLES: [&str; 7] = ["People", "Skills", "Levels", "Projects", "Deputies", "Badges", "Colors"];
+pub const TABLES: [&str; 7] = ["People", "Crafts", "Levels", "Projects", "Deputies", "Badges", "Colors"];
 
 const TEAMS: [&str; 2] = ["east", "west"];
 const TITLES: [&str; 3] = ["autumn", "spring", "summer"];
@@ -170,6 +175,7 @@ fn badge(random: &mut Random) -> Badge {
         owner_id: below(random, 4),
         number: below(random, 3),
         color: any(random, &["blue", "red"]).into(),
+        labels: Texts((0..random.below(3)).map(|_| format!("l{}", below(random, 2))).collect()),
         owner: nobody(random),
     }
 }
@@ -238,7 +244,7 @@ impl Worker {
             9 | 10 => change(
                 (store, random.below(6)),
                 (badge(random), badge(random)),
-                |known, new| known.color = new.color,
+                |known, new| (known.color, known.labels) = (new.color, new.labels),
                 |known, new| (known.owner_id, known.number) = (new.owner_id, new.number),
             ),
             11 | 12 => {
@@ -266,8 +272,18 @@ fn change<E: InOneTable + Clone>(
         0 => table.insert(&new).map(drop),
         1 => table.put(&new).map(drop),
         2 => table.delete(key, IfMatch::Any),
-        3 | 4 => table.update(key, |known| set(known, new.clone())).map(drop),
-        _ => table.move_to(key, |known| refile(known, other.clone())).map(drop),
+        3 | 4 => table
+            .update(key, |known| {
+                stops::here();
+                set(known, new.clone());
+            })
+            .map(drop),
+        _ => table
+            .move_to(key, |known| {
+                stops::here();
+                refile(known, other.clone());
+            })
+            .map(drop),
     }
 }
 
@@ -372,12 +388,23 @@ pub fn check_settled(store: &Store) -> Result<usize> {
     let filed = rows(store, "Colors", "badge.by_color")?;
     let filed: BTreeMap<_, _> = filed.iter().map(|row| (keys(row), of_owner(row))).collect();
     let wanted = badges.iter().map(|badge| {
-        let Badge { team, owner_id, number, color, owner } = badge;
+        let Badge { team, owner_id, number, color, owner, .. } = badge;
         let owner = owner.as_ref().map(|owner| (owner.name.clone(), i64::from(owner.level)));
         ((color.clone(), format!("{team}_{owner_id:06}_{number:04}")), owner)
     });
     assert_eq!(filed, wanted.collect(), "badges by their colours");
-    let filed: Vec<_> = rows(store, "Skills", "person.by_skill")?.iter().map(keys).collect();
+    let labelled: Vec<_> = rows(store, "Badges", "badge.by_label")?.iter().map(keys).collect();
+    let mut wanted: Vec<_> = badges
+        .iter()
+        .flat_map(|badge| badge.labels.0.iter().map(move |label| (badge, label)))
+        .map(|(Badge { team, owner_id, number, .. }, label)| {
+            (team.clone(), format!("label_{label}_{owner_id:06}_{number:04}"))
+        })
+        .collect();
+    wanted.sort();
+    wanted.dedup();
+    assert_eq!(labelled, wanted, "badges by their labels");
+    let filed: Vec<_> = rows(store, "Crafts", "person.by_skill")?.iter().map(keys).collect();
     let mut wanted: Vec<_> = people
         .values()
         .filter_map(|one| Some((one.skill.clone()?, format!("{}_{:06}", one.team, one.id))))

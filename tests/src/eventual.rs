@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Result, Store, Table};
 
 use crate::random::Random;
+use crate::stops::{self, Texts};
 
 /// An employee with copies that follow into another partition and two other tables, one that comes with the entity into
 /// another table, and one beside it.
@@ -40,7 +41,7 @@ pub struct Employee {
     pub is_inside: bool,
     /// A row for each, in a table of its own, later.
     #[property(json)]
-    pub skills: Vec<String>,
+    pub skills: Texts,
     /// Unique over all departments, at once.
     pub code: Option<u32>,
     /// In the entity's own partition.
@@ -71,7 +72,7 @@ pub fn employee(random: &mut Random) -> Employee {
         email: format!("e{}", below(3)),
         badge: Some(below(6)).filter(|badge| *badge < 4),
         is_inside: below(2) == 0,
-        skills: (0..below(3)).map(|_| format!("s{}", below(4))).collect(),
+        skills: Texts((0..below(3)).map(|_| format!("s{}", below(4))).collect()),
         code: Some(below(16)).filter(|code| *code < 12),
         age: below(2),
     }
@@ -109,6 +110,7 @@ impl Worker {
                     ErrorKind::ConditionNotMet,
                     // Somebody drops the tables.
                     ErrorKind::TableNotFound,
+                    ErrorKind::IndexBuilding,
                 ];
                 assert!(expected.contains(&error.kind()), "{error}");
                 if error.kind() == ErrorKind::TableNotFound
@@ -128,11 +130,21 @@ impl Worker {
             0 | 1 => table.insert(&new).map(drop),
             2 => table.put(&new).map(drop),
             3 => table.delete(key, IfMatch::Any),
-            4 => table.update(key, |found| *found = new.clone()).map(drop),
+            4 => table
+                .update(key, |found| {
+                    stops::here();
+                    *found = new.clone();
+                })
+                .map(drop),
             5 => table
                 .merge(key, Employee::patch().email(new.email.as_str()).badge(new.badge), IfMatch::Any)
                 .map(drop),
-            6 => table.move_to(key, |found| found.id = other.id).map(drop),
+            6 => table
+                .move_to(key, |found| {
+                    stops::here();
+                    found.id = other.id;
+                })
+                .map(drop),
             7 => {
                 let Some(found) = table.get(key)? else { return Ok(()) };
                 table.replace(&new, table_core::Stored::etag(&found)).map(drop)
@@ -161,7 +173,7 @@ pub fn implied(employee: &Employee) -> Vec<(&'static str, DynamicEntity)> {
             .with("LastName", last_name.as_str())
             .with("IsInside", *is_inside)
             .with("Age", i64::from(*age));
-        let texts: Vec<_> = skills.iter().map(|skill| format!("\"{skill}\"")).collect();
+        let texts: Vec<_> = skills.0.iter().map(|skill| format!("\"{skill}\"")).collect();
         let row = row.with("Skills", format!("[{}]", texts.join(",")));
         let row = match badge {
             Some(badge) => row.with("Badge", i64::from(*badge)),
@@ -192,7 +204,7 @@ pub fn implied(employee: &Employee) -> Vec<(&'static str, DynamicEntity)> {
     if let Some(code) = code {
         rows.push(("Codes", of(row("codes", format!("{code:05}"), "employee.by_code"))));
     }
-    let mut skills = skills.clone();
+    let mut skills = skills.0.clone();
     skills.sort();
     skills.dedup();
     for skill in skills {

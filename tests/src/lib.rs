@@ -24,6 +24,7 @@ pub mod releases;
 pub mod rolling;
 pub mod rolls;
 pub mod staff;
+pub mod stops;
 pub mod together;
 pub mod vault;
 pub mod versions;

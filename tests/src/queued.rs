@@ -19,6 +19,12 @@ pub fn queue(store: &Store) -> Queue<u64> {
     store.queue("numbers").expect("the queue can be made").max_dequeues(u32::MAX)
 }
 
+/// Sends a number, and notes that: both, or neither.
+pub fn send(store: &Store, queue: &Queue<u64>, number: u64) -> Result<()> {
+    let sent = Done { part: "sent".into(), number };
+    store.transaction().insert(&sent).send(queue, &number).commit().map(drop)
+}
+
 /// Notes the number and completes its message: both, or neither. An error if it was noted before.
 pub fn dealt_with(done: &Table<Done>, number: &Received<u64>) -> Result<()> {
     let noted = Done { part: "done".into(), number: **number };

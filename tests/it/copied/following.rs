@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use integration_tests::derived::{Badge, Person, Project, TABLES, Worker, check, check_settled, open};
 use integration_tests::random::Random;
+use integration_tests::stops::Texts;
 use integration_tests::{Scratch, assert_sound};
 use table_core::store::Settling;
 use table_core::typed::Settlement;
@@ -25,7 +26,14 @@ fn person(id: u32, name: &str) -> Person {
 }
 
 fn badge(owner_id: u32, number: u32) -> Badge {
-    Badge { team: "east".into(), owner_id, number, color: "red".into(), owner: None }
+    Badge {
+        team: "east".into(),
+        owner_id,
+        number,
+        color: "red".into(),
+        labels: Texts::default(),
+        owner: None,
+    }
 }
 
 fn project(title: &str, lead_id: u32, deputy_id: Option<u32>) -> Project {
@@ -273,7 +281,7 @@ fn tables_are_dropped_under_what_is_to_follow() {
     check_settled(&store).unwrap();
     // A source that goes with its table leaves what it said last, as with copies that change with it.
     fill();
-    store.drop_tables(&["People", "Skills", "Levels"]).unwrap();
+    store.drop_tables(&["People", "Crafts", "Levels"]).unwrap();
     assert_settled(&store);
     assert_eq!(owner(&store, 1, 0), Some("Ann".into()));
     let badges = store.table::<Badge>().unwrap();
@@ -375,7 +383,7 @@ fn whatever_happens_in_between_settled_is_what_the_sources_say() {
                 // All of them, or some without whose rows the others are made right by a rebuild.
                 match random.below(5) {
                     0 => store.drop_tables(&TABLES).unwrap(),
-                    1 => store.drop_table("Skills").unwrap(),
+                    1 => store.drop_table("Crafts").unwrap(),
                     2 => store.drop_table("Deputies").unwrap(),
                     3 => store.drop_table("Colors").unwrap(),
                     _ => store.drop_tables(&["Badges", "Colors"]).unwrap(),

@@ -11,6 +11,7 @@ mod full;
 mod group;
 mod key_flips;
 mod kill;
+mod lockstep;
 mod periods;
 mod processes;
 mod queues;

@@ -4,6 +4,7 @@ mod settling;
 
 use integration_tests::eventual::{Employee, check, implied};
 use integration_tests::executors::Executor;
+use integration_tests::stops::Texts;
 use integration_tests::{Scratch, assert_sound};
 use table_core::store::Settling;
 use table_core::typed::Eventual;
@@ -18,7 +19,7 @@ fn employee(department: &str, id: u32, last_name: &str) -> Employee {
         email: format!("{id}@contoso.com"),
         badge: Some(id),
         is_inside: true,
-        skills: vec!["b".into(), "a".into()],
+        skills: Texts(vec!["b".into(), "a".into()]),
         code: Some(id),
         age: 30,
     }
@@ -58,7 +59,7 @@ fn copies_follow_what_is_inserted_changed_moved_and_deleted() {
         .update(Employee::key("Sales", 1), |e| {
             e.last_name = "Hill".into();
             e.is_inside = false;
-            e.skills.truncate(1);
+            e.skills.0.truncate(1);
         })
         .unwrap();
     staff.move_to(Employee::key("Legal", 2), |e| e.id = 20).unwrap();
@@ -123,7 +124,7 @@ fn a_row_that_follows_says_of_which_version_it_is() {
         (Stored::etag(&first), "1@contoso.com", Key::of(&*first))
     );
     // A change that touches one of its copies alone leaves the others as of the version that they are.
-    staff.update(Employee::key("Sales", 1), |e| e.skills.push("c".into())).unwrap();
+    staff.update(Employee::key("Sales", 1), |e| e.skills.0.push("c".into())).unwrap();
     let then = staff.get(Employee::by_email("1@contoso.com", "Sales", 1)).unwrap().unwrap();
     assert_eq!(Eventual::as_of(&then), Stored::etag(&first));
     store.settle().unwrap();
@@ -229,7 +230,7 @@ fn a_copy_that_could_never_lie_where_it_is_to_is_refused_with_its_entity() {
     }
     // The keys are not too long each, but both together.
     let long = employee(&"d".repeat(400), 9, &"é".repeat(500));
-    let long = Employee { skills: vec!["ü".repeat(500)], ..long };
+    let long = Employee { skills: Texts(vec!["ü".repeat(500)]), ..long };
     let long = Employee { department: "ö".repeat(500), ..long };
     let error = staff.insert(&long).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyTooLong, "{error}");

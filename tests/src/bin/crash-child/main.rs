@@ -14,6 +14,7 @@ mod full;
 mod jobs;
 mod key_flips;
 mod kill;
+mod lockstep;
 mod peer;
 mod periods;
 mod queues;
@@ -54,6 +55,7 @@ fn main() {
         "key-flips" => key_flips::run(&arguments),
         "elsewhere" => elsewhere::forever(&arguments),
         "eventual" => eventual::forever(&arguments),
+        "lockstep" => lockstep::run(&arguments),
         "left" => eventual::left(&arguments),
         "derived" => eventual::derived_forever(&arguments),
         "periods" => periods::forever(&arguments),
