@@ -1,7 +1,7 @@
 //! What is on its way in the store that is damaged: an index that is being filled and one that is being swept, with the
 //! cursors of their jobs, copies in another table and partition, and queues with messages that wait, are due later, are held
-//! by somebody and were set aside. What else is on its way has a module of its own each: blobs, long lists, copies that are to follow,
-//! periods and their floor, what follows from other entities.
+//! by somebody and were set aside. What else is on its way has a module of its own each: blobs, long lists, copies that are to
+//! follow, those that others hold, periods and their floor, what follows from other entities.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use table_core::{Copied, ErrorKind, Key, Result, Store, Stored};
 
 use self::after::Sailor;
 use super::people::{all, compare, one};
-use super::{Findings, blobs, fleet, letters, rolls, tides};
+use super::{Findings, blobs, fleet, held, letters, rolls, tides};
 
 /// The crew as it was first declared, with copies in another table.
 pub(crate) mod before {
@@ -92,6 +92,7 @@ pub(super) fn is_declared(table: &str) -> bool {
             .chain(&fleet::TABLES)
             .chain(&blobs::TABLES)
             .chain(&rolls::TABLES)
+            .chain(&held::TABLES)
     };
     is_of_period(table) || known().any(|known| *known == table)
 }
@@ -135,6 +136,8 @@ pub(super) fn build(store: &Store) -> Result<()> {
     rolls::build(store)?;
     tides::build(store)?;
     letters::build(store)?;
+    held::build(store)?;
+    letters::change(store)?;
     fleet::build(store)
 }
 
@@ -190,7 +193,15 @@ impl Begun {
         rolls::compare(store, findings);
         tides::compare(store, findings);
         letters::compare(store, findings);
+        held::compare(store, findings);
         fleet::compare(store, findings);
+        match store.unsettled() {
+            Ok(found)
+                if found.entities == letters::unsettled() + held::UNSETTLED
+                    && found.failing.len() == held::FAILING => {}
+            Ok(found) => findings.missed(|| format!("to follow is {found}")),
+            Err(error) => findings.error(&error),
+        }
     }
 
     fn compare_crew(&self, store: &Store, findings: &mut Findings) {
@@ -245,7 +256,12 @@ impl Begun {
         blobs::go_on(store, findings);
         rolls::go_on(store, findings);
         tides::go_on(store, findings);
+        // All that is to follow is settled at once.
+        if let Err(error) = held::open(store) {
+            findings.error(&error);
+        }
         letters::go_on(store, findings);
+        held::go_on(store, findings);
         fleet::go_on(store, findings);
     }
 

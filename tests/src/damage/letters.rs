@@ -67,17 +67,24 @@ fn in_order(mut letters: Vec<Letter>) -> Vec<Letter> {
 }
 
 /// How many have copies that are to follow.
-fn unsettled() -> u64 {
+pub(super) fn unsettled() -> u64 {
     let changed = (0..SETTLED - GONE).filter(|id| id.is_multiple_of(3)).count() as u64;
     changed + u64::from(GONE) + u64::from(END - SETTLED)
 }
 
+/// Those whose copies are settled.
 pub(super) fn build(store: &Store) -> Result<()> {
     let table = store.table::<Letter>()?;
     for id in 0..SETTLED {
         table.insert(&Letter::new(id, true))?;
     }
     assert_eq!(store.settle()?, Settlement::Settled);
+    Ok(())
+}
+
+/// What has changed since.
+pub(super) fn change(store: &Store) -> Result<()> {
+    let table = store.table::<Letter>()?;
     for id in 0..SETTLED - GONE {
         if id.is_multiple_of(3) {
             table.put(&Letter::new(id, false))?;
@@ -94,11 +101,6 @@ pub(super) fn build(store: &Store) -> Result<()> {
 
 /// Reads all of it in every way: the letters as they are, their lists as they were when they were settled.
 pub(super) fn compare(store: &Store, findings: &mut Findings) {
-    match store.unsettled() {
-        Ok(found) if found.entities == unsettled() && found.failing.is_empty() => {}
-        Ok(found) => findings.missed(|| format!("to follow is {found}")),
-        Err(error) => findings.error(&error),
-    }
     let table = match store.table::<Letter>() {
         Ok(table) => table,
         Err(error) => return findings.error(&error),

@@ -3,6 +3,7 @@
 pub(crate) mod begun;
 mod blobs;
 pub(crate) mod fleet;
+pub(crate) mod held;
 pub(crate) mod letters;
 mod people;
 mod rolls;

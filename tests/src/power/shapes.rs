@@ -1,5 +1,5 @@
-//! Periods, copies that follow, what follows from other entities, and a conversion, by one thread that goes on when it is
-//! refused something.
+//! Periods, copies that follow, what follows from other entities, at once and later, lists, and a conversion, by one thread
+//! that goes on when it is refused something.
 
 use std::path::Path;
 
@@ -10,13 +10,14 @@ use table_core::{Durability, ErrorKind, Key, Result, Store};
 use super::run::{self, Acks, GivenUp, Run};
 use super::{sealed, wrong};
 use crate::damage::fleet::{Captain, Vessel, Wages, captain, vessel};
+use crate::damage::held::{Author, Book, author, book};
 use crate::damage::letters::Letter;
 use crate::damage::tides::{Tide, day, tide};
 use crate::versions;
 
-/// Days, letters and captains.
+/// Days, letters, captains and authors.
 const MANY: u32 = 5;
-/// How often a letter and a captain are written.
+/// How often a letter, a captain and an author are written.
 const TURNS: u32 = 3;
 /// Employees that are converted.
 const HIRED: u32 = 20;
@@ -33,11 +34,22 @@ fn paid(id: u32, turn: u32) -> Captain {
     Captain { wage: i64::from(turn), name: format!("{id} at {turn}"), ..captain("red", id) }
 }
 
+/// Each time on another list.
+fn wrote(id: u32, turn: u32) -> Author {
+    Author { subject: format!("subject {}", (id + turn) % 2), ..author(id, &format!("{id} at {turn}")) }
+}
+
+/// When a name was given.
+fn turn(name: &str) -> Option<u32> {
+    name.rsplit(' ').next()?.parse().ok()
+}
+
 fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::Result<(), GivenUp> {
     for id in 0..MANY {
         let mut vessel = vessel("red", id);
         vessel.captain = None;
         run.attempt(|store| store.table::<Vessel>()?.put(&vessel))?;
+        run.attempt(|store| store.table::<Book>()?.put(&book(id, 0, None)))?;
     }
     for turn in 1..=TURNS {
         for id in 0..MANY {
@@ -48,6 +60,8 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
             acks.say(format_args!("letter {id} {turn}"));
             run.attempt(|store| store.table::<Captain>()?.put(&paid(id, turn)))?;
             acks.say(format_args!("captain {id} {turn}"));
+            run.attempt(|store| store.table::<Author>()?.put(&wrote(id, turn)))?;
+            acks.say(format_args!("author {id} {turn}"));
         }
         acks.say("dropping");
         run.attempt(|store| store.periods::<Tide>()?.drop_before(day(u64::from(turn * MANY + 2))))?;
@@ -55,6 +69,8 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
         if turn < TURNS {
             let settlement = run.attempt(|store| {
                 store.table::<Letter>()?;
+                store.table::<Author>()?;
+                store.table::<Book>()?;
                 store.settle()
             })?;
             if settlement == Settlement::Settled {
@@ -107,6 +123,7 @@ fn said<'a>(acks: super::Acks<'a>, word: &'a str) -> impl Iterator<Item = (u32, 
 fn look(store: &Store, acks: super::Acks<'_>) -> Result<std::result::Result<u64, String>> {
     let (tides, letters, captains) =
         (store.periods::<Tide>()?, store.table::<Letter>()?, store.table::<Captain>()?);
+    let authors = store.table::<Author>()?;
     let mut lost = 0;
     let floor = tides.floor()?;
     lost += u64::from(said(acks, "floor ").last().is_some_and(|(number, _)| floor < day(number.into())));
@@ -122,6 +139,17 @@ fn look(store: &Store, acks: super::Acks<'_>) -> Result<std::result::Result<u64,
         lost += u64::from(found < last("letter ", id));
         let found = captains.get(Key::of(&paid(id, 0)))?.map(|captain| captain.wage);
         lost += u64::from(found < last("captain ", id).map(i64::from));
+        let found = authors.get(Key::of(&wrote(id, 0)))?;
+        lost += u64::from(found.as_ref().and_then(|author| turn(&author.name)) < last("author ", id));
+        // It is on the list of its subject, and on no other.
+        for number in 0..2 {
+            let subject = format!("subject {number}");
+            let wanted = found.as_ref().is_some_and(|author| author.subject == subject);
+            let list = authors.list(Author::by_subject("poems", &*subject))?;
+            if list.keys().any(|key| key == Key::of(&wrote(id, 0))) != wanted {
+                return Ok(Err(format!("{found:?} on the list of {subject}")));
+            }
+        }
     }
     // Since it was said that all is settled nothing was written.
     if acks.last().is_some_and(|ack| ack.starts_with("settled ")) {
@@ -139,8 +167,9 @@ fn look(store: &Store, acks: super::Acks<'_>) -> Result<std::result::Result<u64,
 fn go_on(store: &Store) -> Result<std::result::Result<(), String>> {
     let (letters, captains, vessels) =
         (store.table::<Letter>()?, store.table::<Captain>()?, store.table::<Vessel>()?);
+    let (authors, books) = (store.table::<Author>()?, store.table::<Book>()?);
     let settlement = store.settle()?;
-    let reports = [letters.check()?, captains.check()?, vessels.check()?];
+    let reports = [letters.check()?, captains.check()?, vessels.check()?, authors.check()?, books.check()?];
     if settlement != Settlement::Settled || !reports.iter().all(|report| report.is_sound()) {
         return Ok(Err(format!("{settlement:?}: {reports:?}")));
     }
@@ -149,6 +178,13 @@ fn go_on(store: &Store) -> Result<std::result::Result<(), String>> {
         let rows = letters.by_sender().sender(&*letter.sender).office(&*letter.office).id(letter.id);
         if rows.count()? != 1 {
             return Ok(Err(format!("{letter:?} is not listed once")));
+        }
+    }
+    for book in books.all() {
+        let book = book?;
+        let author = authors.get(Key::of(&wrote(book.author_id, 0)))?.map(|author| author.name.clone());
+        if book.author.as_ref().map(|held| &held.name) != author.as_ref() {
+            return Ok(Err(format!("{book:?} of {author:?}")));
         }
     }
     let (mut many, mut sum) = (0, 0);
