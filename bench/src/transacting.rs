@@ -13,7 +13,7 @@ use crate::{Arguments, Result, report};
 /// Somebody, with no copy: an entity is a row.
 #[derive(table_core::Entity)]
 #[entity(table = "Company", kind = "employee")]
-#[key(partition = "{department}", row = "empid_{id:08}")]
+#[key(partition = "{department}", row = "empid_{id:010}")]
 struct Employee {
     department: String,
     id: u32,
