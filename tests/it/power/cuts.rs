@@ -112,6 +112,11 @@ fn long_lists_of_a_durable_store_agree_with_their_entities() {
 }
 
 #[test]
+fn long_lists_of_a_relaxed_store_lose_the_last_commit_at_most() {
+    cuts("rolls relaxed", 60).assert_good("long lists, relaxed");
+}
+
+#[test]
 fn periods_and_what_follows_of_a_durable_store_are_there() {
     let seen = cuts("shapes durable", 100);
     seen.assert_good("periods and what follows, durable");

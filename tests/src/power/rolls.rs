@@ -24,8 +24,7 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
         run.attempt(|store| enlist(store, number..number + 2, 0))?;
         acks.say(format_args!("roll {number}"));
         // The list is as long as its row by turns.
-        let gone = [number, number + 1, number - FIRST];
-        for gone in gone.into_iter().take(2 + usize::from(number % 4 == 0)) {
+        for gone in [number, number + 1] {
             acks.say(format_args!("removes {gone}"));
             run.attempt(|store| discharge(store, gone))?;
             acks.say(format_args!("removed {gone}"));
@@ -67,11 +66,11 @@ fn look(store: &Store, acks: super::Acks<'_>) -> std::result::Result<u64, String
     let there: BTreeSet<_> = found.into_values().flatten().collect();
     let (removes, removed) = (numbers("removes "), numbers("removed "));
     let first = numbers("first ").first().map_or(0..0, |first| 0..*first);
-    let pairs = numbers("roll ").into_iter().flat_map(|number| [number, number + 1]);
+    let pairs = numbers("roll ");
     let is_missing = |number: &u32| !removes.contains(number) && !there.contains(number);
     // What was put together is lost together.
     let lost = u64::from(first.clone().any(|number| is_missing(&number)))
-        + pairs.filter(is_missing).map(|number| number & !1).collect::<BTreeSet<_>>().len() as u64;
+        + pairs.iter().filter(|number| is_missing(number) || is_missing(&(**number + 1))).count() as u64;
     Ok(lost + removed.intersection(&there).count() as u64)
 }
 
