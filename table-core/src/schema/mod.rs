@@ -97,7 +97,7 @@ pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
 #[doc(hidden)]
 pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
 pub(crate) use lives::{Refusal, Rows, Unread, rows, standing, unread};
-pub(crate) use parse::{parse, parse_bytes, parse_field, parse_plain_field};
+pub(crate) use parse::{head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest};
 pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;
 pub(crate) use place::meet as places_meet;

@@ -33,8 +33,45 @@ pub(crate) fn parse_bytes<'a>(
     parse_printed(Printed::new(template, key), found)
 }
 
+/// The same of what is left of a key behind its first parts.
 #[inline]
-fn parse_printed<'a>(mut parts: Printed<'_, 'a>, mut found: impl FnMut(usize, PropertyValue<'a>)) -> bool {
+pub(crate) fn parse_rest<'a>(
+    template: &Template,
+    parts: usize,
+    rest: &'a [u8],
+    found: impl FnMut(usize, PropertyValue<'a>),
+) -> bool {
+    let parts = template.parts.get(parts..).unwrap_or_default();
+    parse_printed(Printed { parts, ..Printed::new(template, rest) }, found)
+}
+
+/// The parts that keys have in common which sort one after another: all before the last field, up to what ends the field before
+/// it. `None` if no field is among them.
+pub(crate) fn head_of(template: &Template) -> Option<&'static [Part]> {
+    let is_field = |part: &Part| matches!(part, Part::Field(_));
+    let last = template.parts.iter().rposition(is_field)?;
+    let end = template.parts.get(..last)?.iter().rposition(|part| !is_field(part))?;
+    template.parts.get(..=end).filter(|head| head.iter().any(is_field))
+}
+
+/// Gives `found` the values of these parts, with which a key begins. Returns their bytes; `None` if they don't print such a key.
+pub(crate) fn parse_head<'a>(
+    head: &[Part],
+    key: &'a [u8],
+    found: impl FnMut(usize, PropertyValue<'a>),
+) -> Option<usize> {
+    let mut printed = Printed { parts: head, rest: key, whole: None, is_plain: false };
+    let fits = take_values(&mut printed, found) && printed.parts.is_empty();
+    fits.then(|| key.len() - printed.rest.len())
+}
+
+#[inline]
+fn parse_printed<'a>(mut parts: Printed<'_, 'a>, found: impl FnMut(usize, PropertyValue<'a>)) -> bool {
+    take_values(&mut parts, found) && parts.is_whole()
+}
+
+#[inline]
+fn take_values<'a>(parts: &mut Printed<'_, 'a>, mut found: impl FnMut(usize, PropertyValue<'a>)) -> bool {
     // One element of a list is not the field.
     while let Some((part, printed)) = parts.next() {
         match part.form {
@@ -52,7 +89,7 @@ fn parse_printed<'a>(mut parts: Printed<'_, 'a>, mut found: impl FnMut(usize, Pr
             },
         }
     }
-    parts.is_whole()
+    true
 }
 
 /// The value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other

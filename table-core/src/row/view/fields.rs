@@ -130,13 +130,14 @@ impl<'a> RowView<'a> {
     /// Takes what the keys give back, which stand as they are and fit their templates.
     #[inline]
     fn take_keys<'v>(&'v self, place: &'static Place, keys: &mut FromKeys<'v>) -> Option<()> {
-        let row_key = if let Some((fields, row_key)) = self.known_partition(&place.partition) {
-            keys.keep(&fields.values);
-            row_key
-        } else {
-            return self.take_both_keys(place, keys);
+        let KnownKeys::Partition(partition) = self.known else { return self.take_both_keys(place, keys) };
+        let known = match partition.parsed_head(place, &self.key) {
+            None => partition.parsed(&place.partition, &self.key).map(|(fields, row)| (fields, 0, row)),
+            found => found,
         };
-        schema::parse_bytes(&place.row, row_key, |_, value| keys.push(&value)).then_some(())
+        let Some((fields, parts, rest)) = known else { return self.take_both_keys(place, keys) };
+        keys.keep(&fields.values);
+        schema::parse_rest(&place.row, parts, rest, |_, value| keys.push(&value)).then_some(())
     }
 
     #[inline(never)]
