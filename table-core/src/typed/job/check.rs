@@ -4,6 +4,7 @@ use super::look::{At, Wrong};
 use super::report::{CopyReport, MISCOUNTED, MISLISTED, UNLISTED};
 use super::{recount, relist};
 use crate::error::{ErrorKind, Result};
+use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::plan::Epoch;
@@ -91,7 +92,7 @@ impl<E: Entity> Table<E> {
             if !driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
                 continue;
             }
-            let compared = recount::compare::<E>(table, &table.snapshot()?, number)?;
+            let compared = recount::compare::<E>(table, &self.as_stored()?, number)?;
             report.summaries += compared.rows;
             for (partition, row) in compared.differences.keys() {
                 report.add(MISCOUNTED, index.name, (index.place.table.source(), partition, row));
@@ -112,7 +113,7 @@ impl<E: Entity> Table<E> {
             if !standing.is_ready(number) {
                 continue;
             }
-            let compared = relist::compare::<E>(table, &table.snapshot()?, number)?;
+            let compared = relist::compare::<E>(table, &self.as_stored()?, number)?;
             report.lists += compared.rows;
             for ((partition, row), wrong) in &compared.wrong {
                 for wrong in wrong {
@@ -132,9 +133,16 @@ impl<E: Entity> Table<E> {
         wrong.iter().map(|index| recount::mend::<E>(self.dynamic(), *index)).sum()
     }
 
+    /// A snapshot in which every entity is of the version that is declared: another program may begin to convert them at any
+    /// time, and copies are then what that one says.
+    fn as_stored(&self) -> Result<Snapshot> {
+        let snapshot = self.dynamic().snapshot()?;
+        snapshot.check_rows_as_stored(self.dynamic(), E::SCHEMA)?;
+        Ok(snapshot)
+    }
+
     /// Goes over the tables once; returns how many rows were mended.
     fn go_over(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
-        super::check_converted::<E>(self.dynamic())?;
         if const { E::SCHEMA.has_eventual() || E::SCHEMA.holds_eventual() } {
             // A snapshot can look into what was opened before it was taken.
             self.dynamic().exec().store().pending()?.count()?;
@@ -156,7 +164,7 @@ impl<E: Entity> Table<E> {
         let (mut after, mut mended) = (None, 0);
         loop {
             let standing = driver::standing(Together::alone(table), E::SCHEMA, mends)?;
-            let snapshot = table.snapshot()?;
+            let snapshot = self.as_stored()?;
             let mut wrong = Wrong::default();
             let found = std::cell::RefCell::new((&mut wrong, &mut *report));
             let page = snapshot.page_by(there, Query::new().into(), ROWS, after.as_ref(), |_, view| {

@@ -220,10 +220,8 @@ impl World {
                 }
             }
             _ => {
-                // A check by the first version does not know that a migration has begun before a row is converted, and tells of
-                // copies that the migration is to remove: the ones of an entity that the second version has deleted.
-                let answer = self.pair.ask(who, "2 check");
-                if let Some(found) = self.judge_read("check", 2, &answer) {
+                let answer = self.pair.ask(who, &format!("{version} check"));
+                if let Some(found) = self.judge_read("check", version, &answer) {
                     assert_eq!(found, "sound");
                 }
             }
