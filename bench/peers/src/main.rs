@@ -5,8 +5,10 @@
 //!     [--only load,get,..] [--large] [--wait SECONDS] [--out DIRECTORY]
 //! cargo run --release --manifest-path bench/peers/Cargo.toml -- properties [--rows N] [--rounds N]
 //! cargo run --release --manifest-path bench/peers/Cargo.toml -- queue [--messages N] [--rounds N] [--dir DIRECTORY]
+//! cargo run --release --manifest-path bench/peers/Cargo.toml -- blobs [--rounds N] [--dir DIRECTORY]
 //! ```
 
+mod blobs;
 mod fjall;
 mod native_db;
 mod queue;
@@ -26,16 +28,18 @@ const WIDE_PEERS: [WideMaker; 4] = [wide_models::NATIVE_DB, wide::REDB, wide::SQ
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(("queue", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        return match queue::run(rest) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        };
+    let done = match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        Some(("queue", rest)) => queue::run(rest),
+        Some(("blobs", rest)) => blobs::run(rest),
+        _ => return table_bench::run(&PEERS, &WIDE_PEERS),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
     }
-    table_bench::run(&PEERS, &WIDE_PEERS)
 }
 
 #[cfg(test)]
