@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     encryption.rotate(&Scope::store())?;
     let (begun, mut slowest) = (Instant::now(), 0.0_f64);
-    let mut job = staff.reencrypt();
+    let mut job = staff.reencrypt()?;
     loop {
         let step = Instant::now();
         if !job.step()? {
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
 
     let begun = Instant::now();
-    staff.reencrypt().run()?;
+    staff.reencrypt()?.run()?;
     println!("nothing to do  {:8.2} us an entity", begun.elapsed().as_secs_f64() * 1e6 / f64::from(entities));
 
     let begun = Instant::now();

@@ -459,7 +459,7 @@ fn a_sealed_blob_shows_nothing_and_neither_does_its_key() {
     };
     look_for_keys();
     store.encryption().unwrap().rotate_all().unwrap();
-    scans.reencrypt().run().unwrap();
+    scans.reencrypt().unwrap().run().unwrap();
     scans.delete(Scan::key("a", 1), IfMatch::Any).unwrap();
     store.copy_to(scratch.path().join("copy")).unwrap();
     look();

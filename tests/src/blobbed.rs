@@ -48,7 +48,7 @@ pub fn put_sealed(store: &Store, number: u32, bytes: &[u8]) -> Result<()> {
 pub fn rotate_sealed(store: &Store) -> Result<()> {
     let encryption = store.encryption()?;
     encryption.rotate(&Scope::store())?;
-    store.table::<Scan>()?.reencrypt().run()?;
+    store.table::<Scan>()?.reencrypt()?.run()?;
     encryption.destroy_unused().map(drop)
 }
 

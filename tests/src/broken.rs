@@ -105,10 +105,10 @@ pub const STEPS: &[Step] = &[
             ],
             [
                 "table-core/src/typed/job/mod.rs",
-                "let failed = loader.carry_out()?.into_iter().find_map(Result::err);",
-                "let failed = loader.carry_out()?.into_iter().find_map(Result::err);\n\
+                "let failed = failures(loader.carry_out()?);",
+                "let failed = failures(loader.carry_out()?);\n\
                  std::thread::sleep(std::time::Duration::from_millis(2));\n\
-                 if failed.is_none() { self.table.exec().jobs()?.keep(&name, to.as_ref())?; }",
+                 if failed.is_empty() { self.table.exec().jobs()?.keep(&name, to.as_ref())?; }",
             ],
         ],
         tests: &["jobs::killed::", "changing::versions::killed::each_row"],

@@ -2,6 +2,7 @@
 
 pub mod apart;
 pub mod bank;
+pub mod begun;
 pub mod blobbed;
 pub mod broken;
 pub mod child;

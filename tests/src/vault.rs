@@ -115,7 +115,7 @@ pub fn rotate(store: &Store, mut say: impl FnMut(u64, u64)) -> Result<()> {
 
 /// Goes on with the job to its end, and destroys the keys that seal nothing any more.
 pub fn finish(store: &Store, mut say: impl FnMut(u64)) -> Result<()> {
-    let mut job = store.table::<Account>()?.reencrypt();
+    let mut job = store.table::<Account>()?.reencrypt()?;
     let mut changed = job.report().changed;
     while job.step()? {
         // What changed nothing may be looked at again.

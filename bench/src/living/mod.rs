@@ -229,7 +229,7 @@ fn checks(place: &Place, from: &Path, rows: u32) -> Result<()> {
         let id = number * (rows / DAMAGED);
         dynamic.delete(&department(id), &format!("email_{}", email(id)), IfMatch::Any)?;
     }
-    let (measured, report) = memory::most(|| Ok(staff.repair()?))?;
+    let (measured, report) = memory::most(|| Ok(staff.repair()?.run()?))?;
     let found = format!("{} missing, {} mended", report.missing, report.mended);
     line("`Table::repair`", measured, &found);
     if report.mended != u64::from(DAMAGED) || !staff.check()?.is_sound() {

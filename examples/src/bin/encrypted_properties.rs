@@ -106,8 +106,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert!(staff.get(Employee::key("contoso", 4))?.is_none());
 
     writeln!(out, "\nA job seals anew what is left under the old keys, and files it anew; then they go:\n")?;
-    let numbered = numbers.reencrypt().run()?;
-    let mut job = staff.reencrypt();
+    let numbered = numbers.reencrypt()?.run()?;
+    let mut job = staff.reencrypt()?;
     while job.step()? {}
     writeln!(out, "  {numbered}\n  {}", job.report())?;
     writeln!(out, "  {} old keys destroyed", encryption.destroy_unused()?)?;

@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let report = staff.check()?;
     writeln!(out, "  {report}")?;
     assert_eq!(report.unlisted, 1);
-    staff.repair()?;
+    staff.repair()?.run()?;
     assert!(staff.check()?.is_sound());
     assert_eq!(staff.list(Employee::by_last_name("Sales", "Cao"))?.len(), 2);
     Ok(())

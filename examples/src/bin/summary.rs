@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let report = staff.check()?;
     writeln!(out, "  {report}")?;
     assert_eq!(report.miscounted, 1);
-    staff.repair()?;
+    staff.repair()?.run()?;
     assert!(staff.check()?.is_sound());
     assert_eq!(payrolls.get(Payroll::key("Sales"))?.map(|sales| sales.employees), Some(401));
     Ok(())

@@ -42,13 +42,15 @@ pub struct JobRecord {
     pub position: Option<Position>,
     /// What it was asked for.
     pub asked: String,
+    /// What else it has counted; at most 255 numbers.
+    pub counts: Vec<u64>,
 }
 
 impl JobRecord {
     /// A job that begins now, on so many rows.
     pub fn new(total: u64, asked: String) -> Self {
         let (begun, position) = (Ticks::now(), None);
-        Self { begun, done: 0, total, changed: 0, stamp: 0, phase: 0, position, asked }
+        Self { begun, done: 0, total, changed: 0, stamp: 0, phase: 0, position, asked, counts: Vec::new() }
     }
 
     /// The tables over which a job goes that was asked for these, one after another; it is in that of the number of its phase.

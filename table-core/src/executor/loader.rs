@@ -10,8 +10,8 @@ pub trait Loader {
     /// Takes a plan in; or refuses what no look at the store would change.
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused>;
 
-    /// Takes in what becomes of a job when everything that was taken in before it has happened; else it fails, and the job
-    /// stays where it was.
+    /// Takes in what becomes of a job when everything that was taken in before it has happened. If anything of that is
+    /// refused, the step is too, and nothing happens, whatever the outcomes say of the rest.
     fn add_step(&mut self, step: JobStep) -> Result<(), Refused> {
         let because = format!("the store keeps no jobs, and can't carry out a step of `{}`", step.name);
         Err(Refused::whole(Error::new(ErrorKind::Unsupported).because(because)))

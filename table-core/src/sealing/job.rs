@@ -2,6 +2,7 @@
 
 use crate::crypt::KeyHandle;
 use crate::error::Result;
+use crate::executor::{Position, StepSize};
 use crate::schema::Schema;
 
 /// How far a job has come.
@@ -48,8 +49,8 @@ pub struct SealedRow {
 pub struct Stretch {
     /// How many rows there were, of whatever kind.
     pub rows: u64,
-    /// The keys of the last of them.
-    pub last: Option<(String, String)>,
+    /// The last of them.
+    pub last: Option<Position>,
     /// Those of entities of the kind, if they have anything that is to be sealed.
     pub entities: Vec<SealedRow>,
 }
@@ -62,14 +63,11 @@ pub trait Resealing {
     /// Waits until every transaction has ended that had begun, by whatever process.
     fn await_writers(&self) -> Result<()>;
 
-    /// How many rows there are.
-    fn row_count(&self) -> Result<u64>;
-
-    /// The next rows behind these keys, at most so many.
+    /// The next rows behind this one, as many as a step takes that asks for those with anything that is to be sealed.
     fn sealed_rows_after(
         &self,
         schema: &'static Schema,
-        after: Option<&(String, String)>,
-        most: u64,
+        after: Option<&Position>,
+        size: StepSize,
     ) -> Result<Stretch>;
 }

@@ -42,7 +42,7 @@ pub use self::change::Refusal;
 pub use self::change::egt::{Egt, MemberOf};
 pub use self::change::transaction::StoreTransaction;
 #[cfg(feature = "encrypt")]
-pub use self::encrypt::reencrypt::{ReencryptReport, Reencryption};
+pub use self::encrypt::reencrypt::ReencryptReport;
 pub use self::entity::column::{
     Blind, Column, ColumnArg, Comparable, Dual, Encrypted, Equatable, Plain, Unequal,
 };

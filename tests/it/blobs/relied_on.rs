@@ -79,7 +79,7 @@ fn a_repair_leaves_the_entity_its_blob() {
         let rows = clubs.dynamic().raw();
         rows.delete("Ulm", "chair_000001_chess", IfMatch::Any).unwrap();
         assert!(!clubs.check().unwrap().is_sound());
-        clubs.repair().unwrap();
+        clubs.repair().unwrap().run().unwrap();
         assert_sound(&store);
         assert!(clubs.check().unwrap().is_sound());
         assert_sound(&store);

@@ -183,9 +183,9 @@ fn what_is_wrong_is_found_and_mended() {
     assert!(report.to_string().contains("hold what others said before"), "{report}");
     let projects = store.table::<Project>().unwrap();
     assert_eq!(projects.check().unwrap().outdated, 1);
-    assert_eq!(departments.repair().unwrap().mended, 1);
-    assert_eq!(projects.repair().unwrap().mended, 1);
-    store.table::<Employee>().unwrap().repair().unwrap();
+    assert_eq!(departments.repair().unwrap().run().unwrap().mended, 1);
+    assert_eq!(projects.repair().unwrap().run().unwrap().mended, 1);
+    store.table::<Employee>().unwrap().repair().unwrap().run().unwrap();
     assert_copied(&store);
 }
 
@@ -246,7 +246,7 @@ fn entities_that_are_there_already_take_their_copies_by_a_repair() {
     let (customers, orders) = (store.table::<Customer>().unwrap(), store.table::<Order>().unwrap());
     assert_eq!(orders.get(Order::key(1, 1)).unwrap().unwrap().buyer, None);
     assert_eq!(orders.check().unwrap().outdated, 1);
-    orders.repair().unwrap();
+    orders.repair().unwrap().run().unwrap();
     assert_eq!(orders.get(Order::key(1, 1)).unwrap().unwrap().buyer, Some(Buyer { name: "Ann".into() }));
     customers.update(Customer::key(1), |one| one.name = "Cao".into()).unwrap();
     assert_eq!(orders.get(Order::key(1, 1)).unwrap().unwrap().buyer, Some(Buyer { name: "Cao".into() }));
@@ -357,7 +357,7 @@ fn copies_of_a_dropped_table_are_found_and_emptied() {
     let projects = store.table::<Project>().unwrap();
     assert!(all::<Project>(&store).iter().all(|one| one.lead.is_some()));
     assert_eq!(projects.check().unwrap().outdated, 3);
-    projects.repair().unwrap();
+    projects.repair().unwrap().run().unwrap();
     assert!(all::<Project>(&store).iter().all(|one| one.lead.is_none() && one.deputy.is_none()));
     // Who comes again fills them.
     store.table::<Employee>().unwrap().insert(&employee("Sales", 3)).unwrap();

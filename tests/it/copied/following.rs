@@ -285,7 +285,7 @@ fn tables_are_dropped_under_what_is_to_follow() {
     assert_settled(&store);
     assert_eq!(owner(&store, 1, 0), Some("Ann".into()));
     let badges = store.table::<Badge>().unwrap();
-    assert_eq!((badges.check().unwrap().outdated, badges.repair().unwrap().mended), (1, 1));
+    assert_eq!((badges.check().unwrap().outdated, badges.repair().unwrap().run().unwrap().mended), (1, 1));
     assert_eq!(owner(&store, 1, 0), None);
 }
 

@@ -39,7 +39,7 @@ fn every_value_opens_after_each_kill_and_the_job_goes_on() {
         // once more, and it had no time to say so.
         let generation = store.encryption().unwrap().generation().unwrap();
         if let Some((seen, _)) = last.filter(|(_, then)| *then == generation) {
-            let mut job = store.table::<vault::Account>().unwrap().reencrypt();
+            let mut job = store.table::<vault::Account>().unwrap().reencrypt().unwrap();
             let goes_on = job.step().unwrap() && job.report().seen > seen;
             resumed += u64::from(goes_on);
             if !goes_on {

@@ -71,7 +71,7 @@ fn a_thousand_damages_to_copies_elsewhere_are_found_and_mended() {
         assert_eq!((report.missing, report.stale, report.orphans), (missing, stale, orphans), "{report}");
         assert_eq!(report.problems.len() as u64, report.wrong());
         assert_eq!(report.entities, 120);
-        let mended = staff.repair().unwrap();
+        let mended = staff.repair().unwrap().run().unwrap();
         assert_eq!(mended.wrong(), missing + stale + orphans);
         let again = staff.check().unwrap();
         assert!(again.is_sound(), "{again}: {:?}", again.problems);
@@ -92,7 +92,7 @@ fn a_problem_names_the_table_of_the_copy() {
         (&*problem.table, &*problem.partition, &*problem.row, problem.index),
         ("Names", "badges", "00002", "by_badge")
     );
-    assert_eq!(staff.repair().unwrap().mended, 1);
+    assert_eq!(staff.repair().unwrap().run().unwrap().mended, 1);
     check(&store).unwrap();
 }
 
@@ -149,11 +149,11 @@ fn the_check_of_the_store_finds_what_the_layout_tells() {
     let change = DynamicEntity::new("name_n1", "Sales_000001").with("Email", "other@contoso.com");
     raw("Names").merge(&change, IfMatch::Any).unwrap();
     found("not what its entity says", "Names", "Sales_000001");
-    store.table::<Employee>().unwrap().repair().unwrap();
+    store.table::<Employee>().unwrap().repair().unwrap().run().unwrap();
     // Of an index with `when` an orphan is found, too, and a missing copy by its struct alone.
     raw("Company").delete("Legal", "empid_000002", IfMatch::Any).unwrap();
     assert_eq!(store.check().unwrap().wrong_copies.len(), 6);
-    store.table::<Employee>().unwrap().repair().unwrap();
+    store.table::<Employee>().unwrap().repair().unwrap().run().unwrap();
     assert!(store.check().unwrap().wrong_copies.is_empty());
     raw("Names").delete("badges", "00001", IfMatch::Any).unwrap();
     assert!(store.check().unwrap().wrong_copies.is_empty());

@@ -75,7 +75,7 @@ fn copies_elsewhere_follow_an_entity_whose_values_are_sealed_and_whose_rows_are_
     // Sealed anew, an entity keeps its copies.
     let encryption = store.encryption().unwrap();
     encryption.rotate_all().unwrap();
-    assert_eq!(payroll.reencrypt().run().unwrap().changed, 3);
+    assert_eq!(payroll.reencrypt().unwrap().run().unwrap().changed, 3);
     assert_eq!(keys(&store), all);
     assert_eq!(*payroll.get(Pay::key("Legal", 3)).unwrap().unwrap(), pay("Legal", 3, true));
     payroll.update(Pay::key("Legal", 3), |pay| pay.name = "n4".into()).unwrap();

@@ -284,7 +284,7 @@ fn what_is_still_to_follow_is_not_wrong_and_what_never_will_is_mended() {
     names.insert(&kind(DynamicEntity::new("name_Zoe", "Legal_000002"))).unwrap();
     let report = staff.check().unwrap();
     assert_eq!((report.missing, report.stale, report.orphans), (1, 1, 1), "{:?}", report.problems);
-    assert_eq!(staff.repair().unwrap().wrong(), 3);
+    assert_eq!(staff.repair().unwrap().run().unwrap().wrong(), 3);
     assert!(staff.check().unwrap().is_sound());
     assert_eq!(store.unsettled().unwrap().entities, 0);
     assert_eq!(check(&store).unwrap().len(), 2);

@@ -157,6 +157,7 @@ impl World {
                 self.deleted.insert((department.clone(), age));
                 format!("{release} delete-where {department} {age} {size}")
             }
+            3 => format!("{release} repair {size}"),
             _ => format!("{release} rebuild {size}"),
         }
     }
@@ -173,6 +174,7 @@ impl World {
         let kinds: &[ErrorKind] = match what {
             "rebuild" | "delete-where" => &[],
             "drop-index" => &[ErrorKind::EntityNotFound],
+            "repair" => &[ErrorKind::LayoutChanged],
             "cancel" => &[ErrorKind::Unsupported, ErrorKind::TableNotFound],
             _ => &[ErrorKind::UniqueConflict, ErrorKind::TableNotFound, ErrorKind::LayoutChanged],
         };
@@ -464,6 +466,9 @@ impl World {
             table.delete(second::Employee::key(&**department, id), IfMatch::Any).unwrap();
             self.staff.remove(&(department.clone(), id)).unwrap();
         }
+        // Whatever was begun.
+        assert!(self.pair.ask(who, &format!("{release} repair 500")).outcome().is_ok());
+        assert!(self.run_out(who).outcome().is_ok());
         for (department, age) in std::mem::take(&mut self.deleted) {
             let begun = self.pair.ask(who, &format!("{release} delete-where {department} {age} 5"));
             assert!(begun.outcome().is_ok(), "{begun:?}");
@@ -545,6 +550,7 @@ fn two_processes_of_three_releases_are_right_each_and_all_becomes_ready() {
         "both: done",
         "planned again: done",
         "step: UniqueConflict",
+        "repair: done",
         "kills",
     ] {
         assert!(world.seen.contains_key(what), "{what} was never seen");

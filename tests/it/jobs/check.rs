@@ -64,7 +64,7 @@ fn a_thousand_damages_to_copies_are_found_and_mended() {
         assert_eq!((report.missing, report.stale, report.orphans), (missing, stale, orphans), "{report}");
         assert_eq!(report.problems.len() as u64, report.wrong());
         assert_eq!(report.entities, 400);
-        let mended = table.repair().unwrap();
+        let mended = table.repair().unwrap().run().unwrap();
         assert_eq!(mended.wrong(), missing + stale + orphans);
         assert!(mended.mended > 0, "{mended}");
         assert!(table.check().unwrap().is_sound());
@@ -85,13 +85,13 @@ fn what_two_claim_is_told_and_left() {
     table.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
     let report = table.check().unwrap();
     assert_eq!((report.missing, report.stale, report.orphans), (0, 2, 1), "{:?}", report.problems);
-    let mended = table.repair().unwrap();
+    let mended = table.repair().unwrap().run().unwrap();
     assert!(mended.mended >= 1, "{mended}");
     let left = table.check().unwrap();
     assert!(!left.is_sound() && left.orphans == 0, "{left}");
     assert_eq!(table.get(second::Employee::by_email("Sales", "1@contoso.com")).unwrap().unwrap().id, 1);
     table.update(second::Employee::key("Sales", 2), |e| e.email = "2@contoso.com".into()).unwrap();
-    table.repair().unwrap();
+    table.repair().unwrap().run().unwrap();
     assert!(table.check().unwrap().is_sound());
 }
 

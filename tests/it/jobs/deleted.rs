@@ -37,8 +37,8 @@ fn each_row_is_looked_at_twice_however_few_are_found() {
     staff.retain(|_, (_, age)| *age != 33);
     assert_eq!(staff.len(), 19_600);
     assert_rows(table.dynamic(), &staff, Copies::OF[1]);
-    // All that were there, and then those that are left; the last step of all is not told of.
-    assert!((39_200..=39_600).contains(&all), "{all}");
+    // All that were there, and then those that are left; of either time the last step is not told of, which looks at 400.
+    assert!((38_800..=39_600).contains(&all), "{all}");
     // A step that finds none ends as well.
     assert!((10..=400).contains(&most), "{most}");
     let none = table.rows().department("Sales").filter(|e| e.age.eq(33)).entities();

@@ -7,6 +7,7 @@ mod check;
 mod damaged;
 mod deleted;
 mod killed;
+mod mended;
 mod random;
 mod repaired;
 

@@ -43,7 +43,7 @@ fn check_finds_what_a_raw_write_has_done_to_a_list_and_repair_mends_it() {
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(error.to_string().contains("skill_x"), "{error}");
 
-    let repaired = staff.repair().unwrap();
+    let repaired = staff.repair().unwrap().run().unwrap();
     assert_eq!(repaired.mended, 17, "{repaired}");
     assert_listed(&store, &people);
 }
@@ -65,7 +65,7 @@ fn a_list_that_is_none_refuses_changes_until_it_is_mended() {
         assert!(!staff.check().unwrap().is_sound());
         let is_empty_id = staff.list(Employee::by_last_name("Sales", "Jones"));
         assert_eq!(is_empty_id.unwrap_err().kind(), ErrorKind::Corrupt);
-        staff.repair().unwrap();
+        staff.repair().unwrap().run().unwrap();
         assert_listed(&store, &people);
     }
     raw.insert_or_replace(&list("000002,000001".into())).unwrap();
@@ -76,7 +76,7 @@ fn a_list_that_is_none_refuses_changes_until_it_is_mended() {
         "{error}"
     );
     assert!(staff.get(Employee::key("Sales", 9)).unwrap().is_none());
-    staff.repair().unwrap();
+    staff.repair().unwrap().run().unwrap();
     people.push(employee("Sales", 9, "Jones"));
     staff.insert(&people[5]).unwrap();
     assert_listed(&store, &people);

@@ -205,7 +205,7 @@ fn what_a_raw_write_makes_of_a_long_list_is_found_and_mended() {
         let error = table.insert(&row(2_000, 1)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         assert!(!table.check().unwrap().is_sound());
-        assert!(table.repair().unwrap().mended > 0);
+        assert!(table.repair().unwrap().run().unwrap().mended > 0);
         assert_lists(&store, &BTreeMap::from([(1, (0..1_300).collect())]));
     }
     // One that lacks an id and has another.
@@ -215,7 +215,7 @@ fn what_a_raw_write_makes_of_a_long_list_is_found_and_mended() {
     raw.insert_or_replace(&list().with("Ids", upload(sorted.join(",").as_bytes()))).unwrap();
     let report = table.check().unwrap();
     assert_eq!((report.unlisted, report.mislisted), (1, 1), "{report}");
-    assert_eq!(table.repair().unwrap().mended, 2);
+    assert_eq!(table.repair().unwrap().run().unwrap().mended, 2);
     assert_lists(&store, &BTreeMap::from([(1, (0..1_300).collect())]));
     // What is gone is not there to be referred to again.
     assert_eq!(raw.insert_or_replace(&known).unwrap_err().kind(), ErrorKind::BlobGone);

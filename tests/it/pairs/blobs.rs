@@ -171,7 +171,7 @@ fn blobs_are_read_in_views_projections_and_pages_and_kept_by_jobs() {
     staff.dynamic().raw().merge(&wrong, IfMatch::Any).unwrap();
     assert_sound(&store);
     assert!(!staff.check().unwrap().is_sound());
-    staff.repair().unwrap();
+    staff.repair().unwrap().run().unwrap();
     assert_sound(&store);
     assert!(staff.check().unwrap().is_sound());
     staff.rebuild().unwrap().run().unwrap();
@@ -247,7 +247,7 @@ fn a_blob_lies_beside_what_is_sealed_and_signed() {
     patients.update(key(), |patient| patient.image = second).unwrap();
     assert_eq!((held(&store), second.get(&store).unwrap()), ((1, 0), b"2".to_vec()));
     // Sealed anew, it is held as before.
-    patients.reencrypt().run().unwrap();
+    patients.reencrypt().unwrap().run().unwrap();
     assert_eq!((held(&store), second.get(&store).unwrap()), ((1, 0), b"2".to_vec()));
     let empty = store.upload("image/jpeg", io::empty()).unwrap();
     patients.merge(key(), Patient::patch().image(empty), IfMatch::Any).unwrap();

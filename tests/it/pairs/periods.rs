@@ -180,7 +180,7 @@ fn each_period_is_checked_mended_and_reckoned_by_its_table() {
     assert_eq!(july.dynamic().merge(&wrong, IfMatch::Any).unwrap_err().kind(), ErrorKind::DeclaredKind);
     july.dynamic().raw().merge(&wrong, IfMatch::Any).unwrap();
     assert!(!july.check().unwrap().is_sound());
-    july.repair().unwrap();
+    july.repair().unwrap().run().unwrap();
     assert!(july.check().unwrap().is_sound());
     july.rebuild().unwrap().run().unwrap();
     let snapshot = store.snapshot().unwrap();

@@ -198,7 +198,7 @@ fn keys_are_rotated_and_no_byte_of_a_blob_moves() {
     let scope = patients.dynamic().partition_key_scope("a").unwrap();
     let former = super::handles(&patients.dynamic().get("a", "patient_000001").unwrap().unwrap())[0].1;
     encryption.rotate(&scope).unwrap();
-    patients.reencrypt().run().unwrap();
+    patients.reencrypt().unwrap().run().unwrap();
     encryption.rewrap().unwrap();
     let row = patients.dynamic().get("a", "patient_000001").unwrap().unwrap();
     assert_ne!(super::handles(&row)[0].1, former);

@@ -62,7 +62,7 @@ fn a_compacted_copy_shows_nothing_that_was_plain_once() {
         table.delete(Plain::key("Sales", id), IfMatch::Any).unwrap();
     }
     let dual = store.table::<Dual>().unwrap();
-    assert_eq!(dual.reencrypt().run().unwrap().changed, 500);
+    assert_eq!(dual.reencrypt().unwrap().run().unwrap().changed, 500);
     // LMDB keeps it where it was until the page is needed: that is what the copy is for.
     assert!(found(&scratch.path()).0 > 0);
     let copy = scratch.path().with_file_name("copy");
@@ -85,7 +85,7 @@ fn what_was_sealed_from_the_start_is_in_no_file_at_any_time() {
     look();
     for round in 0..3 {
         store.encryption().unwrap().rotate_all().unwrap();
-        let mut job = staff.reencrypt();
+        let mut job = staff.reencrypt().unwrap();
         while job.step().unwrap() {
             look();
         }

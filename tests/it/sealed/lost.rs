@@ -91,7 +91,7 @@ fn what_needs_the_values_says_what_does_not() {
     }
     assert_eq!(rows(staff.dynamic()), before);
     // A job tells of them, and seals nothing over.
-    let report = staff.reencrypt().run().unwrap();
+    let report = staff.reencrypt().unwrap().run().unwrap();
     assert_eq!((report.changed, report.failed), (0, 2));
     assert_eq!(rows(staff.dynamic()), before);
 }

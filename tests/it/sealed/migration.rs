@@ -123,14 +123,14 @@ fn what_was_plain_is_read_sealed_bit_by_bit_and_then_only_sealed() {
     assert_eq!(error.row_key(), Some("age_040_000004"), "{error}");
     assert!(error.to_string().contains("are still plain"), "{error}");
 
-    let report = dual.reencrypt().run().unwrap();
+    let report = dual.reencrypt().unwrap().run().unwrap();
     assert_eq!((report.changed, report.failed), (16, 0));
     assert_eq!(plain(dual.dynamic()), 0);
     assert_eq!(*dual.get(key(5)).unwrap().unwrap(), Dual::new(5));
     // An entity that only became sealed is the one that it was.
     let now = rows(dual.dynamic());
     assert!(now.iter().filter(|row| row.row_key().ends_with("05")).all(|row| etags.contains(&row.etag())));
-    assert!(dual.reencrypt().run().unwrap().changed == 0);
+    assert!(dual.reencrypt().unwrap().run().unwrap().changed == 0);
 
     let sealed = store.table::<Sealed>().unwrap();
     assert_eq!(*sealed.get(Sealed::key("Sales", 5)).unwrap().unwrap(), Sealed::new(5));
@@ -193,7 +193,7 @@ fn a_program_of_former_times_writes_nothing_plain() {
     // Others go on.
     old.dynamic().insert(&DynamicEntity::new("Sales", "other")).unwrap();
     dual.insert(&Dual::new(9)).unwrap();
-    dual.reencrypt().run().unwrap();
+    dual.reencrypt().unwrap().run().unwrap();
     store.table::<Sealed>().unwrap();
     // What it reads does not fit its struct.
     assert_eq!(kind(old.get(key(0))), ErrorKind::SchemaMismatch);
@@ -217,7 +217,7 @@ fn nothing_plain_comes_between() {
             });
             std::thread::sleep(std::time::Duration::from_micros(100 * round));
             let dual = store.table::<Dual>().unwrap();
-            dual.reencrypt().run().unwrap();
+            dual.reencrypt().unwrap().run().unwrap();
             assert_eq!(plain(dual.dynamic()), 0);
             store.table::<Sealed>().unwrap();
             writer.join().unwrap();

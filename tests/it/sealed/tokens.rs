@@ -127,7 +127,7 @@ fn a_job_files_copies_under_new_tokens() {
         assert_eq!(kind(encryption.destroy(old.handle)), ErrorKind::KeyInUse);
     }
 
-    let report = club.reencrypt().run().unwrap();
+    let report = club.reencrypt().unwrap().run().unwrap();
     assert_eq!((report.changed, report.failed), (12, 0), "{report:?}");
     assert_found(&club, 0..13);
     let after = shape(&club);
@@ -144,7 +144,7 @@ fn a_job_files_copies_under_new_tokens() {
     }
     assert_found(&club, 0..13);
     assert!(store.check().unwrap().problems.is_empty());
-    assert_eq!(club.reencrypt().run().unwrap().changed, 0);
+    assert_eq!(club.reencrypt().unwrap().run().unwrap().changed, 0);
 }
 
 /// With tokens of the table and values of their partitions, the table's key makes tokens and seals nothing.
@@ -167,7 +167,7 @@ fn a_key_that_only_makes_tokens_is_in_use() {
     assert_eq!(encryption.destroy_unused().unwrap(), 0);
     assert_found(&club, [1, 2]);
 
-    assert_eq!(club.reencrypt().run().unwrap().changed, 2);
+    assert_eq!(club.reencrypt().unwrap().run().unwrap().changed, 2);
     assert_eq!(encryption.destroy_unused().unwrap(), 1);
     assert_found(&club, [1, 2]);
     drop((club, store));
@@ -208,7 +208,7 @@ fn lookups_find_what_is_sealed_anew_meanwhile() {
         let encryption = store.encryption().unwrap();
         for _ in 0..8 {
             encryption.rotate_all().unwrap();
-            let report = club.reencrypt().run().unwrap();
+            let report = club.reencrypt().unwrap().run().unwrap();
             assert_eq!(report.failed, 0, "{report:?}");
             assert!(encryption.destroy_unused().unwrap() > 0);
         }
@@ -229,7 +229,7 @@ fn a_query_that_began_before_a_key_was_destroyed_loses_nothing_unseen() {
     let mut by_index = club.by_ssn().team("Red").ssn(&*ssn(1)).into_iter();
     let encryption = store.encryption().unwrap();
     encryption.rotate_all().unwrap();
-    assert_eq!(club.reencrypt().run().unwrap().changed, 3);
+    assert_eq!(club.reencrypt().unwrap().run().unwrap().changed, 3);
     assert_eq!(encryption.destroy_unused().unwrap(), 3);
     for error in [refused(by_filter.next().unwrap()), refused(by_index.next().unwrap())] {
         assert_eq!(error.kind(), ErrorKind::KeySuperseded);
@@ -290,7 +290,7 @@ fn an_entity_without_its_token_is_not_removed_by_halves() {
     row.remove("SsnToken");
     club.dynamic().raw().replace(&row, IfMatch::Any).unwrap();
     store.encryption().unwrap().rotate_all().unwrap();
-    let report = club.reencrypt().run().unwrap();
+    let report = club.reencrypt().unwrap().run().unwrap();
     assert_eq!((report.changed, report.failed), (0, 1));
     let text = refused::<()>(Err(report.failures.into_iter().next().unwrap())).to_string();
     assert!(text.contains("property `SsnToken`, the token of `Ssn`, is missing"), "{text}");
@@ -354,7 +354,7 @@ fn what_was_plain_is_found_by_filters_all_the_while() {
     (0..7).for_each(found);
     assert_eq!(kind(store.table::<Sealed>()), ErrorKind::LayoutChanged);
 
-    let report = dual.reencrypt().run().unwrap();
+    let report = dual.reencrypt().unwrap().run().unwrap();
     assert_eq!((report.changed, report.failed), (5, 0));
     (0..7).for_each(found);
     for row in dual.dynamic().query(&Query::new()).unwrap() {

@@ -345,7 +345,7 @@ fn a_job_and_a_copy_of_the_store_keep_them() {
     let wrong = DynamicEntity::new("web1", "rack_001_000001").with("Cpu_13", 99.0);
     days.dynamic().raw().merge(&wrong, IfMatch::Any).unwrap();
     assert!(!days.check().unwrap().is_sound());
-    days.repair().unwrap();
+    days.repair().unwrap().run().unwrap();
     assert!(days.check().unwrap().is_sound());
     assert_eq!(days.cost().unwrap().rows.iter().map(|rows| rows.rows).collect::<Vec<_>>(), [30, 30]);
     let copy = scratch.path().join("copy");

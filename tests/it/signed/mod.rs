@@ -243,7 +243,7 @@ fn a_job_that_seals_anew_signs_anew() {
     cards.bulk_insert((1..=5).map(card)).unwrap();
     let encryption = store.encryption().unwrap();
     encryption.rotate_all().unwrap();
-    let report = cards.reencrypt().run().unwrap();
+    let report = cards.reencrypt().unwrap().run().unwrap();
     assert_eq!((report.changed, report.failed), (5, 0));
     assert!(encryption.destroy_unused().unwrap() > 0);
     for id in 1..=5 {

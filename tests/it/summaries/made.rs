@@ -195,7 +195,7 @@ fn check_finds_what_a_raw_write_has_done_to_a_summary_and_repair_mends_it() {
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(error.to_string().contains("`Table::repair`"), "{error}");
 
-    assert_eq!(staff.repair().unwrap().mended, 4);
+    assert_eq!(staff.repair().unwrap().run().unwrap().mended, 4);
     assert!(staff.check().unwrap().is_sound());
     assert!(store.jobs().unwrap().is_empty());
     assert_summarized(&store, &people);

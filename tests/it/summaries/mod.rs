@@ -134,7 +134,7 @@ fn the_check_of_the_store_takes_no_row_of_a_summary_for_a_copy() {
     let report = store.check().unwrap();
     assert_eq!(report.wrong_copies.len(), 3, "{:?}", report.wrong_copies);
     assert!(report.wrong_copies.iter().all(|problem| problem.what.contains("row of the summary `level`")));
-    assert_eq!(staff.repair().unwrap().mended, 1);
+    assert_eq!(staff.repair().unwrap().run().unwrap().mended, 1);
     assert!(store.check().unwrap().wrong_copies.is_empty());
 }
 

@@ -45,11 +45,11 @@ fn an_entity_that_lacks_a_part_is_an_error_and_never_a_shorter_one() {
     );
     assert!(told(&store) > 0);
     // A repair can't know what it held, nor a change where the unique copy is that it led to.
-    let repaired = surveys.repair().unwrap();
+    let repaired = surveys.repair().unwrap().run().unwrap();
     assert_eq!((repaired.mended, repaired.lost_parts), (0, 1));
     assert_eq!(surveys.put(&survey(2)).unwrap_err().kind(), ErrorKind::UniqueConflict);
     surveys.delete(key(2), IfMatch::Any).unwrap();
-    assert_eq!(surveys.repair().unwrap().mended, 2);
+    assert_eq!(surveys.repair().unwrap().run().unwrap().mended, 2);
     surveys.insert(&survey(2)).unwrap();
     assert_eq!(surveys.get(key(2)).unwrap().unwrap(), survey(2));
     assert!(surveys.check().unwrap().is_sound());
@@ -67,7 +67,7 @@ fn an_entity_that_lacks_a_part_can_be_deleted() {
     assert!(surveys.dynamic().get("Oslo", "survey_000001_02").unwrap().is_none());
     // Where its copies were, the part knew.
     assert_eq!(surveys.check().unwrap().orphans, 2);
-    assert_eq!(surveys.repair().unwrap().mended, 2);
+    assert_eq!(surveys.repair().unwrap().run().unwrap().mended, 2);
     assert!(surveys.check().unwrap().is_sound());
     assert_sound(&store);
 }
@@ -111,7 +111,7 @@ fn a_part_of_nobody_is_found_and_removed() {
     assert!(told(&store) > 0);
     let report = surveys.check().unwrap();
     assert_eq!((report.orphans, report.lost_parts), (4, 0));
-    assert_eq!(surveys.repair().unwrap().mended, 4);
+    assert_eq!(surveys.repair().unwrap().run().unwrap().mended, 4);
     assert_eq!(surveys.dynamic().query(&Query::new()).unwrap().count(), 4);
     surveys.insert(&survey(1)).unwrap();
     assert!(surveys.check().unwrap().is_sound());

@@ -53,7 +53,7 @@ fn a_wide_entity_is_listed_by_what_a_part_holds() {
     assert_eq!(visits.check().unwrap().unlisted, 2);
     let wrong = store.check().unwrap().wrong_copies;
     assert!(wrong.iter().any(|problem| problem.what.contains("index list `by_city`")), "{wrong:#?}");
-    visits.repair().unwrap();
+    visits.repair().unwrap().run().unwrap();
     assert_eq!(on(&visits, "Rome"), [1, 4]);
     assert_whole(&store, &visits);
 }
@@ -74,7 +74,7 @@ fn an_entity_that_lacks_a_part_stays_on_its_list_until_it_is_deleted() {
     rows.delete("Oslo", "visit_000002_01", IfMatch::Any).unwrap();
 
     visits.delete(Visit::key("Oslo", 2), IfMatch::Any).unwrap();
-    visits.repair().unwrap();
+    visits.repair().unwrap().run().unwrap();
     assert_eq!(on(&visits, "Rome"), [1, 3]);
     assert_whole(&store, &visits);
 }

@@ -6,6 +6,7 @@ use table_core::typed::{InOneTable, Job};
 use table_core::{Continuation, Error, ErrorKind, IfMatch, Key, Partition, Projection, Query, Store, Table};
 
 use super::{Program, number, told, words};
+use crate::begun::Begun;
 use crate::releases::{first, second, third};
 
 /// An employee as a release has it.
@@ -130,7 +131,7 @@ struct Held {
 #[derive(Debug)]
 pub struct Releases {
     store: Store,
-    jobs: Vec<Job<'static>>,
+    jobs: Vec<Begun>,
     held: Held,
     /// How often it has done something.
     acts: u64,
@@ -166,24 +167,29 @@ impl Releases {
             "rebuild" => {
                 let [size] = words(rest);
                 let job = self.with::<R, _>(Table::rebuild)?;
-                Ok(self.begun(job, size))
+                Ok(self.begun(Begun::Job(job), size))
+            }
+            "repair" => {
+                let [size] = words(rest);
+                let job = self.with::<R, _>(Table::repair)?;
+                Ok(self.begun(Begun::Repair(job), size))
             }
             "drop-index" => {
                 let [index, size] = words(rest);
                 let job = self.with::<R, _>(|table| table.drop_index(index))?;
-                Ok(self.begun(job, size))
+                Ok(self.begun(Begun::Job(job), size))
             }
             "delete-where" => {
                 let [department, age, size] = words(rest);
                 let job = self.with::<R, _>(|table| R::delete(table, department, number(age)))?;
-                Ok(self.begun(job, size))
+                Ok(self.begun(Begun::Job(job), size))
             }
             "finish" => self.with::<R, _>(|table| table.rebuild()?.run()).map(|_| String::new()),
             what => self.read::<R>(what, rest),
         }
     }
 
-    fn begun(&mut self, job: Job<'static>, size: &str) -> String {
+    fn begun(&mut self, job: Begun, size: &str) -> String {
         self.jobs.push(job.steps_of(number(size)));
         self.jobs.len().to_string()
     }

@@ -67,7 +67,7 @@ pub fn put(store: &Store, id: u32, turn: u32) -> table_core::Result<()> {
 pub fn rotate(store: &Store) -> table_core::Result<()> {
     let encryption = store.encryption()?;
     encryption.rotate(&Scope::store())?;
-    store.table::<Secret>()?.reencrypt().run()?;
+    store.table::<Secret>()?.reencrypt()?.run()?;
     encryption.destroy_unused().map(drop)
 }
 

@@ -53,7 +53,7 @@ impl Store {
     ///
     /// let encryption = store.encryption()?;
     /// let new = encryption.rotate(&Scope::store())?;
-    /// staff.reencrypt().run()?;
+    /// staff.reencrypt()?.run()?;
     /// assert!(store.sealed_values()?.iter().all(|values| values.key == new));
     /// encryption.destroy(before.key)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -238,28 +238,23 @@ impl Resealing for LmdbTable {
         self.inner.await_writers()
     }
 
-    fn row_count(&self) -> Result<u64> {
-        Jobs::row_count(self)
-    }
-
     fn sealed_rows_after(
         &self,
         schema: &'static Schema,
-        after: Option<&(String, String)>,
-        most: u64,
+        after: Option<&Position>,
+        size: StepSize,
     ) -> Result<Stretch> {
-        let after = after.map(|(partition, row)| Position { partition: partition.clone(), row: row.clone() });
-        let size = StepSize { rows: most };
         let mut entities = Vec::new();
-        let walked = self.rows_after(after.as_ref(), size, &mut |view, _| {
-            if view.kind()? == Some(schema.entity_type) {
-                entities.extend(sealed_row(schema, view)?);
-            }
-            Ok(true)
+        let walked = self.rows_after(after, size, &mut |view, _| {
+            let is_mine = view.kind()? == Some(schema.entity_type);
+            let found = if is_mine { sealed_row(schema, view)? } else { None };
+            let is_asked_for = found.is_some();
+            entities.extend(found);
+            Ok(is_asked_for)
         });
         let (last, rows) =
             walked.map_err(|error| error.attempted("re-encrypt in").table(&self.state.name))?;
-        Ok(Stretch { rows, entities, last: last.map(|Position { partition, row }| (partition, row)) })
+        Ok(Stretch { rows, last, entities })
     }
 }
 

@@ -271,6 +271,11 @@ pub(crate) fn encode_job(job: &JobRecord) -> Vec<u8> {
         push_text(&mut body, part);
     }
     push_text(&mut body, &job.asked);
+    let counts = job.counts.get(..usize::from(u8::MAX)).unwrap_or(&job.counts);
+    body.push(u8::try_from(counts.len()).unwrap_or(u8::MAX));
+    for count in counts {
+        body.extend_from_slice(&count.to_le_bytes());
+    }
     body
 }
 
@@ -285,7 +290,19 @@ pub(crate) fn decode_job(body: &[u8]) -> Option<JobRecord> {
         _ => return None,
     };
     let asked = text(&mut body)?;
-    body.0.is_empty().then_some(JobRecord { begun, done, total, changed, stamp, phase, position, asked })
+    let [many] = body.take()?;
+    let counts = (0..many).map(|_| body.u64()).collect::<Option<_>>()?;
+    body.0.is_empty().then_some(JobRecord {
+        begun,
+        done,
+        total,
+        changed,
+        stamp,
+        phase,
+        position,
+        asked,
+        counts,
+    })
 }
 
 #[cfg(test)]
@@ -303,8 +320,9 @@ mod tests {
             phase: 1,
             position: Some(Position { partition: "Sales".into(), row: "empid_000001".into() }),
             asked: "Age ge 3".into(),
+            counts: vec![5, u64::MAX],
         };
-        vec![JobRecord { position: None, asked: String::new(), ..job.clone() }, job]
+        vec![JobRecord { position: None, asked: String::new(), counts: Vec::new(), ..job.clone() }, job]
     }
 
     fn lives_of_every_state() -> Vec<Lives> {

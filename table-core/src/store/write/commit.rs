@@ -341,6 +341,7 @@ impl Writer {
             Ok(written) => {
                 self.transactions.fetch_add(u64::from(written), Ordering::Relaxed);
                 let done = members.iter().filter(|member| matches!(member.result, Some(Ok(_)))).count();
+                let done = if written { done } else { 0 };
                 self.batches.fetch_add(u64::try_from(done).unwrap_or(u64::MAX), Ordering::Relaxed);
                 return;
             }
@@ -411,7 +412,7 @@ fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
     for member in members.iter_mut() {
         #[cfg(test)]
         tests::reach(&member.prepared);
-        // A job does not go on while anything of its step has not happened.
+        // A job does not go on while anything of its step can't happen.
         let result = if member.prepared.step.is_some() && results.iter().any(Result::is_err) {
             let because = "something of the step was refused";
             Err(member.prepared.locate_all(Error::new(ErrorKind::ConditionNotMet).because(because)))
@@ -420,7 +421,9 @@ fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
         };
         results.push(result);
     }
-    let written = results.iter().any(Result::is_ok);
+    // A step happens whole or not at all: what a job has done, and what it says of it, is one.
+    let is_step = members.iter().any(|member| member.prepared.step.is_some());
+    let written = if is_step { results.iter().all(Result::is_ok) } else { results.iter().any(Result::is_ok) };
     if written {
         group.commit()?;
     }

@@ -175,12 +175,12 @@ fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
     }
 }
 
-/// A change that a load carries out together with others.
+/// A change that a load carries out together with others; whether there is anything to carry out.
 pub(in crate::typed) fn loaded(
     table: &DynamicTable,
     attempt: &mut (dyn Attempt + '_),
     loader: &mut dyn Loader,
-) -> Result<()> {
+) -> Result<bool> {
     let (attempts, alone) = (&mut [attempt], Together::alone(table));
     let derived = prepared(alone, attempts, true)?;
     let sealers: Vec<_> = alone.tables.iter().map(DynamicTable::sealer).collect();
@@ -189,10 +189,11 @@ pub(in crate::typed) fn loaded(
         planned_with((alone.scope, derived), names, attempts, &seals, |plan| {
             // An entity may have no copy in an index.
             if plan.groups.iter().all(|group| group.written() == 0) {
-                return Ok(());
+                return Ok(false);
             }
             let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
-            loader.add(plan, &sealed_at).map_err(|refused| plan.judge(refused).error)
+            loader.add(plan, &sealed_at).map_err(|refused| plan.judge(refused).error)?;
+            Ok(true)
         })
     })?
 }

@@ -1,27 +1,21 @@
-//! Copies compared with their entities, and made right again.
+//! Copies compared with their entities.
+
+use std::cell::RefCell;
 
 use super::look::{At, Wrong};
-use super::report::{CopyReport, MISCOUNTED, MISLISTED, UNLISTED};
+use super::report::CopyReport;
 use super::{recount, relist};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::handle::write::carry_out;
-use crate::plan::Epoch;
 use crate::query::Query;
-use crate::schema::Standing;
-use crate::sealing::SealedAt;
-use crate::typed::change::Change;
+use crate::schema::Schema;
 use crate::typed::change::driver::{self, Together};
-use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
-use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
 /// Rows that are looked at in one snapshot.
 const ROWS: usize = 500;
-/// So often a repair goes over the table: what a first pass has removed makes room for the second.
-const PASSES: usize = 3;
 
 impl<E: Entity> Table<E> {
     /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready, wherever they lie:
@@ -51,177 +45,87 @@ impl<E: Entity> Table<E> {
     /// let report = staff.check()?;
     /// assert_eq!((report.missing, report.orphans), (1, 1));
     ///
-    /// assert_eq!(staff.repair()?.mended, 2);
+    /// assert_eq!(staff.repair()?.run()?.mended, 2);
     /// assert!(staff.get(Employee::by_email("Sales", "cao@contoso.com"))?.is_some());
     /// assert!(staff.check()?.is_sound());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check(&self) -> Result<CopyReport> {
         let mut report = CopyReport::default();
-        self.go_over(&mut report, false)?;
+        self.go_over(&mut report)?;
         self.recount(&mut report)?;
-        self.relist(&mut report, false)?;
+        self.relist(&mut report)?;
         Ok(report)
     }
 
-    /// Makes every copy right again that [`check`](Self::check) finds wrong: what is missing or stale is written as the entity
-    /// says, and orphans go. The report has what was found first, and how much of it was mended; what two entities both
-    /// claim in a unique index stays wrong.
-    pub fn repair(&self) -> Result<CopyReport> {
-        let (mut first, mut mended) = (None, 0);
-        for _ in 0..PASSES {
-            let mut report = CopyReport::default();
-            let mut done = self.go_over(&mut report, true)?;
-            done += self.recount(&mut report).and_then(|wrong| self.mend_summaries(&wrong))?;
-            done += self.relist(&mut report, true)?;
-            mended += done;
-            let is_sound = report.is_sound();
-            first.get_or_insert(report);
-            if is_sound || done == 0 {
-                break;
-            }
-        }
-        Ok(CopyReport { mended, ..first.unwrap_or_default() })
-    }
-
-    /// Compares the summaries that are ready, each in one snapshot; returns those that are wrong.
-    fn recount(&self, report: &mut CopyReport) -> Result<Vec<usize>> {
-        let (table, mut wrong) = (self.dynamic(), Vec::new());
-        let summaries = E::SCHEMA.indexes.iter().enumerate().filter(|(_, index)| index.summary.is_some());
-        for (number, index) in summaries {
-            if !driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
-                continue;
-            }
-            let compared = recount::compare::<E>(table, &self.as_stored()?, number)?;
-            report.summaries += compared.rows;
-            for (partition, row) in compared.differences.keys() {
-                report.add(MISCOUNTED, index.name, (index.place.table.source(), partition, row));
-            }
-            if !compared.differences.is_empty() {
-                wrong.push(number);
-            }
-        }
-        Ok(wrong)
-    }
-
-    /// Compares the index lists that are ready, each in one snapshot; returns how many ids were put right.
-    fn relist(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
-        let (table, mut mended) = (self.dynamic(), 0);
-        let lists = E::SCHEMA.indexes.iter().enumerate().filter(|(_, index)| index.list.is_some());
-        for (number, index) in lists {
-            let standing = driver::standing(Together::alone(table), E::SCHEMA, mends)?;
-            if !standing.is_ready(number) {
-                continue;
-            }
-            let compared = relist::compare::<E>(table, &self.as_stored()?, number)?;
-            report.lists += compared.rows;
-            for ((partition, row), wrong) in &compared.wrong {
-                for wrong in wrong {
-                    let what = if wrong.is_missing() { UNLISTED } else { MISLISTED };
-                    report.add(what, index.name, (index.place.table.source(), partition, row));
-                }
-            }
-            if mends {
-                let epoch = Epoch { kind: E::SCHEMA.kind, number: standing.epoch };
-                mended += relist::mend::<E>(table, number, &compared, epoch)?;
-            }
-        }
-        Ok(mended)
-    }
-
-    fn mend_summaries(&self, wrong: &[usize]) -> Result<u64> {
-        wrong.iter().map(|index| recount::mend::<E>(self.dynamic(), *index)).sum()
-    }
-
-    /// A snapshot in which every entity is of the version that is declared: another program may begin to convert them at any
-    /// time, and copies are then what that one says.
-    fn as_stored(&self) -> Result<Snapshot> {
-        let snapshot = self.dynamic().snapshot()?;
-        snapshot.check_rows_as_stored(self.dynamic(), E::SCHEMA)?;
-        Ok(snapshot)
-    }
-
-    /// Goes over the tables once; returns how many rows were mended.
-    fn go_over(&self, report: &mut CopyReport, mends: bool) -> Result<u64> {
-        if const { E::SCHEMA.has_eventual() || E::SCHEMA.holds_eventual() } {
-            // A snapshot can look into what was opened before it was taken.
-            self.dynamic().exec().store().pending()?.count()?;
-        }
-        let mut mended = 0;
-        for (number, there) in self.dynamic().family().iter().enumerate() {
-            mended += self.go_over_one((number, there), report, mends)?;
-        }
-        Ok(mended)
-    }
-
-    fn go_over_one(
-        &self,
-        (number, there): (usize, &DynamicTable),
-        report: &mut CopyReport,
-        mends: bool,
-    ) -> Result<u64> {
+    /// Compares the summaries that are ready, each in one snapshot.
+    fn recount(&self, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
-        let (mut after, mut mended) = (None, 0);
+        for number in (0..E::SCHEMA.indexes.len()).filter(|number| is_summary(E::SCHEMA, *number)) {
+            if driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
+                recount::compare::<E>(table, &as_stored::<E>(table)?, number)?.tell::<E>(number, report);
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the index lists that are ready, each in one snapshot.
+    fn relist(&self, report: &mut CopyReport) -> Result<()> {
+        let table = self.dynamic();
+        for number in (0..E::SCHEMA.indexes.len()).filter(|number| E::SCHEMA.list(*number).is_some()) {
+            if driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
+                relist::compare::<E>(table, &as_stored::<E>(table)?, number)?.tell::<E>(number, report);
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes over the tables once.
+    fn go_over(&self, report: &mut CopyReport) -> Result<()> {
+        open_pending::<E>(self.dynamic())?;
+        for (number, there) in self.dynamic().family().iter().enumerate() {
+            self.go_over_one((number, there), report)?;
+        }
+        Ok(())
+    }
+
+    fn go_over_one(&self, (number, there): (usize, &DynamicTable), report: &mut CopyReport) -> Result<()> {
+        let table = self.dynamic();
+        let mut after = None;
         loop {
-            let standing = driver::standing(Together::alone(table), E::SCHEMA, mends)?;
-            let snapshot = self.as_stored()?;
-            let mut wrong = Wrong::default();
-            let found = std::cell::RefCell::new((&mut wrong, &mut *report));
+            let standing = driver::standing(Together::alone(table), E::SCHEMA, false)?;
+            let snapshot = as_stored::<E>(table)?;
+            let found = RefCell::new((Wrong::default(), &mut *report));
             let page = snapshot.page_by(there, Query::new().into(), ROWS, after.as_ref(), |_, view| {
                 let (wrong, report) = &mut *found.borrow_mut();
                 let at = At { table, there, number, snapshot: &snapshot, standing };
                 at.look::<E>(view, report, wrong)
             })?;
-            drop(snapshot);
-            if mends {
-                mended += self.mend(standing, &wrong)?;
-            }
             after = page.next;
             if after.is_none() {
-                return Ok(mended);
+                return Ok(());
             }
         }
-    }
-
-    /// Mends what was found; what somebody has written meanwhile is left as it is.
-    fn mend(&self, standing: Standing, wrong: &Wrong) -> Result<u64> {
-        let (table, mut mended) = (self.dynamic(), 0);
-        for orphan in &wrong.orphans {
-            let epoch = Epoch { kind: E::SCHEMA.kind, number: standing.epoch };
-            match carry_out(table.family(), &orphan.removal(epoch), &SealedAt::NOTHING) {
-                Ok(_) => mended += 1,
-                Err(failure) if is_another_s(failure.error.kind()) => {}
-                Err(failure) => return Err(failure.error),
-            }
-        }
-        for (partition, row) in &wrong.holders {
-            let change = Change::<E>::Update(Box::new(|_| {}));
-            let mut attempt = EntityAttempt::new(Key::<E>::stored(partition, row), change).holding_anew();
-            match driver::commit(Together::alone(table), &mut [&mut attempt]) {
-                Ok(_) => mended += 1,
-                Err(error) if is_another_s(error.kind()) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        for (partition, row) in &wrong.entities {
-            let mut attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Refile);
-            match driver::commit(Together::alone(table), &mut [&mut attempt]) {
-                Ok(_) => mended += 1,
-                Err(error) if is_another_s(error.kind()) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(mended)
     }
 }
 
-/// Whether a refusal says that others have written the rows, or claim them.
-pub(super) fn is_another_s(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::ConditionNotMet
-            | ErrorKind::EntityNotFound
-            | ErrorKind::EntityAlreadyExists
-            | ErrorKind::UniqueConflict
-    )
+/// A snapshot in which every entity is of the version that is declared: another program may begin to convert them at any
+/// time, and copies are then what that one says.
+pub(super) fn as_stored<E: Entity>(table: &DynamicTable) -> Result<Snapshot> {
+    let snapshot = table.snapshot()?;
+    snapshot.check_rows_as_stored(table, E::SCHEMA)?;
+    Ok(snapshot)
+}
+
+/// Has snapshots see what is still to follow: they can look into what was opened before they were taken.
+pub(super) fn open_pending<E: Entity>(table: &DynamicTable) -> Result<()> {
+    if const { E::SCHEMA.has_eventual() || E::SCHEMA.holds_eventual() } {
+        table.exec().store().pending()?.count()?;
+    }
+    Ok(())
+}
+
+/// Whether this index is a summary.
+pub(super) fn is_summary(schema: &Schema, index: usize) -> bool {
+    schema.indexes.get(index).is_some_and(|index| index.summary.is_some())
 }

@@ -285,7 +285,7 @@ impl<E: Entity> Work for Convert<E> {
         for (partition, row) in &found.entities {
             let mut attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Rewrite);
             match driver::loaded(table, &mut attempt, loader) {
-                Ok(()) => changed += 1,
+                Ok(_) => changed += 1,
                 // Somebody was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
                 Err(error) if at.phase == CONVERTING && is_its_own(&error) => {

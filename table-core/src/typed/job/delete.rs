@@ -140,7 +140,7 @@ impl<E: Entity> Work for Delete<E> {
             }
             let mut attempt = EntityAttempt::new(key, Change::<E>::Delete(IfMatch::Any));
             match driver::loaded(table, &mut attempt, loader) {
-                Ok(()) => changed += 1,
+                Ok(_) => changed += 1,
                 // Somebody was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
                 Err(error) => return Err(error),

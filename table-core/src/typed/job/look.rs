@@ -37,7 +37,20 @@ pub(super) struct Wrong {
     pub(super) orphans: Vec<Orphan>,
 }
 
+impl Wrong {
+    /// How many there are.
+    pub(super) fn rows(&self) -> u64 {
+        let rows = self.entities.len() + self.holders.len() + self.orphans.len();
+        u64::try_from(rows).unwrap_or(u64::MAX)
+    }
+}
+
 impl Orphan {
+    /// The number of its table, and its keys.
+    pub(super) fn place(&self) -> (usize, String, String) {
+        (self.table, self.partition.clone(), self.row.clone())
+    }
+
     /// The plan that removes it as long as its owner is as it was found, or not there.
     pub(super) fn removal(&self, epoch: Epoch) -> Plan<'_> {
         let write = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };

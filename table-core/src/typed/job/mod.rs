@@ -11,9 +11,11 @@ mod forget;
 mod list;
 mod look;
 mod migration;
+mod progress;
 mod rebuild;
 mod recount;
 mod relist;
+mod repair;
 mod report;
 mod sweep;
 
@@ -23,11 +25,13 @@ use std::time::{Duration, Instant};
 
 pub use self::list::JobInfo;
 pub use self::migration::Migration;
+use self::progress::Clock;
+pub use self::progress::JobProgress;
 pub use self::report::{CopyProblem, CopyReport};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, JobStep, Loader, StepSize};
 use crate::handle::table::DynamicTable;
-use crate::plan::Epoch;
+use crate::plan::{Epoch, Refused};
 use crate::typed::entity::Entity;
 
 /// The most that a step changes: so little that writers don't wait long for the transaction that it makes.
@@ -39,8 +43,8 @@ const REST: u32 = 2;
 /// So often a step is tried when others write its rows; each time it is half as large.
 const ATTEMPTS: u32 = 64;
 
-/// What a job does. The machinery around it keeps how far it is, carries out its steps and tries again.
-pub(in crate::typed) trait Work {
+/// What a job does, and what it says of it. The machinery around it keeps how far it is, carries out its steps and tries again.
+pub(in crate::typed) trait Work<R = JobProgress> {
     /// Under which name the store keeps how far it is.
     fn name(&self) -> String;
 
@@ -68,10 +72,22 @@ pub(in crate::typed) trait Work {
         loader: &mut dyn Loader,
     ) -> Result<Made>;
 
+    /// Whether the step is to be made again without what the plan of this number was to do, of those that it has handed over.
+    /// It was refused for this, and the whole step with it.
+    fn leaves_out(&mut self, plan: usize, error: &Error) -> bool {
+        let _ = (plan, error);
+        false
+    }
+
     /// Is told of a step that can't be carried out, however small it is, and says why.
     fn refused(&mut self, table: &DynamicTable, at: &JobRecord, error: Error) -> Error {
         let _ = (table, at);
         error
+    }
+
+    /// Says how far the job is: at first, and when a step was carried out.
+    fn tell(&mut self, now: &JobRecord, report: &mut R) {
+        let _ = (now, report);
     }
 }
 
@@ -96,63 +112,47 @@ fn check_converted<E: Entity>(table: &DynamicTable) -> Result<()> {
 ///
 /// It lies in the store from its beginning to its end: [`Store::jobs`](crate::Store::jobs) lists it, and whoever asks for it
 /// again, in this process or another, goes on from where it is. Two who do so at one time share the work.
+///
+/// At its end it says what it has done: most jobs how many rows, as a [`JobProgress`], and others in a report of their own.
 #[must_use = "a job does nothing until it is run"]
-pub struct Job<'j> {
+pub struct Job<'j, R = JobProgress> {
     table: DynamicTable,
     /// What is left to do, one after another.
-    works: VecDeque<Box<dyn Work + 'j>>,
+    works: VecDeque<Box<dyn Work<R> + 'j>>,
     is_gentle: bool,
     /// The most that a step may change, and how much the next one does.
     most: StepSize,
     size: StepSize,
-    last: JobProgress,
-    /// When this handle began to work, and how many rows it has looked at since.
-    since: Option<(Instant, u64)>,
-}
-
-/// How far a job is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct JobProgress {
-    /// How many rows were looked at, by former runs as well, in the part of the job that it is in: an index is first swept
-    /// and then filled.
-    pub done: u64,
-    /// About how many there are.
-    pub total: u64,
-    /// How many rows or entities were changed, by former runs as well.
-    pub changed: u64,
-    /// Rows that this handle has looked at in a second; 0 before the first.
-    pub rate: u64,
-}
-
-impl JobProgress {
-    /// About how long the part of the job that it is in will take from now on, at this rate; `None` before it is known.
-    pub fn left(&self) -> Option<Duration> {
-        let rows = self.total.saturating_sub(self.done);
-        rows.saturating_mul(1_000).checked_div(self.rate).map(Duration::from_millis)
-    }
-}
-
-impl fmt::Display for JobProgress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { done, total, changed, rate } = self;
-        write!(f, "{done} of about {total} rows, {changed} changed, {rate} rows a second")
-    }
+    clock: Clock,
+    report: R,
+    /// What the report says of the progress alone.
+    copies: fn(&mut R, &JobProgress),
 }
 
 impl<'j> Job<'j> {
+    /// A job that says how far it is, and nothing else.
     pub(in crate::typed) fn new(table: &DynamicTable, works: Vec<Box<dyn Work + 'j>>) -> Self {
+        Self { copies: JobProgress::clone_from, ..Self::reporting(table, works) }
+    }
+}
+
+impl<'j, R: Default> Job<'j, R> {
+    /// A job with a report, which its works [tell](Work::tell).
+    pub(in crate::typed) fn reporting(table: &DynamicTable, works: Vec<Box<dyn Work<R> + 'j>>) -> Self {
         Self {
             table: table.clone(),
             works: works.into(),
             is_gentle: false,
             most: STEP,
             size: STEP,
-            last: JobProgress::default(),
-            since: None,
+            clock: Clock::default(),
+            report: R::default(),
+            copies: |_, _| {},
         }
     }
+}
 
+impl<R> Job<'_, R> {
     /// Begins everything at once, so that the store knows of it. What there is nothing to do for is left out.
     pub(in crate::typed) fn begun(mut self) -> Result<Self> {
         for mut work in std::mem::take(&mut self.works) {
@@ -179,10 +179,10 @@ impl<'j> Job<'j> {
         self
     }
 
-    /// Runs to the end.
-    pub fn run(mut self) -> Result<JobProgress> {
+    /// Runs to the end, and says what was done.
+    pub fn run(mut self) -> Result<R> {
         while self.step()? {}
-        Ok(self.last)
+        Ok(self.report)
     }
 
     /// Does some of the work, in one short transaction; returns whether there is more to do. After an error the job may go on
@@ -231,7 +231,12 @@ impl<'j> Job<'j> {
 
     /// How far it is.
     pub fn progress(&self) -> &JobProgress {
-        &self.last
+        self.clock.last()
+    }
+
+    /// What it says of what it has done so far.
+    pub fn report(&self) -> &R {
+        &self.report
     }
 
     fn next_step(&mut self) -> Result<bool> {
@@ -244,10 +249,10 @@ impl<'j> Job<'j> {
                 self.works.pop_front();
                 return Ok(!self.works.is_empty());
             };
-            if self.since.is_none() {
-                // What former runs have done.
-                self.since = Some((Instant::now(), 0));
-                note(&mut self.last, &mut self.since, (&at, None));
+            if self.clock.is_new() {
+                self.clock.begin(&at);
+                (self.copies)(&mut self.report, self.clock.last());
+                work.tell(&at, &mut self.report);
             }
             let table = work.reach(&self.table, &at)?;
             let (begun, mut loader) = (Instant::now(), table.loader());
@@ -261,29 +266,63 @@ impl<'j> Job<'j> {
                 }
             };
             let made = begun.elapsed();
-            let failed = loader.carry_out()?.into_iter().find_map(Result::err);
-            let Some(failed) = failed else {
-                if self.is_gentle {
-                    self.size = paced(size, self.most, (made, begun.elapsed().saturating_sub(made)));
-                }
-                note(&mut self.last, &mut self.since, (&at, to.as_ref()));
+            let failed = failures(loader.carry_out()?);
+            if failed.is_empty() {
+                self.size = if self.is_gentle {
+                    paced(size, self.most, (made, begun.elapsed().saturating_sub(made)))
+                } else {
+                    // Those who were quicker before may be again.
+                    StepSize { rows: size.rows.saturating_mul(2).min(self.most.rows) }
+                };
+                let now = to.as_ref().unwrap_or(&at);
+                self.clock.note(&at, now);
+                (self.copies)(&mut self.report, self.clock.last());
+                work.tell(now, &mut self.report);
                 if to.is_none() {
                     self.works.pop_front();
                 }
                 return Ok(!self.works.is_empty());
-            };
-            let was_overtaken = matches!(
-                failed.error.kind(),
-                ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound | ErrorKind::EntityAlreadyExists
-            );
-            if !was_overtaken || attempt + 1 == ATTEMPTS {
-                return Err(work.refused(&self.table, &at, failed.error));
             }
-            // Somebody wrote one of the rows meanwhile.
-            size.rows = (size.rows / 2).max(1);
+            let mut was_overtaken = false;
+            for (plan, error) in failed {
+                if attempt + 1 < ATTEMPTS && !error.kind().stops() {
+                    if work.leaves_out(plan, &error) {
+                        continue;
+                    }
+                    if is_overtaken(error.kind()) {
+                        was_overtaken = true;
+                        continue;
+                    }
+                }
+                return Err(work.refused(&self.table, &at, error));
+            }
+            if was_overtaken {
+                size.rows = (size.rows / 2).max(1);
+            }
         }
         Err(Error::new(ErrorKind::ConditionNotMet).because("others were quicker each time"))
     }
+}
+
+/// The plans of a step that were refused, and why; if none was, the step itself.
+fn failures(outcomes: Vec<Result<(), Refused>>) -> Vec<(usize, Error)> {
+    let last = outcomes.len().saturating_sub(1);
+    let refused = outcomes.into_iter().enumerate().filter_map(|(number, done)| Some((number, done.err()?)));
+    let mut failed: Vec<_> = refused.map(|(number, refused)| (number, refused.error)).collect();
+    if failed.len() > 1 {
+        // The step is refused for the others.
+        failed.retain(|(number, _)| *number != last);
+    }
+    failed
+}
+
+/// Whether a refusal says that somebody has written a row meanwhile, or that a key has gone.
+fn is_overtaken(kind: ErrorKind) -> bool {
+    kind.is_destroyed()
+        || matches!(
+            kind,
+            ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound | ErrorKind::EntityAlreadyExists
+        )
 }
 
 /// How much the next step of a job that gives way changes, after one that took so long to make and so long to carry out.
@@ -302,26 +341,11 @@ fn paced(size: StepSize, most: StepSize, (made, carried_out): (Duration, Duratio
     StepSize { rows: rows.max(GENTLE.rows).min(most.rows) }
 }
 
-/// Takes note of a step that was carried out.
-fn note(
-    last: &mut JobProgress,
-    since: &mut Option<(Instant, u64)>,
-    (at, to): (&JobRecord, Option<&JobRecord>),
-) {
-    let to = to.unwrap_or(at);
-    let rate = since.as_mut().map_or(0, |(begun, rows)| {
-        *rows += to.done.saturating_sub(at.done);
-        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
-        rows.saturating_mul(1_000) / millis
-    });
-    *last = JobProgress { done: to.done, total: to.total.max(to.done), changed: to.changed, rate };
-}
-
-impl fmt::Debug for Job<'_> {
+impl<R> fmt::Debug for Job<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job")
             .field("table", &self.table.name())
-            .field("progress", &self.last)
+            .field("progress", self.clock.last())
             .finish_non_exhaustive()
     }
 }

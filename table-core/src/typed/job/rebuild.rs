@@ -132,7 +132,7 @@ impl<E: Entity> Rebuild<E> {
             let key = Key::<E>::stored(&partition, &row);
             let mut attempt = EntityAttempt::new(key, Change::<E>::Fill(self.index));
             match driver::loaded(table, &mut attempt, loader) {
-                Ok(()) => changed += 1,
+                Ok(_) => changed += 1,
                 // It is gone by now, and so are its copies.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => continue,
                 Err(error) => return Err(error),
@@ -240,10 +240,13 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             IndexState::Fill => {
                 let made = if self.is_summary() {
-                    {
-                        let name = self.name();
-                        self.recount.next(table, (&name, at, size), Self::epoch(&lives), loader)?
-                    }
+                    let (name, epoch) = (self.name(), Self::epoch(&lives));
+                    let then = |changed| JobRecord {
+                        done: at.done + changed,
+                        changed: at.changed + changed,
+                        ..at.clone()
+                    };
+                    self.recount.next(table, (&name, at, size), (epoch, &then), loader)?
                 } else {
                     self.fill(table, &lives, (at, size), loader)?
                 };

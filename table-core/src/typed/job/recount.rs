@@ -5,10 +5,12 @@
 //! table, and added in small transactions later. The job's record is a condition of each: of two that recount at one time
 //! one is refused, and looks again.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use super::{Job, Made, Work};
+use super::Made;
+use super::report::{CopyReport, MISCOUNTED};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, JobStep, Loader, StepSize};
 use crate::handle::snapshot::Snapshot;
@@ -17,7 +19,7 @@ use crate::limits;
 use crate::plan::{Addition, Amounts, Cause, EntityRows, Epoch, Group, Plan, RowKind};
 use crate::query::Query;
 use crate::row::view::RowView;
-use crate::schema::{IndexState, Summary};
+use crate::schema::Summary;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
@@ -33,8 +35,8 @@ type Differences = BTreeMap<(String, String), Vec<i128>>;
 /// What makes a summary say what its entities come to.
 pub(super) struct Recount<E> {
     index: usize,
-    /// Where the job is if the last step was carried out.
-    expected: Option<JobRecord>,
+    /// Where the job is if the last step was carried out, in which epoch of the kind.
+    expected: Option<(JobRecord, u64)>,
     /// What is still to be added.
     left: Vec<Amount>,
     entity: PhantomData<fn() -> E>,
@@ -42,8 +44,21 @@ pub(super) struct Recount<E> {
 
 /// What a summary's rows lack, and how many rows there are.
 pub(super) struct Compared {
-    pub(super) differences: Differences,
-    pub(super) rows: u64,
+    differences: Differences,
+    rows: u64,
+    /// How many rows were looked at, the entities' and others.
+    pub(super) looked: u64,
+}
+
+impl Compared {
+    /// Says what is wrong.
+    pub(super) fn tell<E: Entity>(&self, index: usize, report: &mut CopyReport) {
+        report.summaries += self.rows;
+        let Some(of) = E::SCHEMA.indexes.get(index) else { return };
+        for (partition, row) in self.differences.keys() {
+            report.add(MISCOUNTED, of.name, (of.place.table.source(), partition, row));
+        }
+    }
 }
 
 /// Compares a summary with what its entities come to, all as it is in the snapshot.
@@ -52,12 +67,12 @@ pub(super) fn compare<E: Entity>(
     snapshot: &Snapshot,
     index: usize,
 ) -> Result<Compared> {
-    let mut compared = Compared { differences: BTreeMap::new(), rows: 0 };
+    let mut compared = Compared { differences: BTreeMap::new(), rows: 0, looked: 0 };
     let kind = RowKind { schema: E::SCHEMA, cause: Cause::Index(index) };
     let Some((of, summary)) = kind.index().and_then(|index| Some((index, index.summary?))) else {
         return Ok(compared);
     };
-    each(table, snapshot, &mut |view| {
+    let of_entities = each(table, snapshot, &mut |view| {
         if view.kind()? != Some(E::SCHEMA.entity_type) {
             return Ok(());
         }
@@ -66,7 +81,7 @@ pub(super) fn compare<E: Entity>(
         Ok(())
     })?;
     let there = table.member(of.place.table.source());
-    each(there, snapshot, &mut |view| {
+    let of_summary = each(there, snapshot, &mut |view| {
         if view.kind()? != Some(of.kind) {
             return Ok(());
         }
@@ -77,24 +92,28 @@ pub(super) fn compare<E: Entity>(
         compared.rows += 1;
         Ok(())
     })?;
+    compared.looked = of_entities + of_summary;
     compared.differences.retain(|_, adds| adds.iter().any(|add| *add != 0));
     Ok(compared)
 }
 
-/// Lends each row of a table as it is in a snapshot.
+/// Lends each row of a table as it is in a snapshot; how many there are.
 pub(super) fn each(
     table: &DynamicTable,
     snapshot: &Snapshot,
     look: &mut dyn FnMut(&RowView<'_>) -> Result<()>,
-) -> Result<()> {
-    let look = std::cell::RefCell::new(look);
+) -> Result<u64> {
+    let look = RefCell::new((look, 0));
     let mut after = None;
     loop {
-        let page = snapshot
-            .page_by(table, Query::new().into(), ROWS, after.as_ref(), |_, view| (look.borrow_mut())(view))?;
+        let page = snapshot.page_by(table, Query::new().into(), ROWS, after.as_ref(), |_, view| {
+            let (look, rows) = &mut *look.borrow_mut();
+            *rows += 1;
+            look(view)
+        })?;
         after = page.next;
         if after.is_none() {
-            return Ok(());
+            return Ok(look.into_inner().1);
         }
     }
 }
@@ -137,19 +156,37 @@ impl<E: Entity> Recount<E> {
         Self { index, expected: None, left: Vec::new(), entity: PhantomData }
     }
 
-    /// Hands over what makes the next rows right, as a step of the job of this name; `None` if all of them are.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Compares the summary in this epoch of the kind; `then` says of what was found where the job is with it.
+    pub(super) fn compare(
+        &mut self,
+        table: &DynamicTable,
+        epoch: u64,
+        then: impl FnOnce(&Compared) -> JobRecord,
+    ) -> Result<JobRecord> {
+        let compared = compare::<E>(table, &table.snapshot()?, self.index)?;
+        let to = then(&compared);
+        self.left = compared.differences.into_iter().rev().collect();
+        self.expected = Some((to.clone(), epoch));
+        Ok(to)
+    }
+
+    /// Hands over what makes the next rows right, as a step of the job of this name, which is there then when so many rows
+    /// have changed; `None` if all of them are right.
     pub(super) fn next(
         &mut self,
         table: &DynamicTable,
         (name, at, size): (&str, &JobRecord, StepSize),
-        epoch: Epoch,
+        (epoch, then): (Epoch, &dyn Fn(u64) -> JobRecord),
         loader: &mut dyn Loader,
     ) -> Result<Option<Made>> {
-        if self.expected.as_ref() != Some(at) {
-            // What somebody else has added since the job was read is refused by the record.
-            let compared = compare::<E>(table, &table.snapshot()?, self.index)?;
-            self.left = compared.differences.into_iter().collect();
-            self.left.reverse();
+        let is_expected = |(expected, of): &(JobRecord, u64)| expected == at && *of == epoch.number;
+        if !self.expected.as_ref().is_some_and(is_expected) {
+            // What somebody else has added since the job was read is refused by the record, or by the epoch.
+            self.compare(table, epoch.number, |_| at.clone())?;
         }
         if self.left.is_empty() {
             return Ok(None);
@@ -173,51 +210,11 @@ impl<E: Entity> Recount<E> {
             |(partition, additions)| Group { table: number, additions, ..Group::new(partition, Vec::new()) };
         let plan = Plan { groups: groups.into_iter().map(group).collect(), is_wide: true, ..Plan::default() };
         let changed = u64::try_from(taken.len()).unwrap_or(u64::MAX);
-        let to = JobRecord { done: at.done + changed, changed: at.changed + changed, ..at.clone() };
+        let to = then(changed);
         let step =
             JobStep { name: name.to_owned(), from: at.clone(), to: Some(to.clone()), epoch: Some(epoch) };
         loader.add_with_step(&plan, step).map_err(|refused| refused.error)?;
-        self.expected = Some(to.clone());
+        self.expected = Some((to.clone(), epoch.number));
         Ok(Some(Made::Stepped(to)))
     }
-}
-
-impl<E: Entity> Work for Recount<E> {
-    fn name(&self) -> String {
-        let index = E::SCHEMA.indexes.get(self.index);
-        format!("recount {} {}", E::SCHEMA.kind, index.map_or("", |index| index.name))
-    }
-
-    fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
-        let jobs = table.exec().jobs()?;
-        if jobs.job(&self.name())?.is_none() {
-            jobs.keep(&self.name(), Some(&JobRecord::new(0, String::new())))?;
-        }
-        Ok(true)
-    }
-
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<Made> {
-        let name = E::SCHEMA.indexes.get(self.index).map_or("", |index| index.name);
-        let (lives, state, is_same) = table.exec().jobs()?.lives(E::SCHEMA, name)?;
-        if !is_same || !matches!(state, IndexState::Ready { .. }) {
-            // It is being made, or removed, by another job.
-            return Ok(Made::Rows(None, None));
-        }
-        let epoch = Epoch { kind: E::SCHEMA.kind, number: lives.epoch };
-        let made = self.next(table, (&self.name(), at, size), epoch, loader)?;
-        Ok(made.unwrap_or(Made::Rows(None, None)))
-    }
-}
-
-/// Makes a summary right; returns how many rows were changed.
-pub(super) fn mend<E: Entity>(table: &DynamicTable, index: usize) -> Result<u64> {
-    let mut job = Job::new(table, vec![Box::new(Recount::<E>::of(index))]).begun()?;
-    while job.step()? {}
-    Ok(job.progress().changed)
 }

@@ -1,16 +1,19 @@
 //! Index lists compared with the entities that are to be on them, and made right again.
 //!
-//! What a list lacks, and what it has too much, is found in one snapshot. It is put right in small transactions, each under
-//! the condition that the entities in question are as they were then, or are still not there. Whoever writes one
-//! meanwhile puts it on the list.
+//! What a list lacks, and what it has too much, is found in one snapshot. It is put right in the steps of a job, each id under
+//! the condition that the entity in question is as it was then, or is still not there. Whoever writes one meanwhile puts it
+//! on the list.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
+use std::ops::Range;
 
 use super::recount::each;
+use super::report::{CopyReport, MISLISTED, UNLISTED};
 use crate::error::{ErrorKind, Result};
+use crate::executor::{JobRecord, Loader, StepSize};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::handle::write::carry_out;
 use crate::plan::{
     Act, Addition, Amounts, Cause, Condition, EntityRows, Epoch, Group, Listing, Plan, RowKind, RowWrite,
     Version, ids_of, with_blob,
@@ -22,20 +25,36 @@ use crate::typed::encrypt::unopened;
 use crate::typed::entity::{Entity, wide};
 use crate::typed::read::list::key_of;
 
-/// Ids that one transaction puts right.
+/// Ids that one plan puts right.
 const IDS: usize = 50;
 
 /// What is wrong with the lists of an index.
 #[derive(Default)]
 pub(super) struct Compared {
     /// How many lists there are.
-    pub(super) rows: u64,
+    rows: u64,
     /// The lists that are wrong, and what is to become of ids on them.
-    pub(super) wrong: BTreeMap<(String, String), Vec<Wrong>>,
+    wrong: BTreeMap<(String, String), Vec<Wrong>>,
+    /// How many rows were looked at, the entities' and others.
+    pub(super) looked: u64,
+}
+
+impl Compared {
+    /// Says what is wrong.
+    pub(super) fn tell<E: Entity>(&self, index: usize, report: &mut CopyReport) {
+        report.lists += self.rows;
+        let Some(of) = E::SCHEMA.indexes.get(index) else { return };
+        for ((partition, row), wrong) in &self.wrong {
+            for wrong in wrong {
+                let what = if wrong.is_missing() { UNLISTED } else { MISLISTED };
+                report.add(what, of.name, (of.place.table.source(), partition, row));
+            }
+        }
+    }
 }
 
 /// An id on a list that is to come or to go.
-pub(super) struct Wrong {
+struct Wrong {
     listing: Listing,
     /// The keys of the entity that it is the id of, if it is one, and the version of it that was found.
     entity: Option<(KeyPair, Option<Version>)>,
@@ -43,7 +62,7 @@ pub(super) struct Wrong {
 
 impl Wrong {
     /// Whether an entity is not on the list.
-    pub(super) fn is_missing(&self) -> bool {
+    fn is_missing(&self) -> bool {
         self.listing.stays
     }
 }
@@ -62,7 +81,7 @@ pub(super) fn compare<E: Entity>(
     let state = snapshot.state();
     // Wide entities that lack a part, of which the check of the rows tells: nobody can say on what lists they are to be.
     let mut halves = BTreeSet::<(String, String)>::new();
-    each(table, snapshot, &mut |view| {
+    let of_entities = each(table, snapshot, &mut |view| {
         if view.kind()? != Some(E::SCHEMA.entity_type) {
             return Ok(());
         }
@@ -84,7 +103,7 @@ pub(super) fn compare<E: Entity>(
         }
         Ok(())
     })?;
-    each(table.member(of.place.table.source()), snapshot, &mut |view| {
+    let of_lists = each(table.member(of.place.table.source()), snapshot, &mut |view| {
         if view.kind()? != Some(of.kind) {
             return Ok(());
         }
@@ -129,6 +148,7 @@ pub(super) fn compare<E: Entity>(
         }
         Ok(())
     })?;
+    compared.looked = of_entities + of_lists;
     for (key, expected) in wanted {
         compared.wrong.insert(key, expected.into_iter().map(Wrong::missing).collect());
     }
@@ -141,48 +161,138 @@ impl Wrong {
     }
 }
 
-/// Puts the lists right that are wrong; returns how many ids were. What somebody has written meanwhile is left as it is.
-pub(super) fn mend<E: Entity>(
-    table: &DynamicTable,
+/// What makes the lists of an index right again, some ids in each step of a job.
+pub(super) struct Relist<E> {
     index: usize,
-    compared: &Compared,
-    epoch: Epoch,
-) -> Result<u64> {
-    let Some((of, _)) = E::SCHEMA.list(index) else { return Ok(0) };
-    let kind = RowKind { schema: E::SCHEMA, cause: Cause::Index(index) };
-    let family = table.family();
-    let place = of.place.table.source();
-    let there =
-        family.iter().position(|member| member.name().eq_ignore_ascii_case(place)).unwrap_or_default();
-    let mut mended = 0;
-    for ((partition, key), wrong) in &compared.wrong {
-        for some in wrong.chunks(IDS) {
-            let listings: Vec<_> = some.iter().map(|wrong| wrong.listing.clone()).collect();
-            let amounts = Amounts::listing(kind, &listings, true);
-            let mut groups = vec![Group {
-                table: there,
-                additions: vec![Addition { key, amounts, of: 0 }],
-                ..Group::new(partition, Vec::new())
-            }];
-            for (keys, version) in some.iter().filter_map(|wrong| wrong.entity.as_ref()) {
-                let (of_entity, row) = keys.as_strs();
-                let condition = version.map_or(Condition::Absent, Condition::Is);
-                let stays = RowWrite { key: row, condition, act: Act::Keep, kind: None, of: 0 };
-                match groups.iter_mut().find(|group| group.table == 0 && group.partition == of_entity) {
-                    Some(group) => group.rows.push(stays),
-                    None => groups.push(Group::new(of_entity, vec![stays])),
-                }
+    /// Where the job was when the last step was made, and where it is if that was carried out.
+    made: Option<(JobRecord, JobRecord)>,
+    /// What is still to be put right, of which list. The next are the last.
+    left: Vec<((String, String), Wrong)>,
+    /// How many of these the last step takes, and which of them are left as they are: others have written them.
+    taken: usize,
+    left_out: BTreeSet<usize>,
+    /// Of each plan of the step, which of these it puts right.
+    plans: Vec<Range<usize>>,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E: Entity> Relist<E> {
+    pub(super) fn of(index: usize) -> Self {
+        let (left, left_out, plans) = (Vec::new(), BTreeSet::new(), Vec::new());
+        Self { index, made: None, left, taken: 0, left_out, plans, entity: PhantomData }
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Compares the lists; `then` says of what was found where the job is with it.
+    pub(super) fn compare(
+        &mut self,
+        table: &DynamicTable,
+        then: impl FnOnce(&Compared) -> JobRecord,
+    ) -> Result<JobRecord> {
+        let compared = compare::<E>(table, &table.snapshot()?, self.index)?;
+        let to = then(&compared);
+        let of_list = |(list, wrong): ((String, String), Vec<Wrong>)| {
+            wrong.into_iter().map(move |wrong| (list.clone(), wrong))
+        };
+        *self = Self::of(self.index);
+        self.left = compared.wrong.into_iter().flat_map(of_list).collect();
+        self.left.reverse();
+        self.made = Some((to.clone(), to.clone()));
+        Ok(to)
+    }
+
+    /// Hands over what puts the next ids right; `then` says where the job is when so many are. `None` if none is left.
+    pub(super) fn next(
+        &mut self,
+        table: &DynamicTable,
+        (at, size): (&JobRecord, StepSize),
+        (epoch, then): (Epoch, &dyn Fn(u64) -> JobRecord),
+        loader: &mut dyn Loader,
+    ) -> Result<Option<JobRecord>> {
+        match &self.made {
+            Some((_, to)) if to == at => {
+                self.left.truncate(self.left.len().saturating_sub(self.taken));
+                self.left_out.clear();
             }
-            for group in groups.iter_mut().filter(|group| group.table == 0) {
-                group.epochs.push(epoch);
+            // It was refused, and what was at fault is left out.
+            Some((from, _)) if from == at => {}
+            _ => drop(self.compare(table, |_| at.clone())?),
+        }
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let most = usize::try_from(size.rows).unwrap_or(usize::MAX).max(1);
+        self.taken = most.min(self.left.len());
+        self.plans.clear();
+        let mut end = self.left.len();
+        let first = end - self.taken;
+        let mut mended = 0;
+        while end > first {
+            let Some((list, _)) = self.left.get(end - 1) else { break };
+            let of_it = |&at: &usize| {
+                self.left.get(at).is_some_and(|(other, _)| other == list) && !self.left_out.contains(&at)
+            };
+            let many = (first..end).rev().take(IDS).take_while(of_it).count();
+            if many == 0 {
+                end -= 1;
+                continue;
             }
-            let plan = Plan { groups: groups.into_iter().collect(), is_wide: true, ..Plan::default() };
-            match carry_out(family, &plan, &SealedAt::NOTHING) {
-                Ok(_) => mended += u64::try_from(some.len()).unwrap_or(u64::MAX),
-                Err(failure) if failure.was_stale || super::check::is_another_s(failure.error.kind()) => {}
-                Err(failure) => return Err(failure.error),
+            let range = end - many..end;
+            self.put_right(table, range.clone(), epoch, loader)?;
+            self.plans.push(range);
+            mended += u64::try_from(many).unwrap_or(u64::MAX);
+            end -= many;
+        }
+        let to = then(mended);
+        self.made = Some((at.clone(), to.clone()));
+        Ok(Some(to))
+    }
+
+    /// Leaves out what a plan of the step was to put right.
+    pub(super) fn leave_out(&mut self, plan: usize) -> bool {
+        let Some(range) = self.plans.get(plan) else { return false };
+        self.left_out.extend(range.clone());
+        true
+    }
+
+    /// Hands over one plan, for some ids of one list.
+    fn put_right(
+        &self,
+        table: &DynamicTable,
+        range: Range<usize>,
+        epoch: Epoch,
+        loader: &mut dyn Loader,
+    ) -> Result<()> {
+        let some = self.left.get(range).unwrap_or_default();
+        let (Some(((partition, key), _)), Some((of, _))) = (some.first(), E::SCHEMA.list(self.index)) else {
+            return Ok(());
+        };
+        let kind = RowKind { schema: E::SCHEMA, cause: Cause::Index(self.index) };
+        let place = of.place.table.source();
+        let there = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(place));
+        let listings: Vec<_> = some.iter().map(|(_, wrong)| wrong.listing.clone()).collect();
+        let amounts = Amounts::listing(kind, &listings, true);
+        let mut groups = vec![Group {
+            table: there.unwrap_or_default(),
+            additions: vec![Addition { key, amounts, of: 0 }],
+            ..Group::new(partition, Vec::new())
+        }];
+        for (keys, version) in some.iter().filter_map(|(_, wrong)| wrong.entity.as_ref()) {
+            let (of_entity, row) = keys.as_strs();
+            let condition = version.map_or(Condition::Absent, Condition::Is);
+            let stays = RowWrite { key: row, condition, act: Act::Keep, kind: None, of: 0 };
+            match groups.iter_mut().find(|group| group.table == 0 && group.partition == of_entity) {
+                Some(group) => group.rows.push(stays),
+                None => groups.push(Group::new(of_entity, vec![stays])),
             }
         }
+        for group in groups.iter_mut().filter(|group| group.table == 0) {
+            group.epochs.push(epoch);
+        }
+        let plan = Plan { groups: groups.into_iter().collect(), is_wide: true, ..Plan::default() };
+        loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| plan.judge(refused).error)
     }
-    Ok(mended)
 }

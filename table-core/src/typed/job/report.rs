@@ -4,6 +4,8 @@ use std::fmt;
 
 /// The most that a report names.
 const NAMED: usize = 1_000;
+/// How many numbers a report has, but for what was mended.
+pub(super) const COUNTS: usize = 12;
 
 /// What a check of a table's copies has found, or a repair has mended; see [`Table::check`](crate::Table::check).
 #[derive(Clone, Debug, Default)]
@@ -36,7 +38,8 @@ pub struct CopyReport {
     pub lost_parts: u64,
     /// How many of all these were mended.
     pub mended: u64,
-    /// The first thousand of what is wrong, each as table, partition key, row key and what it is.
+    /// The first thousand of what is wrong, each as table, partition key, row key and what it is. Of a repair that others
+    /// have begun, of what was found since.
     pub problems: Vec<CopyProblem>,
 }
 
@@ -72,6 +75,30 @@ impl CopyReport {
             + self.mislisted
             + self.outdated
             + self.lost_parts
+    }
+
+    /// What it has counted, but for what was mended.
+    pub(super) fn counts(&mut self) -> [&mut u64; COUNTS] {
+        [
+            &mut self.entities,
+            &mut self.copies,
+            &mut self.missing,
+            &mut self.stale,
+            &mut self.orphans,
+            &mut self.summaries,
+            &mut self.miscounted,
+            &mut self.lists,
+            &mut self.unlisted,
+            &mut self.mislisted,
+            &mut self.outdated,
+            &mut self.lost_parts,
+        ]
+    }
+
+    /// Names what is wrong, unless too many others are named.
+    pub(super) fn name(&mut self, problems: impl IntoIterator<Item = CopyProblem>) {
+        let room = NAMED.saturating_sub(self.problems.len());
+        self.problems.extend(problems.into_iter().take(room));
     }
 
     /// Counts something that is wrong, and names it if not too many others are.

@@ -78,8 +78,10 @@ pub(super) fn convert_counted(arguments: &[&str]) {
 pub(super) fn repair(arguments: &[&str]) {
     let [path] = arguments else { panic!("repair PATH") };
     let store = relaxed().open(path).unwrap();
-    let table = store.table::<second::Employee>().unwrap();
+    let job = store.table::<second::Employee>().unwrap().repair().unwrap().gentle();
+    // From here on the store says how far it is, unless it is through.
     say("ready");
-    say(format_args!("mended {}", table.repair().unwrap().mended));
+    let report = job.run().unwrap();
+    say(format_args!("mended {} of {}", report.mended, report.wrong()));
     std::thread::sleep(std::time::Duration::from_secs(60));
 }

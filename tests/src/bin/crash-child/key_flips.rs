@@ -50,7 +50,7 @@ fn build(ring: &Path, path: &Path) {
         if member.id == BRANCHES {
             forms::begin(&store).unwrap();
             encryption.rotate_all().unwrap();
-            table.reencrypt().run().unwrap();
+            table.reencrypt().unwrap().run().unwrap();
             encryption.destroy_unused().unwrap();
         }
     }

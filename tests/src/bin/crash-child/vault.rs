@@ -43,7 +43,7 @@ pub fn destroy(arguments: &[&str]) {
     let store = vault::open(Path::new(dir)).unwrap();
     let (table, encryption) = (store.table::<vault::Account>().unwrap(), store.encryption().unwrap());
     encryption.rotate(&Scope::store()).unwrap();
-    table.reencrypt().run().unwrap();
+    table.reencrypt().unwrap().run().unwrap();
     say("sealed");
     let old = encryption.keys().unwrap().into_iter().find(|key| !key.current).unwrap();
     let done = match *how {

@@ -195,7 +195,7 @@ fn plans_of_one_transaction_leave_what_they_would_leave_one_after_another() {
         }
     }
     // Raw writes have left lists that are none of the entities'; all else agrees.
-    table.repair().unwrap();
+    table.repair().unwrap().run().unwrap();
     assert!(table.check().unwrap().is_sound());
     assert!(store.check().unwrap().problems.is_empty());
     assert!(table.list(Member::by_group(2)).unwrap().len() > 1_300);

@@ -1,6 +1,7 @@
 //! Three releases of a program, their jobs, kills and dropped tables in random order: every answer is right for the release
 //! that asks, or a typed error; at the end everything can be made ready, and the rows are what a plain look expects.
 
+use integration_tests::begun::Begun;
 use integration_tests::random::Random;
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};
 use integration_tests::{Scratch, assert_sound};
@@ -25,7 +26,7 @@ struct World {
     random: Random,
     /// The release that most programs are of.
     era: u64,
-    jobs: Vec<Job<'static>>,
+    jobs: Vec<Begun>,
     /// How often each outcome was seen.
     seen: std::collections::BTreeMap<String, u64>,
 }
@@ -55,6 +56,8 @@ macro_rules! with_release {
         }
     };
 }
+
+mod mend;
 
 impl World {
     fn any(&mut self) -> (String, u32) {
@@ -143,7 +146,7 @@ impl World {
                 if calls == 1 {
                     if job.is_none() {
                         let begun = with_release!(begins, store, |table, _of| table.rebuild());
-                        job = begun.ok().map(|job| job.steps_of(size));
+                        job = begun.ok().map(|job| Begun::Job(job).steps_of(size));
                     }
                     if let Some(job) = &mut job {
                         for _ in 0..moves {
@@ -258,14 +261,16 @@ impl World {
         let (release, store) = (self.release(), self.store.clone());
         let begun = if self.random.below(4) == 0 {
             let index = ["by_age", "by_email", "by_youth", "by_nothing"][self.random.below(4) as usize];
-            with_release!(release, store, |table, _of| table.drop_index(index))
+            with_release!(release, store, |table, _of| table.drop_index(index)).map(Begun::Job)
+        } else if self.random.below(4) == 0 {
+            with_release!(release, store, |table, _of| table.repair()).map(Begun::Repair)
         } else {
-            with_release!(release, store, |table, _of| table.rebuild())
+            with_release!(release, store, |table, _of| table.rebuild()).map(Begun::Job)
         };
         match begun {
             Ok(job) => self.jobs.push(job.steps_of(self.random.below(SIZES))),
             Err(error) => {
-                let is_known = matches!(error.kind(), ErrorKind::EntityNotFound);
+                let is_known = matches!(error.kind(), ErrorKind::EntityNotFound | ErrorKind::LayoutChanged);
                 assert!(is_known, "{error}");
             }
         }
@@ -327,6 +332,8 @@ impl World {
                 }
             }
         }
+        let found = with_release!(release, store, |table, _of| table.repair().and_then(Job::run)).unwrap();
+        assert_eq!((found.wrong(), found.mended), (0, 0), "{found}");
         let table = store.dynamic_table("Company").unwrap();
         assert_rows(&table, &self.staff, Copies::OF[release]);
         assert!(store.jobs().unwrap().is_empty());
@@ -359,7 +366,8 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
             49..57 => world.overtake(),
             57..75 => world.read(),
             75..80 => world.job(),
-            80..99 => world.step(),
+            80..98 => world.step(),
+            98 => world.mend(),
             _ if world.random.below(8) == 0 => {
                 world.store.drop_table("Company").unwrap();
                 world.store.create_table("Company").unwrap();
@@ -386,5 +394,6 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
         assert!(world.seen.contains_key(what), "{what} was never seen");
     }
     assert!(world.seen.contains_key("put: LayoutChanged") && world.seen.contains_key("put: UniqueConflict"));
+    assert!(world.seen.contains_key("mended: done") && world.seen.contains_key("mended meanwhile: done"));
     assert!(world.seen.contains_key("overtaken: done") && world.seen.contains_key("planned again: done"));
 }

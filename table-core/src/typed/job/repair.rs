@@ -1,0 +1,406 @@
+//! Making right again what a check finds wrong.
+//!
+//! A repair goes over the tables where an entity's rows lie, then over its summaries and its index lists, and over all of that
+//! again if it has mended something, since what a first pass removes makes room for the second. What it has counted lies in
+//! its record: whoever goes on with it says what was found and mended from the beginning.
+
+use std::collections::BTreeSet;
+use std::marker::PhantomData;
+use std::time::Instant;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::check::{as_stored, is_summary, open_pending};
+use super::look::{At, Wrong};
+use super::recount::Recount;
+use super::relist::Relist;
+use super::report::{COUNTS, CopyProblem, CopyReport};
+use super::{Job, Made, Work};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{JobRecord, Lanes, Loader, StepSize};
+use crate::handle::table::DynamicTable;
+use crate::plan::Epoch;
+use crate::query::Query;
+use crate::schema::{self, Schema, Standing};
+use crate::sealing::SealedAt;
+use crate::typed::change::Change;
+use crate::typed::change::driver::{self, Together};
+use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::entity::Entity;
+use crate::typed::read::key::Key;
+use crate::typed::table::Table;
+
+/// So often a repair goes over everything at the most.
+const PASSES: u64 = 3;
+
+impl<E: Entity> Table<E> {
+    /// A job that makes every copy right again that [`check`](Self::check) finds wrong: what is missing or stale is written as the
+    /// entity says, and orphans go; summaries and index lists are made to say what the entities do. What two entities both
+    /// claim in a unique index stays wrong.
+    ///
+    /// It goes over the rows in steps, beside those who read and write; a summary and the lists of an index are compared in
+    /// one snapshot each, and put right in steps. The report has what was found first, and how much was mended, from its
+    /// beginning on, also by a process that was killed. By name it has what this handle has found. A program that declares
+    /// the entity otherwise begins anew.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Entity, IfMatch, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # #[index(by_email, row = "email_{email}", unique)]
+    /// # struct Employee { department: String, id: u32, email: String }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// let staff = store.table::<Employee>()?;
+    /// # let employee = |id| Employee { department: "Sales".into(), id, email: format!("{id}@contoso.com") };
+    /// # staff.bulk_insert((0..1_000).map(employee))?;
+    /// let raw = staff.dynamic().raw();
+    /// for id in 0..700 {
+    ///     raw.delete("Sales", &format!("email_{id}@contoso.com"), IfMatch::Any)?;
+    /// }
+    /// let mut job = staff.repair()?;
+    /// job.step()?;
+    /// drop(job); // or the process is killed
+    /// assert_eq!((&*store.jobs()?[0].name, store.jobs()?[0].changed), ("repair employee", 500));
+    ///
+    /// let report = staff.repair()?.run()?;
+    /// assert_eq!((report.missing, report.mended), (700, 700));
+    /// assert!(staff.check()?.is_sound() && store.jobs()?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn repair(&self) -> Result<Job<'static, CopyReport>> {
+        let table = self.dynamic();
+        let begun = Job::reporting(table, vec![Box::new(Repair::<E>::new())]).begun();
+        begun.map_err(|error| error.attempted("repair the copies of").table(table.name()))
+    }
+}
+
+/// What is gone over, one after another.
+enum Part {
+    /// The rows of the table of this number, of those of the kind.
+    Rows(usize),
+    /// A summary, or the lists of an index: first it is compared, and what is wrong is counted.
+    Compare(usize),
+    /// Then it is put right.
+    Mend(usize),
+    /// Nothing is left.
+    End,
+}
+
+impl Part {
+    /// The part of this number.
+    fn of(schema: &Schema, tables: usize, number: u8) -> Self {
+        let number = usize::from(number);
+        let Some(behind) = number.checked_sub(tables) else { return Self::Rows(number) };
+        match behind / 2 {
+            index if index >= schema.indexes.len() => Self::End,
+            index if behind.is_multiple_of(2) => Self::Compare(index),
+            index => Self::Mend(index),
+        }
+    }
+}
+
+/// A repair. In its record the phase is the number of its part, the stamp that of its pass, and the counts are those of its
+/// report, behind which stand how much is wrong in the pass and how much of it was mended.
+struct Repair<E> {
+    asked: String,
+    /// What was found in the step at hand, by name.
+    found: Vec<CopyProblem>,
+    /// The rows whose plans were handed over, in the order of these.
+    handed: Vec<Place>,
+    /// Those of which one was refused once, and those that are left as they are.
+    refused: BTreeSet<Place>,
+    left_out: BTreeSet<Place>,
+    recount: Option<Recount<E>>,
+    relist: Option<Relist<E>>,
+    entity: PhantomData<fn() -> E>,
+}
+
+/// The number of a table, and the keys of a row there.
+type Place = (usize, String, String);
+
+/// Where the number of what is wrong in a pass stands among the counts, and that of what was mended.
+const WRONG: usize = COUNTS;
+const MENDED: usize = COUNTS + 1;
+
+impl<E: Entity> Repair<E> {
+    fn new() -> Self {
+        Self {
+            asked: format!("{:016x}", xxh3_64(schema::layout(E::SCHEMA).as_bytes())),
+            found: Vec::new(),
+            handed: Vec::new(),
+            refused: BTreeSet::new(),
+            left_out: BTreeSet::new(),
+            recount: None,
+            relist: None,
+            entity: PhantomData,
+        }
+    }
+
+    /// About how many rows one pass looks at.
+    fn total(table: &DynamicTable) -> Result<u64> {
+        let count = |table: &DynamicTable| table.exec().jobs()?.row_count();
+        let mut total = 0_u64;
+        for member in table.family() {
+            total = total.saturating_add(count(member)?);
+        }
+        for (number, index) in E::SCHEMA.indexes.iter().enumerate().filter(|(_, index)| index.is_shared()) {
+            if is_summary(E::SCHEMA, number) || E::SCHEMA.list(number).is_some() {
+                let there = count(table.member(index.place.table.source()))?;
+                total = total.saturating_add(count(table)?).saturating_add(there);
+            }
+        }
+        Ok(total)
+    }
+
+    /// Where the job is with what a step has found and mended.
+    fn with(&mut self, at: &JobRecord, mut delta: CopyReport, mended: u64) -> JobRecord {
+        let mut to = at.clone();
+        to.counts.resize(COUNTS + 2, 0);
+        let mut add = |number: usize, more: u64| {
+            if let Some(count) = to.counts.get_mut(number) {
+                *count = count.saturating_add(more);
+            }
+        };
+        add(WRONG, delta.wrong());
+        add(MENDED, mended);
+        // What is wrong still was so in the first pass.
+        if at.stamp == 0 {
+            for (number, count) in delta.counts().into_iter().enumerate() {
+                add(number, *count);
+            }
+            self.found = delta.problems;
+        }
+        to.changed = to.changed.saturating_add(mended);
+        to
+    }
+
+    /// Looks at the next rows of a table of the kind, and hands over what mends them.
+    fn rows(
+        &mut self,
+        (table, number): (&DynamicTable, usize),
+        standing: Standing,
+        (at, size): (&JobRecord, StepSize),
+        loader: &mut dyn Loader,
+    ) -> Result<JobRecord> {
+        let Some(there) = table.family().get(number) else { return Ok(next(at)) };
+        let snapshot = as_stored::<E>(table)?;
+        let (mut delta, mut wrong, mut looked) = (CopyReport::default(), Wrong::default(), 0);
+        let (mut last, begun) = (at.position.clone(), Instant::now());
+        loop {
+            let rows = size.rows.saturating_sub(wrong.rows()).max(1);
+            let find = At { table, there, number, snapshot: &snapshot, standing };
+            let from = (last.as_ref(), StepSize { rows });
+            let (end, seen) = snapshot.stretch(there, Lanes::from(Query::new()), from, &mut |_, view| {
+                find.look::<E>(view, &mut delta, &mut wrong)
+            })?;
+            (last, looked) = (end, looked + seen);
+            let is_enough =
+                wrong.rows() >= size.rows || looked >= size.looks() || begun.elapsed() >= size.time();
+            if last.is_none() || is_enough {
+                break;
+            }
+        }
+        drop(snapshot);
+        let mended = self.mend(table, standing, &wrong, loader)?;
+        let mut to = self.with(at, delta, mended);
+        to.done += looked;
+        Ok(if last.is_some() { JobRecord { position: last, ..to } } else { next(&to) })
+    }
+
+    /// Hands over what mends the rows that were found; how many there are. What somebody has written meanwhile is left as it
+    /// is.
+    fn mend(
+        &mut self,
+        table: &DynamicTable,
+        standing: Standing,
+        wrong: &Wrong,
+        loader: &mut dyn Loader,
+    ) -> Result<u64> {
+        self.handed.clear();
+        for orphan in &wrong.orphans {
+            let (place, epoch) = (orphan.place(), Epoch { kind: E::SCHEMA.kind, number: standing.epoch });
+            if !self.left_out.contains(&place) {
+                let plan = orphan.removal(epoch);
+                loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| plan.judge(refused).error)?;
+                self.handed.push(place);
+            }
+        }
+        for (partition, row) in &wrong.holders {
+            let change = Change::<E>::Update(Box::new(|_| {}));
+            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), change).holding_anew();
+            self.hand_over(table, (partition, row), attempt, loader)?;
+        }
+        // Of one that is written anew with what it holds, the copies are for the next pass.
+        for (partition, row) in wrong.entities.difference(&wrong.holders) {
+            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Refile);
+            self.hand_over(table, (partition, row), attempt, loader)?;
+        }
+        Ok(u64::try_from(self.handed.len()).unwrap_or(u64::MAX))
+    }
+
+    fn hand_over(
+        &mut self,
+        table: &DynamicTable,
+        (partition, row): (&str, &str),
+        mut attempt: EntityAttempt<'_>,
+        loader: &mut dyn Loader,
+    ) -> Result<()> {
+        let place = (0, partition.to_owned(), row.to_owned());
+        if self.left_out.contains(&place) {
+            return Ok(());
+        }
+        match driver::loaded(table, &mut attempt, loader) {
+            Ok(true) => self.handed.push(place),
+            Ok(false) => {}
+            Err(error) if is_another_s(error.kind()) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// The same at the beginning of the next part.
+fn next(at: &JobRecord) -> JobRecord {
+    JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() }
+}
+
+/// The same with so much more mended.
+fn mended_more(at: &JobRecord, mended: u64) -> JobRecord {
+    let mut to = at.clone();
+    if let Some(count) = to.counts.get_mut(MENDED) {
+        *count = count.saturating_add(mended);
+    }
+    to.changed = to.changed.saturating_add(mended);
+    to
+}
+
+/// Whether a refusal says that others have written the rows, or claim them.
+fn is_another_s(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConditionNotMet
+            | ErrorKind::EntityNotFound
+            | ErrorKind::EntityAlreadyExists
+            | ErrorKind::UniqueConflict
+    )
+}
+
+impl<E: Entity> Work<CopyReport> for Repair<E> {
+    fn name(&self) -> String {
+        format!("repair {}", E::SCHEMA.kind)
+    }
+
+    fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
+        let jobs = table.exec().jobs()?;
+        super::check_converted::<E>(table)?;
+        driver::standing(Together::alone(table), E::SCHEMA, true)?;
+        open_pending::<E>(table)?;
+        if jobs.job(&self.name())?.is_none_or(|begun| begun.asked != self.asked) {
+            let begun = JobRecord::new(Self::total(table)?, self.asked.clone());
+            jobs.keep(&self.name(), Some(&begun))?;
+        }
+        Ok(true)
+    }
+
+    fn step(
+        &mut self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        size: StepSize,
+        loader: &mut dyn Loader,
+    ) -> Result<Made> {
+        if at.asked != self.asked {
+            let because = "it is repaired by another declaration, which came later";
+            return Err(Error::new(ErrorKind::LayoutChanged).because(because));
+        }
+        self.found.clear();
+        self.handed.clear();
+        let (recount, relist) = (self.recount.take(), self.relist.take());
+        let standing = driver::standing(Together::alone(table), E::SCHEMA, true)?;
+        let epoch = Epoch { kind: E::SCHEMA.kind, number: standing.epoch };
+        let to = match Part::of(E::SCHEMA, table.family().len(), at.phase) {
+            Part::Rows(number) => self.rows((table, number), standing, (at, size), loader)?,
+            Part::Compare(index) | Part::Mend(index) if !standing.is_ready(index) => next(at),
+            Part::Compare(index) if is_summary(E::SCHEMA, index) => {
+                let mut recount = Recount::of(index);
+                let to = recount.compare(table, standing.epoch, |compared| {
+                    let mut delta = CopyReport::default();
+                    compared.tell::<E>(index, &mut delta);
+                    let to = self.with(at, delta, 0);
+                    next(&JobRecord { done: to.done + compared.looked, ..to })
+                })?;
+                self.recount = Some(recount);
+                to
+            }
+            Part::Compare(index) if E::SCHEMA.list(index).is_some() => {
+                let mut relist = Relist::of(index);
+                let to = relist.compare(table, |compared| {
+                    let mut delta = CopyReport::default();
+                    compared.tell::<E>(index, &mut delta);
+                    let to = self.with(at, delta, 0);
+                    next(&JobRecord { done: to.done + compared.looked, ..to })
+                })?;
+                self.relist = Some(relist);
+                to
+            }
+            Part::Mend(index) if is_summary(E::SCHEMA, index) => {
+                let name = self.name();
+                let of_it = recount.filter(|recount| recount.index() == index);
+                let mut recount = of_it.unwrap_or_else(|| Recount::of(index));
+                let then = |mended| mended_more(at, mended);
+                let made = recount.next(table, (&name, at, size), (epoch, &then), loader)?;
+                self.recount = Some(recount);
+                if let Some(made) = made {
+                    return Ok(made);
+                }
+                next(at)
+            }
+            Part::Mend(index) if E::SCHEMA.list(index).is_some() => {
+                let of_it = relist.filter(|relist| relist.index() == index);
+                let mut relist = of_it.unwrap_or_else(|| Relist::of(index));
+                let then = |mended| mended_more(at, mended);
+                let made = relist.next(table, (at, size), (epoch, &then), loader)?;
+                self.relist = Some(relist);
+                made.unwrap_or_else(|| next(at))
+            }
+            Part::Compare(_) | Part::Mend(_) => next(at),
+            Part::End => {
+                let of_pass = |number: usize| at.counts.get(number).copied().unwrap_or_default();
+                if of_pass(WRONG) == 0 || of_pass(MENDED) == 0 || at.stamp + 1 >= PASSES {
+                    return Ok(Made::Rows(None, Some(epoch)));
+                }
+                let mut again = JobRecord { phase: 0, done: 0, stamp: at.stamp + 1, ..at.clone() };
+                again.counts.truncate(COUNTS);
+                again
+            }
+        };
+        Ok(Made::Rows(Some(to), Some(epoch)))
+    }
+
+    fn leaves_out(&mut self, plan: usize, error: &Error) -> bool {
+        if !is_another_s(error.kind()) {
+            return false;
+        }
+        let Some(place) = self.handed.get(plan) else {
+            return self.relist.as_mut().is_some_and(|relist| relist.leave_out(plan));
+        };
+        // The first time somebody may have written it meanwhile.
+        if self.refused.insert(place.clone()) {
+            return false;
+        }
+        self.left_out.insert(place.clone());
+        true
+    }
+
+    fn tell(&mut self, now: &JobRecord, report: &mut CopyReport) {
+        self.refused.clear();
+        self.left_out.clear();
+        for (count, known) in report.counts().into_iter().zip(&now.counts) {
+            *count = *known;
+        }
+        report.mended = now.changed;
+        report.name(self.found.drain(..));
+    }
+}
