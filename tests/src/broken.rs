@@ -115,6 +115,24 @@ pub const STEPS: &[Step] = &[
         variable: Some(("CRASH_JOBS", "200")),
     },
     step(
+        "a step of a job happens by halves when one of its plans is refused",
+        &[[
+            "table-core/src/store/write/commit.rs",
+            "if is_step { results.iter().all(Result::is_ok) }",
+            "if is_step && results.is_empty() { false }",
+        ]],
+        &["jobs::deleted::"],
+    ),
+    step(
+        "a repair adds what a summary lacked in another epoch of its kind",
+        &[[
+            "table-core/src/typed/job/recount.rs",
+            "expected == at && *of == epoch.number",
+            "expected == at && *of <= epoch.number",
+        ]],
+        &["jobs::mended::"],
+    ),
+    step(
         "copies that lie in another table are not made again when that is dropped",
         &[[
             "table-core/src/schema/lives/index.rs",

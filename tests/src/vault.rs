@@ -75,6 +75,25 @@ pub fn prepare(store: &Store) -> Result<()> {
     Ok(())
 }
 
+/// Adds an account of this number.
+pub fn add(store: &Store, id: u32) -> Result<()> {
+    store.table::<Account>()?.insert(&Account::new(id)).map(drop)
+}
+
+/// How many accounts hold anything that another key has sealed than this.
+pub fn sealed_otherwise(store: &Store, key: KeyHandle) -> Result<u64> {
+    let mut many = 0;
+    for row in store.dynamic_table("Vault")?.query(&Query::new())? {
+        let row = row?;
+        let is_other = |property| {
+            row.get(property).and_then(|value| value.as_bytes()).and_then(KeyHandle::of) != Some(key)
+        };
+        let is_own = row.row_key().starts_with("account_");
+        many += u64::from(is_own && (is_other("Secret") || is_other("Amount")));
+    }
+    Ok(many)
+}
+
 /// Changes an account in some way, or adds or removes one.
 pub fn write(table: &Table<Account>, random: &mut Random) -> Result<()> {
     let id = u32::try_from(random.below(ACCOUNTS.into())).unwrap_or_default();

@@ -115,3 +115,60 @@ fn a_copy_goes_on_with_what_was_begun() {
     assert_eq!(second::Employee::SCHEMA.indexes.len(), 2);
     assert_sound(&copy);
 }
+
+/// Whoever lists what was begun can give it up, without the query or the struct.
+#[test]
+fn what_is_listed_is_given_up_by_its_name() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    filled(&store, 1_300);
+    let table = store.table::<second::Employee>().unwrap();
+    table.rebuild().unwrap().run().unwrap();
+    // By its time each of these is another job.
+    let older = |age: u8| table.rows().department("Sales").filter(|e| e.age.ge(age)).entities();
+    for age in [60, 61] {
+        table.delete_where(older(age)).unwrap().steps_of(10).step().unwrap();
+    }
+    table.delete_partition(second::Employee::partition("Legal")).map(drop).unwrap();
+    table.repair().map(drop).unwrap();
+    let listed = store.jobs().unwrap();
+    assert_eq!(listed.len(), 4, "{listed:?}");
+    let asked: Vec<_> = listed.iter().map(|job| job.asked.as_str()).collect();
+    assert!(asked.iter().any(|asked| asked.contains("Age ge 60")), "{asked:?}");
+    assert!(asked.iter().any(|asked| asked.contains("Age ge 61")), "{asked:?}");
+    assert!(asked.contains(&"partition `Legal`") && asked.contains(&""), "{asked:?}");
+    // One that has ended and was begun again is not the one that was listed.
+    let repair = listed.iter().find(|job| job.name == "repair employee").unwrap();
+    table.repair().unwrap().run().unwrap();
+    let again = table.repair().unwrap();
+    store.cancel_job(repair).unwrap();
+    assert_eq!(store.jobs().unwrap().len(), 4);
+    again.run().unwrap();
+    let mut broken_off = table.delete_where(older(60)).unwrap();
+    for job in &store.jobs().unwrap() {
+        store.cancel_job(job).unwrap();
+        store.cancel_job(job).unwrap();
+    }
+    assert!(store.jobs().unwrap().is_empty());
+    assert!(!broken_off.step().unwrap());
+    assert!(table.check().unwrap().is_sound());
+
+    // What changes the states of a kind is not given up by a name alone.
+    table.drop_index("by_email").unwrap().step().unwrap();
+    let [dropping] = &store.jobs().unwrap()[..] else { panic!() };
+    let refused = store.cancel_job(dropping).unwrap_err();
+    assert_eq!(
+        (refused.kind(), refused.table_name()),
+        (ErrorKind::Unsupported, Some("Company")),
+        "{refused}"
+    );
+    table.rebuild().unwrap().step().unwrap();
+    let [making] = &store.jobs().unwrap()[..] else { panic!() };
+    assert_eq!(store.cancel_job(making).unwrap_err().kind(), ErrorKind::Unsupported);
+    // It has ended by then.
+    store.cancel_job(dropping).unwrap();
+    let making = making.clone();
+    store.drop_table("Company").unwrap();
+    assert_eq!(store.cancel_job(&making).unwrap_err().kind(), ErrorKind::TableNotFound);
+    assert_sound(&store);
+}

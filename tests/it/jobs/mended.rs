@@ -308,6 +308,9 @@ fn what_becomes_of_an_index_meanwhile_is_not_mended_by_what_it_was() {
             table.drop_index(index).unwrap().run().unwrap();
         }
         table.rebuild().unwrap().run().unwrap();
+        assert!(job.step().unwrap());
+        let report = table.check().unwrap();
+        assert_eq!((report.miscounted, report.unlisted, report.mislisted), (0, 0, 0), "{report}");
     }
     job.run().unwrap();
     let report = table.check().unwrap();

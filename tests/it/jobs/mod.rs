@@ -6,10 +6,12 @@ mod cancelled;
 mod check;
 mod damaged;
 mod deleted;
+mod flipped;
 mod killed;
 mod mended;
 mod random;
 mod repaired;
+mod resealed;
 
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};
 use integration_tests::{Scratch, assert_sound};

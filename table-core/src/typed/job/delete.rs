@@ -26,7 +26,9 @@ impl<E: Entity> Table<E> {
     /// one that is found no more stays. So whatever it goes over is gone over again, until nothing is found there. Of a query
     /// that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is gone over once.
     ///
-    /// A job that was broken off goes on when it is made again for the same query.
+    /// A job that was broken off goes on when it is made again for the same query. One for all that has expired by now is
+    /// another query at another time: keep the time for as long as the job takes, or give up what was begun for a former one,
+    /// by [`Store::cancel_job`](crate::Store::cancel_job).
     ///
     /// ```
     /// # use table_core::{Entity, Store};
@@ -49,18 +51,20 @@ impl<E: Entity> Table<E> {
         query: PathQuery<P, DynamicTable, Entities>,
     ) -> Result<Job<'static>> {
         let limit = query.clone().take_limit().map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));
-        let name = of_kind::<E>("delete", &format!("{:?}", query.explain()?));
+        let explain = query.explain()?;
+        let (name, asked) = (of_kind::<E>("delete", &format!("{explain:?}")), explain.to_string());
         let find = move |after: Option<&Position>, size| {
             let Stretch { found, last, looked } = query.stretch(after, size)?;
             Ok(Stretch { found: found.iter().map(|entity| Key::of(&**entity)).collect(), last, looked })
         };
-        self.deleting(Delete { name, limit, find: Box::new(find) })
+        self.deleting(Delete { name, asked, limit, find: Box::new(find) })
     }
 
     /// A job that deletes every entity of a partition, each with its copies; see [`delete_where`](Self::delete_where).
     pub fn delete_partition(&self, partition: Partition<E>) -> Result<Job<'static>> {
         let partition = partition.into_key()?;
         let name = of_kind::<E>("delete-partition", &partition);
+        let asked = format!("partition `{}`", partition.escape_debug());
         let kind = <OwnRows<E> as Path>::KEYS.kind();
         let (table, query) = (self.dynamic().clone(), Query::new().partition(partition).of_kind(kind));
         let find = move |after: Option<&Position>, size| {
@@ -73,7 +77,7 @@ impl<E: Entity> Table<E> {
                 })?;
             Ok(Stretch { found, last, looked })
         };
-        self.deleting(Delete { name, limit: None, find: Box::new(find) })
+        self.deleting(Delete { name, asked, limit: None, find: Box::new(find) })
     }
 
     fn deleting(&self, work: Delete<E>) -> Result<Job<'static>> {
@@ -94,6 +98,8 @@ type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Stretch<Key<E>>
 /// Deletes entities. In its record the stamp says how many may still go, if there is a limit.
 struct Delete<E: Entity> {
     name: String,
+    /// What it deletes, in words.
+    asked: String,
     /// How many are to go at the most.
     limit: Option<u64>,
     find: Find<E>,
@@ -112,7 +118,7 @@ impl<E: Entity> Work for Delete<E> {
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
         if jobs.job(&self.name)?.is_none() {
-            let begun = JobRecord::new(jobs.row_count()?, String::new());
+            let begun = JobRecord::new(jobs.row_count()?, self.asked.clone());
             jobs.keep(&self.name, Some(&JobRecord { stamp: self.limit.unwrap_or(0), ..begun }))?;
         }
         Ok(true)

@@ -1,6 +1,6 @@
 //! The jobs of a store.
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::model::Ticks;
 
@@ -20,6 +20,8 @@ pub struct JobInfo {
     pub total: u64,
     /// How many rows or entities were changed.
     pub changed: u64,
+    /// What is deleted, in words: a query, or a partition. Other jobs say by their name what they do.
+    pub asked: String,
 }
 
 impl Store {
@@ -68,13 +70,74 @@ impl Store {
             };
             found.extend(begun.into_iter().map(|(job, record)| JobInfo {
                 table: name.clone(),
-                name: job,
                 begun: record.begun,
                 done: record.done,
                 total: record.total.max(record.done),
                 changed: record.changed,
+                asked: if is_deletion(&job) { record.asked } else { String::new() },
+                name: job,
             }));
         }
         Ok(found)
     }
+
+    /// Gives up a job as it is listed, whoever has begun it, without what it takes to go on with it: a deletion, say, by a query
+    /// that nobody can ask again, since it was for all that had expired by then. What it has done stays done. Nothing happens
+    /// if it has ended meanwhile.
+    ///
+    /// Deletions, repairs and what seals anew can be given up so. Others change the states of a kind, which takes its
+    /// declaration: `table.rebuild()?.cancel()` gives up an index that is being made, and those that are being dropped or
+    /// converted go on to their end.
+    ///
+    /// ```
+    /// # use table_core::{Entity, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Sessions", kind = "session")]
+    /// # #[key(partition = "{user}", row = "session_{id:06}")]
+    /// # struct Session { user: String, id: u32, expires: i64 }
+    /// # let store = Store::temporary()?;
+    /// # let now = || 1_000_i64;
+    /// let sessions = store.table::<Session>()?;
+    /// # sessions.bulk_insert((0..1_200).map(|id| Session { user: "ann".into(), id, expires: 999 }))?;
+    /// let expired = sessions.rows().across_partitions().filter(|s| s.expires.lt(now())).entities();
+    /// sessions.delete_where(expired)?.step()?;
+    /// // The process is killed. The next one asks for another query, which is another job.
+    /// for job in store.jobs()?.iter().filter(|job| job.name.starts_with("delete session ")) {
+    ///     println!("{} of {}: {}", job.changed, job.table, job.asked);
+    ///     store.cancel_job(job)?;
+    /// }
+    /// let expired = sessions.rows().across_partitions().filter(|s| s.expires.lt(now() + 1)).entities();
+    /// sessions.delete_where(expired)?.run()?;
+    /// assert!(store.jobs()?.is_empty() && sessions.all().count()? == 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cancel_job(&self, job: &JobInfo) -> Result<()> {
+        let cancel = || {
+            let table = self.dynamic_table(&job.table)?;
+            let jobs = table.exec().jobs()?;
+            // Another that was begun under this name is not the one that was listed.
+            if jobs.job(&job.name)?.is_none_or(|found| found.begun != job.begun) {
+                return Ok(());
+            }
+            if !is_given_up(&job.name) {
+                return Err(Error::new(ErrorKind::Unsupported).because(format!(
+                    "`{}` changes the states of a kind: `Job::cancel` of the job gives it up where that can be",
+                    job.name.escape_debug()
+                )));
+            }
+            jobs.keep(&job.name, None)
+        };
+        cancel().map_err(|error: Error| error.attempted("give up a job over").table(&job.table))
+    }
+}
+
+/// The words with which jobs begin whose record is all that there is of them.
+const ALONE: [&str; 4] = ["delete", "delete-partition", "repair", "re-encrypt"];
+
+fn is_deletion(name: &str) -> bool {
+    name.starts_with("delete ") || name.starts_with("delete-partition ")
+}
+
+fn is_given_up(name: &str) -> bool {
+    name.split_once(' ').is_some_and(|(word, _)| ALONE.contains(&word))
 }

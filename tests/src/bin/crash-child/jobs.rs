@@ -1,7 +1,7 @@
 //! Processes that make an index or convert entities, and are killed while they do.
 
 use integration_tests::releases::second;
-use integration_tests::{elsewhere, migrated, relaxed, versions};
+use integration_tests::{elsewhere, migrated, relaxed, vault, versions};
 use table_core::store::Settling;
 
 use super::say;
@@ -83,5 +83,17 @@ pub(super) fn repair(arguments: &[&str]) {
     say("ready");
     let report = job.run().unwrap();
     say(format_args!("mended {} of {}", report.mended, report.wrong()));
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+/// Seals the accounts anew: `reencrypt DIRECTORY`.
+pub(super) fn reencrypt(arguments: &[&str]) {
+    let [dir] = arguments else { panic!("reencrypt DIRECTORY") };
+    let store = vault::open(std::path::Path::new(dir)).unwrap();
+    let job = store.table::<vault::Account>().unwrap().reencrypt().unwrap().gentle();
+    say("ready");
+    let report = job.run().unwrap();
+    assert_eq!(report.failed, 0, "{:?}", report.failures);
+    say(format_args!("done {}", report.changed));
     std::thread::sleep(std::time::Duration::from_secs(60));
 }

@@ -83,6 +83,7 @@ fn main() {
         "rolling" => rolling::work(&arguments),
         "rebuild" => jobs::rebuild(&arguments),
         "repair" => jobs::repair(&arguments),
+        "reencrypt" => jobs::reencrypt(&arguments),
         "convert" => jobs::convert(&arguments),
         "convert-counted" => jobs::convert_counted(&arguments),
         role => panic!("no such role: {role}"),
