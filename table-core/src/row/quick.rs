@@ -335,8 +335,9 @@ impl<'v> QuickRow<'v> {
 
     /// The text that the field holds, if there is a short way to it.
     // Once for all entities, and not inlined: of each text of each row there is then nothing but a call where it is read.
+    // A box comes in registers. A `String` would come through memory, and who takes it from there has to wait.
     #[inline(never)]
-    pub(crate) fn owned_text(&self, field: usize) -> Option<String> {
+    pub(crate) fn owned_text(&self, field: usize) -> Option<Box<str>> {
         let text = match *self.steps.get(field)? {
             Step::Column(place) => self.columns.text(place)?,
             Step::Key(at) => match self.keys.get(at)? {
@@ -345,7 +346,7 @@ impl<'v> QuickRow<'v> {
             },
             Step::Elsewhere => return None,
         };
-        Some(text.to_owned())
+        Some(text.into())
     }
 
     /// The integer that the field holds, if there is a short way to it.

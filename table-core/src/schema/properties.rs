@@ -34,9 +34,17 @@ macro_rules! as_it_is {
     )*};
 }
 
+// Neither a closure nor `String::from`: those are called, not inlined, and the text comes back through memory, where whoever takes
+// it has to wait.
+#[expect(clippy::unnecessary_wraps, reason = "one of the functions that make a value of a text")]
+#[inline]
+fn string(text: Box<str>) -> Option<String> {
+    Some(text.into_string())
+}
+
 as_it_is! {
-    String: String, |text| text, |text| text.to_owned(), Quick::Text(Some);
-    Box<str>: String, |text| text, |text| text.into();
+    String: String, |text| text, |text| text.to_owned(), Quick::Text(string);
+    Box<str>: String, |text| text, |text| text.into(), Quick::Text(Some);
     Vec<u8>: Binary, |bytes| bytes, |bytes| bytes.to_vec();
     bool: Boolean, |truth| *truth, |truth| truth;
     f64: Double, |number| *number, |number| number;

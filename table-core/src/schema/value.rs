@@ -116,7 +116,7 @@ pub struct Take<T> {
 /// Of what a type is made where that is what a row holds. A function gives `None` where the value is not of the type.
 #[derive(Debug)]
 pub(crate) enum Quick<T> {
-    Text(fn(String) -> Option<T>),
+    Text(fn(Box<str>) -> Option<T>),
     Integer(fn(i64) -> Option<T>),
     /// Of whatever the row holds, by the function for any property.
     Any,
