@@ -115,7 +115,8 @@ use crate::ctxt::Ctxt;
 /// | `by_last_name` | the list's name, which comes first. The function on the struct has it too (C18) |
 /// | `row = ".."` | the template of the lists' row key. Required (C30). What prints one key is on one list |
 /// | `of = id`, `of(year, id)` | the fields of the entity's key by which it is listed: those that the list's own key and its partition don't give back (C8, C17). Required (C30) |
-/// | `partition = ".."`, `table = ".."`, `atomic` | where the lists lie, if not in the entity's partition; they change in the same transaction (C16) |
+/// | `partition = ".."`, `table = ".."` | the template of the lists' partition key, and their table, if they lie elsewhere than the entity |
+/// | `atomic`, `eventual` | lists that lie elsewhere change in the transaction of the entity's change, or follow it (C16) |
 /// | `name = name` | another name for the function on the struct |
 ///
 /// | | |

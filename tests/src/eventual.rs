@@ -1,6 +1,6 @@
 //! Entities whose copies follow them into other partitions and tables, and what must be in the store once all is settled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Result, Store, Table};
 
@@ -8,7 +8,7 @@ use crate::random::Random;
 use crate::stops::{self, Texts};
 
 /// An employee with copies that follow into another partition and two other tables, one that comes with the entity into
-/// another table, and one beside it.
+/// another table, and one beside it; and on lists that follow, in another partition and in another table.
 #[expect(clippy::duplicated_attributes, reason = "each index says for itself when its copies come")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -26,6 +26,15 @@ use crate::stops::{self, Texts};
 #[index(by_skill, table = "Skills", partition = "{department}", row = "{skills[]}_{id:06}", copy = keys, as = skill, eventual)]
 #[index(by_code, table = "Codes", partition = "codes", row = "{code:05}", copy = keys, unique, atomic)]
 #[index(by_age, row = "age_{age:03}_{id:06}", copy = keys)]
+#[index_list(
+    by_surname,
+    table = "Names",
+    partition = "surnames",
+    row = "{last_name}",
+    of(department, id),
+    eventual
+)]
+#[index_list(by_talent, partition = "talents", row = "talent_{skills[]}", of(department, id), eventual)]
 pub struct Employee {
     /// The partition.
     pub department: String,
@@ -213,6 +222,23 @@ pub fn implied(employee: &Employee) -> Vec<(&'static str, DynamicEntity)> {
     rows
 }
 
+/// Every list that an employee is on once all is settled, with its table, its key and its kind; and by what id.
+fn lists(employee: &Employee) -> Vec<(At, &'static str, String)> {
+    let Employee { department, id, last_name, skills, .. } = employee;
+    let listed = |table: &str, partition: &str, row: &str, kind| {
+        ((table.to_owned(), partition.to_owned(), row.to_owned()), kind, format!("{department};{id:06}"))
+    };
+    let surname = listed("Names", "surnames", last_name, "employee.by_surname");
+    let talents = skills
+        .0
+        .iter()
+        .map(|skill| listed("Company", "talents", &format!("talent_{skill}"), "employee.by_talent"));
+    std::iter::once(surname).chain(talents).collect()
+}
+
+/// A table, a partition and a row.
+type At = (String, String, String);
+
 /// Looks at every row of each table once all is settled: each must be what the employees imply, and none may be missing. A
 /// copy is as of its entity's version. Returns the employees.
 pub fn check(store: &Store) -> Result<Vec<Employee>> {
@@ -223,6 +249,7 @@ pub fn check(store: &Store) -> Result<Vec<Employee>> {
     };
     let follows = ["employee.by_email", "employee.by_name", "employee.by_badge", "employee.by_skill"];
     let mut employees = Vec::new();
+    let mut listed = BTreeMap::<At, (&str, BTreeSet<String>)>::new();
     for name in TABLES {
         for row in store.dynamic_table(name)?.query(&Query::new())? {
             let row = row?;
@@ -239,10 +266,18 @@ pub fn check(store: &Store) -> Result<Vec<Employee>> {
                     let twice = expected.insert(at(table, &implied), implied);
                     assert!(twice.is_none(), "two employees have {twice:?}");
                 }
+                for (key, kind, id) in lists(&employee) {
+                    listed.entry(key).or_insert_with(|| (kind, BTreeSet::new())).1.insert(id);
+                }
                 employees.push(employee);
             }
             found.insert(at(name, &row), row);
         }
+    }
+    for (key, (kind, ids)) in listed {
+        let ids = ids.into_iter().collect::<Vec<_>>().join(",");
+        let row = DynamicEntity::new(&*key.1, &*key.2).with("EntityType", kind).with("Ids", ids);
+        expected.insert(key, row);
     }
     for (key, row) in &expected {
         assert_eq!(found.get(key), Some(row), "{key:?}");

@@ -149,7 +149,8 @@ impl WriteExplain {
         self.groups.iter().map(|group| (&*group.table, &*group.partition, group.rows.len()))
     }
 
-    /// The tables, partition keys and row keys of the copies that follow later, and whether each comes or goes.
+    /// The tables, partition keys and row keys of the copies that follow later, and of the lists; whether each copy comes or
+    /// goes, or the entity comes to the list or goes from it.
     pub fn deferred(&self) -> impl Iterator<Item = (&str, &str, &str, bool)> {
         self.deferred
             .iter()
@@ -199,13 +200,22 @@ impl fmt::Display for WriteExplain {
             write!(f, "{rows} of {most} rows, all or none:")?;
             self.groups.iter().try_for_each(|group| write!(f, "\nin {group}"))?;
         }
-        for DeferredRow { key: CopyPlace { index, table, partition, row }, goes, kind } in &self.deferred {
-            let what = if *goes { "remove" } else { "put" };
+        for DeferredRow { key: CopyPlace { index, table, partition, row, is_list }, goes, kind } in
+            &self.deferred
+        {
+            let what = match (is_list, goes) {
+                (false, false) => "put",
+                (false, true) => "remove",
+                (true, false) => "add to",
+                (true, true) => "take from",
+            };
             let (partition, row) = (partition.escape_debug(), row.escape_debug());
-            write!(
-                f,
-                "\n  later {what:6} `{row}` in partition `{partition}` of `{table}`  the {kind}'s copy for {index}"
-            )?;
+            write!(f, "\n  later {what:6} `{row}` in partition `{partition}` of `{table}`  ")?;
+            if *is_list {
+                write!(f, "the list of {index}")?;
+            } else {
+                write!(f, "the {kind}'s copy for {index}")?;
+            }
         }
         for HeldKey { kind, property } in &self.held {
             write!(f, "\n  later every `{property}` that a {kind} holds of it")?;

@@ -60,6 +60,8 @@ pub struct CopyPlace {
     pub partition: String,
     /// The row key.
     pub row: String,
+    /// Whether it is no copy, but a list that the entity is on.
+    pub is_list: bool,
 }
 
 /// Copies that are to follow the change of an entity.
@@ -133,12 +135,18 @@ impl Following {
         touched: &Touched<'_>,
     ) -> bool {
         let Some(index) = row.content.kind.index().filter(|index| index.is_eventual()) else { return false };
-        let (goes, stays) = match touched {
+        // Of a list one entity may go while the other comes, where it has moved to another key.
+        let (comes, goes, stays) = match touched {
             Touched::Wanted(write) => {
-                (matches!(write.act, Act::Remove), write.act.keeps() && write.condition == Condition::Any)
+                let goes = matches!(write.act, Act::Remove);
+                (!goes, goes, write.act.keeps() && write.condition == Condition::Any)
             }
-            Touched::Gone(_) => (true, false),
-            Touched::Reserved(_) | Touched::Added(_) => (false, true),
+            Touched::Gone(_) => (false, true, false),
+            Touched::Reserved(_) => (true, false, true),
+            Touched::Added(addition) => {
+                let ids = |which| addition.amounts.ids().any(|(_, stays)| stays == which);
+                (ids(true), ids(false), false)
+            }
         };
         let (table, partition) = rows.place_of(row);
         let key = CopyPlace {
@@ -146,11 +154,13 @@ impl Following {
             table: table.to_owned(),
             partition: partition.to_owned(),
             row: rows.key(row).to_owned(),
+            is_list: index.list.is_some(),
         };
+        if comes {
+            self.follow.wanted.push(key.clone());
+        }
         if goes {
             self.left.as_mut().unwrap_or(&mut self.follow).before.push(key);
-        } else {
-            self.follow.wanted.push(key);
         }
         self.is_any |= !stays;
         true

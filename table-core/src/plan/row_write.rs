@@ -216,7 +216,8 @@ pub struct Plan<'p> {
     pub groups: OneOrMore<Group<'p>>,
     /// What it leaves to be done, and what it has done of what was left.
     pub intents: Vec<Intent>,
-    /// The version that its rows are of, if that is not the plan's own: copies that follow are of the entity's.
+    /// The version that its rows are of, if that is not the plan's own: copies that follow are of the entity's. A row that is
+    /// added to is of many entities, and has the time of the plan.
     pub as_of: Option<ETag>,
     /// What it does with messages of queues, with its rows or not at all.
     pub errands: Vec<Errand>,

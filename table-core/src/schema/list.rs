@@ -7,7 +7,7 @@
 use super::key_error::{KeyError, Reason};
 use super::keys::fields;
 use super::print::{KeyValues, into_text, print_part};
-use super::{FieldPart, Index, Part, PropertyValue, Schema, Template, parse, parse_bytes};
+use super::{FieldPart, Index, Part, Place, PropertyValue, Schema, Template, parse, parse_bytes};
 
 /// What a row of an index list holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,16 +87,17 @@ impl Index {
     pub(crate) const fn is_shared(&self) -> bool {
         self.summary.is_some() || self.list.is_some()
     }
+}
 
-    /// The values that the keys of a row of it give back, by their fields; `None` if they are not of its templates.
+impl Place {
+    /// The values that the keys of a row in it give back, by their fields; `None` if they are not of its templates.
     pub(crate) fn values_in(
         &self,
         (partition, row): (&str, &str),
     ) -> Option<Vec<(usize, PropertyValue<'static>)>> {
         let mut values = Vec::new();
         let mut take = |field: usize, value: PropertyValue<'_>| values.push((field, value.into_owned()));
-        let are_whole =
-            parse(&self.place.partition, partition, &mut take) && parse(&self.place.row, row, &mut take);
+        let are_whole = parse(&self.partition, partition, &mut take) && parse(&self.row, row, &mut take);
         are_whole.then_some(values)
     }
 }

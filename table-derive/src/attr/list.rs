@@ -23,7 +23,7 @@ impl ListWords {
 }
 
 impl Words for ListWords {
-    const KNOWN: &'static [&'static str] = &[ROW, OF, PARTITION, TABLE, ATOMIC, NAME];
+    const KNOWN: &'static [&'static str] = &[ROW, OF, PARTITION, TABLE, ATOMIC, EVENTUAL, NAME];
     const EXAMPLE: &'static str = "#[index_list(by_name, row = \"..\", of = id)]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {

@@ -16,10 +16,11 @@ pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity
         }
         let name = &index.name;
         if !entity.lies_elsewhere(index) {
-            if let Some(word) = index.eventual.as_ref().filter(|_| index.list.is_none()) {
+            if let Some(word) = &index.eventual {
+                let what = if index.list.is_some() { "lists" } else { "copies" };
                 cx.error(
                     word.span(),
-                    format!("`{name}` is in the entity's partition, where copies are never `eventual`"),
+                    format!("`{name}` is in the entity's partition, where {what} are never `eventual`"),
                 );
             }
             if let Some(word) = &index.atomic {
@@ -32,16 +33,15 @@ pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity
         }
         match (&index.atomic, &index.eventual) {
             (Some(_), None) => {}
-            // A list says what there is instead.
-            (_, Some(_)) if index.list.is_some() => {}
-            (Some(_), Some(word)) => cx.error(
-                word.span(),
-                format!(
-                    "`{name}` is `atomic` already: its copies come with the entity's change, and not later"
-                ),
-            ),
+            (Some(_), Some(word)) => {
+                let what = if index.list.is_some() { "it changes" } else { "its copies come" };
+                cx.error(
+                    word.span(),
+                    format!("`{name}` is `atomic` already: {what} with the entity's change, and not later"),
+                );
+            }
             (None, Some(_)) => {
-                if let Some(word) = &index.unique {
+                if let Some(word) = index.unique.as_ref().filter(|_| index.list.is_none()) {
                     cx.error(
                         word.span(),
                         format!(
@@ -57,7 +57,7 @@ pub(super) fn c16_a_copy_elsewhere_says_when_it_comes(cx: &Ctxt, entity: &Entity
                     at.span(),
                     format!(
                         "`{name}` lies elsewhere than its entities: say `atomic`, so that it changes with them in one \
-                         transaction"
+                         transaction, or `eventual`, so that it follows"
                     ),
                 );
             }

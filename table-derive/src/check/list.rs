@@ -2,7 +2,7 @@
 
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, Index, List};
-use crate::symbol::{COPY, UNIQUE, WHEN};
+use crate::symbol::{COPY, UNIQUE};
 use crate::template::Format;
 
 /// What a list can't be, each with what can.
@@ -19,13 +19,9 @@ pub(super) fn a_list_is_of_all_with_a_value(cx: &Ctxt, entity: &Entity<'_>) {
                 COPY => format!(
                     "a list holds ids, and no copies: leave out `copy`, or say `#[index({name}, .., copy(..))]`"
                 ),
-                WHEN => format!(
+                _ => format!(
                     "a list has every entity with its value: an optional field in its key leaves out those without one, \
                      and `#[index({name}, .., when = ..)]` those that a function says"
-                ),
-                _ => format!(
-                    "a list that lies elsewhere changes with its entities: say `atomic`, or `#[index({name}, .., eventual)]`, \
-                     whose copies follow"
                 ),
             };
             cx.error(word.span(), why);

@@ -30,7 +30,7 @@ impl List {
                 ),
             );
         }
-        let strange = [words.unique.word(), words.copy.word(), words.eventual.word(), words.when.word()];
+        let strange = [words.unique.word(), words.copy.word(), words.when.word()];
         let strange = strange.into_iter().flatten().cloned().collect();
         let of = words.of.get().map(|names| resolve(cx, names, entity, fields));
         Some(Self { of: of.unwrap_or_default(), strange })

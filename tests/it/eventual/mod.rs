@@ -1,5 +1,6 @@
 //! Copies that follow their entities into other partitions and tables.
 
+mod lists;
 mod settling;
 
 use integration_tests::eventual::{Employee, check, implied};
@@ -184,8 +185,13 @@ fn a_plan_shows_what_follows_and_a_schema_when() {
         "{text}"
     );
     assert!(text.contains("later remove `Sales_000001` in partition `name_Jones` of `Names`"), "{text}");
+    assert!(
+        text.contains("later add to `Hill` in partition `surnames` of `Names`  the list of by_surname"),
+        "{text}"
+    );
+    assert!(text.contains("later take from `Jones` in partition `surnames` of `Names`"), "{text}");
     assert!(plan.deferred().any(|row| row == ("Names", "name_Hill", "Sales_000001", true)));
-    assert_eq!(plan.deferred().filter(|(.., comes)| !comes).count(), 1);
+    assert_eq!(plan.deferred().filter(|(.., comes)| !comes).count(), 2);
     assert_eq!(store.unsettled().unwrap().entities, 0);
     let drawn = Employee::SCHEMA.to_string();
     assert!(drawn.contains("employee.by_name, in table Names, eventual"), "{drawn}");

@@ -6,9 +6,9 @@ use table_core::Entity;
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]
 #[index(by_email, row = "email_{email}", unique)]
-// Elsewhere, and doesn't say when it comes; or later.
+// Elsewhere, and doesn't say when it comes; or both.
 #[index_list(by_city, table = "Cities", partition = "all", row = "{city}", of(department, id))]
-#[index_list(by_team, partition = "teams", row = "{team}", of(department, id), eventual)]
+#[index_list(by_team, partition = "teams", row = "{team}", of(department, id), atomic, eventual)]
 // Beside them, and says so.
 #[index_list(by_floor, row = "floor_{floor}", of = id, atomic)]
 // A name that is taken: by an index, by a method of tables, by a function.

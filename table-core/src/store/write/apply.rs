@@ -328,7 +328,8 @@ impl Writing<'_, '_> {
             }
             let timestamp = match &applied.old {
                 Some(old) if plan.keeps_times => old.timestamp,
-                _ => plan.as_of.unwrap_or(timestamp),
+                // What is added to is of many entities, and of no one's version.
+                _ => plan.as_of.filter(|_| index < plan.rows.len()).unwrap_or(timestamp),
             };
             let (key, image, seed) = match &applied.new {
                 New::Kept => continue,

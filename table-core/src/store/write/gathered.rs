@@ -51,7 +51,7 @@ impl List {
 
 /// A list that is put right is looked at, and one whose row keeps its time is written with that.
 fn can_wait(plan: &Prepared, amounts: &Amounts) -> bool {
-    amounts.are_ids() && !amounts.mends() && !plan.keeps_times && plan.as_of.is_none()
+    amounts.are_ids() && !amounts.mends() && !plan.keeps_times
 }
 
 impl Transaction<'_> {

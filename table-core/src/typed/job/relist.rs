@@ -79,6 +79,9 @@ pub(super) fn compare<E: Entity>(
     let (mut wanted, mut compared) = (BTreeMap::<(String, String), Wanted>::new(), Compared::default());
     let Some((of, list)) = E::SCHEMA.list(index) else { return Ok(compared) };
     let state = snapshot.state();
+    // Whether it is still to come, or to go: nothing is wrong then.
+    let follows =
+        |keys: &KeyPair| Ok::<_, crate::Error>(of.is_eventual() && snapshot.follows(table, keys.as_strs())?);
     // Wide entities that lack a part, of which the check of the rows tells: nobody can say on what lists they are to be.
     let mut halves = BTreeSet::<(String, String)>::new();
     let of_entities = each(table, snapshot, &mut |view| {
@@ -115,12 +118,17 @@ pub(super) fn compare<E: Entity>(
         let long = snapshot.long_list(view)?;
         match ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name))) {
             Ok(ids) => {
-                let shared = of.values_in((&partition, &row)).unwrap_or_default();
+                let shared = of.place.values_in((&partition, &row)).unwrap_or_default();
                 for id in ids.into_iter().filter(|id| expected.remove(&**id).is_none()) {
                     let keys = key_of(E::SCHEMA, (of, list), (&partition, &shared), &id).ok();
                     let is_half =
                         |(partition, row): (&str, &str)| halves.contains(&(partition.into(), row.into()));
                     if !halves.is_empty() && keys.as_ref().is_some_and(|keys| is_half(keys.as_strs())) {
+                        continue;
+                    }
+                    if let Some(keys) = &keys
+                        && follows(keys)?
+                    {
                         continue;
                     }
                     let entity = keys.map(|keys| {
@@ -142,7 +150,11 @@ pub(super) fn compare<E: Entity>(
             }
             Err(error) => return Err(error),
         }
-        wrong.extend(expected.into_iter().map(Wrong::missing));
+        for (id, (keys, version)) in expected {
+            if !follows(&keys)? {
+                wrong.push(Wrong::missing((id, (keys, version))));
+            }
+        }
         if !wrong.is_empty() {
             compared.wrong.insert((partition.into_owned(), row.into_owned()), wrong);
         }
@@ -150,7 +162,15 @@ pub(super) fn compare<E: Entity>(
     })?;
     compared.looked = of_entities + of_lists;
     for (key, expected) in wanted {
-        compared.wrong.insert(key, expected.into_iter().map(Wrong::missing).collect());
+        let mut wrong = Vec::new();
+        for (id, (keys, version)) in expected {
+            if !follows(&keys)? {
+                wrong.push(Wrong::missing((id, (keys, version))));
+            }
+        }
+        if !wrong.is_empty() {
+            compared.wrong.insert(key, wrong);
+        }
     }
     Ok(compared)
 }

@@ -123,6 +123,9 @@ impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
         let mut keys = Vec::new();
         if let Some((index, list)) = E::SCHEMA.list(key.index) {
             let moment: &Snapshot = snapshot.borrow();
+            if index.is_eventual() {
+                super::have_settled(table);
+            }
             moment.check_index(table, E::SCHEMA, key.index)?;
             let there = table.member(index.place.table.source());
             if let Some(view) = moment.view(there, partition, row)? {
@@ -152,14 +155,19 @@ impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
     }
 
     /// The entities, in the order of their ids, of the same snapshot: a point read for each. One that is not there, or does not
-    /// belong on the list, is an error, since the list is damaged then; those after it come all the same.
-    pub fn entities(&self) -> impl ExactSizeIterator<Item = Result<Stored<E>>> + use<'_, E, Hold> {
-        self.keys().map(|key| self.entity(&key))
+    /// belong on the list, is an error, since the list is damaged then; those after it come all the same. Of a list that is
+    /// `eventual` it is left out: the list follows.
+    pub fn entities(&self) -> impl Iterator<Item = Result<Stored<E>>> + use<'_, E, Hold> {
+        self.keys().filter_map(|key| self.entity(&key).transpose())
     }
 
-    fn entity(&self, key: &Key<E>) -> Result<Stored<E>> {
+    fn entity(&self, key: &Key<E>) -> Result<Option<Stored<E>>> {
         let refused = |what| located(damaged_list(what), &self.table, (&self.list.0, &self.list.1));
+        let follows = E::SCHEMA.is_eventual(self.index);
         let Some(entity) = super::get::<E, Key<E>>(self.snapshot.borrow(), &self.table, key)? else {
+            if follows {
+                return Ok(None);
+            }
             let (partition, row) = key.as_strs()?;
             return Err(refused("it lists an entity that is not there").and(&format!(
                 " (partition `{}`, row `{}`)",
@@ -167,11 +175,15 @@ impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
                 row.escape_debug()
             )));
         };
-        let Some(index) = E::SCHEMA.indexes.get(self.index) else { return Ok(entity) };
+        let Some(index) = E::SCHEMA.indexes.get(self.index) else { return Ok(Some(entity)) };
         let values = values_of(&*entity)?;
         let is_there = values.keys(&index.place.row).contains(&self.list.1)
             && values.keys(&index.place.partition).contains(&self.list.0);
-        if is_there { Ok(entity) } else { Err(refused("it lists an entity that has another value")) }
+        match (is_there, follows) {
+            (true, _) => Ok(Some(entity)),
+            (false, true) => Ok(None),
+            (false, false) => Err(refused("it lists an entity that has another value")),
+        }
     }
 
     /// What reading it costs: one row for the list, and one more for each entity that is asked for.
@@ -204,7 +216,7 @@ fn keys_on(
     let long = snapshot.long_list(view)?;
     let ids = ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name)))?;
     let (partition, row) = view.keys();
-    let shared = index.values_in((&partition, &row)).unwrap_or_default();
+    let shared = index.place.values_in((&partition, &row)).unwrap_or_default();
     ids.iter().map(|id| key_of(schema, (index, list), (&partition, &shared), id)).collect()
 }
 
@@ -237,7 +249,13 @@ pub(in crate::typed) fn key_of(
     Ok(KeyPair::of(&own, &printed))
 }
 
-/// What is known of an entity by its list and its id.
+/// The id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
+pub(in crate::typed) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
+    let own = schema.place().values_in(own)?;
+    list.id(&Known { shared: &[], own }).ok().flatten()
+}
+
+/// What is known of an entity: by its list and its id, or by its key.
 struct Known<'a> {
     shared: &'a Shared,
     own: Vec<(usize, PropertyValue<'static>)>,

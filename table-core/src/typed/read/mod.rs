@@ -323,9 +323,14 @@ pub(in crate::typed) fn check_index_of(
 
 /// Has what follows settled if that was left by another process: whoever reads it would else wait for somebody who writes.
 fn look_after(path: &'static PathKeys, table: &DynamicTable) {
-    if path.follows()
-        && let Ok(pending) = table.exec().store().pending()
-    {
+    if path.follows() {
+        have_settled(table);
+    }
+}
+
+/// The same of what surely follows.
+fn have_settled(table: &DynamicTable) {
+    if let Ok(pending) = table.exec().store().pending() {
         pending.settlers().look(pending);
     }
 }

@@ -2,6 +2,7 @@
 
 mod held;
 mod pass;
+mod places;
 mod report;
 mod settler;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::held::{self, Of};
 use super::panicked;
+use super::places::Places;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, Left, Loader, Settler};
 use crate::handle::store::Store;
@@ -12,8 +13,8 @@ use crate::handle::table::DynamicTable;
 use crate::model::Value;
 use crate::pending::{CopyKey, PendingEntry};
 use crate::plan::{
-    Act, Cause, Condition, Content, EntityRows, Epoch, Group, Intent, OneOrMore, Plan, RowKind, RowWrite,
-    Values, Version,
+    Act, Cause, Condition, Content, EntityRows, Epoch, Intent, Listing, Plan, RowKind, RowWrite, Values,
+    Version,
 };
 use crate::row::version::version_of;
 use crate::row::view::RowView;
@@ -25,6 +26,7 @@ use crate::typed::encrypt::unopened;
 use crate::typed::entity::holder::Holder;
 use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::wide;
+use crate::typed::read::list::id_on;
 
 /// Settles the entities of a kind by its declaration. Nothing that is sealed is opened, and no function of the user's asked
 /// whether there is a copy: the entry says so.
@@ -114,19 +116,13 @@ fn carry_out(loader: &mut dyn Loader, added: &mut Vec<usize>, results: &mut [Res
     Ok(())
 }
 
-/// What is done to the rows of one place.
-struct At<'p> {
-    table: usize,
-    partition: &'p str,
-    rows: Vec<RowWrite<'p>>,
-}
-
-/// Adds a row to those of its place.
-fn put<'p>(places: &mut Vec<At<'p>>, (table, partition): (usize, &'p str), row: RowWrite<'p>) {
-    match places.iter_mut().find(|at| at.table == table && at.partition == partition) {
-        Some(at) => at.rows.push(row),
-        None => places.push(At { table, partition, rows: vec![row] }),
-    }
+/// What is said of an entry under a key that no entity of the declaration has.
+#[cold]
+fn key_of_another(schema: &Schema) -> Error {
+    let (partition, row) = (schema.place().partition.source, schema.place().row.source);
+    Error::new(ErrorKind::SchemaMismatch).because(format!(
+        "the entity's keys do not fit the templates `{partition}` and `{row}`, so nobody can say by what id it is listed"
+    ))
 }
 
 impl KindSettler {
@@ -211,16 +207,22 @@ impl KindSettler {
         let kind = |cause| Some(RowKind { schema, cause });
         let condition = found.as_ref().map_or(Condition::StillAbsent, |found| Condition::Is(found.version));
         let keep = RowWrite { key: own.1, condition, act: Act::Keep, kind: kind(Cause::Entity), of: 0 };
-        let mut places = Vec::new();
-        put(&mut places, (0, own.0), keep);
+        let mut places = Places::default();
+        places.put((0, own.0), keep);
         for row in rows.iter().flat_map(|rows| &rows.rows).filter(|row| row.is_elsewhere()) {
             let Some((rows, found)) = rows.as_ref().zip(found.as_ref()) else { continue };
             let (name, partition) = rows.place_of(row);
             let Some(at) = number(name) else { continue };
+            if let Some(of) = row.content.kind.index().and_then(|index| index.list) {
+                if let Some(id) = row.content.id(of) {
+                    let key = (rows.key(row), row.content.kind);
+                    places.list((at, partition), key, Listing { id, stays: true });
+                }
+                continue;
+            }
             let act = Act::Put(Content::Row(row.content.carrying(&found.unknown)));
             let kind = Some(row.content.kind);
-            put(
-                &mut places,
+            places.put(
                 (at, partition),
                 RowWrite { key: rows.key(row), condition: Condition::Any, act, kind, of: 0 },
             );
@@ -228,34 +230,26 @@ impl KindSettler {
         for key in &entry.before {
             let CopyKey { index, partition, row } = key;
             // One that is no more, or lies elsewhere by now, is swept where it was.
-            let index = schema.indexes.iter().find(|known| known.name == index);
-            let Some(at) = index.and_then(|index| number(index.place.table.source())) else { continue };
-            let stays = |place: &At<'_>| {
-                place.table == at
-                    && place.partition == partition
-                    && place.rows.iter().any(|write| write.key == row)
-            };
-            if places.iter().any(stays) {
+            let Some(cause) = schema.indexes.iter().position(|known| known.name == index) else { continue };
+            let Some(index) = schema.indexes.get(cause) else { continue };
+            let Some(at) = number(index.place.table.source()) else { continue };
+            if places.has((at, partition), row) {
+                continue;
+            }
+            if let Some(of) = index.list {
+                let id = id_on(of, schema, own).ok_or_else(|| key_of_another(schema))?;
+                let kind = RowKind { schema, cause: Cause::Index(cause) };
+                places.list((at, partition), (row, kind), Listing { id, stays: false });
                 continue;
             }
             let Some(there) = table.family().get(at) else { continue };
             let Some((version, index)) = self.copy(there, (partition, row), own)? else { continue };
             let (condition, kind) = (Condition::Is(version), kind(Cause::Index(index)));
-            put(
-                &mut places,
-                (at, partition),
-                RowWrite { key: row, condition, act: Act::Remove, kind, of: 0 },
-            );
+            places.put((at, partition), RowWrite { key: row, condition, act: Act::Remove, kind, of: 0 });
         }
-        let mut epochs = OneOrMore::default();
-        epochs.push(Epoch { kind: schema.kind, number: standing.epoch });
-        let group = |At { table, partition, rows }| Group { table, ..Group::new(partition, rows) };
-        let mut groups: Vec<_> = places.into_iter().map(group).collect();
-        if let Some(first) = groups.first_mut() {
-            first.epochs = epochs;
-        }
+        let epoch = Epoch { kind: schema.kind, number: standing.epoch };
         let plan = Plan {
-            groups: groups.into_iter().collect(),
+            groups: places.into_groups(epoch),
             intents: vec![Intent::Settle(entry.source.clone(), entry.version)],
             as_of: found.as_ref().map(|found| found.version.etag),
             is_wide: true,
