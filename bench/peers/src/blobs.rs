@@ -1,11 +1,18 @@
 //! Blobs of table-core, plain files, and blobs of a table in `SQLite`: put, read whole, streamed, deleted.
 //!
 //! Each call is on disk when it returns: table-core's default; a file that is written under another name, flushed and renamed,
-//! and whose directory is flushed; WAL with `synchronous = FULL`. The engines take turns, operation by operation.
+//! and whose directory is flushed; WAL with `synchronous = FULL`. The engines take turns, operation by operation, in each of
+//! their six orders: whoever comes behind another finds memory that the other has given back. How much new memory a read needs
+//! is the allocator's affair; glibc's takes all of it anew with `MALLOC_MMAP_THRESHOLD_=131072`, and keeps what it has with
+//! `MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_TOP_PAD_=268435456`.
+//!
+//! `--threads N` has so many threads put and delete at one time, and counts how many of these are done in a second.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, MAIN_DB, params};
@@ -18,9 +25,13 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 /// Sizes in bytes, and how many of each in a round.
 const SIZES: [(usize, usize); 4] = [(16 << 10, 100), (100 << 10, 100), (1 << 20, 40), (16 << 20, 6)];
 const BUFFER: usize = 64 << 10;
+/// Sizes that threads put, and how many each of them.
+const SHARED: [(usize, usize); 3] = [(16 << 10, 60), (100 << 10, 40), (1 << 20, 12)];
+/// The orders in which the engines take turns.
+const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]];
 
 /// What is measured of each.
-trait Engine {
+trait Engine: Send {
     fn put(&mut self, name: &str, bytes: &[u8]) -> Result<()>;
     fn get(&mut self, name: &str) -> Result<Vec<u8>>;
     /// Reads it by pieces; the sum of their first bytes.
@@ -80,14 +91,14 @@ impl Engine for Files {
     }
 }
 
-const TABLE: &str =
-    "CREATE TABLE blob (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL)";
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS blob (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL)";
 
 fn connect(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "mmap_size", 1_i64 << 30)?;
+    connection.busy_timeout(Duration::from_secs(60))?;
     connection.execute_batch(TABLE)?;
     Ok(connection)
 }
@@ -162,25 +173,26 @@ fn measure(
     let [put, got, streamed, deleted] = times;
     let made: Vec<_> =
         (0..many).map(|number| format!("{size}-{number}")).zip((1..).map(|seed| bytes(size, seed))).collect();
-    // Whoever comes first pays for what the others find done, so each does in its turn.
-    let turns = |number: usize| (0..3).map(move |turn| (turn + number) % 3);
-    for (number, (name, bytes)) in made.iter().enumerate() {
-        for at in turns(number) {
+    let turns = || made.iter().zip(ORDERS.iter().cycle());
+    for ((name, bytes), order) in turns() {
+        for at in *order {
             let begun = Instant::now();
             engines[at].put(name, bytes)?;
             put[at].push(begun.elapsed());
         }
     }
-    for (number, (name, bytes)) in made.iter().enumerate() {
+    for ((name, bytes), order) in turns() {
         let sum: u64 = bytes.chunks(BUFFER).map(|part| u64::from(part[0])).sum();
-        for at in turns(number) {
+        // What one has read stays until all have, so that each needs new memory.
+        let mut kept = Vec::with_capacity(3);
+        for at in *order {
             let begun = Instant::now();
             let found = engines[at].get(name)?;
             got[at].push(begun.elapsed());
             if found != *bytes {
                 return Err(format!("`{name}` has other bytes").into());
             }
-            drop(found);
+            kept.push(found);
             let begun = Instant::now();
             let found = engines[at].stream(name, &mut buffer)?;
             streamed[at].push(begun.elapsed());
@@ -189,12 +201,85 @@ fn measure(
             }
         }
     }
-    for (number, (name, _)) in made.iter().enumerate() {
-        for at in turns(number) {
+    for ((name, _), order) in turns() {
+        for at in *order {
             let begun = Instant::now();
             engines[at].delete(name)?;
             deleted[at].push(begun.elapsed());
         }
+    }
+    Ok(())
+}
+
+/// How many blobs the threads put in a second, and delete, each thread by an engine of its own.
+fn rates(engines: Vec<Box<dyn Engine + '_>>, (size, many): (usize, usize)) -> Result<[f64; 2]> {
+    let (threads, made) = (engines.len(), bytes(size, 7));
+    let all = Barrier::new(threads + 1);
+    thread::scope(|scope| {
+        let (all, made) = (&all, &made);
+        let work = move |(number, mut engine): (usize, Box<dyn Engine + '_>)| {
+            let names: Vec<_> = (0..many).map(|of| format!("{size}-{number}-{of}")).collect();
+            // An error is told when all have come to the end.
+            let mut done = Ok(());
+            all.wait();
+            for name in &names {
+                done = done.and_then(|()| engine.put(name, made));
+            }
+            all.wait();
+            for name in &names {
+                done = done.and_then(|()| engine.delete(name));
+            }
+            all.wait();
+            done
+        };
+        let workers: Vec<_> =
+            engines.into_iter().enumerate().map(|one| scope.spawn(move || work(one))).collect();
+        all.wait();
+        let begun = Instant::now();
+        all.wait();
+        let put = begun.elapsed();
+        let begun = Instant::now();
+        all.wait();
+        let deleted = begun.elapsed();
+        for worker in workers {
+            worker.join().map_err(|_| "a thread panicked")??;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "it is far below 2^52")]
+        let count = (threads * many) as f64;
+        Ok([put, deleted].map(|time| count / time.as_secs_f64()))
+    })
+}
+
+/// Rates of so many threads, beside each other.
+fn together(dir: &Path, container: &Container, (threads, rounds): (usize, usize)) -> Result<()> {
+    println!("Blobs a second of {threads} threads: table-core / files / SQLite\n");
+    println!("| bytes | put | deleted |\n| ---: | ---: | ---: |");
+    let files = Files(dir.join("files"));
+    let engine = |of: usize| -> Result<Box<dyn Engine + '_>> {
+        Ok(match of {
+            0 => Box::new(container.clone()),
+            1 => Box::new(Files(files.0.clone())),
+            _ => Box::new(connect(&dir.join("data.sqlite"))?),
+        })
+    };
+    for size in SHARED {
+        let mut found = [const { [const { Vec::new() }; 3] }; 2];
+        for order in ORDERS.iter().cycle().take(rounds) {
+            for of in *order {
+                let engines = (0..threads).map(|_| engine(of)).collect::<Result<Vec<_>>>()?;
+                for (found, rate) in found.iter_mut().zip(rates(engines, size)?) {
+                    found[of].push(rate);
+                }
+            }
+        }
+        let cells = found.map(|engines| {
+            let median = |mut rates: Vec<f64>| {
+                rates.sort_by(f64::total_cmp);
+                rates.get(rates.len() / 2).copied().unwrap_or_default()
+            };
+            engines.map(|rates| format!("{:.0}", median(rates))).join(" / ")
+        });
+        println!("| {} | {} |", size.0, cells.join(" | "));
     }
     Ok(())
 }
@@ -204,7 +289,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or_default().as_secs_f64() * 1e6
 }
 
-/// `blobs [--rounds N] [--dir DIRECTORY]`.
+/// `blobs [--rounds N] [--threads N] [--dir DIRECTORY]`.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let value = |name: &str| {
         arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1))
@@ -214,6 +299,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let dir = base.join(format!("blobs-{}", std::process::id()));
     fs::create_dir_all(dir.join("files"))?;
     let store = Store::open(dir.join("store"))?;
+    if let Some(threads) = value("--threads") {
+        let container = store.container("blobs")?;
+        together(&dir, &container, (threads.parse()?, rounds))?;
+        drop((container, store));
+        fs::remove_dir_all(&dir)?;
+        return Ok(());
+    }
     let (mut ours, mut files) = (store.container("blobs")?, Files(dir.join("files")));
     let mut sqlite = connect(&dir.join("data.sqlite"))?;
     println!("Medians in µs: table-core / files / SQLite\n");
