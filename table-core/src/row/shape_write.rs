@@ -2,9 +2,13 @@
 
 use std::ops::Range;
 
+use super::dict::Dict;
 use super::shape::Shape;
 use super::shaped::{NARROW_END, WIDE_END, Wide};
-use super::{DIGEST, FORM_BITS, NARROW_SHAPE, SIGNED_SHAPE, SMALL, WIDE_SHAPE, close, large_checksum};
+use super::{
+    Body, DIGEST, FORM_BITS, HEADER, NARROW_SHAPE, Row, SIGNED_SHAPE, SMALL, WIDE_SHAPE, close,
+    large_checksum,
+};
 use crate::model::ValueRef;
 use crate::schema::ColumnType;
 
@@ -138,6 +142,41 @@ impl Target<'_> {
         }
         if absent > MOST_ABSENT { Attempt::Misfit } else { Attempt::Written }
     }
+}
+
+/// Appends a row with these values, by their numbers, in the place of those that it has, not yet stamped, and says where it
+/// is: nothing else of it is read. `None` if the row is signed or has no shape, if its kind has a later one, or if a value is
+/// of no fixed width or its column can't hold it; then nothing is appended.
+pub(crate) fn with_fixed(
+    row: &Row<'_>,
+    dict: &Dict,
+    values: &[(u16, ValueRef<'_>)],
+    out: &mut Vec<u8>,
+) -> Option<Range<usize>> {
+    let Body::Shaped(shaped) = row.body() else { return None };
+    let shape = dict.shape(shaped.shape()).filter(|shape| shaped.open(shape).is_ok())?;
+    let (latest, _) = dict.shapes_of(shape.symbol()).next()?;
+    if row.is_signed() || latest != shaped.shape() {
+        return None;
+    }
+    let at = out.len();
+    let fixed = at + HEADER + if shaped.is_narrow() { 0 } else { Wide::BYTES };
+    out.extend_from_slice(row.covered());
+    for (id, value) in values {
+        let done = shape.find(*id).and_then(|(_, place)| {
+            place.of.width()?;
+            if place.is_optional() {
+                *out.get_mut(fixed + usize::from(place.bit / 8))? |= 1 << (place.bit % 8);
+            }
+            put_fixed(out, fixed + usize::from(place.at), place.of, *value)
+        });
+        if done.is_none() {
+            out.truncate(at);
+            return None;
+        }
+    }
+    close(out, None);
+    Some(at..out.len())
 }
 
 /// Puts a value of fixed width in its place; `None` if the column can't hold it.

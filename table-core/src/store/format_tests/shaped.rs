@@ -9,7 +9,7 @@ use super::{hex, key_of, seed, text, time};
 use crate::model::Value;
 use crate::row::dict::Dict;
 use crate::row::shape::{Column, Shape};
-use crate::row::shape_write::Target;
+use crate::row::shape_write::{Target, with_fixed};
 use crate::row::view::RowView;
 use crate::row::{self, Body, CHECKSUM, DIGEST, HEADER, Row};
 use crate::schema::ColumnType;
@@ -478,4 +478,61 @@ fn a_row_is_told_to_be_just_what_it_was_written_of() {
         }
     }
     assert!(told >= 5, "{told} rows");
+}
+
+#[test]
+fn values_of_fixed_width_are_set_as_if_all_were_written() {
+    let (mut set, mut refused) = (0, 0);
+    for (what, number, values, _) in rows() {
+        let shape = DICT.shape(number).unwrap();
+        let mut dict = DICT.clone();
+        dict.shapes = vec![shape.clone()];
+        let written = |values: &[Option<Value>]| {
+            let target = Target { shape, number: 0, seed: seed(), digest: None };
+            let mut bytes = b"before".to_vec();
+            let get = |at: usize| values.get(at)?.as_ref().map(Value::as_value_ref);
+            target.write(get, &mut bytes).map(|range| {
+                row::stamp(&mut bytes[range.clone()], time(), seed());
+                bytes[range].to_vec()
+            })
+        };
+        let old = written(&values).unwrap();
+        let with = |dict: &Dict, (id, value): (u16, &Value)| {
+            let (mut bytes, row) = (b"before".to_vec(), Row::parse(&old).unwrap());
+            let range = with_fixed(&row, dict, &[(id, value.as_value_ref())], &mut bytes);
+            assert!(range.is_some() || bytes == b"before", "{what}");
+            range.map(|range| {
+                row::stamp(&mut bytes[range.clone()], time(), seed());
+                bytes[range].to_vec()
+            })
+        };
+        for (at, column) in shape.columns().iter().enumerate() {
+            for value in [
+                some(true),
+                some(-7),
+                some(9),
+                some(-7_i64),
+                some(9_i64),
+                some(0.5),
+                some(time()),
+                some(GUID),
+            ] {
+                let mut values = values.clone();
+                values[at] = value;
+                let expected = written(&values);
+                set += usize::from(expected.is_some());
+                refused += usize::from(expected.is_none());
+                let value = values[at].as_ref().unwrap();
+                assert_eq!(with(&dict, (column.id, value)), expected, "{what}, column {at}, {value:?}");
+                // Rows are written by the latest shape of their kind.
+                let mut later = dict.clone();
+                later.shapes.push(shape.clone());
+                assert_eq!(with(&later, (column.id, value)), None);
+            }
+            assert_eq!(with(&dict, (column.id, &"text".into())), None, "{what}, column {at}");
+        }
+        assert_eq!(with(&dict, (2, &1.into())), None, "{what}: the kind");
+        assert_eq!(with(&Dict::default(), (0, &1.into())), None, "{what}: an unknown shape");
+    }
+    assert!(set > 50 && refused > 50, "{set} set, {refused} refused");
 }

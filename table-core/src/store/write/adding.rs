@@ -13,8 +13,10 @@ use crate::limits;
 use crate::model::{Name, Value, ValueRef};
 use crate::plan::{ListBecomes, RowProperty, blob_of, borrowed, damaged_list, row_of_blob, with_blob};
 use crate::row::Row;
+use crate::row::dict::Dict;
 use crate::row::encode::{self, Under};
-use crate::row::row_write;
+use crate::row::row_write::{self, RowWriter};
+use crate::row::shape_write;
 use crate::row::view::RowView;
 use crate::sealing::sign;
 use crate::store::blobs::{BlobBooks, BlobView, Sealed, no_such_container};
@@ -198,21 +200,32 @@ impl Writing<'_, '_> {
             return Err(addition.amounts.is_another());
         }
         let sums = addition.amounts.becomes_of_own(&mut |name| view.get(name))?;
-        // What is there lies where the row that takes its place is put.
-        let owned = |property: Result<RowProperty<'_>>| {
-            property.map(|(name, value)| (Name::from(name), value.to_value()))
+        let whole = if addition.amounts.row_kind().is_some_and(|kind| dict.wants_shape(kind)) {
+            None
+        } else {
+            with_sums(&view, &dict, (&sums, addition.seed))?
         };
-        let mut properties = view.properties().map(owned).collect::<Result<Vec<_>>>()?;
-        for (name, sum) in sums {
-            match properties.iter_mut().find(|(known, _)| **known == *name) {
-                Some((_, value)) => *value = sum,
-                None => properties.push((Name::from(name), sum)),
+        let new = if let Some(whole) = whole {
+            let from = self.scratch.rows.len();
+            self.scratch.rows.extend_from_slice(&whole);
+            New::Scratch(from..self.scratch.rows.len())
+        } else {
+            // Some name has no number yet, or the kind no shape. What is there lies where the row that takes its place is put.
+            let owned = |property: Result<RowProperty<'_>>| {
+                property.map(|(name, value)| (Name::from(name), value.to_value()))
+            };
+            let mut properties = view.properties().map(owned).collect::<Result<Vec<_>>>()?;
+            for (name, sum) in sums {
+                match properties.iter_mut().find(|(known, _)| **known == *name) {
+                    Some((_, value)) => *value = sum,
+                    None => properties.push((Name::from(name), sum)),
+                }
             }
-        }
-        if properties.len() > limits::PROPERTIES {
-            return Err(row_write::too_many(properties.len()));
-        }
-        let new = self.encode(plan, addition, &borrowed(&properties))?;
+            if properties.len() > limits::PROPERTIES {
+                return Err(row_write::too_many(properties.len()));
+            }
+            self.encode(plan, addition, &borrowed(&properties))?
+        };
         if let New::Scratch(range) = &new {
             let bytes = self.scratch.rows.get(range.clone()).unwrap_or_default();
             let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };
@@ -252,6 +265,39 @@ impl Writing<'_, '_> {
         let row = Deferred { properties, digest: None, kind };
         encode_now(self.dbs, self.txn, touched, self.scratch, &row, seed).map(New::Scratch)
     }
+}
+
+/// An entity's own row with these sums in the place of what it has of them; `None` if one of them has no number yet.
+fn with_sums(
+    view: &RowView<'_>,
+    dict: &Dict,
+    (sums, seed): (&[(&'static str, Value)], u64),
+) -> Result<Option<Vec<u8>>> {
+    let mut numbered = Vec::with_capacity(sums.len());
+    for (name, sum) in sums {
+        let Some(id) = dict.id(name) else { return Ok(None) };
+        numbered.push((id, sum.as_value_ref()));
+    }
+    let mut whole = Vec::with_capacity(view.row().bytes().len());
+    if shape_write::with_fixed(view.row(), dict, &numbered, &mut whole).is_some() {
+        return Ok(Some(whole));
+    }
+    let mut properties = view.numbered()?.collect::<Result<Vec<_>>>()?;
+    for ((id, value), (name, _)) in numbered.into_iter().zip(sums) {
+        match properties.binary_search_by_key(&id, |(known, ..)| *known) {
+            Ok(at) => properties.get_mut(at).into_iter().for_each(|(.., found)| *found = value),
+            Err(at) => properties.insert(at, (id, name, value)),
+        }
+    }
+    if properties.len() > limits::PROPERTIES {
+        return Err(row_write::too_many(properties.len()));
+    }
+    let mut order: Vec<_> = properties.iter().zip(0..).map(|((id, ..), at)| (*id, at)).collect();
+    let properties: Vec<_> = properties.iter().map(|(_, name, value)| (*name, *value)).collect();
+    let under = Under { dict, seed, digest: None };
+    let written =
+        encode::write_numbered(&properties, under, &mut order, &mut RowWriter::default(), &mut whole)?;
+    Ok(written.map(|_| whole))
 }
 
 fn borrowed_values<'v>(properties: &'v [(&'static str, Value)]) -> Vec<RowProperty<'v>> {
