@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use integration_tests::Scratch;
 use integration_tests::random::Random;
 use table_core::{Durability, ErrorKind, IfMatch, Store, Ticks};
 
@@ -10,15 +11,15 @@ use super::{Login, at};
 
 /// Operations of a run; more of them when it is asked for.
 fn operations() -> u64 {
-    std::env::var("TABLE_PERIOD_OPERATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000)
+    std::env::var("TABLE_PERIOD_OPERATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(100_000)
 }
 
 const HOUR: u64 = 36_000_000_000;
 
 #[test]
 fn periods_are_one_table_with_a_filter() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::options().durability(Durability::Relaxed).open(dir.path().join("store")).unwrap();
+    let scratch = Scratch::new();
+    let store = Store::options().durability(Durability::Relaxed).open(scratch.path().join("store")).unwrap();
     let logins = store.periods::<Login>().unwrap();
     let mut model: BTreeMap<(String, Ticks), u32> = BTreeMap::new();
     let random = RefCell::new(Random::new(20_140_731));

@@ -11,6 +11,13 @@ use crate::model::Ticks;
 use crate::store::Store;
 use crate::store::write::transaction::CLOCK;
 
+/// A directory in memory, where there is such a place: a flush is not what is tested here.
+fn in_memory() -> tempfile::TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    dir.unwrap()
+}
+
 /// How many runs of random operations there are.
 fn cases(usual: u32) -> u32 {
     std::env::var("TABLE_CORE_BLOBS").map_or(usual, |cases| cases.parse().unwrap())

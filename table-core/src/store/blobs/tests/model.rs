@@ -75,7 +75,7 @@ fn compare(store: &Store, containers: &[Container], map: &Map) {
 }
 
 fn run(operations: &[Operation]) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let open = || {
         let store = Store::open(&path).unwrap();
@@ -151,9 +151,9 @@ fn read(readers: &mut Vec<(BlobReader, Vec<u8>)>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(24), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(125), ..ProptestConfig::default() })]
     #[test]
-    fn blobs_are_what_a_map_of_bytes_would_hold(operations in prop::collection::vec(operation(), 1..50)) {
+    fn blobs_are_what_a_map_of_bytes_would_hold(operations in prop::collection::vec(operation(), 1..400)) {
         run(&operations);
     }
 }
