@@ -57,7 +57,7 @@ pub(crate) use self::turns::Turn;
 pub use self::turns::Turns;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::ETag;
+use crate::model::{ETag, Ticks};
 use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
@@ -222,6 +222,16 @@ pub trait Moment: Any + Send {
     ) -> Result<Arc<PeriodsSeen>> {
         let _ = (tables, known);
         Err(periods::no_periods())
+    }
+
+    /// The table of the period that begins then; if there is none, where the first period begins that is not dropped.
+    fn period(
+        &self,
+        tables: &'static PeriodTables,
+        start: Ticks,
+    ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
+        let seen = self.periods(tables, None)?;
+        Ok(seen.table(start).cloned().ok_or(seen.floor))
     }
 
     /// So many bytes from the start of a page on, of which a walk has lent rows.

@@ -9,7 +9,10 @@ use crate::schema::{PeriodTables, Schema};
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::{declare, elsewhere, reclaim};
-use crate::store::records::catalog;
+use crate::store::lmdb::{Databases, WriteTxn};
+use crate::store::open;
+use crate::store::opened::listed::Listed;
+use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
 use crate::store::records::periods::{self, PeriodsEntry};
 
@@ -23,17 +26,16 @@ impl Shared {
         schema: &'static Schema,
     ) -> Result<Arc<dyn TableExec>> {
         let (name, mut made) = (tables.name(start), None);
-        if let Some(entry) = self.has_table_of(tables, &name)? {
-            return Ok(self.table(&entry));
+        self.writer.check_running()?;
+        {
+            let txn = self.environment.read_txn()?;
+            if let Ok(table) = self.table_in(&txn, tables, start)? {
+                return Ok(table);
+            }
         }
         let entry = self.transact(|txn, dbs, meta| {
-            let (entries, noted) = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
-            if let Some(noted) = &noted {
-                noted.check(start, &name)?;
-            }
-            periods::begin(dbs, txn, meta, (&entries, noted.as_ref()), tables)?;
-            // Somebody else may have been quicker. All tables were seen, so one that is not among them is not there.
-            if let Some(entry) = entries.into_iter().find(|entry| entry.name.eq_ignore_ascii_case(&name)) {
+            // Somebody else may have been quicker.
+            if let Some(entry) = self.may_make(txn, dbs, meta, tables, (start, &name))? {
                 return Ok(entry);
             }
             let entry = catalog::add(dbs, txn, meta, &name)?;
@@ -47,15 +49,59 @@ impl Shared {
         Ok(self.table(&entry?))
     }
 
-    /// The table of a period, if it is there and nothing has to be written. It looks at its own record and the template's
-    /// alone; that a table is not there is found out by who is about to make it.
-    fn has_table_of(&self, tables: &'static PeriodTables, name: &str) -> Result<Option<catalog::Entry>> {
-        self.writer.check_running()?;
-        let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
-        if !periods::is_noted(dbs, &txn, tables)? {
-            return Ok(None);
+    /// Makes sure that a period's table may be made: the template is noted, the period was not dropped, and there is no such
+    /// table. If there is one, it is returned.
+    fn may_make(
+        &self,
+        txn: &mut WriteTxn<'_>,
+        dbs: &Databases,
+        meta: &mut Meta,
+        tables: &'static PeriodTables,
+        (start, name): (Ticks, &str),
+    ) -> Result<Option<Entry>> {
+        let state = open::state_of_write(txn);
+        if let Listed::There(noted) = self.listed_periods(txn, state, tables)?
+            && noted.period == tables.period
+        {
+            noted.check(start, name)?;
+            match self.listed_table(txn, state, name)? {
+                Listed::There(entry) => return Ok(Some(entry)),
+                Listed::Not => return Ok(None),
+                Listed::Untold => {}
+            }
         }
-        catalog::seen(dbs, &txn, name)
+        // A template that is new, or has another period, asks for the names of all tables.
+        let (entries, noted) = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
+        if let Some(noted) = &noted {
+            noted.check(start, name)?;
+        }
+        periods::begin(dbs, txn, meta, (&entries, noted.as_ref()), tables)?;
+        // All tables were seen, so one that is not among them is not there.
+        Ok(entries.into_iter().find(|entry| entry.name.eq_ignore_ascii_case(name)))
+    }
+
+    /// The table of a period as a snapshot sees it; else where the first period begins that is not dropped. Its own record and
+    /// the template's are looked at, and no others.
+    fn table_in(
+        self: &Arc<Self>,
+        txn: &heed::RoTxn<'_>,
+        tables: &'static PeriodTables,
+        start: Ticks,
+    ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
+        let state = txn.id();
+        match self.listed_periods(txn, state, tables)? {
+            Listed::Not => return Ok(Err(Ticks::MIN)),
+            Listed::There(noted) if noted.period == tables.period => {
+                match self.listed_table(txn, state, &tables.name(start))? {
+                    Listed::There(entry) => return Ok(Ok(self.table(&entry))),
+                    Listed::Not => return Ok(Err(noted.floor)),
+                    Listed::Untold => {}
+                }
+            }
+            Listed::There(_) | Listed::Untold => {}
+        }
+        let seen = self.tables_of(txn, &Meta::read(self.environment.dbs.main, txn)?, tables)?;
+        Ok(seen.table(start).cloned().ok_or(seen.floor))
     }
 
     /// Drops the tables of all periods before this one, and sees to it that none of them comes again.
@@ -97,6 +143,27 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// The tables of a kind's periods as a snapshot sees them.
+    fn tables_of(
+        self: &Arc<Self>,
+        txn: &heed::RoTxn<'_>,
+        meta: &Meta,
+        tables: &'static PeriodTables,
+    ) -> Result<PeriodsSeen> {
+        let (entries, noted) = periods::noted(catalog::all(&self.environment.dbs, txn, meta)?, tables)?;
+        let floor = noted.as_ref().map_or(Ticks::MIN, |noted| noted.floor);
+        let mut seen = Vec::new();
+        // Without the record there is no table of the template, whatever other tables are called.
+        if noted.is_some() {
+            let of_period = |entry: &Entry| Some((tables.start_of(&entry.name)?, self.table(entry)));
+            seen.extend(entries.iter().filter_map(of_period));
+            seen.sort_by_key(|(start, _)| *start);
+        }
+        Ok(PeriodsSeen { generation: meta.generation, store: meta.tag(), floor, tables: seen })
+    }
+}
+
 impl LmdbMoment {
     /// The tables of a kind's periods as they are at this moment; those that are known, if nothing has changed since.
     pub(in crate::store) fn tables_of(
@@ -105,21 +172,20 @@ impl LmdbMoment {
         known: Option<&Arc<PeriodsSeen>>,
     ) -> Result<Arc<PeriodsSeen>> {
         let (shared, txn) = self.shared();
-        let dbs = &shared.environment.dbs;
-        let meta = Meta::read(dbs.main, txn)?;
+        let meta = Meta::read(shared.environment.dbs.main, txn)?;
         if let Some(known) = known.filter(|known| known.generation == meta.generation) {
             return Ok(known.clone());
         }
-        let (entries, noted) = periods::noted(catalog::all(dbs, txn, &meta)?, tables)?;
-        let floor = noted.as_ref().map_or(Ticks::MIN, |noted| noted.floor);
-        let mut seen = Vec::new();
-        // Without the record there is no table of the template, whatever other tables are called.
-        if noted.is_some() {
-            let of_period =
-                |entry: &catalog::Entry| Some((tables.start_of(&entry.name)?, shared.table(entry)));
-            seen.extend(entries.iter().filter_map(of_period));
-            seen.sort_by_key(|(start, _)| *start);
-        }
-        Ok(Arc::new(PeriodsSeen { generation: meta.generation, store: meta.tag(), floor, tables: seen }))
+        shared.tables_of(txn, &meta, tables).map(Arc::new)
+    }
+
+    /// The table of a period at this moment; else where the first period begins that is not dropped.
+    pub(in crate::store) fn table_of(
+        &self,
+        tables: &'static PeriodTables,
+        start: Ticks,
+    ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
+        let (shared, txn) = self.shared();
+        shared.table_in(txn, tables, start)
     }
 }

@@ -14,6 +14,7 @@ use crate::executor::{
 };
 use crate::handle::store::Store;
 use crate::limits;
+use crate::model::Ticks;
 use crate::query::Continuation;
 use crate::row::key::{self, StoredKey};
 use crate::row::selection::Selection;
@@ -196,6 +197,14 @@ impl Moment for LmdbMoment {
         known: Option<&Arc<PeriodsSeen>>,
     ) -> Result<Arc<PeriodsSeen>> {
         self.tables_of(tables, known)
+    }
+
+    fn period(
+        &self,
+        tables: &'static PeriodTables,
+        start: Ticks,
+    ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
+        self.table_of(tables, start)
     }
 
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {

@@ -38,7 +38,7 @@ pub(super) const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
 pub(super) const NO_PAGE: u64 = u64::MAX;
 
-/// The tree of the rows, or of a database that a feature brings, in one state, as LMDB's own record describes it.
+/// The tree of the rows, of the catalog, or of a database that a feature brings, in one state, as LMDB's own record describes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tree {
     pages: Pages,
@@ -240,8 +240,26 @@ impl Tree {
         txn: &heed::RoTxn<'_>,
         state: usize,
     ) -> Result<Option<Self>> {
+        Self::of_database(environment, late.name(), txn, state)
+    }
+
+    /// The tree of the catalog, likewise.
+    pub(crate) fn of_catalog(
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        state: usize,
+    ) -> Result<Option<Self>> {
+        Self::of_database(environment, CATALOG_DATABASE, txn, state)
+    }
+
+    fn of_database(
+        environment: &Environment,
+        name: &str,
+        txn: &heed::RoTxn<'_>,
+        state: usize,
+    ) -> Result<Option<Self>> {
         let Some(pages) = environment.dbs.pages else { return Ok(None) };
-        let record = environment.dbs.main.get(txn, late.name().as_bytes()).map_err(lmdb::error)?;
+        let record = environment.dbs.main.get(txn, name.as_bytes()).map_err(lmdb::error)?;
         let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
         Ok(Some(Self { pages, state, root, depth, entries }))
     }
@@ -390,10 +408,14 @@ impl Tree {
     }
 }
 
-/// The named database of the rows.
+/// The named databases of the rows and of the catalog.
 const DATA_DATABASE: &str = {
     let [data, ..] = NAMES;
     data
+};
+const CATALOG_DATABASE: &str = {
+    let [_, _, catalog, _] = NAMES;
+    catalog
 };
 
 /// Depth, entries and root of a database, of LMDB's record of it. It has no flags, and a root if it has anything.

@@ -1,5 +1,6 @@
 //! An opened store: what its reads and writes have in common.
 
+pub(in crate::store) mod listed;
 pub(in crate::store) mod live;
 pub(in crate::store) mod space;
 

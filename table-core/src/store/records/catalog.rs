@@ -60,6 +60,11 @@ impl Entry {
     }
 }
 
+/// Bytes of the record of a table that is new.
+pub(in crate::store) fn record_length(name: &str) -> usize {
+    6 + IDENTITY + name.len() + meta::CHECKSUM
+}
+
 /// A record of the catalog; nothing of one that is of no table.
 pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
     if periods::is_one(key) {
@@ -84,8 +89,8 @@ fn damaged(records: &str, key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(because)
 }
 
-/// Names are compared without regard to case; they are ASCII.
-fn folded(name: &str) -> String {
+/// A table's key in the catalog: names are compared without regard to case, and are ASCII.
+pub(in crate::store) fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
@@ -136,6 +141,8 @@ pub(crate) fn all(
     txn: &heed::RoTxn<'_>,
     meta: &Meta,
 ) -> Result<(Vec<Entry>, Vec<PeriodsEntry>), Error> {
+    #[cfg(test)]
+    LISTED.set(LISTED.get() + 1);
     let (mut entries, mut templates, mut found) = (Vec::new(), Vec::new(), Tally::default());
     for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
@@ -149,6 +156,12 @@ pub(crate) fn all(
     }
     meta.catalog.check(found, "tables")?;
     Ok((entries, templates))
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has read all of the catalog.
+    pub(in crate::store) static LISTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// Adds a table; there must be none of this name.
@@ -165,7 +178,7 @@ pub(crate) fn create(
     add(dbs, txn, meta, name)
 }
 
-/// Adds a table whose name was not among those of all tables.
+/// Adds a table whose name was not among those of all tables, or is [proved](crate::store::opened) to be none of theirs.
 pub(crate) fn add(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
@@ -185,6 +198,10 @@ pub(crate) fn add(
     let record = entry.encode(key.as_bytes());
     dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
     meta.catalog.add(&record);
+    // A record that damage hid has come to stand beside this one, or given way to it.
+    if dbs.catalog.len(txn).map_err(lmdb::error)? != u64::from(meta.catalog.count) {
+        return Err(lmdb::damaged_page().table(name));
+    }
     Counts::default().write(dbs.main, txn, id)?;
     let inventory = Inventory { catalog: meta::checksum_of(&record), ..Inventory::default() };
     inventory.write(dbs.main, txn, id)?;

@@ -122,15 +122,6 @@ pub(crate) fn noted(
     Ok((entries, noted))
 }
 
-/// Whether just this template is noted: then a table with a fitting name is one of its periods. A record that is not found
-/// may still be there.
-pub(crate) fn is_noted(dbs: &Databases, txn: &heed::RoTxn<'_>, tables: &PeriodTables) -> Result<bool> {
-    let key = key(tables.stem);
-    let Some(record) = dbs.catalog.get(txn, &key).map_err(lmdb::error)? else { return Ok(false) };
-    dbs.check_entry(record)?;
-    Ok(PeriodsEntry::decode(&key, record)?.period == tables.period)
-}
-
 /// Notes a template, or how far its tables are dropped now.
 pub(crate) fn put(
     dbs: &Databases,

@@ -135,10 +135,11 @@ impl Known {
 
     #[cold]
     fn look(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
-        let seen = self.seen(&self.snapshot()?)?;
-        match seen.table(start) {
-            Some(exec) => self.opened(start, exec.clone()).map(Ok),
-            None => Ok(Err(seen.floor)),
+        // Which other tables there are is nobody's question here: to list them would read the catalog for each new period.
+        let found = self.snapshot()?.moment().period(self.tables, start);
+        match found.map_err(|error| error.attempted("read from").table(self.tables.source))? {
+            Ok(exec) => self.opened(start, exec).map(Ok),
+            Err(floor) => Ok(Err(floor)),
         }
     }
 
@@ -149,7 +150,6 @@ impl Known {
             return Ok(table.clone());
         }
         drop(open);
-        // Which other tables there are is nobody's question here: to list them would read the catalog for each new period.
         let backend = self.store.backend().clone();
         let made = backend.make_period(self.tables, start, self.schema);
         let made = made.map_err(|error| error.attempted("write to").table(&self.tables.name(start)))?;
@@ -247,10 +247,10 @@ impl<E: InPeriods> Periods<E> {
         mut write: impl FnMut(&DynamicTable) -> Result<T>,
     ) -> Result<T> {
         self.known.unless_dropped(start, || {
-            let table = match self.known.open(start)? {
-                Ok(table) => table,
-                Err(_) if adds => self.known.open_or_make(start)?,
-                Err(floor) => return Err(self.known.missing(start, floor)),
+            let table = if adds {
+                self.known.open_or_make(start)?
+            } else {
+                self.known.open(start)?.map_err(|floor| self.known.missing(start, floor))?
             };
             self.known.unless_gone(&table, write(&table))
         })
