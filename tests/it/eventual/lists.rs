@@ -36,7 +36,7 @@ fn a_list_follows_what_is_inserted_changed_moved_and_deleted() {
     assert_eq!(on(&staff, "Hall"), (vec![3], vec![]));
     assert_eq!(on(&staff, "Hill"), (vec![], vec![]));
     assert!(staff.check().unwrap().is_sound());
-    assert_eq!(staff.repair().unwrap().mended, 0);
+    assert_eq!(staff.repair().unwrap().run().unwrap().mended, 0);
     assert_sound(&store);
     assert_eq!(store.settle().unwrap(), Settlement::Settled);
     assert_eq!(on(&staff, "Jones"), (vec![20], vec![20]));
@@ -105,7 +105,7 @@ fn a_list_is_made_and_removed_by_a_job_and_mended() {
     let wrong = DynamicEntity::new("surnames", "Hall").with("EntityType", "employee.by_surname");
     names.insert_or_replace(&wrong.with("Ids", "Legal;000002,Sales;000003")).unwrap();
     assert_eq!(staff.check().unwrap().problems.len(), 2);
-    assert_eq!(staff.repair().unwrap().mended, 2);
+    assert_eq!(staff.repair().unwrap().run().unwrap().mended, 2);
     check(&store).unwrap();
 }
 
