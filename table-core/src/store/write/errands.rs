@@ -8,6 +8,7 @@ use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
+use crate::store::lmdb;
 use crate::store::queues::{Books, Draft, Drafted, Outcome};
 use crate::store::records::features::Feature;
 
@@ -20,9 +21,15 @@ impl Transaction<'_> {
     ) -> Result<Option<(Drafted, Vec<Outcome>)>> {
         let Some(errands) = &plan.errands else { return Ok(None) };
         // Whoever asks for something has opened the database before, and no transaction of this process was open then.
-        let db = self.queues.ok_or_else(|| {
-            Error::new(ErrorKind::QueueNotFound).because("the store had no queue when the transaction began")
-        })?;
+        let db = match self.queues {
+            Some(db) => db,
+            // Damage has LMDB forget it.
+            None if self.meta.features.has(Feature::Queues) => return Err(lmdb::damaged_page()),
+            None => {
+                let because = "the store had no queue when the transaction began";
+                return Err(Error::new(ErrorKind::QueueNotFound).because(because));
+            }
+        };
         if self.books.is_none() {
             self.books =
                 Some(Box::new(Books::open(db, &self.txn, self.meta.features.has(Feature::Pending))?));

@@ -366,8 +366,8 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
             49..57 => world.overtake(),
             57..75 => world.read(),
             75..80 => world.job(),
-            80..98 => world.step(),
-            98 => world.mend(),
+            80..97 => world.step(),
+            97 | 98 => world.mend(),
             _ if world.random.below(8) == 0 => {
                 world.store.drop_table("Company").unwrap();
                 world.store.create_table("Company").unwrap();
