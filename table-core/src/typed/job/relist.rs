@@ -82,6 +82,14 @@ pub(super) fn compare<E: Entity>(
     // Whether it is still to come, or to go: nothing is wrong then.
     let follows =
         |keys: &KeyPair| Ok::<_, crate::Error>(of.is_eventual() && snapshot.follows(table, keys.as_strs())?);
+    let add_missing = |wrong: &mut Vec<Wrong>, expected: Wanted| {
+        for (id, (keys, version)) in expected {
+            if !follows(&keys)? {
+                wrong.push(Wrong::missing((id, (keys, version))));
+            }
+        }
+        Ok::<_, crate::Error>(())
+    };
     // Wide entities that lack a part, of which the check of the rows tells: nobody can say on what lists they are to be.
     let mut halves = BTreeSet::<(String, String)>::new();
     let of_entities = each(table, snapshot, &mut |view| {
@@ -150,11 +158,7 @@ pub(super) fn compare<E: Entity>(
             }
             Err(error) => return Err(error),
         }
-        for (id, (keys, version)) in expected {
-            if !follows(&keys)? {
-                wrong.push(Wrong::missing((id, (keys, version))));
-            }
-        }
+        add_missing(&mut wrong, expected)?;
         if !wrong.is_empty() {
             compared.wrong.insert((partition.into_owned(), row.into_owned()), wrong);
         }
@@ -163,11 +167,7 @@ pub(super) fn compare<E: Entity>(
     compared.looked = of_entities + of_lists;
     for (key, expected) in wanted {
         let mut wrong = Vec::new();
-        for (id, (keys, version)) in expected {
-            if !follows(&keys)? {
-                wrong.push(Wrong::missing((id, (keys, version))));
-            }
-        }
+        add_missing(&mut wrong, expected)?;
         if !wrong.is_empty() {
             compared.wrong.insert(key, wrong);
         }
