@@ -269,5 +269,5 @@ pub fn sample_leaves(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
 
 /// The checksum that the formats are built on.
 pub fn checksum(bytes: &[u8], seed: u64) -> u64 {
-    xxhash_rust::xxh3::xxh3_64_with_seed(bytes, seed)
+    crate::hash::xxh3_64_with_seed(bytes, seed)
 }

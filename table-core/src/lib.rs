@@ -82,6 +82,7 @@ mod executor;
 #[doc(hidden)]
 pub mod fuzzing;
 mod handle;
+mod hash;
 #[cfg(feature = "json")]
 mod json;
 pub mod limits;

@@ -23,6 +23,11 @@ pub trait Loader {
         self.add_step(step)
     }
 
+    /// Makes room for so many plans, or for fewer.
+    fn expect(&mut self, plans: usize) {
+        let _ = plans;
+    }
+
     /// Whether the plans taken in are to be carried out before the next is taken.
     fn is_full(&self) -> bool;
 

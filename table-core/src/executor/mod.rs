@@ -113,7 +113,7 @@ pub trait TableExec: Any + Send + Sync {
     }
 
     /// Carries out many plans of rows in these tables, of which it is the first, if there is a quicker way than one by one.
-    fn loader(&self, tables: &[&dyn TableExec]) -> Option<Box<dyn Loader + '_>> {
+    fn loader<'a>(&'a self, tables: &[&'a dyn TableExec]) -> Option<Box<dyn Loader + 'a>> {
         let _ = tables;
         None
     }

@@ -36,6 +36,7 @@ pub(crate) fn load<T, L: Loader + ?Sized>(
     let mut items = (0_u64..).zip(items);
     loop {
         let (mut taken, mut ended) = (Vec::new(), false);
+        loader.expect(items.size_hint().0);
         while !loader.is_full() {
             let Some((number, item)) = items.next() else {
                 ended = true;

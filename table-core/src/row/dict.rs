@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, OnceLock};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::hash::xxh3_64_with_seed;
 
 use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumbers, StepsByShape};
 use super::quick::FieldSteps;

@@ -28,7 +28,7 @@ pub(crate) mod vault;
 pub(crate) mod version;
 pub(crate) mod view;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::hash::{xxh3_64, xxh3_64_with_seed};
 
 use self::dict::Dict;
 use self::shaped::ShapedRow;
@@ -84,7 +84,7 @@ impl From<Damaged> for Error {
 /// The seed that binds a row's checksums to its key, so that a row found under another key is refused.
 #[inline]
 pub(crate) fn key_seed(key: &[u8]) -> u64 {
-    xxh3_64_with_seed(key, 0)
+    xxh3_64(key)
 }
 
 /// The checksum of a large value.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::hash::xxh3_64;
 
 use super::charset::{CharSet, forbidden};
 use super::digits::{are_hex, push_digits, push_hex, push_wide_digits};

@@ -5,9 +5,9 @@
 //! | the keys, or an envelope around them, bound to all before it | checksum: 8
 //! ```
 
+use crate::hash::xxh3_64;
 use argon2::{Algorithm, Argon2, Params, Version};
 use uuid::Uuid;
-use xxhash_rust::xxh3::xxh3_64;
 use zeroize::Zeroizing;
 
 use crate::crypt::envelope::{self, Purpose};

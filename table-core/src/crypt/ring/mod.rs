@@ -244,7 +244,7 @@ impl fmt::Debug for KeyRing {
 /// The file of a ring without a passphrase as it is written, if the bytes before its checksum can be read as one.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn again(body: &[u8]) -> Option<Vec<u8>> {
-    let sum = xxhash_rust::xxh3::xxh3_64(body).to_le_bytes();
+    let sum = crate::hash::xxh3_64(body).to_le_bytes();
     let (protection, contents) = file::open(&[body, &sum].concat(), None).ok()?;
     let written = file::encode(&protection, &contents).ok()?;
     Some(written.strip_suffix(&sum)?.to_vec())

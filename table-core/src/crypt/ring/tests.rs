@@ -79,7 +79,7 @@ fn a_file_that_asks_for_all_memory_is_refused() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[10..14].copy_from_slice(&u32::MAX.to_le_bytes());
     let at = bytes.len() - 8;
-    let sum = xxhash_rust::xxh3::xxh3_64(&bytes[..at]);
+    let sum = crate::hash::xxh3_64(&bytes[..at]);
     bytes[at..].copy_from_slice(&sum.to_le_bytes());
     assert_eq!(file::open(&bytes, Some("open sesame")).unwrap_err().kind(), ErrorKind::Corrupt);
 }
@@ -142,7 +142,7 @@ fn a_ring_opens_whole_while_another_changes_it() {
 
 /// A file of these bytes, with the checksum that they have.
 fn checked(body: &[u8]) -> Vec<u8> {
-    [body, &xxhash_rust::xxh3::xxh3_64(body).to_le_bytes()].concat()
+    [body, &crate::hash::xxh3_64(body).to_le_bytes()].concat()
 }
 
 /// The file of a ring without a passphrase that holds so many keys.

@@ -79,7 +79,7 @@ impl TableExec for LmdbTable {
         Some(prepare::single(&self.state, partition, row).and_then(submit))
     }
 
-    fn loader(&self, tables: &[&dyn TableExec]) -> Option<Box<dyn Loader + '_>> {
+    fn loader<'a>(&'a self, tables: &[&'a dyn TableExec]) -> Option<Box<dyn Loader + 'a>> {
         LmdbLoader::of(self, tables).map(|loader| -> Box<dyn Loader> { Box::new(loader) })
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use crate::hash::xxh3_64_with_seed;
 use uuid::Uuid;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{decode, encode, hex, key_of, seed, text, time, verified};
 use crate::model::names::ENTITY_TYPE;

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use crate::hash::xxh3_64_with_seed;
 use uuid::Uuid;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{hex, key_of, seed, text, time};
 use crate::model::Value;

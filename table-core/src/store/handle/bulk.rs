@@ -13,7 +13,7 @@ use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::SealedAt;
 use crate::store::open::Late;
 use crate::store::records::catalog::TableState;
-use crate::store::write::commit::GROUP_BYTES;
+use crate::store::write::commit::{GROUP_BYTES, Members};
 use crate::store::write::encoded::{EncodedStep, Prepared};
 use crate::store::write::prepare;
 
@@ -83,8 +83,8 @@ impl Store {
 pub(in crate::store) struct LmdbLoader<'t> {
     inner: &'t Arc<Shared>,
     /// Of which the plans are, unless each brings its own.
-    tables: Vec<Arc<TableState>>,
-    prepared: Vec<Prepared>,
+    tables: Vec<&'t Arc<TableState>>,
+    prepared: Members,
     bytes: usize,
     /// Whether copies are to follow what has been taken in.
     follows: bool,
@@ -92,14 +92,14 @@ pub(in crate::store) struct LmdbLoader<'t> {
 
 impl<'t> LmdbLoader<'t> {
     fn new(inner: &'t Arc<Shared>) -> Self {
-        Self { inner, tables: Vec::new(), prepared: Vec::new(), bytes: 0, follows: false }
+        Self { inner, tables: Vec::new(), prepared: Members::default(), bytes: 0, follows: false }
     }
 
     /// For plans of rows in these tables, of which this is the first; none if they are not of one store.
-    pub(in crate::store) fn of(table: &'t LmdbTable, tables: &[&dyn TableExec]) -> Option<Self> {
-        let state = |other: &&dyn TableExec| {
+    pub(in crate::store) fn of(table: &'t LmdbTable, tables: &[&'t dyn TableExec]) -> Option<Self> {
+        let state = |other: &&'t dyn TableExec| {
             let other = LmdbTable::of(*other).ok()?;
-            Arc::ptr_eq(other.inner(), table.inner()).then(|| other.state().clone())
+            Arc::ptr_eq(other.inner(), table.inner()).then(|| other.state())
         };
         let tables = tables.iter().map(state).collect::<Option<_>>()?;
         Some(Self { tables, ..Self::new(table.inner()) })
@@ -118,14 +118,14 @@ impl Loader for LmdbLoader<'_> {
             self.follows |= plan.intents.iter().any(Intent::is_news);
         }
         self.inner.make_room_for_lists(plan)?;
-        let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
+        let mut prepared = prepare::plan(plan, &self.tables)?;
         prepared.sealed_at = sealed_at.clone();
         self.push(prepared);
         Ok(())
     }
 
     fn add_step(&mut self, step: JobStep) -> Result<(), Refused> {
-        let Some(table) = self.tables.first() else {
+        let Some(table) = self.tables.first().copied() else {
             let because = "a step is of one table";
             return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
         };
@@ -135,12 +135,16 @@ impl Loader for LmdbLoader<'_> {
 
     fn add_with_step(&mut self, plan: &Plan<'_>, step: JobStep) -> Result<(), Refused> {
         self.inner.make_room_for_lists(plan)?;
-        let mut prepared = prepare::plan(plan, &self.tables.iter().collect::<Vec<_>>())?;
-        if let Some(table) = self.tables.first() {
+        let mut prepared = prepare::plan(plan, &self.tables)?;
+        if let Some(table) = self.tables.first().copied() {
             prepared.step = Some(Box::new(EncodedStep { table: table.clone(), step }));
         }
         self.push(prepared);
         Ok(())
+    }
+
+    fn expect(&mut self, plans: usize) {
+        self.prepared.reserve(plans.min(PLANS));
     }
 
     fn is_full(&self) -> bool {

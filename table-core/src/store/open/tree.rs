@@ -9,6 +9,7 @@ mod leaves;
 mod living;
 mod paths;
 mod records;
+mod rising;
 #[cfg(test)]
 mod tests;
 mod ways;
@@ -19,6 +20,7 @@ pub(crate) use self::leaves::image::Image;
 pub(crate) use self::leaves::{Entry, LeafWalk, WalkedLeaf};
 pub(crate) use self::living::Living;
 pub(crate) use self::paths::LeafPath;
+pub(crate) use self::rising::Rising;
 pub(super) use self::ways::LastWay;
 use self::ways::{Steps, Way};
 use super::page_walk::DEEPEST;
@@ -118,6 +120,12 @@ impl<'p> Page<'p> {
         let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?));
         let (size, rest) = self.bytes.get(start + KEY_SIZE..)?.split_first_chunk()?;
         rest.get(..usize::from(u16::from_le_bytes(*size)))
+    }
+
+    /// The key of the last entry.
+    #[inline]
+    pub(super) fn last_key(&self) -> Option<&'p [u8]> {
+        self.key(self.len().checked_sub(1)?)
     }
 
     /// Of a branch: the entry that leads to a key.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::hash::xxh3_64_with_seed;
 
 use super::meta::{IDENTITY, Meta};
 use crate::error::{Error, ErrorKind, Result};

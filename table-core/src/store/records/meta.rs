@@ -1,6 +1,6 @@
 //! The store's own record, and the checksum that every small record ends with.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::hash::xxh3_64_with_seed;
 
 use super::features::{Feature, Features};
 use super::inventory::Tally;

@@ -134,15 +134,38 @@ impl Drop for Lead<'_> {
 }
 
 /// A prepared write in a group and where its answer goes.
-struct Member {
-    prepared: Prepared,
+pub(crate) struct Member {
+    pub(super) prepared: Prepared,
     /// None for the leader's own.
     turn: Option<Arc<Turn>>,
     result: Option<Result<Ticks, Refused>>,
 }
 
 /// The members of a group; whoever has no answer when it ends, by a panic, is told so.
-struct Members(Vec<Member>);
+#[derive(Default)]
+pub(crate) struct Members(Vec<Member>);
+
+impl Members {
+    pub(crate) fn push(&mut self, prepared: Prepared) {
+        self.0.push(Member { prepared, turn: None, result: None });
+    }
+
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.0.reserve(more);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl FromIterator<Prepared> for Members {
+    fn from_iter<I: IntoIterator<Item = Prepared>>(all: I) -> Self {
+        let mut members = Self::default();
+        all.into_iter().for_each(|prepared| members.push(prepared));
+        members
+    }
+}
 
 impl Drop for Members {
     fn drop(&mut self) {
@@ -291,7 +314,7 @@ impl Writer {
 
     fn lead_group(&self, inner: &Inner, own: Prepared) -> Result<Ticks, Refused> {
         let most = inner.environment.options.group_limit;
-        let mut members = Members(vec![Member { prepared: own, turn: None, result: None }]);
+        let mut members: Members = std::iter::once(own).collect();
         if most > 1 {
             self.await_company();
         }
@@ -305,11 +328,8 @@ impl Writer {
         &self,
         inner: &Inner,
         _lead: &Lead<'_>,
-        many: Vec<Prepared>,
+        mut members: Members,
     ) -> Vec<Result<Ticks, Refused>> {
-        let members =
-            many.into_iter().map(|prepared| Member { prepared, turn: None, result: None }).collect();
-        let mut members = Members(members);
         self.run(inner, &mut members, ALONE);
         let answer = |member: &mut Member| member.result.take().unwrap_or_else(panicked);
         members.0.iter_mut().map(answer).collect()
@@ -409,6 +429,7 @@ impl Writer {
 fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
     // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
     let mut results = Vec::with_capacity(members.len());
+    group.prove_absent(members)?;
     for member in members.iter_mut() {
         #[cfg(test)]
         tests::reach(&member.prepared);

@@ -1,5 +1,6 @@
 //! The encoded form of a plan: keys and rows in bytes, owned, on its way to the thread that leads.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -47,6 +48,8 @@ pub(crate) struct EncodedRow {
     pub(crate) seed: u64,
     /// Which of the groups it is of.
     pub(crate) group: usize,
+    /// Whether it is known not to have been there when the transaction began.
+    pub(super) is_absent: Cell<bool>,
 }
 
 impl EncodedRow {

@@ -17,6 +17,9 @@ impl Writing<'_, '_> {
     /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
     pub(super) fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
         for (index, row) in plan.rows.iter().enumerate().filter(|(_, row)| row.is_blind()) {
+            if row.is_absent.get() {
+                continue;
+            }
             match self.lacked(plan.key(row), plan.length(row)) {
                 // What was there may have been removed by another plan.
                 Ok(lacked) if lacked || self.state.is_none() => {}

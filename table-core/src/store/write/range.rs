@@ -1,8 +1,7 @@
 //! Whether the rows of a range are still those that were read.
 
-use xxhash_rust::xxh3::Xxh3;
-
 use crate::error::Result;
+use crate::hash::Xxh3;
 use crate::row::{self, Row, key};
 use crate::store::lmdb::{self, ReadTxn};
 use crate::store::open::{Environment, Tree};

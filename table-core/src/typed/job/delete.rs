@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::hash::xxh3_64;
 
 use super::{Job, Made, Work};
 use crate::error::{ErrorKind, Result};

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::time::Instant;
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::hash::xxh3_64;
 
 use super::check::{as_stored, is_summary, open_pending};
 use super::look::{At, Wrong};

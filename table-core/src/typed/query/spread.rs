@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_64;
+use crate::hash::xxh3_64;
 
 use super::GivenParts;
 use super::lowering;

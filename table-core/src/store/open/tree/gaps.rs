@@ -15,21 +15,21 @@ use crate::store::lmdb::pages::{damaged, is_whole};
 #[derive(Debug)]
 pub(crate) struct Explored {
     /// Branches whose keys rise.
-    branches: BTreeSet<u64>,
-    leaves: Leaves,
+    pub(super) branches: BTreeSet<u64>,
+    pub(super) leaves: Leaves,
     /// The places where rows were missed last: rows that are written one after the other often stand there, too.
     gaps: [Option<Gap>; GAPS],
     /// Which of them was met when, the latest first.
     order: [u8; GAPS],
     /// The way that was gone last.
-    steps: Steps,
+    pub(super) steps: Steps,
     /// Whether that is the way to the row that was asked for last, and it is not known yet what becomes of the row.
     has_way: bool,
 }
 
 /// The leaves that were met.
 #[derive(Debug, Default)]
-struct Leaves(Vec<Leaf>);
+pub(super) struct Leaves(Vec<Leaf>);
 
 /// How many gaps are remembered.
 const GAPS: usize = 4;
@@ -42,7 +42,7 @@ const FEW_LEAVES: usize = 32;
 
 /// A leaf that is whole.
 #[derive(Debug)]
-struct Leaf {
+pub(super) struct Leaf {
     number: u64,
     /// Bytes that are to be put there.
     taken: usize,
@@ -53,23 +53,23 @@ struct Leaf {
     /// Which of the first entries are sound, a bit for each.
     sound: u64,
     /// Whether the keys of the branches on the way to it rise.
-    in_order: bool,
+    pub(super) in_order: bool,
     /// Whether what stands beside the way has been looked at, too.
     has_neighbours: bool,
 }
 
 /// Between two sound rows that nothing stands between. Without one of them: before the first, or after the last.
 #[derive(Clone, Copy, Debug)]
-struct Gap {
+pub(super) struct Gap {
     /// The leaf that rows of the gap are put on.
     leaf: u64,
     before: Option<Spot>,
-    after: Option<Spot>,
+    pub(super) after: Option<Spot>,
 }
 
 /// The place of a row's key.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
+pub(super) struct Spot {
     leaf: u64,
     start: usize,
     end: usize,
@@ -123,7 +123,7 @@ impl Leaf {
 
     /// Takes room for a row of this length; whether the leaf may have to be split for it, and nothing is known of the
     /// order of its branches.
-    fn may_split(&mut self, length: usize) -> bool {
+    pub(super) fn may_split(&mut self, length: usize) -> bool {
         // The entry's header and offset, and what rounds it up.
         self.taken = self.taken.saturating_add(length + NODE + 4);
         self.taken > self.room && !self.in_order
@@ -142,18 +142,34 @@ impl Leaf {
 impl Leaves {
     /// A way's leaf among those remembered; the last one always is.
     fn of(&mut self, way: &Way<'_, '_>) -> Result<&mut Leaf> {
-        let found = self.0.iter().position(|known| known.number == way.number);
-        if found.is_none() {
-            let mut leaf = Leaf::of(way)?;
-            if self.0.len() > FEW_LEAVES {
-                // Nobody remembers what else this leaf is to get.
-                self.0.pop();
-                leaf.taken = leaf.room;
-            }
-            self.0.push(leaf);
+        let place = self.place(way, false)?;
+        self.get(place)
+    }
+
+    /// The place of a way's leaf among those remembered, to which the way `is_first` to come, or may not be.
+    pub(super) fn place(&mut self, way: &Way<'_, '_>, is_first: bool) -> Result<usize> {
+        if let Some(known) = self.0.iter().rposition(|known| known.number == way.number) {
+            return Ok(known);
         }
-        let place = found.unwrap_or_else(|| self.0.len().saturating_sub(1));
+        let mut leaf = Leaf::of(way)?;
+        if self.0.len() > FEW_LEAVES {
+            self.0.pop();
+            if !is_first {
+                // Nobody remembers what this leaf is to get, and what is to go.
+                (leaf.taken, leaf.freed) = (leaf.room, way.leaf.bytes.len());
+            }
+        }
+        self.0.push(leaf);
+        Ok(self.0.len().saturating_sub(1))
+    }
+
+    pub(super) fn get(&mut self, place: usize) -> Result<&mut Leaf> {
         self.0.get_mut(place).ok_or_else(damaged)
+    }
+
+    /// Whether the keys of the branches on the way to a leaf are known to rise.
+    pub(super) fn is_in_order(&self, place: usize) -> bool {
+        self.0.get(place).is_some_and(|leaf| leaf.in_order)
     }
 }
 
@@ -163,6 +179,11 @@ impl Explored {
         self.branches.clear();
         self.leaves.0.clear();
         (self.gaps, self.order, self.has_way) = ([None; GAPS], ORDER, false);
+    }
+
+    /// Whether nothing is known yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.leaves.0.is_empty()
     }
 
     /// Forgets which row was asked for last.
@@ -344,10 +365,7 @@ impl Tree {
         if explored.leaves.0.len() < explored.gaps.len() {
             return false;
         }
-        let key_at = |spot: Spot| {
-            let page = environment.span(self.pages, txn, spot.leaf, self.pages.size());
-            page.and_then(|page| page.get(spot.start..spot.end))
-        };
+        let key_at = |spot: Spot| self.key_at(environment, txn, spot);
         for place in 0..GAPS {
             let Some(number) = explored.order.get(place) else { break };
             let Some(Some(gap)) = explored.gaps.get(usize::from(*number)).copied() else { break };
@@ -362,8 +380,19 @@ impl Tree {
         false
     }
 
+    /// The key that stands at a place.
+    pub(super) fn key_at<'t>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        spot: Spot,
+    ) -> Option<&'t [u8]> {
+        let page = environment.span(self.pages, txn, spot.leaf, self.pages.size())?;
+        page.get(spot.start..spot.end)
+    }
+
     /// The gap in which a key would stand, at the end of a way; `None` if it stands there.
-    fn gap(
+    pub(super) fn gap(
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
@@ -402,7 +431,7 @@ impl Tree {
     /// comes to another leaf once a branch has more entries or fewer, since it then looks at others of them; and where it
     /// splits the leaf at a damaged key, that becomes a key of a branch, and rows are put on the wrong side of it.
     #[cold]
-    fn check_order(
+    pub(super) fn check_order(
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,

@@ -206,7 +206,8 @@ fn what_an_earlier_plan_of_the_same_transaction_changed_is_seen() {
         ];
         let before = store.stats().unwrap().commits;
         let lead = table.inner().unwrap().writer.lead().unwrap();
-        let done = table.inner().unwrap().writer.run_all(table.inner().unwrap(), &lead, plans);
+        let done =
+            table.inner().unwrap().writer.run_all(table.inner().unwrap(), &lead, plans.into_iter().collect());
         drop(lead);
         assert_eq!(store.stats().unwrap().commits, before + 1);
         let kinds: Vec<_> =
@@ -313,7 +314,7 @@ fn a_branch_that_was_shortened_hides_no_row_of_a_range() {
             }
             let inner = table.inner().unwrap();
             let lead = inner.writer.lead().unwrap();
-            let done = inner.writer.run_all(inner, &lead, plans);
+            let done = inner.writer.run_all(inner, &lead, plans.into_iter().collect());
             drop(lead);
             match done.last().unwrap().as_ref().map_err(|refused| refused.error.kind()) {
                 Err(ErrorKind::ConditionNotMet) => changed += 1,

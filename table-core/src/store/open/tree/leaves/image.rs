@@ -1,6 +1,6 @@
 //! A tree of rows as LMDB lays out its pages, made of plain bytes, to walk over it damaged: for tests and for the fuzzer.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::hash::xxh3_64_with_seed;
 
 use super::{Entry, LeafWalk, Source};
 use crate::error::Result;

@@ -1,0 +1,69 @@
+//! Rows that must not be there yet, of many plans: proved to be absent together, in the order of their keys.
+
+use super::commit::Member;
+use super::encoded::EncodedRow;
+use super::transaction::Transaction;
+use crate::error::Result;
+use crate::store::open::Rising;
+use crate::store::scan::read;
+
+/// Of fewer rows each is proved to be absent when its plan is carried out.
+const MANY: usize = 16;
+
+/// So many bytes of a key are compared at once.
+const WORD: usize = size_of::<u128>();
+
+impl Transaction<'_> {
+    /// Proves of rows that must not be there that they are not, while nothing has been written. Where that can't be told,
+    /// or a row is there, its plan finds out.
+    pub(super) fn prove_absent(&mut self, members: &[Member]) -> Result<()> {
+        let rows = members.iter().map(|member| member.prepared.rows.len()).sum();
+        if rows < MANY {
+            return Ok(());
+        }
+        let Some(tree) = self.writing().tree()? else { return Ok(()) };
+        let mut rows = Vec::with_capacity(rows);
+        for Member { prepared, .. } in members {
+            let blind = prepared.rows.iter().filter(|row| row.is_blind());
+            rows.extend(blind.map(|row| (prepared.key(row), prepared.length(row), row)));
+        }
+        let mut rising = Rising::new(tree, self.environment, &self.txn, &mut self.scratch.explored);
+        for (_, place) in in_order(&rows) {
+            let Some((key, length, row)) = usize::try_from(place).ok().and_then(|place| rows.get(place))
+            else {
+                continue;
+            };
+            row.is_absent.set(rising.lacks((key, *length), read::verify_alone).is_ok_and(|lacks| lacks));
+        }
+        Ok(())
+    }
+}
+
+/// The places of rows, in the order of their keys.
+fn in_order(rows: &[(&[u8], usize, &EncodedRow)]) -> Vec<(u128, u32)> {
+    let key =
+        |place: u32| usize::try_from(place).ok().and_then(|place| rows.get(place)).map(|(key, ..)| *key);
+    let first = key(0).unwrap_or_default();
+    // Rows of a load are mostly of one partition. What is behind that tells most of them apart.
+    let common = rows.iter().map(|(key, ..)| in_common(first, key)).min().unwrap_or_default();
+    let word = |key: &[u8]| {
+        let rest = key.get(common..).unwrap_or_default();
+        let word = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut word = [0; WORD];
+            for (to, from) in word.iter_mut().zip(rest) {
+                *to = *from;
+            }
+            word
+        });
+        u128::from_be_bytes(word)
+    };
+    let mut order: Vec<_> = rows.iter().map(|(key, ..)| word(key)).zip(0..).collect();
+    order.sort_unstable_by(|(a, i), (b, j)| a.cmp(b).then_with(|| key(*i).cmp(&key(*j))));
+    order
+}
+
+/// How many bytes two keys begin with in common, or fewer: whole words are compared.
+fn in_common(a: &[u8], b: &[u8]) -> usize {
+    let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    8 * a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
