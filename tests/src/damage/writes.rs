@@ -1,6 +1,6 @@
 //! Writing to a damaged store: what is there is not added again, and what was written is read.
 
-use table_core::{Copied, DynamicEntity, ErrorKind, IfMatch, Key, Result, Store, Stored};
+use table_core::{Copied, DynamicEntity, DynamicTable, ErrorKind, IfMatch, Key, Result, Store, Stored};
 
 use super::people::{Patient, Person, one};
 use super::{Findings, Truth, begun, below};
@@ -8,6 +8,9 @@ use crate::random::Random;
 
 /// Rows of each table that are written.
 const ROWS: usize = 6;
+
+/// Rows of each table that are written in one load, half of which are there.
+const LOADED: usize = 40;
 
 impl Truth {
     /// Adds what is there, which must be refused; changes, removes and adds rows, and reads them again.
@@ -28,6 +31,7 @@ impl Truth {
                     continue;
                 }
             };
+            load(store, &table, rows, is_declared(name), random, findings);
             for round in 0..ROWS {
                 let row = &rows[below(random, rows.len())];
                 let again = table.insert(row).map(drop);
@@ -117,6 +121,49 @@ impl Truth {
             if typed(findings, written) {
                 let read = patients.get(Patient::by_number(&other.team, other.number.as_str()));
                 one(findings, read.map(|row| row.map(|row| row.id)), &other.id);
+            }
+        }
+    }
+}
+
+/// Adds rows that are there, and others beside them unless that `is_declared`, in one load: each by itself is refused, or is
+/// there then.
+fn load(
+    store: &Store,
+    table: &DynamicTable,
+    rows: &[DynamicEntity],
+    is_declared: bool,
+    random: &mut Random,
+    findings: &mut Findings,
+) {
+    let mut added = Vec::new();
+    for at in 0..LOADED {
+        let row = &rows[below(random, rows.len())];
+        let (partition, key) = (row.partition_key(), row.row_key());
+        if at % 2 == 0 || is_declared {
+            added.push((row.clone(), false));
+        } else {
+            added.push((DynamicEntity::new(partition, format!("{key} loaded {at}")).with("Round", -4), true));
+        }
+    }
+    let batches = added.iter().map(|(row, _)| table.batch(row.partition_key()).insert(row.clone()));
+    let mut failures = match store.bulk(batches) {
+        Ok(report) => report.failures.into_iter().peekable(),
+        Err(error) => return findings.error(&error),
+    };
+    for ((row, is_new), number) in added.iter().zip(0..) {
+        let failure = failures.next_if(|failure| failure.batch == number);
+        let written = failure.map_or(Ok(()), |failure| Err(failure.error));
+        if *is_new {
+            let read = || table.get(row.partition_key(), row.row_key());
+            read_back(findings, written, read, row, ErrorKind::EntityNotFound);
+        } else {
+            // What is sealed is signed, and not to be written so at all.
+            match written {
+                Err(error) if error.kind() == ErrorKind::SchemaMismatch => {}
+                written => refused(findings, written, ErrorKind::EntityAlreadyExists, || {
+                    format!("a second {row:?} by a load")
+                }),
             }
         }
     }

@@ -40,6 +40,9 @@ const ORDER: [u8; GAPS] = [0, 1, 2, 3];
 /// The number of leaves that are remembered one by one.
 const FEW_LEAVES: usize = 32;
 
+/// A row has pages of its own if its value would fill half of the leaf, or so many bytes fewer.
+const OWN_PAGES: usize = 64;
+
 /// A leaf that is whole.
 #[derive(Debug)]
 pub(super) struct Leaf {
@@ -50,6 +53,9 @@ pub(super) struct Leaf {
     room: usize,
     /// Bytes of rows that are to go.
     freed: usize,
+    /// Whether a row is to be put there, or to go. The next search on the leaf looks at other entries than one would have
+    /// looked at before.
+    is_changed: bool,
     /// Which of the first entries are sound, a bit for each.
     sound: u64,
     /// Whether the keys of the branches on the way to it rise.
@@ -105,6 +111,7 @@ impl Leaf {
             taken: 0,
             room: way.leaf.room(),
             freed: 0,
+            is_changed: false,
             sound: 0,
             in_order: false,
             has_neighbours: false,
@@ -121,18 +128,40 @@ impl Leaf {
         }
     }
 
-    /// Takes room for a row of this length; whether the leaf may have to be split for it, and nothing is known of the
-    /// order of its branches.
-    pub(super) fn may_split(&mut self, length: usize) -> bool {
-        // The entry's header and offset, and what rounds it up.
-        self.taken = self.taken.saturating_add(length + NODE + 4);
-        self.taken > self.room && !self.in_order
+    /// Takes room for a new row of this length; whether nothing is known of the order that LMDB then goes by.
+    pub(super) fn gets(&mut self, length: usize) -> bool {
+        self.take_room(length);
+        let asks = self.asks();
+        self.is_changed = true;
+        asks
     }
 
-    /// Frees the room of a row of this length; whether LMDB may join the leaf with one beside it, of which nothing is known.
-    /// It does when less than a quarter is left.
-    fn may_merge(&mut self, length: usize, page: usize) -> bool {
-        self.freed = self.freed.saturating_add(length + NODE + 4);
+    /// The same for a row that is there, and comes to be longer or shorter, or goes.
+    fn changes(&mut self, old: usize, new: usize, page: usize) -> bool {
+        self.freed = self.freed.saturating_add(old.saturating_sub(new));
+        // Of a value with pages of its own hardly anything lies on the leaf.
+        let on_leaf = if old < page / 2 - OWN_PAGES { old } else { 0 };
+        if new > on_leaf {
+            self.take_room(new - on_leaf);
+        }
+        self.asks()
+    }
+
+    fn take_room(&mut self, length: usize) {
+        // The entry's header and offset, and what rounds it up.
+        self.taken = self.taken.saturating_add(length + NODE + 4);
+    }
+
+    /// Whether LMDB goes by more than what a proof has looked at: it splits the leaf, or searches it after it was changed.
+    fn asks(&self) -> bool {
+        (self.is_changed || self.taken > self.room) && !self.in_order
+    }
+
+    /// Takes a row away that has been counted as [changed](Self::changes); whether LMDB may join the leaf with one beside it,
+    /// of which nothing is known. It does when less than a quarter is left.
+    fn may_merge(&mut self, page: usize) -> bool {
+        self.is_changed = true;
+        self.freed = self.freed.saturating_add(NODE + 4);
         let usable = page.saturating_sub(HEADER);
         let left = usable.saturating_sub(self.room).saturating_sub(self.freed);
         left < usable / 4 && !self.has_neighbours
@@ -156,7 +185,7 @@ impl Leaves {
             self.0.pop();
             if !is_first {
                 // Nobody remembers what this leaf is to get, and what is to go.
-                (leaf.taken, leaf.freed) = (leaf.room, way.leaf.bytes.len());
+                (leaf.taken, leaf.freed, leaf.is_changed) = (leaf.room, way.leaf.bytes.len(), true);
             }
         }
         self.0.push(leaf);
@@ -245,7 +274,7 @@ impl Tree {
         explored.has_way = false;
         let way = self.way(environment, txn, key, &mut explored.steps)?;
         let leaf = explored.leaves.of(&way)?;
-        if length > 0 && leaf.may_split(length) {
+        if length > 0 && leaf.gets(length) {
             self.check_order(environment, txn, &way, &mut explored.branches)?;
             leaf.in_order = true;
         }
@@ -300,21 +329,15 @@ impl Tree {
             self.way_again(environment, txn, key, &mut explored.steps)?
         };
         let leaf = explored.leaves.of(&way)?;
-        match new {
-            Some(new) if new == old => {}
-            Some(new) => {
-                if leaf.may_split(new.saturating_sub(old)) {
-                    self.check_order(environment, txn, &way, &mut explored.branches)?;
-                    leaf.in_order = true;
-                }
-            }
-            None => {
-                if leaf.may_merge(old, self.pages.size()) {
-                    self.check_order(environment, txn, &way, &mut explored.branches)?;
-                    self.check_neighbours(environment, txn, way.steps, &mut explored.branches)?;
-                    (leaf.in_order, leaf.has_neighbours) = (true, true);
-                }
-            }
+        let asks = leaf.changes(old, new.unwrap_or_default(), self.pages.size());
+        let merges = new.is_none() && leaf.may_merge(self.pages.size());
+        if asks || merges {
+            self.check_order(environment, txn, &way, &mut explored.branches)?;
+            leaf.in_order = true;
+        }
+        if merges {
+            self.check_neighbours(environment, txn, way.steps, &mut explored.branches)?;
+            leaf.has_neighbours = true;
         }
         Ok(())
     }
@@ -374,7 +397,7 @@ impl Tree {
             if is_in {
                 explored.meet(place);
                 let leaf = explored.leaves.0.iter_mut().find(|known| known.number == gap.leaf);
-                return leaf.is_some_and(|leaf| length == 0 || !leaf.may_split(length));
+                return leaf.is_some_and(|leaf| length == 0 || !leaf.gets(length));
             }
         }
         false

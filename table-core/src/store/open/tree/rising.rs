@@ -71,7 +71,7 @@ impl<'r, 't> Rising<'r, 't> {
             }
         };
         let leaf = leaves.get(place)?;
-        if leaf.may_split(length) {
+        if leaf.gets(length) {
             tree.check_order(environment, txn, &way, &mut self.explored.branches)?;
             leaf.in_order = true;
         }

@@ -1,9 +1,9 @@
 use std::os::unix::fs::FileExt;
 
 use super::ways::Steps;
-use super::{Explored, HEADER, Tree};
+use super::{Explored, HEADER, Rising, Tree};
 use crate::error::ErrorKind;
-use crate::{DynamicEntity, Store};
+use crate::{DynamicEntity, DynamicTable, IfMatch, Store};
 
 /// A store whose rows' tree has three levels: keys so long that few stand on a branch.
 fn of_three_levels(path: &std::path::Path) -> Store {
@@ -136,45 +136,154 @@ fn a_search_finds_what_lmdb_finds() {
     assert_eq!(look(3), 160);
 }
 
+fn row_key(number: u32) -> String {
+    format!("row_{number:03}")
+}
+
+/// The numbers of the rows in a damaged leaf whose keys are sound.
+fn sound() -> impl Iterator<Item = u32> {
+    (0..40).map(|number| number * 2).filter(|number| *number != 30)
+}
+
+/// A store of one leaf with the even rows up to 78, of whose 30th the first byte of the key is another.
+fn with_a_damaged_key(path: &std::path::Path, flip: u8) -> Store {
+    {
+        let table = Store::open(path).unwrap().create_table("Table").unwrap();
+        for number in 0..40 {
+            table.insert(&DynamicEntity::new("p", row_key(number * 2))).unwrap();
+        }
+    }
+    let data = path.join("data.mdb");
+    let mut bytes = std::fs::read(&data).unwrap();
+    let sought = b"p\0row_030";
+    let places: Vec<_> =
+        (0..bytes.len() - sought.len()).filter(|at| bytes[*at..].starts_with(sought)).collect();
+    for at in places {
+        bytes[at] ^= flip;
+    }
+    std::fs::write(&data, bytes).unwrap();
+    Store::open(path).unwrap()
+}
+
+/// Makes one key that is above all others, and one that is below.
+const FLIPS: [u8; 2] = [0x02, 0x20];
+
+/// None of these rows is taken for absent.
+fn assert_there(table: &DynamicTable, rows: impl Iterator<Item = u32>) {
+    for number in rows {
+        let found = table.get("p", &row_key(number));
+        assert!(!matches!(found, Ok(None)), "row {number} is said not to be there");
+    }
+}
+
 #[test]
 fn a_leaf_is_not_split_at_a_damaged_key() {
-    // One that is above all others then, and one that is below.
-    for flip in [0x02, 0x20] {
+    for flip in FLIPS {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("store");
-        let key = |number: u32| format!("row_{number:03}");
-        {
-            let table = Store::open(&path).unwrap().create_table("Table").unwrap();
-            for number in 0..40 {
-                table.insert(&DynamicEntity::new("p", key(number * 2))).unwrap();
-            }
-        }
-        let data = path.join("data.mdb");
-        let mut bytes = std::fs::read(&data).unwrap();
-        let sought = b"p\0row_030";
-        let places: Vec<_> =
-            (0..bytes.len() - sought.len()).filter(|at| bytes[*at..].starts_with(sought)).collect();
-        for at in places {
-            bytes[at] ^= flip;
-        }
-        std::fs::write(&data, bytes).unwrap();
-
-        let store = Store::open(&path).unwrap();
+        let store = with_a_damaged_key(&dir.path().join("store"), flip);
         let table = store.dynamic_table("Table").unwrap();
-        let (mut there, mut refused): (Vec<_>, _) = ((0..40).map(|number| number * 2).collect(), 0);
+        let (mut added, mut refused) = (Vec::new(), 0);
         for number in (41..80).step_by(2) {
-            match table.insert(&DynamicEntity::new("p", key(number)).with("Text", "x".repeat(100))) {
-                Ok(_) => there.push(number),
+            match table.insert(&DynamicEntity::new("p", row_key(number)).with("Text", "x".repeat(100))) {
+                Ok(_) => added.push(number),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
                     refused += 1;
                 }
             }
-            for number in there.iter().filter(|number| **number != 30) {
-                let found = table.get("p", &key(*number));
-                assert!(!matches!(found, Ok(None)), "row {number} is said not to be there");
-            }
+            assert_there(&table, sound().chain(added.iter().copied()));
         }
         assert!(refused > 0, "the leaf was split");
     }
+}
+
+#[test]
+fn a_load_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
+    for flip in FLIPS {
+        let dir = tempfile::tempdir().unwrap();
+        let store = with_a_damaged_key(&dir.path().join("store"), flip);
+        let table = store.dynamic_table("Table").unwrap();
+        let new = || (0..40).map(|number| number * 2 + 1);
+        let row = |number: u32| DynamicEntity::new("p", row_key(number)).with("Text", "x".repeat(100));
+        let report = store.bulk(new().map(|number| table.batch("p").insert(row(number)))).unwrap();
+        assert!(report.failures.iter().all(|failure| failure.error.kind() == ErrorKind::Corrupt));
+        // The first row is put where it belongs; the next search would meet other keys.
+        assert_eq!(report.committed, 1);
+        let failed: Vec<_> = report.failures.iter().map(|failure| failure.batch).collect();
+        let added = new().zip(0..).filter(|(_, batch)| !failed.contains(batch)).map(|(number, _)| number);
+        assert_there(&table, sound().chain(added));
+    }
+}
+
+/// After the first of them the leaf has other entries, and a search looks at others of them.
+#[test]
+fn a_batch_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
+    let (mut done, mut refused) = (0, 0);
+    for (flip, first) in FLIPS.into_iter().flat_map(|flip| [1, 17, 31, 45].map(|first| (flip, first))) {
+        for count in [1, 2, 3, 6] {
+            let dir = tempfile::tempdir().unwrap();
+            let store = with_a_damaged_key(&dir.path().join("store"), flip);
+            let table = store.dynamic_table("Table").unwrap();
+            let new = || (0..count).map(|number| first + 2 * number);
+            let rows = new().map(|number| DynamicEntity::new("p", row_key(number)));
+            let gone = row_key(if first == 1 { 70 } else { 2 });
+            // One that goes changes the leaf as well.
+            let batch = table.batch("p").delete(gone, IfMatch::Any);
+            match rows.fold(batch, |batch, row| batch.insert(row)).commit() {
+                Ok(_) => {
+                    done += 1;
+                    assert_there(&table, sound().filter(|row| ![2, 70].contains(row)).chain(new()));
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+                    refused += 1;
+                    assert_there(&table, sound());
+                }
+            }
+        }
+    }
+    assert!(refused > 0, "{done} batches were carried out");
+}
+
+#[test]
+fn keys_that_rise_are_proved_to_be_absent_as_each_by_itself_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = of_three_levels(dir.path());
+    let environment = &store.lmdb().unwrap().environment;
+    let txn = environment.read_txn().unwrap();
+    let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+    let there: Vec<Vec<u8>> =
+        environment.dbs.data.iter(&txn).unwrap().map(|row| row.unwrap().0.to_vec()).collect();
+    // Before every row, each row, and several keys between each and the next.
+    let mut keys = vec![Vec::new(), vec![0], vec![0xff]];
+    for key in &there {
+        let beside: [&[u8]; 4] = [b"", b"\0", b"\x01", b"x"];
+        keys.extend(beside.map(|behind| [key, behind].concat()));
+    }
+    keys.sort();
+    let mut lacks_some = 0;
+    for (seed, length) in (0_usize..60).zip([0, 40, 700, 3_000].into_iter().cycle()) {
+        // Many of them, and few; some twice.
+        let step = 1 + seed % 13 * seed % 29;
+        let some = keys.iter().enumerate().filter(|(at, _)| (at * 7 + seed) % step == 0);
+        let (mut rising, mut single) = (Explored::default(), Explored::default());
+        let mut walk = Rising::new(tree, environment, &txn, &mut rising);
+        let mut lacked = 0;
+        for (at, key) in some {
+            for _ in 0..=usize::from(at % 5 == 0) {
+                let verify = |key: &[u8], bytes: &[u8]| crate::store::scan::read::verify_alone(key, bytes);
+                let lacks = walk.lacks((key, length), verify).unwrap();
+                let alone = tree.lacks_for(environment, &txn, (key, length), &mut single, verify).unwrap();
+                assert_eq!(
+                    (lacks, alone),
+                    (there.binary_search(key).is_err(), lacks),
+                    "{}",
+                    key.escape_ascii()
+                );
+                lacked += usize::from(lacks);
+            }
+        }
+        lacks_some += usize::from(lacked > 0);
+    }
+    assert!(lacks_some > 40, "{lacks_some}");
 }
