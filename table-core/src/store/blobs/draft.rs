@@ -56,9 +56,10 @@ impl<'b> BlobDraft<'b> {
         Self { view, books, clock, drafted: DraftedBlobs::default(), has_left: false }
     }
 
-    /// What is to be written.
-    pub(in crate::store) fn end(self) -> DraftedBlobs {
-        self.drafted
+    /// What is to be written, in places that LMDB comes to.
+    pub(in crate::store) fn end(self) -> Result<DraftedBlobs> {
+        self.view.check_order(&self.drafted.writes)?;
+        Ok(self.drafted)
     }
 
     pub(super) fn directory(&self) -> Result<Directory> {

@@ -154,7 +154,7 @@ fn release_blobs(
     let clock = Clock { now: clock(), store: meta.high_water };
     let mut draft = BlobDraft::begin(environment, txn, &books, clock, true);
     draft.refer(&references.blobs)?;
-    let drafted = draft.end();
+    let drafted = draft.end()?;
     books.write(txn, drafted)?;
     books.close(txn)
 }

@@ -14,7 +14,7 @@ pub(in crate::store) use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::open::{self, Environment, Late, Tree};
+use crate::store::open::{self, Environment, Explored, Late, Tree};
 use crate::store::records::meta;
 
 /// What a feature keeps in its database.
@@ -148,6 +148,19 @@ impl<'t, K: Kept> Proven<'t, K> {
             }
             last = step;
         }
+    }
+
+    /// Makes sure that LMDB comes to the right places for the records that a plan adds. After the first of them a leaf has other
+    /// entries, and a search looks at others of them than the proof has looked at. One that does not find what it is to
+    /// replace or to remove is told by the count of records.
+    pub(in crate::store) fn check_order<R>(&self, writes: &Writes<R>) -> Result<()> {
+        if let Some(tree) = Tree::of_late(self.environment, K::DATABASE, self.txn, self.state)? {
+            let mut explored = Explored::default();
+            for key in writes.added() {
+                tree.check_order_around(self.environment, self.txn, key, &mut explored)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a key has no record in the state that the transaction began with, or has been removed since.

@@ -32,6 +32,12 @@ impl<R> Writes<R> {
         self.0.get(key)
     }
 
+    /// The keys of the records that are added, in their order.
+    pub(super) fn added(&self) -> impl Iterator<Item = &[u8]> {
+        let added = self.0.iter().filter(|(_, write)| matches!(write, Write::Add(_)));
+        added.map(|(key, _)| key.as_slice())
+    }
+
     /// Has a record in the place of one that was found, or of none; or that one removed.
     pub(in crate::store) fn replace(&mut self, key: Vec<u8>, is_there: bool, record: Option<R>) {
         // One that the plan itself adds is not there yet; one that it removes still is.

@@ -52,9 +52,10 @@ impl<'b> Draft<'b> {
         Self { view, books, clock, drafted: Drafted::default() }
     }
 
-    /// What is to be written.
-    pub(in crate::store) fn end(self) -> Drafted {
-        self.drafted
+    /// What is to be written, in places that LMDB comes to.
+    pub(in crate::store) fn end(self) -> Result<Drafted> {
+        self.view.check_order(&self.drafted.writes)?;
+        Ok(self.drafted)
     }
 
     /// What a queue counts, to be changed; an error if it was dropped.

@@ -56,7 +56,7 @@ impl Transaction<'_> {
         if draft.has_left {
             outcomes.push(BlobOutcome::Left);
         }
-        Ok(Some((draft.end(), outcomes)))
+        Ok(Some((draft.end()?, outcomes)))
     }
 
     /// Writes what was drafted. An error spoils the transaction.

@@ -39,7 +39,7 @@ impl Transaction<'_> {
         let is_settled = self.scratch.puts + books.writes() <= FEW_PUTS;
         let mut draft = Draft::begin(self.environment, &self.txn, books, clock, is_settled);
         let outcomes = errands.work.iter().map(|work| draft.carry_out(work)).collect::<Result<_>>()?;
-        Ok(Some((draft.end(), outcomes)))
+        Ok(Some((draft.end()?, outcomes)))
     }
 
     /// Writes what was drafted. An error spoils the transaction.

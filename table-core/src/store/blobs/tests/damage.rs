@@ -185,3 +185,59 @@ fn a_write_that_meets_damage_is_refused() {
     }
     assert_sound(&store);
 }
+
+/// After the first of several records that are put a leaf has other entries, and a search looks at others of them.
+#[test]
+fn a_blob_is_not_put_on_the_wrong_side_of_a_damaged_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26);
+    let name = |number: u32| format!("blob {number:03}");
+    {
+        let files = options.open(dir.path().join("store")).unwrap().container("files").unwrap();
+        for number in (0..24).map(|number| 2 * number) {
+            files.put(&name(number), b"contents").unwrap();
+        }
+    }
+    let file = std::fs::read(dir.path().join("store/data.mdb")).unwrap();
+    let sought = name(24).into_bytes();
+    let places = || (0..file.len() - sought.len()).filter(|at| file[*at..].starts_with(&sought));
+    let (mut put, mut refused) = (0, 0);
+    // Of each byte, one flip that makes it greater and one that makes it less, and by much.
+    for (at, flip) in (0..sought.len()).flat_map(|at| [0x01, 0x02, 0x10, 0x20, 0x40].map(|flip| (at, flip))) {
+        let copy = tempfile::tempdir().unwrap();
+        let mut damaged = file.clone();
+        places().for_each(|place| damaged[place + at] ^= flip);
+        std::fs::write(copy.path().join("data.mdb"), &damaged).unwrap();
+        let store = options.open(copy.path()).unwrap();
+        let Ok(files) = store.container("files") else { continue };
+        let container = store.backend().clone().blobs().unwrap().container("files").unwrap();
+        let mut added = Vec::new();
+        let some: Vec<_> = (0..24).map(|number| 2 * number + 1).filter(|number| !(20..29).contains(number)).collect();
+        let task = |number: &u32| BlobTask::Put {
+            container,
+            name: name(*number),
+            content: BlobContent::of(BlobId::new(), 0, "", b"more"),
+            is_new: true,
+        };
+        match store.backend().clone().blobs().unwrap().carry_out(some.iter().map(task).collect()) {
+            Ok(_) => {
+                put += 1;
+                added.extend(some);
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+                refused += 1;
+            }
+        }
+        let there = (0..24).map(|number| 2 * number).filter(|number| *number != 24);
+        for number in there.chain(added) {
+            let found = files.get(&name(number));
+            assert!(
+                !matches!(found, Ok(None)),
+                "byte {at} by {flip:#x}: blob {number} is said not to be there"
+            );
+        }
+    }
+    println!("{put} put, {refused} refused");
+    assert!(refused > 0, "{put} put");
+}

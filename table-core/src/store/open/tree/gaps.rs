@@ -342,6 +342,27 @@ impl Tree {
         Ok(())
     }
 
+    /// Makes sure that LMDB comes to the place of a key whatever else has come to its leaf, or gone.
+    pub(crate) fn check_order_around(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        key: &[u8],
+        explored: &mut Explored,
+    ) -> Result<()> {
+        explored.forget_way();
+        if self.is_empty()? {
+            return Ok(());
+        }
+        let way = self.way(environment, txn, key, &mut explored.steps)?;
+        let leaf = explored.leaves.of(&way)?;
+        if !leaf.in_order {
+            self.check_order(environment, txn, &way, &mut explored.branches)?;
+            leaf.in_order = true;
+        }
+        Ok(())
+    }
+
     /// Makes sure of the pages beside those on a way: LMDB takes entries out of them, or puts entries there, when it joins
     /// pages.
     #[cold]

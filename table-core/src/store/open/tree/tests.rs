@@ -3,7 +3,7 @@ use std::os::unix::fs::FileExt;
 use super::ways::Steps;
 use super::{Explored, HEADER, Rising, Tree};
 use crate::error::ErrorKind;
-use crate::{DynamicEntity, DynamicTable, IfMatch, Store};
+use crate::{Batch, DynamicEntity, DynamicTable, IfMatch, Store};
 
 /// A store whose rows' tree has three levels: keys so long that few stand on a branch.
 fn of_three_levels(path: &std::path::Path) -> Store {
@@ -229,7 +229,7 @@ fn a_batch_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
             let gone = row_key(if first == 1 { 70 } else { 2 });
             // One that goes changes the leaf as well.
             let batch = table.batch("p").delete(gone, IfMatch::Any);
-            match rows.fold(batch, |batch, row| batch.insert(row)).commit() {
+            match rows.fold(batch, Batch::insert).commit() {
                 Ok(_) => {
                     done += 1;
                     assert_there(&table, sound().filter(|row| ![2, 70].contains(row)).chain(new()));
