@@ -4,6 +4,7 @@
 //! are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both sides. The
 //! way is that of the state with which a transaction began, whatever a write transaction has changed since.
 
+mod explored;
 mod gaps;
 mod leaves;
 mod living;
@@ -14,7 +15,7 @@ mod rising;
 mod tests;
 mod ways;
 
-pub(crate) use self::gaps::Explored;
+pub(crate) use self::explored::Explored;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::leaves::image::Image;
 pub(crate) use self::leaves::{Entry, LeafWalk, WalkedLeaf};

@@ -3,7 +3,6 @@
 use super::commit::Member;
 use super::encoded::EncodedRow;
 use super::transaction::Transaction;
-use crate::error::Result;
 use crate::store::open::Rising;
 use crate::store::scan::read;
 
@@ -16,13 +15,16 @@ const WORD: usize = size_of::<u128>();
 impl Transaction<'_> {
     /// Proves of rows that must not be there that they are not, while nothing has been written. Where that can't be told,
     /// or a row is there, its plan finds out.
-    pub(super) fn prove_absent(&mut self, members: &[Member]) -> Result<()> {
-        let rows = members.iter().map(|member| member.prepared.rows.len()).sum();
-        if rows < MANY {
-            return Ok(());
+    pub(super) fn prove_absent(&mut self, members: &[Member]) {
+        let all = || members.iter().flat_map(|member| &member.prepared.rows);
+        // Another transaction may have tried the same plans before.
+        all().for_each(|row| row.is_absent.set(false));
+        let count = all().count();
+        if count < MANY {
+            return;
         }
-        let Some(tree) = self.writing().tree()? else { return Ok(()) };
-        let mut rows = Vec::with_capacity(rows);
+        let Ok(Some(tree)) = self.writing().tree() else { return };
+        let mut rows = Vec::with_capacity(count);
         for Member { prepared, .. } in members {
             let blind = prepared.rows.iter().filter(|row| row.is_blind());
             rows.extend(blind.map(|row| (prepared.key(row), prepared.length(row), row)));
@@ -35,7 +37,6 @@ impl Transaction<'_> {
             };
             row.is_absent.set(rising.lacks((key, *length), read::verify_alone).is_ok_and(|lacks| lacks));
         }
-        Ok(())
     }
 }
 

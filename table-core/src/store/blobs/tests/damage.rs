@@ -212,7 +212,8 @@ fn a_blob_is_not_put_on_the_wrong_side_of_a_damaged_key() {
         let Ok(files) = store.container("files") else { continue };
         let container = store.backend().clone().blobs().unwrap().container("files").unwrap();
         let mut added = Vec::new();
-        let some: Vec<_> = (0..24).map(|number| 2 * number + 1).filter(|number| !(20..29).contains(number)).collect();
+        let some: Vec<_> =
+            (0..24).map(|number| 2 * number + 1).filter(|number| !(20..29).contains(number)).collect();
         let task = |number: &u32| BlobTask::Put {
             container,
             name: name(*number),

@@ -4,7 +4,7 @@
 //! each is a search by itself, on pages that the processor has to fetch again.
 
 use super::super::Environment;
-use super::gaps::Explored;
+use super::explored::Explored;
 use super::{Page, Tree};
 use crate::error::Result;
 
