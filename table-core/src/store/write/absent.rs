@@ -63,8 +63,27 @@ fn in_order(rows: &[(&[u8], usize, &EncodedRow)]) -> Vec<(u128, u32)> {
     order
 }
 
-/// How many bytes two keys begin with in common, or fewer: whole words are compared.
+/// How many bytes two keys begin with in common.
 fn in_common(a: &[u8], b: &[u8]) -> usize {
-    let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    8 * a.iter().zip(b).take_while(|(a, b)| a == b).count()
+    let (words, _) = a.as_chunks::<8>();
+    let same = words.iter().zip(b.as_chunks::<8>().0).take_while(|(a, b)| a == b).count() * 8;
+    let rest = a.iter().zip(b).skip(same);
+    same + rest.take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_common;
+
+    #[test]
+    fn what_keys_have_in_common_is_counted_in_bytes() {
+        let key = b"a partition, and a row key";
+        for end in 0..key.len() {
+            let mut other = key.to_vec();
+            other[end] ^= 1;
+            assert_eq!((in_common(key, &other), in_common(&other, key)), (end, end));
+            assert_eq!((in_common(key, &key[..end]), in_common(&key[..end], key)), (end, end));
+        }
+        assert_eq!(in_common(key, key), key.len());
+    }
 }
