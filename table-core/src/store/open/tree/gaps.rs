@@ -46,8 +46,7 @@ impl Tree {
         let way = self.way(environment, txn, key, &mut explored.steps)?;
         let leaf = explored.leaves.of(&way)?;
         if length > 0 && leaf.gets(length) {
-            self.check_order(environment, txn, &way, &mut explored.branches)?;
-            leaf.in_order = true;
+            self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
         }
         let gap = self.gap(environment, txn, (key, &way), leaf, verify)?;
         if let Some(gap) = gap {
@@ -103,8 +102,7 @@ impl Tree {
         let asks = leaf.changes(old, new.unwrap_or_default(), self.pages.size());
         let merges = new.is_none() && leaf.may_merge(self.pages.size());
         if asks || merges {
-            self.check_order(environment, txn, &way, &mut explored.branches)?;
-            leaf.in_order = true;
+            self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
         }
         if merges {
             self.check_neighbours(environment, txn, way.steps, &mut explored.branches)?;
@@ -128,8 +126,7 @@ impl Tree {
         let way = self.way(environment, txn, key, &mut explored.steps)?;
         let leaf = explored.leaves.of(&way)?;
         if !leaf.in_order {
-            self.check_order(environment, txn, &way, &mut explored.branches)?;
-            leaf.in_order = true;
+            self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
         }
         Ok(())
     }
@@ -246,17 +243,19 @@ impl Tree {
     /// comes to another leaf once a branch has more entries or fewer, since it then looks at others of them; and where it
     /// splits the leaf at a damaged key, that becomes a key of a branch, and rows are put on the wrong side of it.
     #[cold]
-    pub(super) fn check_order(
+    pub(super) fn learn_order(
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
         way: &Way<'_, '_>,
+        leaf: &mut Leaf,
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
         way.steps.branches().try_for_each(|(number, _)| self.check_rises(environment, txn, number, known))?;
         let Around { bounds, .. } = self.around(environment, txn, way.steps)?;
         let is_within = way.leaf.lies_within(bounds) == Some(true);
-        if is_within && way.leaf.is_in_order() { Ok(()) } else { Err(damaged()) }
+        leaf.in_order = is_within && way.leaf.is_in_order();
+        if leaf.in_order { Ok(()) } else { Err(damaged()) }
     }
 
     /// Makes sure that the keys of a branch rise, and that each of its entries lies on its page.

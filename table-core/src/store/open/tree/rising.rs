@@ -72,8 +72,7 @@ impl<'r, 't> Rising<'r, 't> {
         };
         let leaf = leaves.get(place)?;
         if leaf.gets(length) {
-            tree.check_order(environment, txn, &way, &mut self.explored.branches)?;
-            leaf.in_order = true;
+            tree.learn_order(environment, txn, &way, leaf, &mut self.explored.branches)?;
         }
         if is_in_gap {
             self.at = at;
