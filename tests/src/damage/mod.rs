@@ -143,6 +143,8 @@ pub struct Findings {
     pub problems: Option<usize>,
     /// What was found first of each kind.
     pub notes: Vec<String>,
+    /// The first read that gave an error.
+    pub first_error: Option<String>,
 }
 
 impl Findings {
@@ -164,6 +166,7 @@ impl Findings {
 
     fn error(&mut self, error: &table_core::Error) {
         self.errors += 1;
+        self.first_error.get_or_insert_with(|| format!("{:?}: {error}", error.kind()));
         // Damage is all that is wrong here.
         let expected = [ErrorKind::Corrupt, ErrorKind::Incompatible, ErrorKind::TableNotFound, ErrorKind::Io];
         if !expected.contains(&error.kind()) {

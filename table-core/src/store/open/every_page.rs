@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use super::free_list::can_be_right;
 use super::header::Header;
 use super::page_walk::FIRST_PAGE;
-use super::tree::{NO_PAGE, Page, database_root};
+use super::tree::{NO_PAGE, Page, described, described_with_flags};
 use super::{Environment, page_walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
@@ -30,8 +30,26 @@ struct Whole<'e, 't> {
     header: Header,
     /// A bit for each page.
     seen: Vec<u64>,
-    /// Pages to look at, each with its depth in its tree.
-    pending: Vec<(u64, u32)>,
+    trees: Vec<Tree>,
+    /// Pages to look at.
+    pending: Vec<Pending>,
+}
+
+/// A tree as LMDB's record of it has it. LMDB, and whoever proves that a row is absent, go by what it says.
+struct Tree {
+    depth: u32,
+    entries: u64,
+    /// The entries of its leaves that were met.
+    met: u64,
+}
+
+/// A page to look at.
+struct Pending {
+    number: u64,
+    /// How many pages are above it in its tree.
+    above: u32,
+    /// The tree's place among those that are known.
+    tree: usize,
 }
 
 impl Environment {
@@ -58,13 +76,25 @@ impl Environment {
         let state = u64::try_from(state).unwrap_or(u64::MAX);
         let Some(header) = self.header(pages, state) else { return Ok(()) };
         let words = usize::try_from(header.last_page / 64 + 1).unwrap_or_default();
-        let mut whole =
-            Whole { environment: self, pages, txn, header, seen: vec![0; words], pending: Vec::new() };
-        for root in [header.free_root, header.main_root].into_iter().flatten() {
-            whole.visit(root, 0)?;
+        let mut whole = Whole {
+            environment: self,
+            pages,
+            txn,
+            header,
+            seen: vec![0; words],
+            trees: Vec::new(),
+            pending: Vec::new(),
+        };
+        for record in &header.trees {
+            // Of the list of free pages the flags say what its keys are; LMDB has them from nowhere else.
+            let (_, described) = described_with_flags(record).ok_or_else(wrong_record)?;
+            whole.tree(described)?;
         }
-        while let Some((number, depth)) = whole.pending.pop() {
-            whole.page(number, depth)?;
+        while let Some(page) = whole.pending.pop() {
+            whole.page(&page)?;
+        }
+        if whole.trees.iter().any(|tree| tree.met != tree.entries) {
+            return Err(wrong_record());
         }
         let mut damaged = None;
         let complete = self.each_list(pages, txn, &header, |freed_by, list| {
@@ -89,12 +119,22 @@ impl Environment {
 }
 
 impl Whole<'_, '_> {
-    fn visit(&mut self, number: u64, depth: u32) -> Result<()> {
-        self.claim(number, 1)?;
-        if depth >= page_walk::DEEPEST {
-            return Err(corrupt(format!("page {number} lies deeper than any tree")));
+    /// A tree of so many levels and entries, with this root.
+    fn tree(&mut self, (depth, entries, root): (u32, u64, u64)) -> Result<()> {
+        if root == NO_PAGE {
+            return if (depth, entries) == (0, 0) { Ok(()) } else { Err(wrong_record()) };
         }
-        self.pending.push((number, depth));
+        let tree = self.trees.len();
+        self.trees.push(Tree { depth, entries, met: 0 });
+        self.visit(Pending { number: root, above: 0, tree })
+    }
+
+    fn visit(&mut self, page: Pending) -> Result<()> {
+        self.claim(page.number, 1)?;
+        if page.above >= page_walk::DEEPEST {
+            return Err(corrupt(format!("page {} lies deeper than any tree", page.number)));
+        }
+        self.pending.push(page);
         Ok(())
     }
 
@@ -117,7 +157,7 @@ impl Whole<'_, '_> {
         Ok(())
     }
 
-    fn page(&mut self, number: u64, depth: u32) -> Result<()> {
+    fn page(&mut self, &Pending { number, above, tree }: &Pending) -> Result<()> {
         let damaged = || corrupt(format!("page {number} is damaged"));
         let bytes = self.environment.page(self.pages, self.txn, number).ok_or_else(damaged)?;
         let page = Page::parse(bytes, number).ok_or_else(damaged)?;
@@ -129,19 +169,23 @@ impl Whole<'_, '_> {
         if !is_filled {
             return Err(damaged());
         }
+        if !page.is_branch() {
+            let tree = self.trees.get_mut(tree).ok_or_else(damaged)?;
+            if above + 1 != tree.depth {
+                return Err(wrong_record());
+            }
+            tree.met += u64::try_from(page.len()).unwrap_or(u64::MAX);
+        }
         for at in 0..page.len() {
             let node = page.node(at).ok_or_else(damaged)?;
             if page.is_branch() {
-                self.visit(node.child(), depth + 1)?;
+                self.visit(Pending { number: node.child(), above: above + 1, tree })?;
             } else if node.flags & BIG_DATA != 0 {
                 let first = Fields(node.rest).u64().ok_or_else(damaged)?;
                 self.value(first, u64::from(node.size))?;
             } else if node.flags & SUB_DATABASE != 0 {
                 let size = usize::try_from(node.size).map_err(|_| damaged())?;
-                let root = node.rest.get(..size).and_then(database_root).ok_or_else(damaged)?;
-                if root != NO_PAGE {
-                    self.visit(root, 0)?;
-                }
+                self.tree(node.rest.get(..size).and_then(described).ok_or_else(damaged)?)?;
             }
         }
         Ok(())
@@ -169,6 +213,11 @@ fn flags(page: &[u8]) -> Option<u16> {
     let mut fields = Fields(page);
     fields.bytes(10)?;
     fields.u16()
+}
+
+#[cold]
+fn wrong_record() -> Error {
+    corrupt("LMDB's record of a database says of it what its pages don't".into())
 }
 
 #[cold]
@@ -209,5 +258,46 @@ mod tests {
             let error = environment.check_run(&txn, txn.id(), value).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corrupt, "{count}");
         }
+    }
+
+    #[test]
+    fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = crate::Store::open(dir.path()).unwrap();
+        let table = store.create_table("Table").unwrap();
+        for row in 0..200 {
+            table
+                .insert(&crate::DynamicEntity::new("p", row.to_string()).with("Text", "x".repeat(90)))
+                .unwrap();
+        }
+        let environment = &store.lmdb().unwrap().environment;
+        let (main, pages) = (environment.dbs.main, environment.dbs.pages.unwrap());
+        let txn = environment.read_txn().unwrap();
+        environment.check_pages(&txn).unwrap();
+        let file =
+            std::fs::OpenOptions::new().read(true).write(true).open(dir.path().join("data.mdb")).unwrap();
+        let page = u64::try_from(pages.size()).unwrap();
+        for name in crate::store::open::NAMES {
+            let record = main.get(&txn, name.as_bytes()).unwrap().unwrap();
+            let within = u64::try_from(record.as_ptr().addr() - pages.place(record)).unwrap();
+            let at = pages.number(record).unwrap() * page + within;
+            // Its flags and its depth, how many entries it has, and its root. The rest is padding, and numbers of pages
+            // that nobody goes by.
+            for byte in (4..8).chain(32..48) {
+                for bit in 0..8 {
+                    let flip = || {
+                        let mut flipped = [0];
+                        std::os::unix::fs::FileExt::read_exact_at(&file, &mut flipped, at + byte).unwrap();
+                        flipped[0] ^= 1 << bit;
+                        std::os::unix::fs::FileExt::write_at(&file, &flipped, at + byte).unwrap();
+                    };
+                    flip();
+                    let found = environment.check_pages(&txn).map_err(|error| error.kind());
+                    assert_eq!(found, Err(ErrorKind::Corrupt), "{name}, byte {byte}, bit {bit}");
+                    flip();
+                }
+            }
+        }
+        environment.check_pages(&txn).unwrap();
     }
 }

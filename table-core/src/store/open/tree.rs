@@ -428,18 +428,19 @@ const CATALOG_DATABASE: &str = {
 };
 
 /// Depth, entries and root of a database, of LMDB's record of it. It has no flags, and a root if it has anything.
-fn described(record: &[u8]) -> Option<(u32, u64, u64)> {
+pub(super) fn described(record: &[u8]) -> Option<(u32, u64, u64)> {
+    let (flags, described) = described_with_flags(record)?;
+    (flags == 0).then_some(described)
+}
+
+/// The same of any tree of LMDB's: the list of free pages has flags.
+pub(super) fn described_with_flags(record: &[u8]) -> Option<(u16, (u32, u64, u64))> {
     let mut fields = Fields(record);
     fields.u32()?;
     let (flags, depth) = (fields.u16()?, fields.u16()?);
     fields.bytes(24)?;
     let (entries, root) = (fields.u64()?, fields.u64()?);
-    (fields.0.is_empty() && flags == 0).then_some((depth.into(), entries, root))
-}
-
-/// The root of a database, of LMDB's record of it.
-pub(super) fn database_root(record: &[u8]) -> Option<u64> {
-    described(record).map(|(_, _, root)| root)
+    fields.0.is_empty().then_some((flags, (depth.into(), entries, root)))
 }
 
 /// Whether LMDB's record of a database is as one of this store's can be.

@@ -52,8 +52,10 @@ pub fn run(arguments: &[&str]) {
             Err(error) => say(format!("refused {number} {:?}", error.kind())),
             Ok(store) => {
                 let found = truth.compare(&store, &mut random);
+                let notes =
+                    found.notes.iter().chain(found.first_error.iter().filter(|_| found.problems == Some(0)));
+                let notes = notes.map(String::as_str).collect::<Vec<_>>().join(" | ").replace('\n', " ");
                 let problems = found.problems.map_or("failed".into(), |problems| problems.to_string());
-                let notes = found.notes.join(" | ").replace('\n', " ");
                 let counts = [found.errors, found.wrong, found.short, found.missed];
                 let counts: Vec<_> = counts.iter().map(u64::to_string).collect();
                 say(format!("read {number} {} {problems} {notes}", counts.join(" ")));
