@@ -9,6 +9,7 @@ mod draft;
 mod explain;
 mod follow;
 mod listing;
+mod new_entity;
 mod one_or_more;
 mod row_write;
 mod rows;

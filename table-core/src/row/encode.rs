@@ -8,7 +8,7 @@ use crate::limits;
 use crate::model::{ValueRef, names};
 use crate::plan::RowContent;
 use crate::row::dict::Dict;
-use crate::row::numbers::RowNumbers;
+use crate::row::numbers::{NumberedColumn, RowNumbers};
 use crate::row::row_write::{self, NameRef, RowWriter};
 use crate::row::shape::Shape;
 use crate::row::shape_write::Target;
@@ -77,8 +77,19 @@ fn check_value(name: &str, value: ValueRef<'_>) -> Result<usize, Error> {
     Ok(name_size(name) + size)
 }
 
+/// Bytes of which every text and every binary value may have as many.
+const SHORT: usize = {
+    assert!(limits::STRING_UNITS <= limits::BINARY_BYTES);
+    limits::STRING_UNITS
+};
+
+/// What the name of a row's kind counts for, or more, with the property that holds it.
+pub(super) const fn kind_size(kind: &str) -> usize {
+    name_size(names::ENTITY_TYPE) + string_size(kind)
+}
+
 /// What a name counts for, or more.
-const fn name_size(name: &str) -> usize {
+pub(super) const fn name_size(name: &str) -> usize {
     8 + 2 * name.len()
 }
 
@@ -185,23 +196,20 @@ pub(crate) fn write_row(
 ) -> Option<(Range<usize>, usize)> {
     let Under { dict, seed, digest } = under;
     let (shape, number) = (dict.shape(numbers.shape)?, numbers.shape);
-    let mut size = name_size(names::ENTITY_TYPE) + string_size(row.kind.name());
-    let mut is_right = true;
-    let get = |at: usize| {
-        let column = numbers.columns.get(at)?;
-        let value = row.get(column.property)?;
-        match check_value(column.name, value) {
-            Ok(counted) => size += counted,
-            Err(_) => is_right = false,
-        }
-        Some(value)
-    };
+    let get = |at: usize| row.get(numbers.columns.get(at)?.property);
     let image = Target { shape, number, seed, digest }.write(get, bytes)?;
-    if !is_right {
-        bytes.truncate(image.start);
-        return None;
+    // No text has more units than bytes, so none is too long in a row that is no longer than one may be.
+    if numbers.has_times || image.len() > SHORT {
+        let is_right = |column: &NumberedColumn| {
+            row.get(column.property).is_none_or(|value| check_value(column.name, value).is_ok())
+        };
+        if !numbers.columns.iter().all(is_right) {
+            bytes.truncate(image.start);
+            return None;
+        }
     }
     // No size can be beyond what an entity may have: all values but the last lie in the first 64 KiB of a row.
+    let size = numbers.most + 2 * image.len();
     Some((image, size))
 }
 

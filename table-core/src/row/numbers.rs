@@ -2,7 +2,10 @@
 
 use std::sync::OnceLock;
 
+use uuid::Uuid;
+
 use super::dict::Dict;
+use super::encode::{kind_size, name_size};
 use super::quick::FieldSteps;
 use super::shape::{Column, Shape};
 use crate::plan::{Cause, PropertyOf, RowKind};
@@ -39,6 +42,10 @@ pub(crate) struct RowNumbers {
     pub(crate) shape: u16,
     /// What its columns hold, in their order.
     pub(crate) columns: Box<[NumberedColumn]>,
+    /// What a row counts for, or more, but for the bytes of its texts and of its binary values.
+    pub(super) most: usize,
+    /// Whether a value may be refused however few bytes it has.
+    pub(super) has_times: bool,
 }
 
 /// A property that the rows of one kind have, if the entity has a value for it.
@@ -47,6 +54,14 @@ pub(crate) struct NumberedColumn {
     pub(crate) column: Column,
     pub(crate) property: PropertyOf,
     pub(crate) name: &'static str,
+}
+
+impl NumberedColumn {
+    /// What the property counts for, or more, but for the bytes of a text and of a binary value.
+    fn most(&self) -> usize {
+        // No value of fixed width counts for more than a GUID does, and no other for more besides its bytes.
+        name_size(self.name) + size_of::<Uuid>()
+    }
 }
 
 /// The columns of a kind's rows, in the order of their numbers; `None` if something in them has none.
@@ -92,7 +107,12 @@ impl RowForm {
         };
         let plain: Vec<_> = columns.iter().map(|column| column.column).collect();
         match dict.shape_id(symbol, &plain) {
-            Some(shape) => Self::Shaped(RowNumbers { shape, columns: columns.into() }),
+            Some(shape) => Self::Shaped(RowNumbers {
+                shape,
+                most: kind_size(kind.name()) + columns.iter().map(NumberedColumn::most).sum::<usize>(),
+                has_times: columns.iter().any(|column| column.column.of == ColumnType::Time),
+                columns: columns.into(),
+            }),
             None if dict.shapes_full() || Shape::new(symbol, plain, entity_type).is_none() => Self::Slots,
             None => Self::Wanted,
         }

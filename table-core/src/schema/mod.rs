@@ -258,6 +258,12 @@ impl Schema {
         self.place().table.source()
     }
 
+    /// Whether each row that comes of an entity is its own, and lies in its partition of the table that this schema names.
+    pub(crate) fn stays_in_place(&self) -> bool {
+        let stays = |index: &Index| !index.is_elsewhere() && !index.is_shared();
+        self.periods().is_none() && self.indexes.iter().all(stays)
+    }
+
     /// The other tables in which copies of it lie, each once.
     pub(crate) fn other_tables(&self) -> impl Iterator<Item = &'static str> {
         let of = |at: usize| {

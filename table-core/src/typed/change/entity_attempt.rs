@@ -6,7 +6,7 @@ mod planned;
 use std::ops::DerefMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::attempt::{Attempt, Desk, Image, Need, Sources};
+use super::attempt::{Attempt, Desk, Fresh, Image, Need, Sources};
 use super::before::Kept;
 use super::hold::{self, Holding};
 use super::search::{self, Asks, Search};
@@ -14,7 +14,7 @@ use super::subject::{self, Entities, Facts, Seen, Slot, Subject};
 use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
-use crate::plan::{Draft, Seals, Values, Version};
+use crate::plan::{Draft, Plan, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, KeyPair, Schema, Standing};
 use crate::typed::encrypt::unopened;
@@ -360,6 +360,10 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
     fn holds_already(&self) -> bool {
         let before = self.old_values();
         matches!(before, Ok(Some(before)) if self.held.iter().all(|held| held.is_in(&before)))
+    }
+
+    fn addition<'p>(&'p self, fresh: &'p mut Fresh<'p>) -> Option<Plan<'p>> {
+        self.planned_addition(fresh)
     }
 
     fn plan<'p>(

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, Desk, Fresh};
 use super::driver::{Scope, planned};
 use super::entity_attempt::EntityAttempt;
 use super::subject::{Entities, Subjects};
@@ -11,10 +11,11 @@ use super::{Change, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch, Ticks, ValueRef};
 use crate::plan::{
-    Act, Cause, Condition, FoundTokens, Plan, Reach, Resealed, RowContent, RowKind, RowWrite, Seals, Version,
+    Act, Cause, Condition, Draft, FoundTokens, Plan, Reach, Resealed, RowContent, RowKind, RowWrite, Seals,
+    Version,
 };
 use crate::row::named::{Names, PackedRow};
-use crate::schema::{Blind, Field};
+use crate::schema::{Blind, Field, KeyPair, Standing};
 use crate::typed::entity::Entity as Declared;
 use crate::typed::read::key::Key;
 use crate::{DynamicEntity, Entity};
@@ -403,4 +404,69 @@ mod unopened {
             assert_eq!(planned, expected);
         }
     }
+}
+
+/// An entity with a copy for each of its tags, one that may be missing, and rows besides its own.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Articles", kind = "article")]
+#[key(partition = "{desk}", row = "article_{id:04}")]
+#[index(by_tag, row = "tag_{tags[]}_{id:04}", copy(title))]
+#[index(by_rank, row = "rank_{rank:03}_{id:04}", copy = keys)]
+struct Article {
+    desk: String,
+    id: u16,
+    title: String,
+    #[property(json)]
+    tags: Vec<String>,
+    rank: Option<u16>,
+}
+
+/// The plans that add an entity: without a draft, where it needs none, and with one.
+fn plans_of_addition<E: Declared>(entity: &E, standing: Standing) -> (Option<String>, Result<String>) {
+    let (what, mut entities) = Entities::<E>::of(Change::Insert(entity));
+    let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
+    attempt.stand(standing);
+    attempt.make().unwrap();
+    let mut fresh = Fresh::default();
+    let without = attempt.addition(&mut fresh).map(|plan| format!("{plan:?}"));
+    let (mut desk, tables) = (Desk::default(), [E::SCHEMA.table()]);
+    let mut draft = Draft::new(Reach::Alone, &tables, 1);
+    let planned = attempt.plan(0, &NoKeys, &mut desk, &mut draft);
+    (without, planned.and_then(|()| draft.into_plan()).map(|plan| format!("{plan:?}")))
+}
+
+#[test]
+fn an_entity_is_added_without_a_draft_as_it_is_with_one() {
+    let same = |(without, with): (Option<String>, Result<String>), rows: usize| {
+        let (without, with) = (without.unwrap(), with.unwrap());
+        assert_eq!(without, with);
+        assert_eq!(without.matches("RowWrite {").count(), rows, "{without}");
+    };
+    let inside = Employee { badge: 7, ..Employee::new(7, "ann@contoso.com") };
+    same(plans_of_addition(&inside, Standing::NEW), 3);
+    same(plans_of_addition(&Employee::new(7, "ann@contoso.com"), Standing::NEW), 2);
+    let tags = |count: usize| (0..count).map(|tag| format!("t{tag:02}")).collect();
+    let article =
+        |count, rank| Article { desk: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
+    for count in [0, 1, 3, 98] {
+        same(plans_of_addition(&article(count, None), Standing::NEW), 1 + count);
+        same(plans_of_addition(&article(count, Some(5)), Standing::NEW), 2 + count);
+    }
+    // What is kept of its indexes is planned, and nothing else.
+    same(plans_of_addition(&article(3, Some(5)), Standing::NEW.of_index(1)), 2);
+    // Too many rows, and a key that can't be: both say so with a draft.
+    let refused = [
+        plans_of_addition(&article(100, None), Standing::NEW),
+        plans_of_addition(&article(99, Some(5)), Standing::NEW),
+        plans_of_addition(&Article { desk: "a/b".into(), ..article(1, None) }, Standing::NEW),
+        plans_of_addition(&Employee::new(7, "a/b"), Standing::NEW),
+    ];
+    for (without, with) in refused {
+        assert_eq!(without, None);
+        with.unwrap_err();
+    }
+    // Somebody else's copy may stand where one of an index is that is being filled.
+    let (without, with) = plans_of_addition(&inside, Standing::NEW.refiling());
+    assert_eq!(without, None);
+    with.unwrap();
 }
