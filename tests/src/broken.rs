@@ -117,7 +117,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a step of a job happens by halves when one of its plans is refused",
         &[[
-            "table-core/src/store/write/commit.rs",
+            "table-core/src/store/write/group.rs",
             "if is_step { results.iter().all(Result::is_ok) }",
             "if is_step && results.is_empty() { false }",
         ]],

@@ -13,8 +13,9 @@ use crate::plan::{Intent, Plan, Refused};
 use crate::sealing::SealedAt;
 use crate::store::open::Late;
 use crate::store::records::catalog::TableState;
-use crate::store::write::commit::{GROUP_BYTES, Members};
+use crate::store::write::commit::GROUP_BYTES;
 use crate::store::write::encoded::{EncodedStep, Prepared};
+use crate::store::write::group::Members;
 use crate::store::write::prepare;
 
 /// Most batches in one shared transaction.

@@ -1,7 +1,6 @@
 //! Rows that must not be there yet, of many plans: proved to be absent together, in the order of their keys.
 
-use super::commit::Member;
-use super::encoded::EncodedRow;
+use super::group::Member;
 use super::transaction::Transaction;
 use crate::store::open::Rising;
 use crate::store::scan::read;

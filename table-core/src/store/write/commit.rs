@@ -4,13 +4,14 @@
 //! they came, in one transaction on its own stack, answers them, and hands the lead to the first of those that
 //! came meanwhile. A thread alone never waits and never hops to another.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::apply::Scratch;
 use super::encoded::Prepared;
+use super::group::{Member, Members, attempt, panicked};
+use super::queue::{Outcome, Queue, State, Turn, lock};
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Turns;
@@ -47,68 +48,6 @@ pub(crate) struct Writer {
     scratch: Mutex<Option<Box<Scratch>>>,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    led: bool,
-    waiting: VecDeque<Arc<Turn>>,
-}
-
-/// One thread's place in the queue.
-#[derive(Debug)]
-struct Turn {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug)]
-enum State {
-    /// Waits with a prepared write for a leader to take, or without one for the lead itself.
-    Waiting(Option<Prepared>),
-    /// A leader has taken the prepared write.
-    Taken,
-    /// The plan is done.
-    Done(Result<Ticks, Refused>),
-    /// The lead is this thread's.
-    Leads(Option<Prepared>),
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Turn {
-    fn new(prepared: Option<Prepared>) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
-    }
-
-    fn set(&self, state: State) {
-        *lock(&self.state) = state;
-        self.changed.notify_one();
-    }
-
-    /// Waits for an answer or for the lead.
-    fn wait(&self) -> Outcome {
-        let mut state = lock(&self.state);
-        loop {
-            match std::mem::replace(&mut *state, State::Taken) {
-                State::Done(result) => return Outcome::Done(result),
-                State::Leads(prepared) => return Outcome::Leads(prepared),
-                waits => *state = waits,
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-#[allow(
-    clippy::large_enum_variant,
-    reason = "it is moved once, to who waits; how large it is hangs on features"
-)]
-enum Outcome {
-    Done(Result<Ticks, Refused>),
-    Leads(Option<Prepared>),
-}
-
 /// The lead; handed on when dropped, also by a panic.
 pub(crate) struct Lead<'w> {
     writer: &'w Writer,
@@ -131,56 +70,6 @@ impl Drop for Lead<'_> {
             }
         }
     }
-}
-
-/// A prepared write in a group and where its answer goes.
-pub(crate) struct Member {
-    pub(super) prepared: Prepared,
-    /// None for the leader's own.
-    turn: Option<Arc<Turn>>,
-    result: Option<Result<Ticks, Refused>>,
-}
-
-/// The members of a group; whoever has no answer when it ends, by a panic, is told so.
-#[derive(Default)]
-pub(crate) struct Members(Vec<Member>);
-
-impl Members {
-    pub(crate) fn push(&mut self, prepared: Prepared) {
-        self.0.push(Member { prepared, turn: None, result: None });
-    }
-
-    pub(crate) fn reserve(&mut self, more: usize) {
-        self.0.reserve(more);
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl FromIterator<Prepared> for Members {
-    fn from_iter<I: IntoIterator<Item = Prepared>>(all: I) -> Self {
-        let mut members = Self::default();
-        all.into_iter().for_each(|prepared| members.push(prepared));
-        members
-    }
-}
-
-impl Drop for Members {
-    fn drop(&mut self) {
-        for member in &mut self.0 {
-            if let Some(turn) = member.turn.take() {
-                let result = member.result.take();
-                turn.set(State::Done(result.unwrap_or_else(panicked)));
-            }
-        }
-    }
-}
-
-/// The answer to who got none.
-fn panicked() -> Result<Ticks, Refused> {
-    Err(Refused::whole(Error::new(ErrorKind::WriterPanicked)))
 }
 
 impl Writer {
@@ -425,50 +314,16 @@ impl Writer {
     }
 }
 
-/// Applies every member's prepared write and commits, if anything was written. An error means that nothing was.
-fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
-    // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
-    let mut results = Vec::with_capacity(members.len());
-    group.prove_absent(members);
-    for member in members.iter_mut() {
-        #[cfg(test)]
-        tests::reach(&member.prepared);
-        // A job does not go on while anything of its step can't happen.
-        let result = if member.prepared.step.is_some() && results.iter().any(Result::is_err) {
-            let because = "something of the step was refused";
-            Err(member.prepared.locate_all(Error::new(ErrorKind::ConditionNotMet).because(because)))
-        } else {
-            group.apply(&mut member.prepared)?
-        };
-        results.push(result);
-    }
-    // A step happens whole or not at all: what a job has done, and what it says of it, is one.
-    let is_step = members.iter().any(|member| member.prepared.step.is_some());
-    let written = if is_step { results.iter().all(Result::is_ok) } else { results.iter().any(Result::is_ok) };
-    if written {
-        group.commit()?;
-    }
-    for (member, result) in members.iter_mut().zip(results) {
-        member.result = Some(result);
-    }
-    Ok(written)
-}
-
 #[cfg(test)]
 mod tests {
     use std::panic::AssertUnwindSafe;
+    use std::sync::Arc;
     use std::thread;
 
+    use super::super::group::PANICS;
     use super::*;
     use crate::model::DynamicEntity;
     use crate::store::Store;
-
-    /// A table that makes panic whoever applies a prepared write to it: in the store itself nothing does.
-    const PANICS: &str = "Panics";
-
-    pub(in crate::store) fn reach(prepared: &Prepared) {
-        assert!(prepared.groups.iter().all(|group| &*group.table.name != PANICS), "as the test wants it");
-    }
 
     fn waiting(store: &Store) -> usize {
         store.lmdb().unwrap().writer.waiting()

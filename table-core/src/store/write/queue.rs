@@ -1,0 +1,76 @@
+//! The queue of threads that wait to write: each has a turn, and waits there for an answer or for the lead.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::encoded::Prepared;
+use crate::error::Result;
+use crate::model::Ticks;
+use crate::plan::Refused;
+
+/// Who waits to write, in the order in which they came.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// Whether somebody leads.
+    pub(super) led: bool,
+    pub(super) waiting: VecDeque<Arc<Turn>>,
+}
+
+/// One thread's place in the queue.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) state: Mutex<State>,
+    pub(super) changed: Condvar,
+}
+
+/// What has become of a turn.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Waits with a prepared write for a leader to take, or without one for the lead itself.
+    Waiting(Option<Prepared>),
+    /// A leader has taken the prepared write.
+    Taken,
+    /// The plan is done.
+    Done(Result<Ticks, Refused>),
+    /// The lead is this thread's.
+    Leads(Option<Prepared>),
+}
+
+/// Locks, whoever has panicked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Turn {
+    pub(super) fn new(prepared: Option<Prepared>) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
+    }
+
+    pub(super) fn set(&self, state: State) {
+        *lock(&self.state) = state;
+        self.changed.notify_one();
+    }
+
+    /// Waits for an answer or for the lead.
+    pub(super) fn wait(&self) -> Outcome {
+        let mut state = lock(&self.state);
+        loop {
+            match std::mem::replace(&mut *state, State::Taken) {
+                State::Done(result) => return Outcome::Done(result),
+                State::Leads(prepared) => return Outcome::Leads(prepared),
+                waits => *state = waits,
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// What a thread has waited for.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it is moved once, to who waits; how large it is hangs on features"
+)]
+pub(super) enum Outcome {
+    Done(Result<Ticks, Refused>),
+    Leads(Option<Prepared>),
+}
