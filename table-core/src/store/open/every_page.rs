@@ -13,7 +13,7 @@ use super::free_list::can_be_right;
 use super::header::Header;
 use super::page_walk::FIRST_PAGE;
 use super::tree::{NO_PAGE, Page, described, described_with_flags};
-use super::{Environment, page_walk};
+use super::{Environment, Late, NAMES, page_walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::pages::{
@@ -37,6 +37,8 @@ struct Whole<'e, 't> {
 
 /// A tree as LMDB's record of it has it. LMDB, and whoever proves that a row is absent, go by what it says.
 struct Tree {
+    /// Whether the databases are entries of it.
+    is_main: bool,
     depth: u32,
     entries: u64,
     /// The entries of its leaves that were met.
@@ -85,10 +87,10 @@ impl Environment {
             trees: Vec::new(),
             pending: Vec::new(),
         };
-        for record in &header.trees {
+        for (record, is_main) in header.trees.iter().zip([false, true]) {
             // Of the list of free pages the flags say what its keys are; LMDB has them from nowhere else.
             let (_, described) = described_with_flags(record).ok_or_else(wrong_record)?;
-            whole.tree(described)?;
+            whole.tree(is_main, described)?;
         }
         while let Some(page) = whole.pending.pop() {
             whole.page(&page)?;
@@ -120,12 +122,12 @@ impl Environment {
 
 impl Whole<'_, '_> {
     /// A tree of so many levels and entries, with this root.
-    fn tree(&mut self, (depth, entries, root): (u32, u64, u64)) -> Result<()> {
+    fn tree(&mut self, is_main: bool, (depth, entries, root): (u32, u64, u64)) -> Result<()> {
         if root == NO_PAGE {
             return if (depth, entries) == (0, 0) { Ok(()) } else { Err(wrong_record()) };
         }
         let tree = self.trees.len();
-        self.trees.push(Tree { depth, entries, met: 0 });
+        self.trees.push(Tree { is_main, depth, entries, met: 0 });
         self.visit(Pending { number: root, above: 0, tree })
     }
 
@@ -169,23 +171,34 @@ impl Whole<'_, '_> {
         if !is_filled {
             return Err(damaged());
         }
-        if !page.is_branch() {
-            let tree = self.trees.get_mut(tree).ok_or_else(damaged)?;
-            if above + 1 != tree.depth {
-                return Err(wrong_record());
-            }
-            tree.met += u64::try_from(page.len()).unwrap_or(u64::MAX);
+        if page.is_branch() {
+            return (0..page.len()).try_for_each(|at| {
+                let number = page.node(at).ok_or_else(damaged)?.child();
+                self.visit(Pending { number, above: above + 1, tree })
+            });
         }
+        let tree = self.trees.get_mut(tree).ok_or_else(damaged)?;
+        if above + 1 != tree.depth {
+            return Err(wrong_record());
+        }
+        tree.met += u64::try_from(page.len()).unwrap_or(u64::MAX);
+        let is_main = tree.is_main;
         for at in 0..page.len() {
             let node = page.node(at).ok_or_else(damaged)?;
-            if page.is_branch() {
-                self.visit(Pending { number: node.child(), above: above + 1, tree })?;
-            } else if node.flags & BIG_DATA != 0 {
-                let first = Fields(node.rest).u64().ok_or_else(damaged)?;
-                self.value(first, u64::from(node.size))?;
-            } else if node.flags & SUB_DATABASE != 0 {
-                let size = usize::try_from(node.size).map_err(|_| damaged())?;
-                self.tree(node.rest.get(..size).and_then(described).ok_or_else(damaged)?)?;
+            match (node.flags, is_main && is_name(node.key)) {
+                (0, false) => {}
+                (BIG_DATA, false) => {
+                    let first = Fields(node.rest).u64().ok_or_else(damaged)?;
+                    self.value(first, u64::from(node.size))?;
+                }
+                // A feature that may be ignored has databases of other names.
+                (SUB_DATABASE, _) if is_main => {
+                    let size = usize::try_from(node.size).map_err(|_| damaged())?;
+                    self.tree(false, node.rest.get(..size).and_then(described).ok_or_else(damaged)?)?;
+                }
+                // A database that is not said to be one can't be opened. An entry that is said to be one LMDB reads as ever,
+                // and refuses to remove.
+                _ => return Err(damaged()),
             }
         }
         Ok(())
@@ -206,6 +219,12 @@ impl Whole<'_, '_> {
         }
         self.claim(first, pages)
     }
+}
+
+/// Whether an entry of LMDB's main database is one of the databases that are known.
+fn is_name(key: &[u8]) -> bool {
+    let late = Late::ALL.map(Late::name);
+    NAMES.iter().chain(&late).any(|name| name.as_bytes() == key)
 }
 
 /// The kind of page that a page says it is.
@@ -260,44 +279,74 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = crate::Store::open(dir.path()).unwrap();
-        let table = store.create_table("Table").unwrap();
-        for row in 0..200 {
-            table
-                .insert(&crate::DynamicEntity::new("p", row.to_string()).with("Text", "x".repeat(90)))
-                .unwrap();
-        }
+    /// Flips each bit of some bytes of a store's file, which the map shows; each flip must be found, and no other.
+    fn each_flip_is_found(store: &crate::Store, bytes: impl Iterator<Item = u64>) {
         let environment = &store.lmdb().unwrap().environment;
-        let (main, pages) = (environment.dbs.main, environment.dbs.pages.unwrap());
         let txn = environment.read_txn().unwrap();
         environment.check_pages(&txn).unwrap();
-        let file =
-            std::fs::OpenOptions::new().read(true).write(true).open(dir.path().join("data.mdb")).unwrap();
-        let page = u64::try_from(pages.size()).unwrap();
-        for name in crate::store::open::NAMES {
-            let record = main.get(&txn, name.as_bytes()).unwrap().unwrap();
-            let within = u64::try_from(record.as_ptr().addr() - pages.place(record)).unwrap();
-            let at = pages.number(record).unwrap() * page + within;
-            // Its flags and its depth, how many entries it has, and its root. The rest is padding, and numbers of pages
-            // that nobody goes by.
-            for byte in (4..8).chain(32..48) {
-                for bit in 0..8 {
-                    let flip = || {
-                        let mut flipped = [0];
-                        std::os::unix::fs::FileExt::read_exact_at(&file, &mut flipped, at + byte).unwrap();
-                        flipped[0] ^= 1 << bit;
-                        std::os::unix::fs::FileExt::write_at(&file, &flipped, at + byte).unwrap();
-                    };
-                    flip();
-                    let found = environment.check_pages(&txn).map_err(|error| error.kind());
-                    assert_eq!(found, Err(ErrorKind::Corrupt), "{name}, byte {byte}, bit {bit}");
-                    flip();
-                }
+        let path = environment.env.path().join("data.mdb");
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
+        for at in bytes {
+            for bit in 0..8 {
+                let flip = || {
+                    let mut flipped = [0];
+                    std::os::unix::fs::FileExt::read_exact_at(&file, &mut flipped, at).unwrap();
+                    flipped[0] ^= 1 << bit;
+                    std::os::unix::fs::FileExt::write_at(&file, &flipped, at).unwrap();
+                };
+                flip();
+                let found = environment.check_pages(&txn).map_err(|error| error.kind());
+                flip();
+                assert_eq!(found, Err(ErrorKind::Corrupt), "byte {at}, bit {bit}");
             }
         }
         environment.check_pages(&txn).unwrap();
+    }
+
+    /// A store with rows, of which one has pages of its own, and where each entry's key or value lies in its file.
+    fn store(dir: &std::path::Path) -> (crate::Store, impl Fn(&[u8]) -> u64) {
+        let store = crate::Store::open(dir).unwrap();
+        let table = store.create_table("Table").unwrap();
+        let row = |row: &str, length| crate::DynamicEntity::new("p", row).with("Text", "x".repeat(length));
+        for number in 0..200 {
+            table.insert(&row(&number.to_string(), 90)).unwrap();
+        }
+        table.insert(&row("large", 9_000)).unwrap();
+        let pages = store.lmdb().unwrap().environment.dbs.pages.unwrap();
+        let place = move |bytes: &[u8]| {
+            let within = bytes.as_ptr().addr() - pages.place(bytes);
+            pages.number(bytes).unwrap() * u64::try_from(pages.size()).unwrap()
+                + u64::try_from(within).unwrap()
+        };
+        (store, place)
+    }
+
+    #[test]
+    fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, place) = store(dir.path());
+        let environment = &store.lmdb().unwrap().environment;
+        let txn = environment.read_txn().unwrap();
+        let records =
+            NAMES.map(|name| place(environment.dbs.main.get(&txn, name.as_bytes()).unwrap().unwrap()));
+        // Its flags and its depth, how many entries it has, and its root. The rest is padding, and numbers of pages that
+        // nobody goes by.
+        let bytes = records.into_iter().flat_map(|at| (4..8).chain(32..48).map(move |byte| at + byte));
+        each_flip_is_found(&store, bytes);
+    }
+
+    #[test]
+    fn a_flipped_bit_in_the_flags_of_an_entry_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, place) = store(dir.path());
+        let environment = &store.lmdb().unwrap().environment;
+        let txn = environment.read_txn().unwrap();
+        let mut keys = Vec::new();
+        for db in [environment.dbs.main, environment.dbs.data, environment.dbs.catalog] {
+            keys.extend(db.iter(&txn).unwrap().map(|entry| place(entry.unwrap().0)));
+        }
+        assert!(keys.len() > 201);
+        // They stand four bytes before the key, behind the size of the value and before that of the key.
+        each_flip_is_found(&store, keys.into_iter().flat_map(|key| [key - 4, key - 3]));
     }
 }
