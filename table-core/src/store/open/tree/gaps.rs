@@ -266,11 +266,13 @@ impl Tree {
         number: u64,
         known: &mut BTreeSet<u64>,
     ) -> Result<()> {
-        if known.insert(number) {
+        if !known.contains(&number) {
             let branch = self.page(environment, txn, number)?;
             if !branch.rises() {
                 return Err(damaged());
             }
+            // Only now: of one whose keys don't rise, the next plan of the transaction must be told as well.
+            known.insert(number);
         }
         Ok(())
     }

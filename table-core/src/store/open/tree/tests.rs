@@ -215,6 +215,59 @@ fn a_load_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
     }
 }
 
+/// Where a leaf is split its branch has other entries, and a search looks at others of them: of several rows of one
+/// transaction each is told that the branch is damaged.
+#[test]
+fn a_load_does_not_split_leaves_under_a_damaged_key_of_a_branch() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let row = |number: u32| DynamicEntity::new("p", row_key(number)).with("Text", "x".repeat(60));
+    let root = {
+        let store = Store::open(&path).unwrap();
+        let table = store.create_table("Table").unwrap();
+        for number in 0..500 {
+            table.insert(&row(number * 2)).unwrap();
+        }
+        let environment = &store.lmdb().unwrap().environment;
+        let txn = environment.read_txn().unwrap();
+        let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+        assert_eq!(tree.depth, 2);
+        usize::try_from(tree.root).unwrap() * tree.pages.size()
+    };
+    let data = path.join("data.mdb");
+    let whole = std::fs::read(&data).unwrap();
+    // Keys of the root that would not rise any more: those that have one on both sides.
+    let page = super::Page::parse(&whole[root..root + 4_096], u64::try_from(root / 4_096).unwrap()).unwrap();
+    let place = |at| page.key(at).unwrap().as_ptr().addr() - whole.as_ptr().addr();
+    let keys: Vec<usize> = (2..page.len() - 1).map(|at| place(at) + 1).collect();
+    assert!(keys.len() > 8, "{} keys", keys.len());
+    for flip in FLIPS {
+        for key in &keys {
+            let mut bytes = whole.clone();
+            bytes[*key] ^= flip;
+            std::fs::write(&data, bytes).unwrap();
+            let store = Store::open(&path).unwrap();
+            let table = store.dynamic_table("Table").unwrap();
+            // Odd ones are new on every leaf, and some even ones are there.
+            let loaded = || (0..1_000).filter(|number| number % 2 == 1 || number % 20 == 0);
+            let report = store.bulk(loaded().map(|number| table.batch("p").insert(row(number)))).unwrap();
+            let mut failures = report.failures.into_iter().peekable();
+            let mut added = Vec::new();
+            for (number, batch) in loaded().zip(0..) {
+                match failures.next_if(|failure| failure.batch == batch) {
+                    None => added.push(number),
+                    Some(failure) if failure.error.kind() == ErrorKind::EntityAlreadyExists => {}
+                    Some(failure) => assert_eq!(failure.error.kind(), ErrorKind::Corrupt),
+                }
+            }
+            assert!(added.iter().all(|number| number % 2 == 1), "a row was added twice");
+            // The first of a leaf is put where it belongs.
+            assert!(added.len() <= keys.len() + 3, "{} rows were added", added.len());
+            assert_there(&table, (0..500).map(|number| number * 2).chain(added));
+        }
+    }
+}
+
 /// After the first of them the leaf has other entries, and a search looks at others of them.
 #[test]
 fn a_batch_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
