@@ -68,6 +68,14 @@ pub(super) struct Gap {
     pub(super) after: Option<Spot>,
 }
 
+impl Gap {
+    /// Whether LMDB comes to the gap's leaf for every key that stands there: not where it lies between that leaf and the next,
+    /// or the one before, of which the branches then say which it is.
+    pub(super) fn is_of_one_leaf(&self) -> bool {
+        [self.before, self.after].into_iter().flatten().all(|spot| spot.leaf == self.leaf)
+    }
+}
+
 /// The place of a row's key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {

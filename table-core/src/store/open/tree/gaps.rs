@@ -49,7 +49,7 @@ impl Tree {
             self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
         }
         let gap = self.gap(environment, txn, (key, &way), leaf, verify)?;
-        if let Some(gap) = gap {
+        if let Some(gap) = gap.filter(Gap::is_of_one_leaf) {
             explored.learn_gap(gap);
         }
         Ok(gap.is_some())

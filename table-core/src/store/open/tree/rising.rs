@@ -24,8 +24,17 @@ struct At<'t> {
     page: Page<'t>,
     /// The leaf's place among those that are known.
     leaf: usize,
-    /// The first key behind the gap; `None` if there is none.
-    end: Option<&'t [u8]>,
+    end: End<'t>,
+}
+
+/// Where the gap of a key ends.
+enum End<'t> {
+    /// Before this key, which is on the same leaf.
+    Key(&'t [u8]),
+    /// Somewhere behind the last key of the leaf.
+    OfLeaf,
+    /// Nowhere: no key is behind it.
+    OfTree,
 }
 
 impl<'r, 't> Rising<'r, 't> {
@@ -53,7 +62,11 @@ impl<'r, 't> Rising<'r, 't> {
         self.explored.forget_way();
         let (leaves, steps) = (&mut self.explored.leaves, &mut self.explored.steps);
         let at = self.at.take();
-        let is_in_gap = at.as_ref().is_some_and(|at| at.end.is_none_or(|end| key < end));
+        let is_in_gap = at.as_ref().is_some_and(|at| match at.end {
+            End::Key(end) => key < end,
+            End::OfLeaf => false,
+            End::OfTree => true,
+        });
         // Where the branches rise, and give the leaf room for its keys, LMDB comes to it for all keys between the first and
         // the last. The first is below this key, or the search has come to another leaf.
         let is_on_leaf = || {
@@ -79,11 +92,13 @@ impl<'r, 't> Rising<'r, 't> {
             return Ok(true);
         }
         let Some(gap) = tree.gap(environment, txn, (key, &way), leaf, verify)? else { return Ok(false) };
-        let end = gap.after.and_then(|spot| tree.key_at(environment, txn, spot));
-        // A gap whose end can't be found any more is left.
-        if end.is_some() == gap.after.is_some() {
-            self.at = Some(At { page: way.leaf, leaf: place, end });
-        }
+        let end = match gap.after {
+            None => End::OfTree,
+            // Between the leaf and the next one the branches say to which of them LMDB comes.
+            Some(spot) if spot.leaf != way.number => End::OfLeaf,
+            Some(spot) => tree.key_at(environment, txn, spot).map_or(End::OfLeaf, End::Key),
+        };
+        self.at = Some(At { page: way.leaf, leaf: place, end });
         Ok(true)
     }
 }
