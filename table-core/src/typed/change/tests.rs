@@ -406,7 +406,8 @@ mod unopened {
     }
 }
 
-/// An entity with a copy for each of its tags, one that may be missing, and rows besides its own.
+/// An entity with a copy for each of its tags, and one that may be missing.
+#[cfg(feature = "json")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Articles", kind = "article")]
 #[key(partition = "{desk}", row = "article_{id:04}")]
@@ -435,38 +436,46 @@ fn plans_of_addition<E: Declared>(entity: &E, standing: Standing) -> (Option<Str
     (without, planned.and_then(|()| draft.into_plan()).map(|plan| format!("{plan:?}")))
 }
 
+/// Makes sure that both plans are one, of so many rows.
+fn assert_same((without, with): (Option<String>, Result<String>), rows: usize) {
+    let (without, with) = (without.unwrap(), with.unwrap());
+    assert_eq!(without, with);
+    assert_eq!(without.matches("RowWrite {").count(), rows, "{without}");
+}
+
+/// Makes sure that what is refused is planned with a draft, which says why.
+fn assert_refused((without, with): (Option<String>, Result<String>)) {
+    assert_eq!(without, None);
+    with.unwrap_err();
+}
+
 #[test]
 fn an_entity_is_added_without_a_draft_as_it_is_with_one() {
-    let same = |(without, with): (Option<String>, Result<String>), rows: usize| {
-        let (without, with) = (without.unwrap(), with.unwrap());
-        assert_eq!(without, with);
-        assert_eq!(without.matches("RowWrite {").count(), rows, "{without}");
-    };
     let inside = Employee { badge: 7, ..Employee::new(7, "ann@contoso.com") };
-    same(plans_of_addition(&inside, Standing::NEW), 3);
-    same(plans_of_addition(&Employee::new(7, "ann@contoso.com"), Standing::NEW), 2);
-    let tags = |count: usize| (0..count).map(|tag| format!("t{tag:02}")).collect();
-    let article =
-        |count, rank| Article { desk: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
-    for count in [0, 1, 3, 98] {
-        same(plans_of_addition(&article(count, None), Standing::NEW), 1 + count);
-        same(plans_of_addition(&article(count, Some(5)), Standing::NEW), 2 + count);
-    }
+    assert_same(plans_of_addition(&inside, Standing::NEW), 3);
+    assert_same(plans_of_addition(&Employee::new(7, "ann@contoso.com"), Standing::NEW), 2);
     // What is kept of its indexes is planned, and nothing else.
-    same(plans_of_addition(&article(3, Some(5)), Standing::NEW.of_index(1)), 2);
-    // Too many rows, and a key that can't be: both say so with a draft.
-    let refused = [
-        plans_of_addition(&article(100, None), Standing::NEW),
-        plans_of_addition(&article(99, Some(5)), Standing::NEW),
-        plans_of_addition(&Article { desk: "a/b".into(), ..article(1, None) }, Standing::NEW),
-        plans_of_addition(&Employee::new(7, "a/b"), Standing::NEW),
-    ];
-    for (without, with) in refused {
-        assert_eq!(without, None);
-        with.unwrap_err();
-    }
+    assert_same(plans_of_addition(&inside, Standing::NEW.of_index(1)), 2);
+    assert_refused(plans_of_addition(&Employee::new(7, "a/b"), Standing::NEW));
     // Somebody else's copy may stand where one of an index is that is being filled.
     let (without, with) = plans_of_addition(&inside, Standing::NEW.refiling());
     assert_eq!(without, None);
     with.unwrap();
+}
+
+#[cfg(feature = "json")]
+#[test]
+fn an_entity_with_many_copies_is_added_without_a_draft_as_it_is_with_one() {
+    let tags = |count: usize| (0..count).map(|tag| format!("t{tag:02}")).collect();
+    let article =
+        |count, rank| Article { desk: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
+    for count in [0, 1, 3, 98] {
+        assert_same(plans_of_addition(&article(count, None), Standing::NEW), 1 + count);
+        assert_same(plans_of_addition(&article(count, Some(5)), Standing::NEW), 2 + count);
+    }
+    assert_same(plans_of_addition(&article(3, Some(5)), Standing::NEW.of_index(1)), 2);
+    // Too many rows, and a key that can't be.
+    assert_refused(plans_of_addition(&article(100, None), Standing::NEW));
+    assert_refused(plans_of_addition(&article(99, Some(5)), Standing::NEW));
+    assert_refused(plans_of_addition(&Article { desk: "a/b".into(), ..article(1, None) }, Standing::NEW));
 }
