@@ -88,7 +88,7 @@ impl Environment {
             pending: Vec::new(),
         };
         for (record, is_main) in header.trees.iter().zip([false, true]) {
-            // Of the list of free pages the flags say what its keys are; LMDB has them from nowhere else.
+            // The list of free pages has flags, and databases have none: of theirs `described` sees to that.
             let (_, described) = described_with_flags(record).ok_or_else(wrong_record)?;
             whole.tree(is_main, described)?;
         }
