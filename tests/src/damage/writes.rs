@@ -1,6 +1,8 @@
 //! Writing to a damaged store: what is there is not added again, and what was written is read.
 
-use table_core::{Copied, DynamicEntity, DynamicTable, ErrorKind, IfMatch, Key, Result, Store, Stored};
+use table_core::{
+    Copied, DynamicEntity, DynamicTable, ErrorKind, IfMatch, Key, Result, Store, Stored, Table,
+};
 
 use super::people::{Patient, Person, one};
 use super::{Findings, Truth, begun, below};
@@ -9,8 +11,11 @@ use crate::random::Random;
 /// Rows of each table that are written.
 const ROWS: usize = 6;
 
-/// Rows of each table that are written in one load, half of which are there.
-const LOADED: usize = 40;
+/// Rows of each table that are written in one load, half of which are there. So many that leaves are split.
+const LOADED: usize = 120;
+
+/// Persons who are written in one load, a third of whom are there, and a third of whom have others' e-mails.
+const PERSONS_LOADED: u32 = 90;
 
 impl Truth {
     /// Adds what is there, which must be refused; changes, removes and adds rows, and reads them again.
@@ -86,6 +91,7 @@ impl Truth {
             (Err(error), _) | (_, Err(error)) => return findings.error(&error),
         };
         let (exists, taken) = (ErrorKind::EntityAlreadyExists, ErrorKind::UniqueConflict);
+        self.load_persons(&persons, random, findings);
         for round in 0..6 {
             let old = &self.people.persons[below(random, self.people.persons.len())];
             let other = Person { team: old.team.clone(), ..Person::new(100 + round) };
@@ -121,6 +127,39 @@ impl Truth {
             if typed(findings, written) {
                 let read = patients.get(Patient::by_number(&other.team, other.number.as_str()));
                 one(findings, read.map(|row| row.map(|row| row.id)), &other.id);
+            }
+        }
+    }
+}
+
+impl Truth {
+    /// Adds persons who are there, others who have their e-mails, and others, in one load.
+    fn load_persons(&self, persons: &Table<Person>, random: &mut Random, findings: &mut Findings) {
+        let (exists, taken) = (ErrorKind::EntityAlreadyExists, ErrorKind::UniqueConflict);
+        let mut loaded = Vec::new();
+        for id in 1_000..1_000 + PERSONS_LOADED {
+            let old = &self.people.persons[below(random, self.people.persons.len())];
+            let new = Person { team: old.team.clone(), ..Person::new(id) };
+            loaded.push(match id % 3 {
+                0 => (old.clone(), Some(exists)),
+                1 => (Person { email: old.email.clone(), ..new }, Some(taken)),
+                _ => (new, None),
+            });
+        }
+        let mut failures = match persons.bulk_insert(loaded.iter().map(|(person, _)| person)) {
+            Ok(report) => report.failures.into_iter().peekable(),
+            Err(error) => return findings.error(&error),
+        };
+        for ((person, refusal), number) in loaded.iter().zip(0..) {
+            let failure = failures.next_if(|failure| failure.batch == number);
+            let written = failure.map_or(Ok(()), |failure| Err(failure.error));
+            if let Some(refusal) = refusal {
+                refused(findings, written, *refusal, || format!("by a load: {person:?}"));
+            } else if typed(findings, written) {
+                let found = persons.get(Key::of(person));
+                one(findings, found.map(|row| row.map(Stored::into_inner)), person);
+                let by_email = persons.get(Person::by_email(&person.team, person.email.as_str()));
+                one(findings, by_email.map(|row| row.map(Copied::into_inner)), person);
             }
         }
     }

@@ -1,12 +1,13 @@
 //! Every page of a state, once.
 //!
-//! A search or a scan can't tell that a page is used twice, that a page in use is in the list of free ones, or that a
-//! field which LMDB alone goes by is wrong. The pages are read where they are mapped, in the snapshot in which the rest of
-//! a check reads.
+//! A search or a scan can't tell that a page is used twice, that a page in use is in the list of free ones, that a
+//! field which LMDB alone goes by is wrong, or that a key of a branch is not between those that others begin or end with.
+//! The pages are read where they are mapped, in the snapshot in which the rest of a check reads.
 //!
-//! [`walk::verify`] reads the file and asks for more, since nothing else has been looked at by then. Here the scans look at
-//! keys and their order. A page that nobody has is no problem: it costs room, and a copy of the store takes it along.
+//! [`page_walk::verify`] reads the file and asks for more, since nothing else has been looked at by then. A page that nobody
+//! has is no problem: it costs room, and a copy of the store takes it along.
 
+use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use super::free_list::can_be_right;
@@ -32,26 +33,45 @@ struct Whole<'e, 't> {
     seen: Vec<u64>,
     trees: Vec<Tree>,
     /// Pages to look at.
-    pending: Vec<Pending>,
+    pending: Vec<Pending<'t>>,
 }
 
 /// A tree as LMDB's record of it has it. LMDB, and whoever proves that a row is absent, go by what it says.
 struct Tree {
-    /// Whether the databases are entries of it.
-    is_main: bool,
+    kind: Kind,
     depth: u32,
     entries: u64,
     /// The entries of its leaves that were met.
     met: u64,
 }
 
+/// Whose tree it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The list of free pages, whose keys are numbers.
+    Free,
+    /// The unnamed database. The others are entries of it.
+    Main,
+    Named,
+}
+
+impl Kind {
+    /// How keys are ordered.
+    fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
+        // The numbers have as many bytes, the lowest first.
+        if self == Self::Free { one.iter().rev().cmp(other.iter().rev()) } else { one.cmp(other) }
+    }
+}
+
 /// A page to look at.
-struct Pending {
+struct Pending<'t> {
     number: u64,
     /// How many pages are above it in its tree.
     above: u32,
     /// The tree's place among those that are known.
     tree: usize,
+    /// The least key that it may have, and the first that it may not.
+    bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
 }
 
 impl Environment {
@@ -87,10 +107,10 @@ impl Environment {
             trees: Vec::new(),
             pending: Vec::new(),
         };
-        for (record, is_main) in header.trees.iter().zip([false, true]) {
+        for (record, kind) in header.trees.iter().zip([Kind::Free, Kind::Main]) {
             // The list of free pages has flags, and databases have none: of theirs `described` sees to that.
             let (_, described) = described_with_flags(record).ok_or_else(wrong_record)?;
-            whole.tree(is_main, described)?;
+            whole.tree(kind, described)?;
         }
         while let Some(page) = whole.pending.pop() {
             whole.page(&page)?;
@@ -120,18 +140,18 @@ impl Environment {
     }
 }
 
-impl Whole<'_, '_> {
+impl<'t> Whole<'_, 't> {
     /// A tree of so many levels and entries, with this root.
-    fn tree(&mut self, is_main: bool, (depth, entries, root): (u32, u64, u64)) -> Result<()> {
+    fn tree(&mut self, kind: Kind, (depth, entries, root): (u32, u64, u64)) -> Result<()> {
         if root == NO_PAGE {
             return if (depth, entries) == (0, 0) { Ok(()) } else { Err(wrong_record()) };
         }
         let tree = self.trees.len();
-        self.trees.push(Tree { is_main, depth, entries, met: 0 });
-        self.visit(Pending { number: root, above: 0, tree })
+        self.trees.push(Tree { kind, depth, entries, met: 0 });
+        self.visit(Pending { number: root, above: 0, tree, bounds: (None, None) })
     }
 
-    fn visit(&mut self, page: Pending) -> Result<()> {
+    fn visit(&mut self, page: Pending<'t>) -> Result<()> {
         self.claim(page.number, 1)?;
         if page.above >= page_walk::DEEPEST {
             return Err(corrupt(format!("page {} lies deeper than any tree", page.number)));
@@ -159,7 +179,7 @@ impl Whole<'_, '_> {
         Ok(())
     }
 
-    fn page(&mut self, &Pending { number, above, tree }: &Pending) -> Result<()> {
+    fn page(&mut self, &Pending { number, above, tree, bounds }: &Pending<'t>) -> Result<()> {
         let damaged = || corrupt(format!("page {number} is damaged"));
         let bytes = self.environment.page(self.pages, self.txn, number).ok_or_else(damaged)?;
         let page = Page::parse(bytes, number).ok_or_else(damaged)?;
@@ -171,10 +191,17 @@ impl Whole<'_, '_> {
         if !is_filled {
             return Err(damaged());
         }
+        let kind = self.trees.get(tree).ok_or_else(damaged)?.kind;
+        if !keys_rise(&page, kind, bounds) {
+            return Err(damaged());
+        }
         if page.is_branch() {
             return (0..page.len()).try_for_each(|at| {
-                let number = page.node(at).ok_or_else(damaged)?.child();
-                self.visit(Pending { number, above: above + 1, tree })
+                let node = page.node(at).ok_or_else(damaged)?;
+                // The first key stands for none.
+                let low = if at == 0 { bounds.0 } else { Some(node.key) };
+                let bounds = (low, page.key(at + 1).or(bounds.1));
+                self.visit(Pending { number: node.child(), above: above + 1, tree, bounds })
             });
         }
         let tree = self.trees.get_mut(tree).ok_or_else(damaged)?;
@@ -182,7 +209,7 @@ impl Whole<'_, '_> {
             return Err(wrong_record());
         }
         tree.met += u64::try_from(page.len()).unwrap_or(u64::MAX);
-        let is_main = tree.is_main;
+        let is_main = kind == Kind::Main;
         for at in 0..page.len() {
             let node = page.node(at).ok_or_else(damaged)?;
             match (node.flags, is_main && is_name(node.key)) {
@@ -194,7 +221,7 @@ impl Whole<'_, '_> {
                 // A feature that may be ignored has databases of other names.
                 (SUB_DATABASE, _) if is_main => {
                     let size = usize::try_from(node.size).map_err(|_| damaged())?;
-                    self.tree(false, node.rest.get(..size).and_then(described).ok_or_else(damaged)?)?;
+                    self.tree(Kind::Named, node.rest.get(..size).and_then(described).ok_or_else(damaged)?)?;
                 }
                 // A database that is not said to be one can't be opened. An entry that is said to be one LMDB reads as ever,
                 // and refuses to remove.
@@ -219,6 +246,21 @@ impl Whole<'_, '_> {
         }
         self.claim(first, pages)
     }
+}
+
+/// Whether the keys of a page rise, and stay between those that lead to it.
+fn keys_rise(page: &Page<'_>, kind: Kind, (low, high): (Option<&[u8]>, Option<&[u8]>)) -> bool {
+    // The first key of a branch stands for none. On a leaf the first may be the very key that leads there.
+    let (first, mut before) =
+        if page.is_branch() { (1, low.map(|low| (low, false))) } else { (0, low.map(|low| (low, true))) };
+    (first..page.len()).all(|at| {
+        let Some(key) = page.key(at) else { return false };
+        let rises = before.replace((key, false)).is_none_or(|(before, may_equal)| {
+            let order = kind.compare(before, key);
+            order.is_lt() || may_equal && order.is_eq()
+        });
+        rises && high.is_none_or(|high| kind.compare(key, high).is_lt())
+    })
 }
 
 /// Whether an entry of LMDB's main database is one of the databases that are known.
@@ -348,5 +390,20 @@ mod tests {
         assert!(keys.len() > 201);
         // They stand four bytes before the key, behind the size of the value and before that of the key.
         each_flip_is_found(&store, keys.into_iter().flat_map(|key| [key - 4, key - 3]));
+    }
+
+    #[test]
+    fn a_key_of_a_branch_that_is_not_between_those_of_others_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, place) = store(dir.path());
+        let environment = &store.lmdb().unwrap().environment;
+        let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages.unwrap());
+        let (_, _, root) = described(environment.dbs.main.get(&txn, b"data").unwrap().unwrap()).unwrap();
+        let branch = Page::parse(environment.page(pages, &txn, root).unwrap(), root).unwrap();
+        assert!(branch.is_branch() && branch.len() > 3);
+        // The first key stands for none. Behind the table's number and the partition key stands a zero, which is in all keys:
+        // with any other byte in its place a key is above them.
+        let keys = (1..branch.len()).map(|at| place(branch.key(at).unwrap()));
+        each_flip_is_found(&store, keys.map(|key| key + 2));
     }
 }

@@ -3,7 +3,8 @@
 //! LMDB takes the pages of the list as it finds them there. A number beyond the last page is cut to 48 bits where a branch
 //! holds it, and leads from then on to whatever page has that number: a former one, say, whose rows are sound and out of
 //! date, and which no list says is free any more. So the list is looked at once, under the lock of writers, before the
-//! first write of each opening. What the same process frees later it has found in use.
+//! first write of each opening, and with it the [pages](super::copied_pages) that writes come to change without a look at
+//! them. What the same process frees later it has found in use.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +34,8 @@ impl Environment {
             is_right = can_be_right(&header, freed_by, list);
             if is_right { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        if is_right && is_whole {
+        if is_right && is_whole && self.pages_are_whole(pages, txn, &header, header.free_root) {
+            self.check_small_trees(pages, txn, &header)?;
             self.free_list.0.store(true, Ordering::Relaxed);
             return Ok(());
         }
@@ -56,23 +58,72 @@ pub(super) fn can_be_right(header: &Header, freed_by: u64, list: &[[u8; 8]]) -> 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
     use crate::{DynamicEntity, IfMatch, Store};
 
-    #[test]
-    fn nothing_is_written_by_a_list_of_free_pages_that_can_not_be_right() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("whole");
-        let store = Store::open(&path).unwrap();
+    fn row(number: u32) -> DynamicEntity {
+        DynamicEntity::new("p", format!("row {number:04}")).with("Number", 7)
+    }
+
+    /// A store of which many pages are free.
+    fn store(path: &Path) -> Store {
+        let store = Store::open(path).unwrap();
         let table = store.create_table("Table").unwrap();
-        let row = |number: u32| DynamicEntity::new("p", format!("row {number:04}")).with("Number", 7);
         for number in 0..200 {
             table.insert(&row(number)).unwrap();
         }
         for number in 0..100 {
             table.delete("p", &format!("row {number:04}"), IfMatch::Any).unwrap();
         }
+        store
+    }
+
+    /// Flips bits of a store's file, each in a copy: nothing can be written then, and everything be read.
+    fn nothing_is_written(dir: &Path, file: &[u8], flips: impl Iterator<Item = (usize, usize)>) {
+        for (flip, (at, bit)) in flips.enumerate() {
+            let path = dir.join(format!("flip {flip}"));
+            fs::create_dir(&path).unwrap();
+            let mut damaged = file.to_vec();
+            damaged[at] ^= 1 << bit;
+            fs::write(path.join("data.mdb"), damaged).unwrap();
+            let store = Store::open(&path).unwrap();
+            let table = store.dynamic_table("Table").unwrap();
+            for _ in 0..2 {
+                assert_eq!(
+                    table.insert(&row(0)).unwrap_err().kind(),
+                    ErrorKind::Corrupt,
+                    "byte {at}, bit {bit}"
+                );
+            }
+            assert_eq!(table.get("p", "row 0150").unwrap().unwrap().get("Number"), row(0).get("Number"));
+            assert!(!store.check().unwrap().problems.is_empty());
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_by_a_list_of_free_pages_whose_own_pages_are_not_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("whole");
+        drop(store(&path));
+        let file = fs::read(path.join("data.mdb")).unwrap();
+        let header = Header::read(&mut std::io::Cursor::new(&file)).unwrap();
+        let page = usize::try_from(header.free_root.unwrap() * header.page_size).unwrap();
+        // Where the room on the page ends.
+        let bytes = [page + 14, page + 15];
+        nothing_is_written(
+            dir.path(),
+            &file,
+            bytes.into_iter().flat_map(|at| (0..8).map(move |bit| (at, bit))),
+        );
+    }
+
+    #[test]
+    fn nothing_is_written_by_a_list_of_free_pages_that_can_not_be_right() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("whole");
+        let store = store(&path);
         // Where the numbers lie in the file.
         let environment = &store.lmdb().unwrap().environment;
         let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());
@@ -89,27 +140,14 @@ mod tests {
         assert!(places.len() > 3, "{places:?}");
         let last_page = header.last_page;
         drop(txn);
-        drop((table, store));
+        drop(store);
         let file = fs::read(path.join("data.mdb")).unwrap();
-        for bit in 0..64 {
+        let flips = (0..64).filter_map(|bit| {
             let (at, number) = places[bit % places.len()];
-            if (FIRST_PAGE..=last_page).contains(&(number ^ 1 << bit)) {
-                // It may be another page that is free, or one in use, and in its order.
-                continue;
-            }
-            let path = dir.path().join(format!("bit {bit}"));
-            fs::create_dir(&path).unwrap();
-            let mut damaged = file.clone();
-            damaged[at + bit / 8] ^= 1 << (bit % 8);
-            assert_ne!(damaged, file);
-            fs::write(path.join("data.mdb"), damaged).unwrap();
-            let store = Store::open(&path).unwrap();
-            let table = store.dynamic_table("Table").unwrap();
-            for _ in 0..2 {
-                assert_eq!(table.insert(&row(0)).unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
-            }
-            assert_eq!(table.get("p", "row 0150").unwrap().unwrap().get("Number"), row(0).get("Number"));
-            assert!(!store.check().unwrap().problems.is_empty());
-        }
+            // It may be another page that is free, or one in use, and in its order.
+            let is_a_page = (FIRST_PAGE..=last_page).contains(&(number ^ 1 << bit));
+            (!is_a_page).then_some((at + bit / 8, bit % 8))
+        });
+        nothing_is_written(dir.path(), &file, flips);
     }
 }

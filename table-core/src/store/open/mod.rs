@@ -9,12 +9,14 @@
 //!    under the lock's name is a file, and this store's alone; [`one_name`]: so is the data file.
 //! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
 //!    now is any page but the header's touched through the map.
-//! 6. The store's own record says whether this library can read it.
-//! 7. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
+//! 6. For writing: the pages on which LMDB finds its databases hold nothing but whole entries.
+//! 7. The store's own record says whether this library can read it.
+//! 8. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
 //!
 //! [`compact`] puts another file in a store's place, and [`turn`] keeps it apart from openings. [`copy`] writes a store into another directory, by the same steps as making one.
 
 mod compact;
+mod copied_pages;
 mod copy;
 mod create;
 mod every_page;
@@ -236,6 +238,9 @@ impl Environment {
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
         let env = open_sound(&path, &mut file, identity, sizes, Meta::number_of, options)?;
         let data = path.join(DATA);
+        if LAYOUT_KNOWN && !options.read_only {
+            check_records(&env, &mut file, &data)?;
+        }
         let mut dbs = match open_databases(&env, &path) {
             Err(error) if error.kind() == ErrorKind::Superseded => {
                 if options.read_only {
@@ -365,6 +370,29 @@ fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
     drop(reader);
     checked
 }
+
+/// Refuses a store where an entry of the small records is said to lie elsewhere than on its page. LMDB follows it there: to
+/// a former page, say, that has an entry of the same key, and takes a database to be what it was. What is then written goes
+/// to pages that are others' by now.
+///
+/// Reading alone overwrites nothing, so a store that is open for that is not refused, and what is left of it can be had.
+fn check_records(env: &LmdbEnv, file: &mut File, data: &Path) -> Result<()> {
+    pinned(env, file, data, |_, header, file| {
+        // That another program's file is none is said by those that open the databases.
+        let is_ours = |record: &[u8]| Meta::number_of(record).is_some();
+        page_walk::check_records(file, header, is_ours).map_err(|flaw| {
+            let flaw = match flaw {
+                Flaw::Unfit(kind, what) => Flaw::Unfit(kind, format!("{what}; {SALVAGE}")),
+                unread @ Flaw::Unread(_) => unread,
+            };
+            flaw.of(data)
+        })
+    })
+}
+
+/// What is to be done about a store that can't be written to.
+const SALVAGE: &str =
+    "take the store from a backup, or what can be read out of this one, opened by `OpenOptions::read_only`";
 
 /// Opens the databases of a store that this library can read.
 fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {

@@ -10,11 +10,13 @@ use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, OVERFLOW, SUB_DAT
 
 mod free;
 mod full;
+mod records;
 
 pub(super) use self::free::each_freed;
 pub(super) use self::full::verify;
 #[cfg(feature = "encrypt")]
 pub(super) use self::full::verify_unnamed;
+pub(super) use self::records::check_records;
 
 const PAGE_HEADER: u64 = 16;
 /// Deeper trees LMDB itself can't follow.

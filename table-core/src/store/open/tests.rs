@@ -21,6 +21,7 @@ mod flushes;
 mod hostile;
 #[cfg(unix)]
 mod names;
+mod records;
 mod sharing;
 #[cfg(unix)]
 mod turns;

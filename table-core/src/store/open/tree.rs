@@ -101,9 +101,19 @@ impl<'p> Page<'p> {
 
     /// Bytes that are free.
     fn room(&self) -> usize {
-        let end =
-            |at: usize| self.bytes.get(at..).and_then(|bytes| Fields(bytes).u16()).map_or(0, usize::from);
-        end(14).saturating_sub(end(12))
+        self.upper().saturating_sub(HEADER + 2 * self.len())
+    }
+
+    /// Where the room on the page ends, as its header says.
+    fn upper(&self) -> usize {
+        self.bytes.get(14..).and_then(|bytes| Fields(bytes).u16()).map_or(0, usize::from)
+    }
+
+    /// Whether the room ends where the lowest entry begins.
+    #[inline]
+    fn has_right_room(&self) -> bool {
+        let lowest = self.offsets.iter().map(|offset| u16::from_le_bytes(*offset)).min();
+        lowest.map(usize::from) == Some(self.upper())
     }
 
     #[inline]
@@ -117,7 +127,7 @@ impl<'p> Page<'p> {
 
     /// The key of an entry.
     #[inline]
-    fn key(&self, at: usize) -> Option<&'p [u8]> {
+    pub(super) fn key(&self, at: usize) -> Option<&'p [u8]> {
         let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?));
         let (size, rest) = self.bytes.get(start + KEY_SIZE..)?.split_first_chunk()?;
         rest.get(..usize::from(u16::from_le_bytes(*size)))
@@ -320,19 +330,7 @@ impl Tree {
         row.map(|row| Some((number, row))).ok_or_else(damaged)
     }
 
-    /// The way to the leaf of a key.
-    #[inline]
-    fn way<'t, 's>(
-        &self,
-        environment: &Environment,
-        txn: &'t heed::RoTxn<'_>,
-        key: &[u8],
-        steps: &'s mut Steps,
-    ) -> Result<Way<'t, 's>> {
-        self.descend(environment, txn, key, steps, |_, _, _| Ok(()))
-    }
-
-    /// The same; `at_branch` is given each branch, its number, and the place of the entry that is taken, with whether that has
+    /// The way to the leaf of a key; `at_branch` is given each branch, its number, and the place of the entry that is taken, with whether that has
     /// the very key.
     #[inline]
     fn descend<'t, 's>(

@@ -150,14 +150,18 @@ impl<'t, K: Kept> Proven<'t, K> {
         }
     }
 
-    /// Makes sure that LMDB comes to the right places for the records that a plan adds. After the first of them a leaf has other
-    /// entries, and a search looks at others of them than the proof has looked at. One that does not find what it is to
-    /// replace or to remove is told by the count of records.
+    /// Makes sure that LMDB comes to the right places for the records that a plan adds, and copies pages whole. After the first of
+    /// them a leaf has other entries, and a search looks at others of them than the proof has looked at. One that does not find
+    /// what it is to replace or to remove is told by the count of records.
     pub(in crate::store) fn check_order<R>(&self, writes: &Writes<R>) -> Result<()> {
         if let Some(tree) = Tree::of_late(self.environment, K::DATABASE, self.txn, self.state)? {
             let mut explored = Explored::default();
-            for key in writes.added() {
-                tree.check_order_around(self.environment, self.txn, key, &mut explored)?;
+            for (key, is_added) in writes.keys() {
+                if is_added {
+                    tree.check_order_around(self.environment, self.txn, key, &mut explored)?;
+                } else {
+                    tree.check_copied(self.environment, self.txn, key, &mut explored)?;
+                }
             }
         }
         Ok(())

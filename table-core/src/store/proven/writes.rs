@@ -32,10 +32,9 @@ impl<R> Writes<R> {
         self.0.get(key)
     }
 
-    /// The keys of the records that are added, in their order.
-    pub(super) fn added(&self) -> impl Iterator<Item = &[u8]> {
-        let added = self.0.iter().filter(|(_, write)| matches!(write, Write::Add(_)));
-        added.map(|(key, _)| key.as_slice())
+    /// The keys of the records, in their order, and whether each is added.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (&[u8], bool)> {
+        self.0.iter().map(|(key, write)| (key.as_slice(), matches!(write, Write::Add(_))))
     }
 
     /// Has a record in the place of one that was found, or of none; or that one removed.

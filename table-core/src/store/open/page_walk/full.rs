@@ -70,6 +70,12 @@ fn verify_as(
     Ok(used)
 }
 
+/// How many levels the unnamed database's tree has, unless it has flags.
+pub(super) fn depth_of_plain_main(header: &Header) -> Option<u32> {
+    let [_, main] = &header.trees;
+    Tree::parse(main).filter(|tree| tree.flags == 0).map(|tree| tree.depth.into())
+}
+
 /// A database's description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tree {
@@ -328,7 +334,7 @@ struct Place<'p> {
 }
 
 /// The entries of a page that they fill without a gap; `None` if it is another page, or damaged.
-fn nodes(page: &[u8], number: u64, is_leaf: bool) -> Option<Vec<Node<'_>>> {
+pub(super) fn nodes(page: &[u8], number: u64, is_leaf: bool) -> Option<Vec<Node<'_>>> {
     let mut fields = Fields(page);
     let is = fields.u64()?;
     fields.u16()?;
@@ -359,7 +365,7 @@ fn nodes(page: &[u8], number: u64, is_leaf: bool) -> Option<Vec<Node<'_>>> {
     (end == page.len()).then_some(nodes)
 }
 
-fn damaged(number: u64) -> Flaw {
+pub(super) fn damaged(number: u64) -> Flaw {
     Flaw::corrupt(format!("is damaged: page {number} is not what its tree needs there"))
 }
 

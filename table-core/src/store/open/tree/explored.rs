@@ -11,6 +11,7 @@ use crate::store::lmdb::pages::{damaged, is_whole};
 pub(crate) struct Explored {
     /// Branches whose keys rise.
     pub(super) branches: BTreeSet<u64>,
+    pub(super) rooms: Rooms,
     pub(super) leaves: Leaves,
     /// The places where rows were missed last: rows that are written one after the other often stand there, too.
     pub(super) gaps: [Option<Gap>; GAPS],
@@ -20,6 +21,30 @@ pub(crate) struct Explored {
     pub(super) steps: Steps,
     /// Whether that is the way to the row that was asked for last, and it is not known yet what becomes of the row.
     pub(super) has_way: bool,
+}
+
+/// Of the upper levels, the branch that was met last and whose room is where its header says.
+#[derive(Debug, Default)]
+pub(super) struct Rooms([u64; ROOMS]);
+
+/// The levels of which that is remembered.
+const ROOMS: usize = 4;
+
+impl Rooms {
+    /// Makes sure of the room on a branch that is so many levels below the root. Of a page that it is about to change, LMDB
+    /// copies what lies before the room and what lies behind it, as the header says where it ends.
+    #[inline]
+    pub(super) fn check(&mut self, level: usize, number: u64, branch: &Page<'_>) -> Result<()> {
+        let known = self.0.get_mut(level);
+        if known.as_ref().is_some_and(|known| **known == number) {
+            return Ok(());
+        }
+        if !branch.has_right_room() {
+            return Err(damaged());
+        }
+        known.into_iter().for_each(|known| *known = number);
+        Ok(())
+    }
 }
 
 /// The leaves that were met.
@@ -95,6 +120,7 @@ impl Default for Explored {
     fn default() -> Self {
         Self {
             branches: BTreeSet::new(),
+            rooms: Rooms::default(),
             leaves: Leaves::default(),
             gaps: [None; GAPS],
             order: ORDER,
@@ -209,6 +235,7 @@ impl Explored {
     /// Forgets everything: another transaction begins.
     pub(crate) fn begin(&mut self) {
         self.branches.clear();
+        self.rooms = Rooms::default();
         self.leaves.0.clear();
         (self.gaps, self.order, self.has_way) = ([None; GAPS], ORDER, false);
     }

@@ -10,7 +10,7 @@ use super::explored::{Explored, GAPS, Gap, Leaf, Spot};
 use super::paths::is_last;
 use super::{Around, LEVELS, Steps, Tree, Way};
 use crate::error::Result;
-use crate::store::lmdb::pages::{damaged, is_whole};
+use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
 
 impl Tree {
     /// Whether a key has no row. `verify` is given the keys and values beside it.
@@ -25,7 +25,7 @@ impl Tree {
             return Ok(true);
         }
         let mut steps = Steps::default();
-        let way = self.way(environment, txn, key, &mut steps)?;
+        let way = self.descend(environment, txn, key, &mut steps, |_, _, _| Ok(()))?;
         let mut leaf = Leaf::of(&way)?;
         Ok(self.gap(environment, txn, (key, &way), &mut leaf, verify)?.is_some())
     }
@@ -43,7 +43,7 @@ impl Tree {
             return Ok(true);
         }
         explored.has_way = false;
-        let way = self.way(environment, txn, key, &mut explored.steps)?;
+        let way = self.way(environment, txn, key, (&mut explored.steps, &mut explored.rooms))?;
         let leaf = explored.leaves.of(&way)?;
         if length > 0 && leaf.gets(length) {
             self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
@@ -68,7 +68,7 @@ impl Tree {
         if self.is_empty()? {
             return Ok(None);
         }
-        let way = self.way_to_change(environment, txn, key, &mut explored.steps)?;
+        let way = self.way_to_change(environment, txn, key, (&mut explored.steps, &mut explored.rooms))?;
         let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
         if !found {
             return Ok(None);
@@ -96,7 +96,7 @@ impl Tree {
         let way = if std::mem::take(&mut explored.has_way) {
             self.way_of(environment, txn, &explored.steps)?
         } else {
-            self.way_again(environment, txn, key, &mut explored.steps)?
+            self.way_again(environment, txn, key, (&mut explored.steps, &mut explored.rooms))?
         };
         let leaf = explored.leaves.of(&way)?;
         let asks = leaf.changes(old, new.unwrap_or_default(), self.pages.size());
@@ -123,12 +123,28 @@ impl Tree {
         if self.is_empty()? {
             return Ok(());
         }
-        let way = self.way(environment, txn, key, &mut explored.steps)?;
+        let way = self.way(environment, txn, key, (&mut explored.steps, &mut explored.rooms))?;
         let leaf = explored.leaves.of(&way)?;
         if !leaf.in_order {
             self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
         }
         Ok(())
+    }
+
+    /// Makes sure that the pages on the way to a key are what LMDB copies of them when it changes what is there.
+    pub(crate) fn check_copied(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        key: &[u8],
+        explored: &mut Explored,
+    ) -> Result<()> {
+        explored.forget_way();
+        if self.is_empty()? {
+            return Ok(());
+        }
+        let way = self.way(environment, txn, key, (&mut explored.steps, &mut explored.rooms))?;
+        explored.leaves.of(&way).map(drop)
     }
 
     /// Makes sure of the pages beside those on a way: LMDB takes entries out of them, or puts entries there, when it joins
@@ -258,7 +274,8 @@ impl Tree {
         if leaf.in_order { Ok(()) } else { Err(damaged()) }
     }
 
-    /// Makes sure that the keys of a branch rise, and that each of its entries lies on its page.
+    /// Makes sure that the keys of a branch rise, and that its entries fill it: one that is added comes to lie before the
+    /// lowest, as far as the page's header says where that is.
     fn check_rises(
         &self,
         environment: &Environment,
@@ -268,7 +285,7 @@ impl Tree {
     ) -> Result<()> {
         if !known.contains(&number) {
             let branch = self.page(environment, txn, number)?;
-            if !branch.rises() {
+            if !branch.rises() || !is_whole_branch(branch.bytes) {
                 return Err(damaged());
             }
             // Only now: of one whose keys don't rise, the next plan of the transaction must be told as well.

@@ -60,7 +60,7 @@ impl<'r, 't> Rising<'r, 't> {
             return Ok(true);
         }
         self.explored.forget_way();
-        let (leaves, steps) = (&mut self.explored.leaves, &mut self.explored.steps);
+        let Explored { branches, leaves, steps, rooms, .. } = &mut *self.explored;
         let at = self.at.take();
         let is_in_gap = at.as_ref().is_some_and(|at| match at.end {
             End::Key(end) => key < end,
@@ -78,14 +78,14 @@ impl<'r, 't> Rising<'r, 't> {
                 (tree.way_of(environment, txn, steps)?, at.leaf)
             }
             _ => {
-                let way = tree.way(environment, txn, key, steps)?;
+                let way = tree.way(environment, txn, key, (steps, rooms))?;
                 let place = leaves.place(&way, self.is_first)?;
                 (way, place)
             }
         };
         let leaf = leaves.get(place)?;
         if leaf.gets(length) {
-            tree.learn_order(environment, txn, &way, leaf, &mut self.explored.branches)?;
+            tree.learn_order(environment, txn, &way, leaf, branches)?;
         }
         if is_in_gap {
             self.at = at;

@@ -1,5 +1,6 @@
 use std::os::unix::fs::FileExt;
 
+use super::explored::Rooms;
 use super::ways::Steps;
 use super::{Explored, HEADER, Rising, Tree};
 use crate::error::ErrorKind;
@@ -31,7 +32,7 @@ fn the_way_that_is_kept_is_the_one_that_a_search_goes() {
         assert_eq!(tree.row_and_way(environment, &txn, key).unwrap(), Some(bytes));
         let kept = recall(tree.state, key).unwrap();
         let mut gone = Steps::default();
-        tree.way(environment, &txn, key, &mut gone).unwrap();
+        tree.way(environment, &txn, key, (&mut gone, &mut Rooms::default())).unwrap();
         assert_eq!((kept.pages(), kept.height()), (gone.pages(), 2));
         assert!(kept.branches().eq(gone.branches()));
         // It is the way to this row in this state.
@@ -61,7 +62,7 @@ fn the_way_that_is_kept_is_proved_as_one_that_is_searched_for() {
             let txn = environment.read_txn().unwrap();
             let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
             tree.row_and_way(environment, &txn, key).unwrap().unwrap();
-            tree.way(environment, &txn, key, &mut steps).unwrap();
+            tree.way(environment, &txn, key, (&mut steps, &mut Rooms::default())).unwrap();
         }
         for (branch, at) in steps.branches() {
             let (txn, size) = (environment.write_txn().unwrap(), environment.dbs.pages.unwrap().size());
@@ -265,6 +266,50 @@ fn a_load_does_not_split_leaves_under_a_damaged_key_of_a_branch() {
             assert!(added.len() <= keys.len() + 3, "{} rows were added", added.len());
             assert_there(&table, (0..500).map(|number| number * 2).chain(added));
         }
+    }
+}
+
+/// LMDB copies a page before it changes it: what lies before the room, and what lies behind it, as the page's header says where
+/// that ends. And it puts a further entry there.
+#[test]
+fn nothing_is_written_under_a_branch_whose_room_is_not_where_its_header_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let row = |number: u32| DynamicEntity::new("p", row_key(number)).with("Text", "x".repeat(60));
+    let root = {
+        let store = Store::open(&path).unwrap();
+        let table = store.create_table("Table").unwrap();
+        for number in 0..500 {
+            table.insert(&row(number * 2)).unwrap();
+        }
+        let environment = &store.lmdb().unwrap().environment;
+        let txn = environment.read_txn().unwrap();
+        let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+        assert_eq!(tree.depth, 2);
+        usize::try_from(tree.root).unwrap() * tree.pages.size()
+    };
+    let data = path.join("data.mdb");
+    let whole = std::fs::read(&data).unwrap();
+    let corrupt = |done: crate::Result<()>| assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt);
+    // The end of the room is the last field of the header.
+    for (byte, bit) in [14, 15].into_iter().flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {
+        let mut bytes = whole.clone();
+        bytes[root + byte] ^= 1 << bit;
+        std::fs::write(&data, bytes).unwrap();
+        let store = Store::open(&path).unwrap();
+        let table = store.dynamic_table("Table").unwrap();
+        for number in [1, 499, 999] {
+            let there = row(number - 1);
+            corrupt(table.insert(&row(number)).map(drop));
+            corrupt(table.merge(&there, IfMatch::Any).map(drop));
+            corrupt(table.replace(&there, IfMatch::Any).map(drop));
+            corrupt(table.insert_or_replace(&there).map(drop));
+            corrupt(table.delete("p", there.row_key(), IfMatch::Any));
+            let loaded = [number, number + 1].map(|number| table.batch("p").insert(row(number)));
+            assert_eq!(store.bulk(loaded).unwrap().committed, 0);
+        }
+        assert_there(&table, (0..500).map(|number| number * 2));
+        assert!(!store.check().unwrap().problems.is_empty());
     }
 }
 

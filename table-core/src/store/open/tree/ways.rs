@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use super::super::Environment;
+use super::explored::Rooms;
 use super::{LEVELS, Page, Tree};
 use crate::error::Result;
 use crate::store::lmdb::pages::damaged;
@@ -138,15 +139,32 @@ impl Tree {
         Ok(Some(row))
     }
 
-    /// The way to a row that is to be changed. No entry that it takes is one that damage has made another's.
+    /// The way to the leaf of a key, for a write: LMDB copies the pages on it.
+    #[inline]
+    pub(super) fn way<'t, 's>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+        (steps, rooms): (&'s mut Steps, &mut Rooms),
+    ) -> Result<Way<'t, 's>> {
+        let mut level = 0..;
+        self.descend(environment, txn, key, steps, |branch, number, _| {
+            rooms.check(level.next().unwrap_or_default(), number, &branch)
+        })
+    }
+
+    /// The same to a row that is to be changed. No entry that it takes is one that damage has made another's.
     pub(super) fn way_to_change<'t, 's>(
         &self,
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
-        steps: &'s mut Steps,
+        (steps, rooms): (&'s mut Steps, &mut Rooms),
     ) -> Result<Way<'t, 's>> {
-        self.descend(environment, txn, key, steps, |branch, _, taken| {
+        let mut level = 0..;
+        self.descend(environment, txn, key, steps, |branch, number, taken| {
+            rooms.check(level.next().unwrap_or_default(), number, &branch)?;
             if branch.rises_around(taken) { Ok(()) } else { Err(damaged()) }
         })
     }
@@ -158,15 +176,17 @@ impl Tree {
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
-        steps: &'s mut Steps,
+        (steps, rooms): (&'s mut Steps, &mut Rooms),
     ) -> Result<Way<'t, 's>> {
         if !environment.last_way.recall(self.state, key, steps) {
-            return self.way_to_change(environment, txn, key, steps);
+            return self.way_to_change(environment, txn, key, (steps, rooms));
         }
         environment.check_pages_in_use(txn, self.state, steps.pages())?;
-        for (number, at) in steps.branches() {
+        for (level, (number, at)) in steps.branches().enumerate() {
+            let branch = self.page(environment, txn, number)?;
+            rooms.check(level, number, &branch)?;
             // Whether the search has met the very key is not known any more.
-            if !self.page(environment, txn, number)?.rises_around((at, true)) {
+            if !branch.rises_around((at, true)) {
                 return Err(damaged());
             }
         }

@@ -1,0 +1,110 @@
+//! Pages that LMDB copies to change them.
+//!
+//! It copies what lies before the room on a page, and what lies behind it, as the page's header says where that ends. Where a
+//! flipped bit says otherwise the copy lacks entries, and has in their place what the memory held before: such as those of a
+//! former page. Of the rows, and of what the features keep, each page is looked at on the way to what is changed. The list of
+//! free pages and the small databases are looked at as a whole, before the first write of each opening.
+
+use super::header::Header;
+use super::tree::{Page, described};
+use super::{Environment, NAMES};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::lmdb;
+use crate::store::lmdb::pages::{Pages, damaged, is_whole, is_whole_branch};
+
+impl Environment {
+    /// Whether the pages of a tree are filled by their entries, as far as they are branches and leaves of it.
+    pub(super) fn pages_are_whole(
+        &self,
+        pages: Pages,
+        txn: &heed::RoTxn<'_>,
+        header: &Header,
+        root: Option<u64>,
+    ) -> bool {
+        let mut pending: Vec<u64> = root.into_iter().collect();
+        // A page may lead back.
+        let mut left = header.last_page;
+        while let Some(number) = pending.pop() {
+            let page = self.page(pages, txn, number).and_then(|bytes| Page::parse(bytes, number));
+            let Some(page) = page.filter(|_| left > 0) else { return false };
+            left -= 1;
+            if !page.is_branch() {
+                if is_whole(page.bytes) {
+                    continue;
+                }
+                return false;
+            }
+            let children: Option<Vec<_>> = (0..page.len()).map(|at| Some(page.node(at)?.child())).collect();
+            match children.filter(|_| is_whole_branch(page.bytes)) {
+                Some(children) => pending.extend(children),
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Makes sure of the pages of the names, of the catalog, and of what is noted of dropped tables.
+    pub(super) fn check_small_trees(
+        &self,
+        pages: Pages,
+        txn: &heed::RoTxn<'_>,
+        header: &Header,
+    ) -> Result<()> {
+        let [_, small @ ..] = NAMES;
+        for name in small {
+            let record = self.dbs.main.get(txn, name.as_bytes()).map_err(lmdb::error)?;
+            let (depth, _, root) = record.and_then(described).ok_or_else(damaged)?;
+            if depth > 0 && !self.pages_are_whole(pages, txn, header, Some(root)) {
+                return Err(Error::new(ErrorKind::Corrupt).because(format!(
+                    "a page of LMDB's database `{name}` is damaged, and a write could lose what is on it; take the store \
+                     from a backup, or copy what can be read by `Store::copy_to`"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DynamicEntity, Store};
+
+    #[test]
+    fn nothing_is_written_where_the_room_on_a_page_of_a_small_database_is_not_where_its_header_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store");
+        let row = |number: u32| DynamicEntity::new("p", number.to_string()).with("Number", number);
+        let roots = {
+            let store = Store::open(&path).unwrap();
+            store.create_table("Table").unwrap().insert(&row(1)).unwrap();
+            let environment = &store.lmdb().unwrap().environment;
+            let txn = environment.read_txn().unwrap();
+            let root = |name: &str| described(environment.dbs.main.get(&txn, name.as_bytes()).unwrap()?);
+            ["names", "catalog"].map(|name| {
+                usize::try_from(root(name).unwrap().2).unwrap() * environment.dbs.pages.unwrap().size()
+            })
+        };
+        let data = path.join("data.mdb");
+        let whole = std::fs::read(&data).unwrap();
+        let corrupt =
+            |done: Result<()>, bit| assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
+        for (of_names, bit) in [true, false].into_iter().flat_map(|of| (0..16).map(move |bit| (of, bit))) {
+            let mut bytes = whole.clone();
+            bytes[roots[usize::from(!of_names)] + 14 + bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&data, bytes).unwrap();
+            let store = Store::open(&path).unwrap();
+            corrupt(store.create_table("Other").map(drop), bit);
+            let table = store.dynamic_table("Table");
+            // A table is found on a page of the catalog that is whole.
+            assert_eq!(table.is_ok(), of_names);
+            if let Ok(table) = table {
+                corrupt(table.insert(&row(2)).map(drop), bit);
+                assert_eq!(table.get("p", "1").unwrap().unwrap().get("Number"), row(1).get("Number"));
+            }
+            assert!(!store.check().unwrap().problems.is_empty());
+        }
+        std::fs::write(&data, whole).unwrap();
+        Store::open(&path).unwrap().dynamic_table("Table").unwrap().insert(&row(2)).unwrap();
+    }
+}
