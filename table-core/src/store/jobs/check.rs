@@ -107,7 +107,7 @@ impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each blob has its segments; of what is to follow nothing is missing; each page is used once, and is not among the free ones; each database is as deep as LMDB's record of it says, and has as many entries. It reads
+    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each blob has its segments; of what is to follow nothing is missing; each page is used once, and is not among the free ones, and its keys are between those that lead there; each database is as deep as LMDB's record of it says, and has as many entries. It reads
     /// one snapshot and holds up no writer. Beside that, copies are compared with their entities, as far as the store knows
     /// how those are declared ([`wrong_copies`](CheckReport::wrong_copies)).
     ///

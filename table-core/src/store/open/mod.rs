@@ -42,6 +42,7 @@ pub(crate) mod side;
 mod space;
 mod tree;
 mod turn;
+mod used_pages;
 #[cfg(feature = "encrypt")]
 mod whole;
 

@@ -1,0 +1,92 @@
+//! The pages that are in use, as far as branches tell.
+//!
+//! Nothing in the list of free pages says that a number is right: one flipped bit may make it another page's, which LMDB then
+//! gives to whoever writes next, and what stands there is lost. The branches have the numbers of all pages of the trees but
+//! their roots, and are a hundredth of them. Pages of large values are not told: a value that is written over is found by
+//! its checksum.
+
+use super::Environment;
+use super::header::Header;
+use super::page_walk::DEEPEST;
+use super::tree::{NO_PAGE, Page, described, described_with_flags};
+use crate::store::lmdb::pages::{Pages, SUB_DATABASE};
+
+/// As many branches are read: those of some six gigabytes of rows. More would take the first write of an opening longer than
+/// that is worth; [`OpenOptions::verify_first`](super::OpenOptions::verify_first) looks at all there is.
+const MOST_BRANCHES: usize = 1 << 14;
+
+/// Pages, a bit for each.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PageSet(Vec<u64>);
+
+impl PageSet {
+    /// None of so many pages.
+    fn new(pages: u64) -> Self {
+        Self(vec![0; usize::try_from(pages / 64 + 1).unwrap_or_default()])
+    }
+
+    /// Adds a page; whether it was not there before. One beyond the last is never there.
+    pub(super) fn add(&mut self, number: u64) -> bool {
+        let word = usize::try_from(number / 64).ok().and_then(|word| self.0.get_mut(word));
+        word.is_some_and(|word| {
+            let (before, bit) = (*word, 1 << (number % 64));
+            *word |= bit;
+            before & bit == 0
+        })
+    }
+}
+
+/// A page of a tree that is to be looked at.
+struct Place {
+    number: u64,
+    /// How many levels the tree has from here down to the leaves.
+    levels: u32,
+    /// Whether databases are entries of the tree's leaves.
+    is_main: bool,
+}
+
+impl Environment {
+    /// The branches and leaves that a state uses. What damaged pages lead to is not among them. `None` of a tree so large that
+    /// nobody has looked.
+    pub(super) fn used_pages(&self, pages: Pages, txn: &heed::RoTxn<'_>, header: &Header) -> Option<PageSet> {
+        let mut used = PageSet::new(header.last_page);
+        let (mut pending, mut branches) = (Vec::new(), 0);
+        let begin = |pending: &mut Vec<Place>, used: &mut PageSet, (levels, _, number), is_main| {
+            if number != NO_PAGE && (1..=DEEPEST).contains(&levels) {
+                used.add(number);
+                pending.push(Place { number, levels, is_main });
+            }
+        };
+        for (record, is_main) in header.trees.iter().zip([false, true]) {
+            if let Some((_, tree)) = described_with_flags(record) {
+                begin(&mut pending, &mut used, tree, is_main);
+            }
+        }
+        while let Some(Place { number, levels, is_main }) = pending.pop() {
+            if levels == 1 && !is_main {
+                continue;
+            }
+            let page = self.page(pages, txn, number).and_then(|bytes| Page::parse(bytes, number));
+            let Some(page) = page.filter(|page| page.is_branch() == (levels > 1)) else { continue };
+            branches += usize::from(page.is_branch());
+            if branches > MOST_BRANCHES {
+                return None;
+            }
+            for node in (0..page.len()).filter_map(|at| page.node(at)) {
+                if page.is_branch() {
+                    used.add(node.child());
+                    // Of a leaf no more is asked, but where databases may be its entries.
+                    if levels > 2 || is_main {
+                        pending.push(Place { number: node.child(), levels: levels - 1, is_main });
+                    }
+                } else if node.flags & SUB_DATABASE != 0 {
+                    let record = usize::try_from(node.size).ok().and_then(|size| node.rest.get(..size));
+                    if let Some(tree) = record.and_then(described) {
+                        begin(&mut pending, &mut used, tree, false);
+                    }
+                }
+            }
+        }
+        Some(used)
+    }
+}
