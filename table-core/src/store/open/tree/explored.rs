@@ -42,7 +42,9 @@ impl Rooms {
         if !branch.has_right_room() {
             return Err(damaged());
         }
-        known.into_iter().for_each(|known| *known = number);
+        if let Some(known) = known {
+            *known = number;
+        }
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::explored::{Explored, GAPS, Gap, Leaf, Spot};
 use super::paths::is_last;
 use super::{Around, LEVELS, Steps, Tree, Way};
 use crate::error::Result;
-use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
+use crate::store::lmdb::pages::{damaged, is_whole};
 
 impl Tree {
     /// Whether a key has no row. `verify` is given the keys and values beside it.
@@ -274,8 +274,8 @@ impl Tree {
         if leaf.in_order { Ok(()) } else { Err(damaged()) }
     }
 
-    /// Makes sure that the keys of a branch rise, and that its entries fill it: one that is added comes to lie before the
-    /// lowest, as far as the page's header says where that is.
+    /// Makes sure that the keys of a branch rise, that each of its entries lies on its page, and that one which is added comes to
+    /// lie before them.
     fn check_rises(
         &self,
         environment: &Environment,
@@ -285,7 +285,7 @@ impl Tree {
     ) -> Result<()> {
         if !known.contains(&number) {
             let branch = self.page(environment, txn, number)?;
-            if !branch.rises() || !is_whole_branch(branch.bytes) {
+            if !branch.rises() || !branch.has_right_room() {
                 return Err(damaged());
             }
             // Only now: of one whose keys don't rise, the next plan of the transaction must be told as well.
