@@ -58,7 +58,10 @@ impl<'b> BlobDraft<'b> {
 
     /// What is to be written, in places that LMDB comes to.
     pub(in crate::store) fn end(self) -> Result<DraftedBlobs> {
-        self.view.check_order(&self.drafted.writes)?;
+        let DraftedBlobs { writes, directory, ledger, .. } = &self.drafted;
+        let counts = directory.iter().map(|_| (keys::DIRECTORY.as_slice(), false));
+        self.view
+            .check_order(writes, counts.chain(ledger.iter().map(|_| (keys::LEDGER.as_slice(), false))))?;
         Ok(self.drafted)
     }
 

@@ -100,6 +100,9 @@ impl fmt::Display for Problem {
     }
 }
 
+/// What a check says that goes no further.
+const PAGES_ALONE: &str = "tables, queues and blobs were not looked at: LMDB may end the process that has it go over a damaged page; take the store from a backup";
+
 /// Problems after which a check gives up: one damaged page makes thousands of wrong rows.
 const MOST_PROBLEMS: usize = 1_000;
 
@@ -108,7 +111,8 @@ impl Store {
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
     /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each blob has its segments; of what is to follow nothing is missing; each page is used once, and is not among the free ones, and its keys are between those that lead there; each database is as deep as LMDB's record of it says, and has as many entries. It reads
-    /// one snapshot and holds up no writer. Beside that, copies are compared with their entities, as far as the store knows
+    /// one snapshot and holds up no writer. Where the entries of a page are not where it says, only pages are looked at: LMDB may
+    /// end the process that goes over them. Beside that, copies are compared with their entities, as far as the store knows
     /// how those are declared ([`wrong_copies`](CheckReport::wrong_copies)).
     ///
     /// ```
@@ -131,10 +135,17 @@ impl Store {
             let blobs = inner.late(Late::Blobs);
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);
-            check.noted(inner.environment.check_pages(&txn));
-            check.run();
-            check.queues(queues);
-            check.blobs(blobs);
+            let pages = inner.environment.check_pages(&txn);
+            for error in &pages.problems {
+                check.problem(None, error);
+            }
+            if pages.are_whole {
+                check.run();
+                check.queues(queues);
+                check.blobs(blobs);
+            } else {
+                check.problem(None, &corrupt(PAGES_ALONE.to_owned()));
+            }
             let of_keys = inner.keys.check(&inner.environment);
             let problem = |what| Problem { table: None, row: None, what };
             check.report.problems.extend(of_keys.into_iter().map(problem));

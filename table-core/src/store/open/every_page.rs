@@ -34,6 +34,7 @@ struct Whole<'e, 't> {
     trees: Vec<Tree>,
     /// Pages to look at.
     pending: Vec<Pending<'t>>,
+    report: PagesReport,
 }
 
 /// A tree as LMDB's record of it has it. LMDB, and whoever proves that a row is absent, go by what it says.
@@ -76,7 +77,7 @@ struct Pending<'t> {
 
 impl Environment {
     /// Looks at every page that a snapshot can reach, and at the list of the pages that are free in it.
-    pub(crate) fn check_pages<'t>(&self, txn: &'t heed::RoTxn<'t>) -> Result<()> {
+    pub(crate) fn check_pages<'t>(&self, txn: &'t heed::RoTxn<'t>) -> PagesReport {
         self.check_pages_of(txn, txn.id())
     }
 
@@ -87,16 +88,20 @@ impl Environment {
     /// damage by itself: then every page is looked at, which is seldom and takes long.
     pub(crate) fn check_run(&self, txn: &heed::RoTxn<'_>, state: usize, value: &[u8]) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
-        if pages.has_spare(value)? { self.check_pages_of(txn, state) } else { Ok(()) }
+        if !pages.has_spare(value)? {
+            return Ok(());
+        }
+        self.check_pages_of(txn, state).problems.into_iter().next().map_or(Ok(()), Err)
     }
 
     /// Looks at every page of the state that a transaction sees, or began with.
     #[cold]
-    fn check_pages_of<'t>(&self, txn: &'t heed::RoTxn<'t>, state: usize) -> Result<()> {
-        let Some(pages) = self.dbs.pages else { return Ok(()) };
+    fn check_pages_of<'t>(&self, txn: &'t heed::RoTxn<'t>, state: usize) -> PagesReport {
+        let none = PagesReport { problems: Vec::new(), are_whole: true };
+        let Some(pages) = self.dbs.pages else { return none };
         // Two commits later the header is gone.
         let state = u64::try_from(state).unwrap_or(u64::MAX);
-        let Some(header) = self.header(pages, state) else { return Ok(()) };
+        let Some(header) = self.header(pages, state) else { return none };
         let words = usize::try_from(header.last_page / 64 + 1).unwrap_or_default();
         let mut whole = Whole {
             environment: self,
@@ -106,41 +111,64 @@ impl Environment {
             seen: vec![0; words],
             trees: Vec::new(),
             pending: Vec::new(),
+            report: none,
         };
         for (record, kind) in header.trees.iter().zip([Kind::Free, Kind::Main]) {
             // The list of free pages has flags, and databases have none: of theirs `described` sees to that.
-            let (_, described) = described_with_flags(record).ok_or_else(wrong_record)?;
-            whole.tree(kind, described)?;
+            let described = described_with_flags(record).ok_or_else(wrong_record);
+            let done = described.and_then(|(_, described)| whole.tree(kind, described));
+            whole.note(done);
         }
         while let Some(page) = whole.pending.pop() {
-            whole.page(&page)?;
+            let done = whole.page(&page);
+            whole.note(done);
         }
-        if whole.trees.iter().any(|tree| tree.met != tree.entries) {
-            return Err(wrong_record());
+        if whole.report.problems.is_empty() && whole.trees.iter().any(|tree| tree.met != tree.entries) {
+            whole.note(Err(wrong_record()));
         }
-        let mut damaged = None;
-        let complete = self.each_list(pages, txn, &header, |freed_by, list| {
-            if !can_be_right(&header, freed_by, list) {
-                damaged = Some(corrupt("the list of free pages is damaged".into()));
-                return ControlFlow::Break(());
-            }
-            for number in list {
-                if let Err(error) = whole.claim(u64::from_le_bytes(*number), 1) {
-                    damaged = Some(error);
-                    return ControlFlow::Break(());
-                }
-            }
-            ControlFlow::Continue(())
-        });
-        match damaged {
-            Some(error) => Err(error),
-            None if complete => Ok(()),
-            None => Err(corrupt("the list of free pages can't be read".into())),
-        }
+        let done = whole.free_list(pages);
+        whole.note(done);
+        whole.report
     }
 }
 
+/// What was found of the pages of a state.
+pub(crate) struct PagesReport {
+    /// What is wrong, so far as there are not too many.
+    pub(crate) problems: Vec<Error>,
+    /// Whether the entries of each page lie on it and fill it. Where they don't, LMDB may end the process that has it go there.
+    pub(crate) are_whole: bool,
+}
+
+/// As many problems are kept.
+const MOST_PROBLEMS: usize = 100;
+
 impl<'t> Whole<'_, 't> {
+    /// Notes what is wrong with a page or a tree, and goes on to the others.
+    fn note(&mut self, done: Result<()>) {
+        if let Err(error) = done
+            && self.report.problems.len() < MOST_PROBLEMS
+        {
+            self.report.problems.push(error);
+        }
+    }
+
+    /// The list of free pages: none of them is known yet.
+    fn free_list(&mut self, pages: Pages) -> Result<()> {
+        let (environment, txn, header) = (self.environment, self.txn, self.header);
+        let mut done = Ok(());
+        let complete = environment.each_list(pages, txn, &header, |freed_by, list| {
+            done = if can_be_right(&header, freed_by, list) {
+                list.iter().try_for_each(|number| self.claim(u64::from_le_bytes(*number), 1))
+            } else {
+                Err(corrupt("the list of free pages is damaged".into()))
+            };
+            if done.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        done?;
+        if complete { Ok(()) } else { Err(corrupt("the list of free pages can't be read".into())) }
+    }
+
     /// A tree of so many levels and entries, with this root.
     fn tree(&mut self, kind: Kind, (depth, entries, root): (u32, u64, u64)) -> Result<()> {
         if root == NO_PAGE {
@@ -181,16 +209,10 @@ impl<'t> Whole<'_, 't> {
 
     fn page(&mut self, &Pending { number, above, tree, bounds }: &Pending<'t>) -> Result<()> {
         let damaged = || corrupt(format!("page {number} is damaged"));
-        let bytes = self.environment.page(self.pages, self.txn, number).ok_or_else(damaged)?;
-        let page = Page::parse(bytes, number).ok_or_else(damaged)?;
-        // What else LMDB notes there is for pages in memory: one that is stored has nothing of it.
-        if flags(bytes) != Some(if page.is_branch() { BRANCH } else { LEAF }) {
+        let Some(page) = self.whole_page(number) else {
+            self.report.are_whole = false;
             return Err(damaged());
-        }
-        let is_filled = if page.is_branch() { is_whole_branch(bytes) } else { is_whole(bytes) };
-        if !is_filled {
-            return Err(damaged());
-        }
+        };
         let kind = self.trees.get(tree).ok_or_else(damaged)?.kind;
         if !keys_rise(&page, kind, bounds) {
             return Err(damaged());
@@ -224,11 +246,27 @@ impl<'t> Whole<'_, 't> {
                     self.tree(Kind::Named, node.rest.get(..size).and_then(described).ok_or_else(damaged)?)?;
                 }
                 // A database that is not said to be one can't be opened. An entry that is said to be one LMDB reads as ever,
-                // and refuses to remove.
-                _ => return Err(damaged()),
+                // and refuses to remove; one that is said to have several values ends the process.
+                _ => {
+                    self.report.are_whole = false;
+                    return Err(damaged());
+                }
             }
         }
         Ok(())
+    }
+
+    /// The page of this number, if its entries lie on it and fill it.
+    fn whole_page(&self, number: u64) -> Option<Page<'t>> {
+        let bytes = self.environment.page(self.pages, self.txn, number)?;
+        let page = Page::parse(bytes, number)?;
+        // What else LMDB notes there is for pages in memory: one that is stored has nothing of it.
+        let is_whole = if page.is_branch() {
+            flags(bytes) == Some(BRANCH) && is_whole_branch(bytes)
+        } else {
+            flags(bytes) == Some(LEAF) && is_whole(bytes)
+        };
+        is_whole.then_some(page)
     }
 
     /// The pages of a value of `size` bytes.
@@ -325,7 +363,7 @@ mod tests {
     fn each_flip_is_found(store: &crate::Store, bytes: impl Iterator<Item = u64>) {
         let environment = &store.lmdb().unwrap().environment;
         let txn = environment.read_txn().unwrap();
-        environment.check_pages(&txn).unwrap();
+        assert!(environment.check_pages(&txn).problems.is_empty());
         let path = environment.env.path().join("data.mdb");
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
         for at in bytes {
@@ -337,12 +375,13 @@ mod tests {
                     std::os::unix::fs::FileExt::write_at(&file, &flipped, at).unwrap();
                 };
                 flip();
-                let found = environment.check_pages(&txn).map_err(|error| error.kind());
+                let found = environment.check_pages(&txn).problems;
                 flip();
-                assert_eq!(found, Err(ErrorKind::Corrupt), "byte {at}, bit {bit}");
+                let kind = found.first().map(Error::kind);
+                assert_eq!(kind, Some(ErrorKind::Corrupt), "byte {at}, bit {bit}");
             }
         }
-        environment.check_pages(&txn).unwrap();
+        assert!(environment.check_pages(&txn).problems.is_empty());
     }
 
     /// A store with rows, of which one has pages of its own, and where each entry's key or value lies in its file.
@@ -405,5 +444,25 @@ mod tests {
         // with any other byte in its place a key is above them.
         let keys = (1..branch.len()).map(|at| place(branch.key(at).unwrap()));
         each_flip_is_found(&store, keys.map(|key| key + 2));
+    }
+
+    #[test]
+    fn a_check_goes_no_further_where_lmdb_would_end_the_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, place) = store(dir.path());
+        let environment = &store.lmdb().unwrap().environment;
+        let txn = environment.read_txn().unwrap();
+        let key = place(environment.dbs.data.first(&txn).unwrap().unwrap().0);
+        drop(txn);
+        // Of the flags of a row's entry the third says that it has several values.
+        let file =
+            std::fs::OpenOptions::new().read(true).write(true).open(dir.path().join("data.mdb")).unwrap();
+        std::os::unix::fs::FileExt::write_at(&file, &[4], key - 4).unwrap();
+        let report = store.check().unwrap();
+        let told: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].contains("is damaged") && told[1].contains("were not looked at"), "{told:?}");
+        std::os::unix::fs::FileExt::write_at(&file, &[0], key - 4).unwrap();
+        assert!(store.check().unwrap().problems.is_empty());
     }
 }

@@ -150,18 +150,25 @@ impl<'t, K: Kept> Proven<'t, K> {
         }
     }
 
-    /// Makes sure that LMDB comes to the right places for the records that a plan adds, and copies pages whole. After the first of
-    /// them a leaf has other entries, and a search looks at others of them than the proof has looked at. One that does not find
-    /// what it is to replace or to remove is told by the count of records.
-    pub(in crate::store) fn check_order<R>(&self, writes: &Writes<R>) -> Result<()> {
+    /// Makes sure that LMDB comes to the right places for the records that a plan writes, and for those of `counts`, which are
+    /// written at the transaction's end, or go then. After a record has come to a leaf, or gone, a search looks at other entries than a proof
+    /// has looked at, and LMDB may have split the leaf, or joined it with another. One that does not find what it is to replace
+    /// or to remove is told by the count of records.
+    pub(in crate::store) fn check_order<R>(
+        &self,
+        writes: &Writes<R>,
+        counts: impl Iterator<Item = (impl AsRef<[u8]>, bool)>,
+    ) -> Result<()> {
         if let Some(tree) = Tree::of_late(self.environment, K::DATABASE, self.txn, self.state)? {
             let mut explored = Explored::default();
-            for (key, is_added) in writes.keys() {
-                if is_added {
-                    tree.check_order_around(self.environment, self.txn, key, &mut explored)?;
-                } else {
-                    tree.check_copied(self.environment, self.txn, key, &mut explored)?;
-                }
+            let mut check = |key: &[u8], goes| {
+                tree.check_order_around(self.environment, self.txn, (key, goes), &mut explored)
+            };
+            for (key, write) in writes.iter() {
+                check(key, matches!(write, Write::Remove))?;
+            }
+            for (key, goes) in counts {
+                check(key.as_ref(), goes)?;
             }
         }
         Ok(())

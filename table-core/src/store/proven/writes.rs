@@ -32,9 +32,9 @@ impl<R> Writes<R> {
         self.0.get(key)
     }
 
-    /// The keys of the records, in their order, and whether each is added.
-    pub(super) fn keys(&self) -> impl Iterator<Item = (&[u8], bool)> {
-        self.0.iter().map(|(key, write)| (key.as_slice(), matches!(write, Write::Add(_))))
+    /// The writes in the order of their keys.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Write<R>)> {
+        self.0.iter().map(|(key, write)| (key.as_slice(), write))
     }
 
     /// Has a record in the place of one that was found, or of none; or that one removed.

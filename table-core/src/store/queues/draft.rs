@@ -9,7 +9,7 @@ use super::view::{self, View};
 use crate::error::Result;
 use crate::messages::keys::{self, Kind};
 use crate::messages::{Clock, Directory, Entry, Message, State};
-use crate::pending::Ledger;
+use crate::pending::{self, Ledger};
 use crate::store::open::Environment;
 use crate::store::proven::{Write, Writes};
 use crate::store::records::meta;
@@ -54,7 +54,11 @@ impl<'b> Draft<'b> {
 
     /// What is to be written, in places that LMDB comes to.
     pub(in crate::store) fn end(self) -> Result<Drafted> {
-        self.view.check_order(&self.drafted.writes)?;
+        let Drafted { writes, states, directory, ledger } = &self.drafted;
+        let counts = states.iter().map(|(queue, state)| (keys::state(*queue).to_vec(), state.is_none()));
+        let counts = counts.chain(directory.iter().map(|_| (keys::DIRECTORY.to_vec(), false)));
+        let counts = counts.chain(ledger.iter().map(|_| (pending::keys::LEDGER.to_vec(), false)));
+        self.view.check_order(writes, counts)?;
         Ok(self.drafted)
     }
 

@@ -111,12 +111,13 @@ impl Tree {
         Ok(())
     }
 
-    /// Makes sure that LMDB comes to the place of a key whatever else has come to its leaf, or gone.
+    /// Makes sure that LMDB comes to the place of a key whatever else has come to its leaf, or gone; and if what is there goes,
+    /// that the leaf may be joined with one beside it.
     pub(crate) fn check_order_around(
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
-        key: &[u8],
+        (key, goes): (&[u8], bool),
         explored: &mut Explored,
     ) -> Result<()> {
         explored.forget_way();
@@ -128,23 +129,11 @@ impl Tree {
         if !leaf.in_order {
             self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
         }
-        Ok(())
-    }
-
-    /// Makes sure that the pages on the way to a key are what LMDB copies of them when it changes what is there.
-    pub(crate) fn check_copied(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        key: &[u8],
-        explored: &mut Explored,
-    ) -> Result<()> {
-        explored.forget_way();
-        if self.is_empty()? {
-            return Ok(());
+        if goes && !leaf.has_neighbours {
+            self.check_neighbours(environment, txn, way.steps, &mut explored.branches)?;
+            leaf.has_neighbours = true;
         }
-        let way = self.way(environment, txn, key, (&mut explored.steps, &mut explored.rooms))?;
-        explored.leaves.of(&way).map(drop)
+        Ok(())
     }
 
     /// Makes sure of the pages beside those on a way: LMDB takes entries out of them, or puts entries there, when it joins

@@ -281,3 +281,66 @@ fn a_database_without_its_bit_and_a_bit_without_its_database_are_damage() {
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert_ne!(store.check().unwrap().problems.len(), 0);
 }
+
+/// Where a leaf holds little any more LMDB joins it with one beside it, and takes what that says of its entries as it is.
+#[test]
+fn a_leaf_is_not_joined_with_one_that_is_damaged() {
+    const NAMED: u64 = 160;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let name = |number: u64| Some(Arc::from(format!("key {number:0>60}")));
+    let send = |number| vec![Task::Send(Sending { unique: name(number), ..sending("named") })];
+    let leaves: std::collections::BTreeSet<u64> = {
+        let store = Store::open(&path).unwrap();
+        set_clock(1_000);
+        let queue = queues(&store).open("work").unwrap();
+        for number in 0..NAMED {
+            ask(&store, queue, send(number)).unwrap();
+        }
+        let environment = &store.lmdb().unwrap().environment;
+        let db = environment.known(crate::store::open::Late::Queues).unwrap();
+        let txn = environment.read_txn().unwrap();
+        let pages = environment.dbs.pages.unwrap();
+        db.iter(&txn).unwrap().map(|pair| pages.number(pair.unwrap().0).unwrap()).collect()
+    };
+    assert!(leaves.len() > 5, "{} leaves", leaves.len());
+    let data = path.join("data.mdb");
+    let whole = std::fs::read(&data).unwrap();
+    let mut refused = 0;
+    for leaf in leaves {
+        let page = usize::try_from(leaf * 4_096).unwrap();
+        // Where the room on the page ends: later than it does.
+        let upper = u16::from_le_bytes([whole[page + 14], whole[page + 15]]);
+        let bit = (6..12).rev().find(|bit| upper & 1 << bit == 0 && upper + (1 << bit) < 4_096).unwrap();
+        let mut bytes = whole.clone();
+        bytes[page + 14..page + 16].copy_from_slice(&(upper | 1 << bit).to_le_bytes());
+        std::fs::write(&data, bytes).unwrap();
+        let store = Store::open(&path).unwrap();
+        let Ok(queue) = queues(&store).open("work") else { continue };
+        let mut left: std::collections::BTreeSet<u64> = (1..=NAMED).collect();
+        while let Ok(found) = receive(&store, queue, 3, 100_000, 5) {
+            if found.is_empty() {
+                break;
+            }
+            for found in found {
+                if complete(&store, queue, found.receipt).is_ok() {
+                    left.remove(&found.receipt.id);
+                }
+            }
+        }
+        assert!(!left.is_empty());
+        for id in left {
+            match ask(&store, queue, send(id - 1)) {
+                Ok(answer) => {
+                    assert!(matches!(answer[..], [Answer::Sent { is_new: false, .. }]), "{id} is there")
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Corrupt);
+                    refused += 1;
+                }
+            }
+        }
+        assert!(!store.check().unwrap().problems.is_empty());
+    }
+    assert!(refused > 10, "{refused} were refused");
+}
