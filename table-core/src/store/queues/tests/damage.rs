@@ -332,7 +332,7 @@ fn a_leaf_is_not_joined_with_one_that_is_damaged() {
         for id in left {
             match ask(&store, queue, send(id - 1)) {
                 Ok(answer) => {
-                    assert!(matches!(answer[..], [Answer::Sent { is_new: false, .. }]), "{id} is there")
+                    assert!(matches!(answer[..], [Answer::Sent { is_new: false, .. }]), "{id} is there");
                 }
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Corrupt);
