@@ -193,6 +193,9 @@ impl OpenOptions {
     /// system is read-only there are no such programs, and it does without; so a store may be read from such a medium.
     /// A directory that is merely mounted read-only here, and can be written elsewhere, is refused.
     ///
+    /// A store in which the pages are damaged that lead to everything else opens in this way alone: a write could go to pages
+    /// that are others'.
+    ///
     /// ```
     /// use table_core::{ErrorKind, Store};
     ///
