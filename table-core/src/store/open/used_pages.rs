@@ -11,7 +11,7 @@ use super::page_walk::DEEPEST;
 use super::tree::{NO_PAGE, Page, described, described_with_flags};
 use crate::store::lmdb::pages::{Pages, SUB_DATABASE};
 
-/// As many branches are read: those of some six gigabytes of rows. More would take the first write of an opening longer than
+/// As many branches are read: those of some five gigabytes of rows. More would take the first write of an opening longer than
 /// that is worth; [`OpenOptions::verify_first`](super::OpenOptions::verify_first) looks at all there is.
 const MOST_BRANCHES: usize = 1 << 14;
 
