@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use super::free_list::can_be_right;
 use super::header::Header;
 use super::page_walk::FIRST_PAGE;
-use super::tree::{NO_PAGE, Page, described, described_with_flags};
+use super::tree::{NO_PAGE, Node, Page, described, described_with_flags};
 use super::{Environment, Late, NAMES, page_walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
@@ -214,46 +214,52 @@ impl<'t> Whole<'_, 't> {
             return Err(damaged());
         };
         let kind = self.trees.get(tree).ok_or_else(damaged)?.kind;
+        // What lies below, or beside, is looked at all the same: whether LMDB can go there hangs on each page.
         if !keys_rise(&page, kind, bounds) {
-            return Err(damaged());
+            self.note(Err(damaged()));
         }
         if page.is_branch() {
-            return (0..page.len()).try_for_each(|at| {
+            for at in 0..page.len() {
                 let node = page.node(at).ok_or_else(damaged)?;
                 // The first key stands for none.
                 let low = if at == 0 { bounds.0 } else { Some(node.key) };
                 let bounds = (low, page.key(at + 1).or(bounds.1));
-                self.visit(Pending { number: node.child(), above: above + 1, tree, bounds })
-            });
+                let visited = self.visit(Pending { number: node.child(), above: above + 1, tree, bounds });
+                self.note(visited);
+            }
+            return Ok(());
         }
         let tree = self.trees.get_mut(tree).ok_or_else(damaged)?;
-        if above + 1 != tree.depth {
-            return Err(wrong_record());
-        }
         tree.met += u64::try_from(page.len()).unwrap_or(u64::MAX);
-        let is_main = kind == Kind::Main;
+        if above + 1 != tree.depth {
+            self.note(Err(wrong_record()));
+        }
         for at in 0..page.len() {
             let node = page.node(at).ok_or_else(damaged)?;
-            match (node.flags, is_main && is_name(node.key)) {
-                (0, false) => {}
-                (BIG_DATA, false) => {
-                    let first = Fields(node.rest).u64().ok_or_else(damaged)?;
-                    self.value(first, u64::from(node.size))?;
-                }
-                // A feature that may be ignored has databases of other names.
-                (SUB_DATABASE, _) if is_main => {
-                    let size = usize::try_from(node.size).map_err(|_| damaged())?;
-                    self.tree(Kind::Named, node.rest.get(..size).and_then(described).ok_or_else(damaged)?)?;
-                }
-                // A database that is not said to be one can't be opened. An entry that is said to be one LMDB reads as ever,
-                // and refuses to remove; one that is said to have several values ends the process.
-                _ => {
-                    self.report.are_whole = false;
-                    return Err(damaged());
-                }
-            }
+            let right = self.entry(&node, kind).unwrap_or_else(|| Err(damaged()));
+            self.note(right);
         }
         Ok(())
+    }
+
+    /// An entry of a leaf: what it says of itself, and what it leads to. `None` if it can't be one.
+    fn entry(&mut self, node: &Node<'_>, kind: Kind) -> Option<Result<()>> {
+        let is_main = kind == Kind::Main;
+        match (node.flags, is_main && is_name(node.key)) {
+            (0, false) => Some(Ok(())),
+            (BIG_DATA, false) => Some(self.value(Fields(node.rest).u64()?, u64::from(node.size))),
+            // A feature that may be ignored has databases of other names.
+            (SUB_DATABASE, _) if is_main => {
+                let record = node.rest.get(..usize::try_from(node.size).ok()?)?;
+                Some(self.tree(Kind::Named, described(record)?))
+            }
+            // A database that is not said to be one can't be opened. An entry that is said to be one LMDB reads as ever, and
+            // refuses to remove; one that is said to have several values ends the process.
+            _ => {
+                self.report.are_whole = false;
+                None
+            }
+        }
     }
 
     /// The page of this number, if its entries lie on it and fill it.
