@@ -237,11 +237,33 @@ impl Tree {
         }
         let [before, after] = spots;
         let (before, after) = match (before, after) {
-            (Some(_), Some(_)) => (before, after),
+            (Some(_), Some(_)) => {
+                self.check_within(environment, txn, way, at)?;
+                (before, after)
+            }
             (None, _) => (self.check_edge(environment, txn, way, key, true, verify)?, after),
             (_, None) => (before, self.check_edge(environment, txn, way, key, false, verify)?),
         };
         Ok(Some(Gap { leaf: way.number, before, after }))
+    }
+
+    /// Makes sure that the entries on both sides of a place lie between the keys that lead to their leaf. A damaged number may
+    /// lead to a leaf of another database, whose records are as sound, and whose keys are on both sides of this one.
+    fn check_within(
+        &self,
+        environment: &Environment,
+        txn: &heed::RoTxn<'_>,
+        way: &Way<'_, '_>,
+        at: usize,
+    ) -> Result<()> {
+        let Some((number, taken)) = way.steps.lowest() else { return Ok(()) };
+        let branch = self.page(environment, txn, number)?;
+        // The first key of a branch stands for none.
+        let low = if taken > 0 { branch.key(taken) } else { None };
+        let (before, after) = (way.leaf.key(at.saturating_sub(1)), way.leaf.key(at));
+        let is_within = low.is_none_or(|low| before >= Some(low))
+            && branch.key(taken + 1).is_none_or(|high| after < Some(high));
+        if is_within { Ok(()) } else { Err(damaged()) }
     }
 
     /// Makes sure that the keys of the branches on a way rise, and those of its leaf between them. Where they don't, LMDB

@@ -64,6 +64,13 @@ impl Steps {
         self.pages.iter().copied().zip(taken).take(self.height)
     }
 
+    /// The branch above the leaf, with the entry that is taken.
+    #[inline]
+    pub(super) fn lowest(&self) -> Option<(u64, usize)> {
+        let at = self.height.checked_sub(1)?;
+        Some((*self.pages.get(at)?, usize::from(*self.taken.get(at)?)))
+    }
+
     /// Takes over another's steps.
     fn take(&mut self, other: &Self) {
         self.begin();

@@ -344,3 +344,49 @@ fn a_leaf_is_not_joined_with_one_that_is_damaged() {
     }
     assert!(refused > 10, "{refused} were refused");
 }
+
+/// A leaf of queues' records is whole, in use and sound, and a row's key lies between its keys.
+#[test]
+fn a_row_is_not_taken_to_be_absent_where_a_branch_leads_to_queues() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let row = |number: u32| crate::DynamicEntity::new("p", format!("{number:04}")).with("Number", number);
+    let roots = {
+        let store = Store::open(&path).unwrap();
+        let table = store.create_table("Table").unwrap();
+        for number in 0..300 {
+            table.insert(&row(number)).unwrap();
+        }
+        set_clock(1_000);
+        let queue = queues(&store).open("work").unwrap();
+        ask(&store, queue, vec![Task::Send(sending("a message"))]).unwrap();
+        let environment = &store.lmdb().unwrap().environment;
+        let txn = environment.read_txn().unwrap();
+        // LMDB's record of a database ends with its root.
+        ["data", "queues"].map(|name| {
+            let record = environment.dbs.main.get(&txn, name.as_bytes()).unwrap().unwrap();
+            u64::from_le_bytes(*record.last_chunk().unwrap())
+        })
+    };
+    let data = path.join("data.mdb");
+    let mut bytes = std::fs::read(&data).unwrap();
+    let branch = usize::try_from(roots[0] * 4_096).unwrap();
+    // The second entry of the branch leads to queues.
+    let entry = branch + usize::from(u16::from_le_bytes([bytes[branch + 18], bytes[branch + 19]]));
+    bytes[entry..entry + 4].copy_from_slice(&u32::try_from(roots[1]).unwrap().to_le_bytes());
+    std::fs::write(&data, bytes).unwrap();
+    let store = Store::open(&path).unwrap();
+    let table = store.dynamic_table("Table").unwrap();
+    let mut told = 0;
+    for number in 0..300 {
+        match table.get("p", &format!("{number:04}")) {
+            Ok(found) => assert_eq!(found.unwrap().get("Number"), row(number).get("Number")),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupt);
+                assert_eq!(table.insert(&row(number)).unwrap_err().kind(), ErrorKind::Corrupt);
+                told += 1;
+            }
+        }
+    }
+    assert!((10..100).contains(&told), "{told} were told");
+}
