@@ -101,7 +101,8 @@ impl fmt::Display for Problem {
 }
 
 /// What a check says that goes no further.
-const PAGES_ALONE: &str = "tables, queues and blobs were not looked at: LMDB may end the process that has it go over a damaged page; take the store from a backup";
+const PAGES_ALONE: &str = "tables, queues and blobs were not looked at: LMDB may end the process that has it go over a \
+                           damaged page; take the store from a backup";
 
 /// Problems after which a check gives up: one damaged page makes thousands of wrong rows.
 const MOST_PROBLEMS: usize = 1_000;

@@ -10,7 +10,7 @@ use super::tree::{Page, described};
 use super::{Environment, NAMES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
-use crate::store::lmdb::pages::{Pages, damaged, is_whole, is_whole_branch};
+use crate::store::lmdb::pages::{Pages, damaged};
 
 impl Environment {
     /// Whether the pages of a tree are filled by their entries, as far as they are branches and leaves of it.
@@ -26,18 +26,10 @@ impl Environment {
         let mut left = header.last_page;
         while let Some(number) = pending.pop() {
             let page = self.page(pages, txn, number).and_then(|bytes| Page::parse(bytes, number));
-            let Some(page) = page.filter(|_| left > 0) else { return false };
+            let Some(page) = page.filter(|page| left > 0 && page.is_whole()) else { return false };
             left -= 1;
-            if !page.is_branch() {
-                if is_whole(page.bytes) {
-                    continue;
-                }
-                return false;
-            }
-            let children: Option<Vec<_>> = (0..page.len()).map(|at| Some(page.node(at)?.child())).collect();
-            match children.filter(|_| is_whole_branch(page.bytes)) {
-                Some(children) => pending.extend(children),
-                None => return false,
+            if page.is_branch() {
+                pending.extend((0..page.len()).filter_map(|at| page.node(at)).map(|node| node.child()));
             }
         }
         true

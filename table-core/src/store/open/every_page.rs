@@ -7,19 +7,17 @@
 //! [`page_walk::verify`] reads the file and asks for more, since nothing else has been looked at by then. A page that nobody
 //! has is no problem: it costs room, and a copy of the store takes it along.
 
-use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use super::free_list::can_be_right;
 use super::header::Header;
-use super::page_walk::FIRST_PAGE;
+use super::page_set::PageSet;
+use super::page_walk::{FIRST_PAGE, Kind};
 use super::tree::{NO_PAGE, Node, Page, described, described_with_flags};
 use super::{Environment, Late, NAMES, page_walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
-use crate::store::lmdb::pages::{
-    BIG_DATA, BRANCH, LEAF, OVERFLOW, Pages, SUB_DATABASE, is_whole, is_whole_branch,
-};
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, OVERFLOW, Pages, SUB_DATABASE};
 
 /// Bytes of the header of a value's own pages.
 const HEADER: usize = 16;
@@ -29,8 +27,7 @@ struct Whole<'e, 't> {
     pages: Pages,
     txn: &'t heed::RoTxn<'t>,
     header: Header,
-    /// A bit for each page.
-    seen: Vec<u64>,
+    seen: PageSet,
     trees: Vec<Tree>,
     /// Pages to look at.
     pending: Vec<Pending<'t>>,
@@ -44,24 +41,6 @@ struct Tree {
     entries: u64,
     /// The entries of its leaves that were met.
     met: u64,
-}
-
-/// Whose tree it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// The list of free pages, whose keys are numbers.
-    Free,
-    /// The unnamed database. The others are entries of it.
-    Main,
-    Named,
-}
-
-impl Kind {
-    /// How keys are ordered.
-    fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
-        // The numbers have as many bytes, the lowest first.
-        if self == Self::Free { one.iter().rev().cmp(other.iter().rev()) } else { one.cmp(other) }
-    }
 }
 
 /// A page to look at.
@@ -102,13 +81,12 @@ impl Environment {
         // Two commits later the header is gone.
         let state = u64::try_from(state).unwrap_or(u64::MAX);
         let Some(header) = self.header(pages, state) else { return none };
-        let words = usize::try_from(header.last_page / 64 + 1).unwrap_or_default();
         let mut whole = Whole {
             environment: self,
             pages,
             txn,
             header,
-            seen: vec![0; words],
+            seen: PageSet::up_to(header.last_page),
             trees: Vec::new(),
             pending: Vec::new(),
             report: none,
@@ -198,10 +176,8 @@ impl<'t> Whole<'_, 't> {
             )));
         };
         for number in first..end {
-            let bit = 1 << (number % 64);
-            match usize::try_from(number / 64).ok().and_then(|word| self.seen.get_mut(word)) {
-                Some(word) if *word & bit == 0 => *word |= bit,
-                _ => return Err(corrupt(format!("page {number} is used twice, or in use and free"))),
+            if !self.seen.add(number) {
+                return Err(corrupt(format!("page {number} is used twice, or in use and free")));
             }
         }
         Ok(())
@@ -267,12 +243,8 @@ impl<'t> Whole<'_, 't> {
         let bytes = self.environment.page(self.pages, self.txn, number)?;
         let page = Page::parse(bytes, number)?;
         // What else LMDB notes there is for pages in memory: one that is stored has nothing of it.
-        let is_whole = if page.is_branch() {
-            flags(bytes) == Some(BRANCH) && is_whole_branch(bytes)
-        } else {
-            flags(bytes) == Some(LEAF) && is_whole(bytes)
-        };
-        is_whole.then_some(page)
+        let kind = if page.is_branch() { BRANCH } else { LEAF };
+        Some(page).filter(|page| flags(bytes) == Some(kind) && page.is_whole())
     }
 
     /// The pages of a value of `size` bytes.

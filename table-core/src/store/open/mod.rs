@@ -32,6 +32,7 @@ mod mapped;
 mod on_disk;
 mod one_name;
 mod options;
+mod page_set;
 mod page_walk;
 mod pinned;
 mod place;

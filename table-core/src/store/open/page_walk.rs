@@ -2,6 +2,7 @@
 //!
 //! Nothing that is read is believed: every offset is checked against its page, and no cycle holds a walk up.
 
+use std::cmp::Ordering;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::header::{Flaw, Header};
@@ -23,6 +24,25 @@ const PAGE_HEADER: u64 = 16;
 pub(super) const DEEPEST: u32 = 32;
 /// Pages 0 and 1 are the header's.
 pub(super) const FIRST_PAGE: u64 = 2;
+
+/// Whose tree it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The list of free pages, whose keys are numbers.
+    Free,
+    /// An unnamed database that has the descriptions of named ones among its values.
+    Main,
+    /// One whose values are values.
+    Named,
+}
+
+impl Kind {
+    /// How keys are ordered.
+    pub(super) fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
+        let number = |key: &[u8]| key.try_into().map_or(0, u64::from_le_bytes);
+        if self == Self::Free { number(one).cmp(&number(other)) } else { one.cmp(other) }
+    }
+}
 
 /// The first leaf of the unnamed database: its number and its bytes.
 pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Result<(u64, Vec<u8>), Flaw> {

@@ -29,7 +29,7 @@ use super::{Environment, Late, NAMES};
 use crate::error::Result;
 use crate::store::lmdb;
 use crate::store::lmdb::fields::Fields;
-use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged, is_whole_branch};
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged, is_whole, is_whole_branch};
 
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;
@@ -93,6 +93,11 @@ impl<'p> Page<'p> {
 
     pub(super) fn is_branch(&self) -> bool {
         self.kind == BRANCH
+    }
+
+    /// Whether its entries fill it, without a gap.
+    pub(super) fn is_whole(&self) -> bool {
+        if self.is_branch() { is_whole_branch(self.bytes) } else { is_whole(self.bytes) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -330,8 +335,8 @@ impl Tree {
         row.map(|row| Some((number, row))).ok_or_else(damaged)
     }
 
-    /// The way to the leaf of a key; `at_branch` is given each branch, its number, and the place of the entry that is taken, with whether that has
-    /// the very key.
+    /// The way to the leaf of a key; `at_branch` is given each branch, its number, and the place of the entry that is taken,
+    /// with whether that has the very key.
     #[inline]
     fn descend<'t, 's>(
         &self,

@@ -7,34 +7,14 @@
 
 use super::Environment;
 use super::header::Header;
+use super::page_set::PageSet;
 use super::page_walk::DEEPEST;
 use super::tree::{NO_PAGE, Page, described, described_with_flags};
 use crate::store::lmdb::pages::{Pages, SUB_DATABASE};
 
-/// As many branches are read: those of some five gigabytes of rows. More would take the first write of an opening longer than
+/// As many branches are read: those of some five gigabytes of rows, by reckoning. More would take the first write of an opening longer than
 /// that is worth; [`OpenOptions::verify_first`](super::OpenOptions::verify_first) looks at all there is.
 const MOST_BRANCHES: usize = 1 << 14;
-
-/// Pages, a bit for each.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct PageSet(Vec<u64>);
-
-impl PageSet {
-    /// None of so many pages.
-    fn new(pages: u64) -> Self {
-        Self(vec![0; usize::try_from(pages / 64 + 1).unwrap_or_default()])
-    }
-
-    /// Adds a page; whether it was not there before. One beyond the last is never there.
-    pub(super) fn add(&mut self, number: u64) -> bool {
-        let word = usize::try_from(number / 64).ok().and_then(|word| self.0.get_mut(word));
-        word.is_some_and(|word| {
-            let (before, bit) = (*word, 1 << (number % 64));
-            *word |= bit;
-            before & bit == 0
-        })
-    }
-}
 
 /// A page of a tree that is to be looked at.
 struct Place {
@@ -49,7 +29,7 @@ impl Environment {
     /// The branches and leaves that a state uses. What damaged pages lead to is not among them. `None` of a tree so large that
     /// nobody has looked.
     pub(super) fn used_pages(&self, pages: Pages, txn: &heed::RoTxn<'_>, header: &Header) -> Option<PageSet> {
-        let mut used = PageSet::new(header.last_page);
+        let mut used = PageSet::up_to(header.last_page);
         let (mut pending, mut branches) = (Vec::new(), 0);
         let begin = |pending: &mut Vec<Place>, used: &mut PageSet, (levels, _, number), is_main| {
             if number != NO_PAGE && (1..=DEEPEST).contains(&levels) {

@@ -33,9 +33,9 @@ pub fn run(arguments: &[&str]) {
     assert!(!aims.is_empty(), "nothing is {aim}");
     let aimed_at = aims.len();
     // Of many kinds, each has its turn: there are thousands of bytes of keys for each one of a header.
-    let mut by_kind = BTreeMap::<Place, Vec<usize>>::new();
+    let mut by_kind = BTreeMap::<Option<Place>, Vec<usize>>::new();
     for at in aims {
-        let kind = if *aim == "structure" { places[at] } else { places[0] };
+        let kind = (*aim == "structure").then_some(places[at]);
         by_kind.entry(kind).or_default().push(at);
     }
     let kinds: Vec<_> = by_kind.into_values().collect();

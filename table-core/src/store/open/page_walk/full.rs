@@ -8,16 +8,16 @@
 //! too large: each can end the process, or have it write into what is in use. Behind this walk nothing of the kind is
 //! left in the file as it is now.
 
-use std::cmp::Ordering;
 use std::io::{Read, Seek};
 
 use super::{
-    BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, LEAF, Node, OVERFLOW, PAGE_HEADER, SUB_DATABASE, each_freed,
+    BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, Kind, LEAF, Node, OVERFLOW, PAGE_HEADER, SUB_DATABASE, each_freed,
     read_at,
 };
 use crate::store::lmdb::fields::Fields;
 use crate::store::open::header::TREE;
 use crate::store::open::header::{Flaw, Header};
+use crate::store::open::page_set::PageSet;
 
 /// The flag of a database whose keys are numbers, as the list of free pages has them.
 const INTEGER_KEYS: u16 = 0x08;
@@ -105,32 +105,12 @@ impl Tree {
     }
 }
 
-/// Whose tree it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// The list of free pages.
-    Free,
-    /// An unnamed database that has the descriptions of named ones among its values.
-    Main,
-    /// One whose values are values.
-    Named,
-}
-
-impl Kind {
-    /// How keys are ordered.
-    fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
-        let number = |key: &[u8]| key.try_into().map_or(0, u64::from_le_bytes);
-        if self == Self::Free { number(one).cmp(&number(other)) } else { one.cmp(other) }
-    }
-}
-
 struct Whole<'h> {
     header: &'h Header,
     /// Whole pages in the file.
     pages: u64,
-    /// A bit for each page up to the last.
-    seen: Vec<u64>,
-    /// How many of them are set.
+    seen: PageSet,
+    /// How many pages that has.
     claimed: u64,
     /// The longest entry on a leaf, and the longest key.
     longest: (usize, usize),
@@ -147,12 +127,10 @@ impl<'h> Whole<'h> {
                  free"
             )));
         }
-        let words =
-            usize::try_from(last / 64 + 1).map_err(|_| Flaw::corrupt("has more pages than can be walked"))?;
         let half = usize::try_from((header.page_size - PAGE_HEADER) / 2).unwrap_or_default() & !1;
         let node = half.saturating_sub(2);
         let longest = (node, node.saturating_sub(NODE + TREE));
-        Ok(Self { header, pages, seen: vec![0; words], claimed: 0, longest })
+        Ok(Self { header, pages, seen: PageSet::up_to(last), claimed: 0, longest })
     }
 
     /// Notes that a run of pages belongs to what is being looked at.
@@ -162,10 +140,8 @@ impl<'h> Whole<'h> {
             Flaw::corrupt(format!("is damaged: it refers to {count} pages from {first} of {}", last + 1))
         })?;
         for number in first..end {
-            let bit = 1 << (number % 64);
-            match usize::try_from(number / 64).ok().and_then(|word| self.seen.get_mut(word)) {
-                Some(word) if *word & bit == 0 => *word |= bit,
-                _ => return Err(Flaw::corrupt(format!("is damaged: page {number} is used twice"))),
+            if !self.seen.add(number) {
+                return Err(Flaw::corrupt(format!("is damaged: page {number} is used twice")));
             }
         }
         self.claimed += count;

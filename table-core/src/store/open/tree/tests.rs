@@ -216,25 +216,32 @@ fn a_load_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
     }
 }
 
+/// A row of a store of two levels.
+fn row(number: u32) -> DynamicEntity {
+    DynamicEntity::new("p", row_key(number)).with("Text", "x".repeat(60))
+}
+
+/// Makes a store with every second row, whose leaves lie below one branch; where in its file that is.
+fn of_two_levels(path: &std::path::Path) -> usize {
+    let store = Store::open(path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    for number in 0..500 {
+        table.insert(&row(number * 2)).unwrap();
+    }
+    let environment = &store.lmdb().unwrap().environment;
+    let txn = environment.read_txn().unwrap();
+    let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+    assert_eq!(tree.depth, 2);
+    usize::try_from(tree.root).unwrap() * tree.pages.size()
+}
+
 /// Where a leaf is split its branch has other entries, and a search looks at others of them: of several rows of one
 /// transaction each is told that the branch is damaged.
 #[test]
 fn a_load_does_not_split_leaves_under_a_damaged_key_of_a_branch() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
-    let row = |number: u32| DynamicEntity::new("p", row_key(number)).with("Text", "x".repeat(60));
-    let root = {
-        let store = Store::open(&path).unwrap();
-        let table = store.create_table("Table").unwrap();
-        for number in 0..500 {
-            table.insert(&row(number * 2)).unwrap();
-        }
-        let environment = &store.lmdb().unwrap().environment;
-        let txn = environment.read_txn().unwrap();
-        let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
-        assert_eq!(tree.depth, 2);
-        usize::try_from(tree.root).unwrap() * tree.pages.size()
-    };
+    let root = of_two_levels(&path);
     let data = path.join("data.mdb");
     let whole = std::fs::read(&data).unwrap();
     // Keys of the root that would not rise any more: those that have one on both sides.
@@ -275,19 +282,7 @@ fn a_load_does_not_split_leaves_under_a_damaged_key_of_a_branch() {
 fn nothing_is_written_under_a_branch_whose_room_is_not_where_its_header_says() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
-    let row = |number: u32| DynamicEntity::new("p", row_key(number)).with("Text", "x".repeat(60));
-    let root = {
-        let store = Store::open(&path).unwrap();
-        let table = store.create_table("Table").unwrap();
-        for number in 0..500 {
-            table.insert(&row(number * 2)).unwrap();
-        }
-        let environment = &store.lmdb().unwrap().environment;
-        let txn = environment.read_txn().unwrap();
-        let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
-        assert_eq!(tree.depth, 2);
-        usize::try_from(tree.root).unwrap() * tree.pages.size()
-    };
+    let root = of_two_levels(&path);
     let data = path.join("data.mdb");
     let whole = std::fs::read(&data).unwrap();
     let corrupt = |done: crate::Result<()>| assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt);

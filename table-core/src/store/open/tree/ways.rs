@@ -153,12 +153,9 @@ impl Tree {
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
-        (steps, rooms): (&'s mut Steps, &mut Rooms),
+        on_way: (&'s mut Steps, &mut Rooms),
     ) -> Result<Way<'t, 's>> {
-        let mut level = 0..;
-        self.descend(environment, txn, key, steps, |branch, number, _| {
-            rooms.check(level.next().unwrap_or_default(), number, &branch)
-        })
+        self.way_by(environment, txn, key, on_way, |_, _| true)
     }
 
     /// The same to a row that is to be changed. No entry that it takes is one that damage has made another's.
@@ -167,12 +164,25 @@ impl Tree {
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
+        on_way: (&'s mut Steps, &mut Rooms),
+    ) -> Result<Way<'t, 's>> {
+        self.way_by(environment, txn, key, on_way, Page::rises_around)
+    }
+
+    /// The same, where each branch and the entry that is taken of it are as they are to be.
+    #[inline]
+    fn way_by<'t, 's>(
+        &self,
+        environment: &Environment,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
         (steps, rooms): (&'s mut Steps, &mut Rooms),
+        is_right: impl Fn(&Page<'t>, (usize, bool)) -> bool,
     ) -> Result<Way<'t, 's>> {
         let mut level = 0..;
         self.descend(environment, txn, key, steps, |branch, number, taken| {
             rooms.check(level.next().unwrap_or_default(), number, &branch)?;
-            if branch.rises_around(taken) { Ok(()) } else { Err(damaged()) }
+            if is_right(&branch, taken) { Ok(()) } else { Err(damaged()) }
         })
     }
 

@@ -1,0 +1,21 @@
+//! Pages of a file, a bit for each.
+
+#[derive(Debug)]
+pub(super) struct PageSet(Vec<u64>);
+
+impl PageSet {
+    /// None of the pages up to this one.
+    pub(super) fn up_to(last: u64) -> Self {
+        Self(vec![0; usize::try_from(last / 64 + 1).unwrap_or_default()])
+    }
+
+    /// Adds a page; whether it was not there before. One beyond the last can't be added.
+    pub(super) fn add(&mut self, number: u64) -> bool {
+        let word = usize::try_from(number / 64).ok().and_then(|word| self.0.get_mut(word));
+        word.is_some_and(|word| {
+            let (before, bit) = (*word, 1 << (number % 64));
+            *word |= bit;
+            before & bit == 0
+        })
+    }
+}
