@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Environment;
 use super::header::Header;
 use super::page_walk::FIRST_PAGE;
+use super::used_pages::MOST_BRANCHES;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Whether the list was found right.
@@ -29,7 +30,7 @@ impl Environment {
     fn look_at_free_list(&self, txn: &heed::RwTxn<'_>) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
         let Some(header) = self.header_of_write(pages, txn) else { return Ok(()) };
-        let (mut is_right, mut used) = (true, self.used_pages(pages, txn, &header));
+        let (mut is_right, mut used) = (true, self.used_pages(pages, txn, &header, MOST_BRANCHES));
         let is_whole = self.each_list(pages, txn, &header, |freed_by, list| {
             is_right = can_be_right(&header, freed_by, list)
                 && used

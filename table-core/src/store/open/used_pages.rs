@@ -12,9 +12,9 @@ use super::page_walk::DEEPEST;
 use super::tree::{NO_PAGE, Page, described, described_with_flags};
 use crate::store::lmdb::pages::{Pages, SUB_DATABASE};
 
-/// As many branches are read: those of some five gigabytes of rows, by reckoning. More would take the first write of an opening longer than
-/// that is worth; [`OpenOptions::verify_first`](super::OpenOptions::verify_first) looks at all there is.
-const MOST_BRANCHES: usize = 1 << 14;
+/// As many branches are read before the first write: those of some five gigabytes of rows, by reckoning. More would take
+/// longer than that is worth; [`OpenOptions::verify_first`](super::OpenOptions::verify_first) looks at all there is.
+pub(super) const MOST_BRANCHES: usize = 1 << 14;
 
 /// A page of a tree that is to be looked at.
 struct Place {
@@ -26,9 +26,15 @@ struct Place {
 }
 
 impl Environment {
-    /// The branches and leaves that a state uses. What damaged pages lead to is not among them. `None` of a tree so large that
-    /// nobody has looked.
-    pub(super) fn used_pages(&self, pages: Pages, txn: &heed::RoTxn<'_>, header: &Header) -> Option<PageSet> {
+    /// The branches and leaves that a state uses, where it has `most` branches or fewer. What damaged pages lead to is not
+    /// among them.
+    pub(super) fn used_pages(
+        &self,
+        pages: Pages,
+        txn: &heed::RoTxn<'_>,
+        header: &Header,
+        most: usize,
+    ) -> Option<PageSet> {
         let mut used = PageSet::up_to(header.last_page);
         let (mut pending, mut branches) = (Vec::new(), 0);
         let begin = |pending: &mut Vec<Place>, used: &mut PageSet, (levels, _, number), is_main| {
@@ -49,7 +55,7 @@ impl Environment {
             let page = self.page(pages, txn, number).and_then(|bytes| Page::parse(bytes, number));
             let Some(page) = page.filter(|page| page.is_branch() == (levels > 1)) else { continue };
             branches += usize::from(page.is_branch());
-            if branches > MOST_BRANCHES {
+            if branches > most {
                 return None;
             }
             for node in (0..page.len()).filter_map(|at| page.node(at)) {
@@ -68,5 +74,42 @@ impl Environment {
             }
         }
         Some(used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::super::page_walk::FIRST_PAGE;
+    use super::*;
+    use crate::{DynamicEntity, IfMatch, Store};
+
+    #[test]
+    fn each_page_of_a_sound_store_is_used_or_free_and_no_more_branches_are_read_than_may_be() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let table = store.create_table("Table").unwrap();
+        // So long that a branch has few of them.
+        let row = |number: u32| format!("{}{number}", "x".repeat(300));
+        for number in 0..100 {
+            table.insert(&DynamicEntity::new("p", row(number)).with("Text", "y".repeat(300))).unwrap();
+        }
+        for number in 0..50 {
+            table.delete("p", &row(number), IfMatch::Any).unwrap();
+        }
+        let environment = &store.lmdb().unwrap().environment;
+        let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());
+        let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
+        let used = |most| environment.used_pages(pages, &txn, &header, most);
+        let mut known = used(MOST_BRANCHES).unwrap();
+        let complete = environment.each_list(pages, &txn, &header, |_, list| {
+            assert!(list.iter().all(|page| known.add(u64::from_le_bytes(*page))));
+            ControlFlow::Continue(())
+        });
+        assert!(complete);
+        assert!((FIRST_PAGE..=header.last_page).all(|page| !known.add(page)));
+        let branches = (0..MOST_BRANCHES).find(|most| used(*most).is_some()).unwrap();
+        assert!(branches > 2 && used(branches - 1).is_none(), "{branches}");
     }
 }
