@@ -45,7 +45,7 @@ impl Shared {
     ) -> Result<Option<T>> {
         let Some(db) = self.late(Late::Blobs)? else { return Ok(None) };
         let txn = self.environment.read_txn()?;
-        look(BlobView::of_snapshot(&self.environment, &txn, db), &txn).map(Some)
+        look(BlobView::of_snapshot(&self.environment, &txn, db)?, &txn).map(Some)
     }
 
     /// Containers that were dropped and are still to go, and blobs that wait for nothing any more.
@@ -182,7 +182,7 @@ impl LmdbBlobs {
     fn view(&self) -> Result<BlobView<'_>> {
         let (inner, txn) = self.moment.parts();
         let db = self.db.ok_or_else(no_such_container)?;
-        Ok(BlobView::of_snapshot(&inner.environment, txn, db))
+        BlobView::of_snapshot(&inner.environment, txn, db)
     }
 
     /// The same, for a container that is there.

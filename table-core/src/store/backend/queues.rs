@@ -45,7 +45,7 @@ impl Shared {
     ) -> Result<Option<T>> {
         let Some(db) = self.late(Late::Queues)? else { return Ok(None) };
         let txn = self.environment.read_txn()?;
-        look(View::of_snapshot(&self.environment, &txn, db), &txn).map(Some)
+        look(View::of_snapshot(&self.environment, &txn, db)?, &txn).map(Some)
     }
 
     /// Has a queue be no more. Its records go later.

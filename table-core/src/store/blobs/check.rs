@@ -40,7 +40,7 @@ pub(in crate::store) fn check(
     of_rows: &BTreeMap<BlobId, u32>,
     mut problem: impl FnMut(Error),
 ) -> Result<CountedBlobs> {
-    let view = BlobView::of_snapshot(environment, txn, db);
+    let view = BlobView::of_snapshot(environment, txn, db)?;
     let directory = view.directory()?;
     let of_row = |(id, count): (&BlobId, &u32)| (*id, Found { references: *count, ..Found::default() });
     let mut found: BTreeMap<BlobId, Found> = of_rows.iter().map(of_row).collect();

@@ -50,10 +50,10 @@ impl<'b> BlobDraft<'b> {
         books: &'b BlobBooks,
         clock: Clock,
         is_settled: bool,
-    ) -> Self {
+    ) -> Result<Self> {
         let view =
-            BlobView::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled));
-        Self { view, books, clock, drafted: DraftedBlobs::default(), has_left: false }
+            BlobView::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled))?;
+        Ok(Self { view, books, clock, drafted: DraftedBlobs::default(), has_left: false })
     }
 
     /// What is to be written, in places that LMDB comes to.

@@ -288,7 +288,7 @@ fn counts_and_names(store: &Store) {
     for (key, _) in entries {
         let read = |txn: &heed::RwTxn<'_>| {
             let mut known = Dict::default();
-            let read = known.read_new(&dbs, txn, 1).and_then(|()| known.check(dbs.names, txn, 1));
+            let read = known.read_new(&dbs, txn, 1).and_then(|()| known.check(&dbs, txn, 1));
             read.map_err(|e| e.kind())?;
             assert_eq!((known.id("Größe"), known.symbol_id("employee")), (Some(1), Some(0)));
             assert_eq!(known.shapes, dict.shapes);

@@ -28,7 +28,7 @@ use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
 use crate::store::scan::read;
-use crate::store::scan::walk::{Ahead, MergedWalk};
+use crate::store::scan::walk::{LeavesAhead, MergedWalk};
 use crate::store::write::range;
 
 /// A read transaction.
@@ -152,7 +152,7 @@ impl Moment for LmdbMoment {
     fn follows(&self, table: &dyn TableExec, (partition, row): (&str, &str)) -> Result<bool> {
         let Some(db) = self.inner.environment.known(Late::Queues) else { return Ok(false) };
         let stored = key::stored(table.id(), partition, row);
-        View::of_snapshot(&self.inner.environment, &self.txn, db).has_entry(&stored)
+        View::of_snapshot(&self.inner.environment, &self.txn, db)?.has_entry(&stored)
     }
 
     /// A blob that a row refers to never changes. So one that this process could not see yet when the moment began is read as
@@ -160,7 +160,7 @@ impl Moment for LmdbMoment {
     fn content(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
         let environment = &self.inner.environment;
         if let Some(db) = self.blobs {
-            let found = BlobView::of_snapshot(environment, &self.txn, db).content(id, length)?;
+            let found = BlobView::of_snapshot(environment, &self.txn, db)?.content(id, length)?;
             return found
                 .ok_or_else(|| Error::new(ErrorKind::Corrupt).because(format!("blob {id} is missing")));
         }
@@ -239,14 +239,14 @@ impl Moment for LmdbMoment {
         let mut looked = Looked::new(size);
         let last = loop {
             match walk.next_of_step(&mut looked)? {
-                Ahead::Row(view, key) => {
+                LeavesAhead::Row(view, key) => {
                     each(walk.selection(), &view)?;
                     if looked.is_enough() {
                         break key;
                     }
                 }
-                Ahead::Enough(last) => break last,
-                Ahead::Ended => return Ok((None, looked.rows())),
+                LeavesAhead::Enough(last) => break last,
+                LeavesAhead::Ended => return Ok((None, looked.rows())),
             }
         };
         let (partition, row) =

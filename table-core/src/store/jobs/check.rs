@@ -282,7 +282,7 @@ impl<'t> Check<'t> {
         let mut known = self.inner.new_dict(entry);
         let read = known
             .read_new(self.dbs, self.txn, entry.id)
-            .and_then(|()| known.check(self.dbs.names, self.txn, entry.id));
+            .and_then(|()| known.check(self.dbs, self.txn, entry.id));
         if let Err(error) = read {
             self.problem(Some(&entry.name), &error);
         }
@@ -326,7 +326,8 @@ impl<'t> Check<'t> {
                 return Err(key::locate(read::out_of_order(), key));
             }
             last = Some(key);
-            if self.refers {
+            let lies_there = self.dbs.pages.is_none_or(|pages| pages.check_value(bytes).is_ok());
+            if self.refers && lies_there {
                 let references = &mut self.references;
                 reference::each_in(bytes, |_, id, _| *references.entry(id).or_default() += 1);
             }

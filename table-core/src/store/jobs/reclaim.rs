@@ -13,7 +13,7 @@ use crate::row::key::Number;
 use crate::store::blobs::{BlobBooks, BlobDraft};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Db, WriteTxn};
-use crate::store::open::{self, Environment, Late};
+use crate::store::open::{self, Environment, Late, LeavesAhead, Tree};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
@@ -145,14 +145,14 @@ fn release_blobs(
 ) -> Result<()> {
     let environment = &inner.environment;
     let mut references = References::default();
-    each_first(environment.dbs.data, txn, &Number::of(table.id), most, |_, row| references.go(row))?;
+    First::rows(environment, txn, most)?.each(txn, &Number::of(table.id), |_, row| references.go(row))?;
     if references.blobs.is_empty() {
         return Ok(());
     }
     let db = environment.known(Late::Blobs).ok_or_else(lmdb::damaged_page)?;
     let mut books = BlobBooks::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
-    let mut draft = BlobDraft::begin(environment, txn, &books, clock, true);
+    let mut draft = BlobDraft::begin(environment, txn, &books, clock, true)?;
     draft.refer(&references.blobs)?;
     let drafted = draft.end()?;
     books.write(txn, drafted)?;
@@ -168,54 +168,64 @@ fn remove_some(
     most: usize,
 ) -> Result<usize> {
     let dbs = &environment.dbs;
-    let rows = remove_first(environment, dbs.data, txn, &Number::of(table.id), most)?;
+    let rows = First::rows(environment, txn, most)?.remove(txn, &Number::of(table.id))?;
     if rows > 0 {
         return Ok(rows);
     }
-    if remove_first(environment, dbs.names, txn, &names::table_prefix(table.id), most)? == 0 {
+    // The pages of the names were looked at before the first write.
+    let names = First { environment, db: dbs.names, tree: None, most };
+    if names.remove(txn, &names::table_prefix(table.id))? == 0 {
         catalog::forget_grave(dbs, txn, meta, table)?;
     }
     Ok(0)
 }
 
-/// Removes the first entries whose key starts with this.
-fn remove_first(
-    environment: &Environment,
+/// The first entries of a database whose keys start with something, as far as one step removes them.
+struct First<'e> {
+    environment: &'e Environment,
     db: Db,
-    txn: &mut WriteTxn<'_>,
-    prefix: &[u8],
+    /// Of the rows: their tree, where the layout of pages is known.
+    tree: Option<Tree>,
     most: usize,
-) -> Result<usize> {
-    let (mut last, mut checked) = (None, Ok(()));
-    let state = open::state_of_write(txn);
-    each_first(db, txn, prefix, most, |key, value| {
-        last = Some(key.to_vec());
-        if checked.is_ok() {
-            checked = environment.check_run(txn, state, value);
-        }
-    })?;
-    checked?;
-    let Some(last) = last else { return Ok(0) };
-    let range = (Bound::Included(prefix), Bound::Included(last.as_slice()));
-    db.delete_range(txn, &range).map_err(lmdb::error)
 }
 
-/// Goes through the first entries whose key starts with this, as far as one step removes them.
-fn each_first(
-    db: Db,
-    txn: &WriteTxn<'_>,
-    prefix: &[u8],
-    most: usize,
-    mut each: impl FnMut(&[u8], &[u8]),
-) -> Result<()> {
-    let mut bytes = 0;
-    for entry in db.prefix_iter(txn, prefix).map_err(lmdb::error)?.take(most) {
-        let (key, value) = entry.map_err(lmdb::error)?;
-        bytes += key.len() + value.len();
-        each(key, value);
-        if bytes >= STEP_BYTES {
-            break;
-        }
+impl<'e> First<'e> {
+    fn rows(environment: &'e Environment, txn: &WriteTxn<'_>, most: usize) -> Result<Self> {
+        let tree = Tree::find(environment, txn, open::state_of_write(txn))?;
+        Ok(Self { environment, db: environment.dbs.data, tree, most })
     }
-    Ok(())
+
+    /// Removes them; how many there were.
+    fn remove(&self, txn: &mut WriteTxn<'_>, prefix: &[u8]) -> Result<usize> {
+        let (mut last, mut checked) = (None, Ok(()));
+        let state = open::state_of_write(txn);
+        self.each(txn, prefix, |key, value| {
+            last = Some(key.to_vec());
+            if checked.is_ok() {
+                checked = self.environment.check_run(txn, state, value);
+            }
+        })?;
+        checked?;
+        let Some(last) = last else { return Ok(0) };
+        let range = (Bound::Included(prefix), Bound::Included(last.as_slice()));
+        self.db.delete_range(txn, &range).map_err(lmdb::error)
+    }
+
+    fn each(&self, txn: &WriteTxn<'_>, prefix: &[u8], mut each: impl FnMut(&[u8], &[u8])) -> Result<()> {
+        let mut ahead = LeavesAhead::new(self.environment, self.tree);
+        ahead.of_key(txn, prefix)?;
+        let mut bytes = 0;
+        for entry in self.db.prefix_iter(txn, prefix).map_err(lmdb::error)?.take(self.most) {
+            let (key, value) = entry.map_err(lmdb::error)?;
+            ahead.of_entry(txn, key)?;
+            // Of an entry that is said to be longer, LMDB would move what lies beside its page.
+            self.environment.dbs.check_entry(key, value)?;
+            bytes += key.len() + value.len();
+            each(key, value);
+            if bytes >= STEP_BYTES {
+                break;
+            }
+        }
+        Ok(())
+    }
 }

@@ -20,6 +20,7 @@ use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases};
+use crate::store::open::{LeavesAhead, Tree};
 use crate::store::records::catalog::{self, TableState};
 use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
@@ -76,8 +77,11 @@ impl KeptStore for Shared {
         let mut looked = None::<(u32, Looked)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
         let (mut seen, mut last) = (0_u64, None::<&[u8]>);
+        let mut ahead = LeavesAhead::new(&self.environment, Tree::find(&self.environment, &txn, txn.id())?);
+        ahead.of_key(&txn, b"")?;
         for pair in dbs.data.iter(&txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
+            ahead.of_entry(&txn, key)?;
             seen += 1;
             // Twice the same and one less would come to the same number.
             if last.is_some_and(|last| last >= key) {

@@ -135,7 +135,7 @@ impl Store {
         }
         let mut queues = Vec::new();
         if let Some(database) = database {
-            let view = View::of_snapshot(&inner.environment, &txn, database);
+            let view = View::of_snapshot(&inner.environment, &txn, database)?;
             let now = clock();
             for queue in view.directory()?.queues.iter().filter(|queue| !queue.is_dropped) {
                 queues.push(view.stats(queue.number, now)?);
@@ -143,7 +143,7 @@ impl Store {
         }
         let mut blobs = BlobStats::default();
         if let Some(database) = blobs_database {
-            let ledger = BlobView::of_snapshot(&inner.environment, &txn, database).ledger()?;
+            let ledger = BlobView::of_snapshot(&inner.environment, &txn, database)?.ledger()?;
             blobs = BlobStats {
                 blobs: ledger.blobs.count,
                 names: ledger.names.count,

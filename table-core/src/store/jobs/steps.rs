@@ -19,7 +19,7 @@ use crate::row::view::{self, RowView};
 use crate::schema::{self, IndexEvent, IndexState, Lives, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::lmdb;
-use crate::store::open::Environment;
+use crate::store::open::{Environment, LeavesAhead, Tree};
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
 use crate::store::records::meta::Meta;
@@ -122,6 +122,8 @@ impl Jobs for LmdbTable {
         };
         let (mut dict, mut last, mut looked) = (state.dict(), None, Looked::new(size));
         // The walk is as good as its proof: what a damaged page hides would be left out for ever.
+        let mut ahead = LeavesAhead::new(&inner.environment, Tree::find(&inner.environment, &txn, txn.id())?);
+        ahead.of_key(&txn, &start)?;
         let mut before = dbs.data.get_lower_than_or_equal_to(&txn, &start).map_err(lmdb::error)?;
         if let Some((key, bytes)) = before {
             read::verify_row(&inner.environment, key, bytes)?;
@@ -130,6 +132,9 @@ impl Jobs for LmdbTable {
         let mut pairs = dbs.data.range(&txn, &range).map_err(lmdb::error)?;
         while !looked.is_enough() {
             let pair = pairs.next().transpose().map_err(lmdb::error)?;
+            if let Some((key, _)) = pair {
+                ahead.of_entry(&txn, key)?;
+            }
             check_next(&inner.environment, &txn, before, pair)?;
             let Some((key, found)) = pair else { break };
             if StoredKey::parse(key).is_none_or(|key| key.table != state.id) {

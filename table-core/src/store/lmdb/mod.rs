@@ -37,9 +37,29 @@ pub(crate) struct Databases {
 }
 
 impl Databases {
-    /// Checks the leaf on which an entry of a small database stands.
-    pub(crate) fn check_entry(&self, entry: &[u8]) -> Result<(), Error> {
-        self.pages.map_or(Ok(()), |pages| pages.check_leaf(entry))
+    /// The record of a key in a small database. It lies on its page: one that is said to be longer would be hashed to beyond
+    /// the end of the file.
+    pub(crate) fn record<'t>(
+        &self,
+        db: Db,
+        txn: &'t heed::RoTxn<'_>,
+        key: &[u8],
+    ) -> Result<Option<&'t [u8]>, Error> {
+        let found = db.get(txn, key).map_err(error)?;
+        found.map_or(Ok(()), |record| self.check_extent(record))?;
+        Ok(found)
+    }
+
+    /// Checks the leaf on which an entry of a small database stands, and that its record lies there, or on pages of its own.
+    pub(crate) fn check_entry(&self, key: &[u8], record: &[u8]) -> Result<(), Error> {
+        self.pages.map_or(Ok(()), |pages| pages.check_leaf(key))?;
+        self.check_extent(record)
+    }
+
+    fn check_extent(&self, record: &[u8]) -> Result<(), Error> {
+        // What a write transaction has changed does not lie in the map.
+        let pages = self.pages.filter(|pages| pages.of(record).is_some());
+        pages.map_or(Ok(()), |pages| pages.check_value(record))
     }
 }
 

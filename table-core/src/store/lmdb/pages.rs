@@ -13,7 +13,7 @@ pub(in crate::store) const OVERFLOW: u16 = 0x04;
 pub(in crate::store) const META: u16 = 0x08;
 /// A leaf of bare keys without nodes.
 pub(in crate::store) const LEAF2: u16 = 0x20;
-/// What a page is. The other flags are for memory.
+/// What a page is. The other flags are for memory: a page that is stored has none of them.
 pub(in crate::store) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
 
 /// The value stands on pages of its own, and the node holds the first one's number.
@@ -137,7 +137,7 @@ pub(in crate::store) fn run(first: &[u8]) -> Option<usize> {
     let mut fields = Fields(first);
     fields.bytes(10)?;
     let (flags, pages) = (fields.u16()?, fields.u32()?);
-    usize::try_from(pages).ok().filter(|_| flags & KINDS == OVERFLOW)
+    usize::try_from(pages).ok().filter(|_| flags == OVERFLOW)
 }
 
 /// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
@@ -164,7 +164,7 @@ fn is_filled(page: &[u8], kind: u16, value: impl Fn(u64) -> Option<usize>) -> bo
         let mut fields = Fields(page);
         fields.bytes(10)?;
         let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
-        if flags & KINDS != kind || lower > upper || upper > page.len() {
+        if flags != kind || lower > upper || upper > page.len() {
             return None;
         }
         let offsets = page.get(HEADER..lower)?.as_chunks::<2>();

@@ -26,7 +26,9 @@ impl Environment {
         let mut left = header.last_page;
         while let Some(number) = pending.pop() {
             let page = self.page(pages, txn, number).and_then(|bytes| Page::parse(bytes, number));
-            let Some(page) = page.filter(|page| left > 0 && page.is_whole()) else { return false };
+            let Some(page) = page.filter(|page| left > 0 && page.is_whole() && page.is_plain()) else {
+                return false;
+            };
             left -= 1;
             if page.is_branch() {
                 pending.extend((0..page.len()).filter_map(|at| page.node(at)).map(|node| node.child()));

@@ -17,7 +17,7 @@ use super::tree::{NO_PAGE, Node, Page, described, described_with_flags};
 use super::{Environment, Late, NAMES, page_walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::fields::Fields;
-use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, OVERFLOW, Pages, SUB_DATABASE};
+use crate::store::lmdb::pages::{BIG_DATA, OVERFLOW, Pages, SUB_DATABASE};
 
 /// Bytes of the header of a value's own pages.
 const HEADER: usize = 16;
@@ -102,10 +102,10 @@ impl Environment {
             whole.note(done);
         }
         if whole.report.problems.is_empty() && whole.trees.iter().any(|tree| tree.met != tree.entries) {
-            whole.note(Err(wrong_record()));
+            whole.note_readable(Err(wrong_record()));
         }
         let done = whole.free_list(pages);
-        whole.note(done);
+        whole.note_readable(done);
         whole.report
     }
 }
@@ -114,7 +114,8 @@ impl Environment {
 pub(crate) struct PagesReport {
     /// What is wrong, so far as there are not too many.
     pub(crate) problems: Vec<Error>,
-    /// Whether the entries of each page lie on it and fill it. Where they don't, LMDB may end the process that has it go there.
+    /// Whether the entries of each page lie on it and fill it, and each page is used once. Otherwise LMDB may end the process
+    /// that has it go there.
     pub(crate) are_whole: bool,
 }
 
@@ -124,6 +125,12 @@ const MOST_PROBLEMS: usize = 100;
 impl<'t> Whole<'_, 't> {
     /// Notes what is wrong with a page or a tree, and goes on to the others.
     fn note(&mut self, done: Result<()>) {
+        self.report.are_whole &= done.is_ok();
+        self.note_readable(done);
+    }
+
+    /// The same of what LMDB can go through.
+    fn note_readable(&mut self, done: Result<()>) {
         if let Err(error) = done
             && self.report.problems.len() < MOST_PROBLEMS
         {
@@ -168,6 +175,13 @@ impl<'t> Whole<'_, 't> {
 
     /// Marks pages as known; none of them may be known yet.
     fn claim(&mut self, first: u64, count: u64) -> Result<()> {
+        let claimed = self.claim_each(first, count);
+        // What is another's has entries of another kind.
+        self.report.are_whole &= claimed.is_ok();
+        claimed
+    }
+
+    fn claim_each(&mut self, first: u64, count: u64) -> Result<()> {
         let end = first.checked_add(count).filter(|end| *end <= self.header.last_page + 1);
         let Some(end) = end.filter(|_| first >= FIRST_PAGE) else {
             return Err(corrupt(format!(
@@ -186,13 +200,12 @@ impl<'t> Whole<'_, 't> {
     fn page(&mut self, &Pending { number, above, tree, bounds }: &Pending<'t>) -> Result<()> {
         let damaged = || corrupt(format!("page {number} is damaged"));
         let Some(page) = self.whole_page(number) else {
-            self.report.are_whole = false;
             return Err(damaged());
         };
         let kind = self.trees.get(tree).ok_or_else(damaged)?.kind;
         // What lies below, or beside, is looked at all the same: whether LMDB can go there hangs on each page.
         if !keys_rise(&page, kind, bounds) {
-            self.note(Err(damaged()));
+            self.note_readable(Err(damaged()));
         }
         if page.is_branch() {
             for at in 0..page.len() {
@@ -212,8 +225,10 @@ impl<'t> Whole<'_, 't> {
         }
         for at in 0..page.len() {
             let node = page.node(at).ok_or_else(damaged)?;
-            let right = self.entry(&node, kind).unwrap_or_else(|| Err(damaged()));
-            self.note(right);
+            match self.entry(&node, kind) {
+                Some(right) => self.note_readable(right),
+                None => self.note(Err(damaged())),
+            }
         }
         Ok(())
     }
@@ -227,24 +242,21 @@ impl<'t> Whole<'_, 't> {
             // A feature that may be ignored has databases of other names.
             (SUB_DATABASE, _) if is_main => {
                 let record = node.rest.get(..usize::try_from(node.size).ok()?)?;
-                Some(self.tree(Kind::Named, described(record)?))
+                let visited = self.tree(Kind::Named, described(record)?);
+                // Nobody has looked at its pages.
+                self.report.are_whole &= visited.is_ok();
+                Some(visited)
             }
             // A database that is not said to be one can't be opened. An entry that is said to be one LMDB reads as ever, and
             // refuses to remove; one that is said to have several values ends the process.
-            _ => {
-                self.report.are_whole = false;
-                None
-            }
+            _ => None,
         }
     }
 
     /// The page of this number, if its entries lie on it and fill it.
     fn whole_page(&self, number: u64) -> Option<Page<'t>> {
         let bytes = self.environment.page(self.pages, self.txn, number)?;
-        let page = Page::parse(bytes, number)?;
-        // What else LMDB notes there is for pages in memory: one that is stored has nothing of it.
-        let kind = if page.is_branch() { BRANCH } else { LEAF };
-        Some(page).filter(|page| flags(bytes) == Some(kind) && page.is_whole())
+        Page::parse(bytes, number).filter(Page::is_whole)
     }
 
     /// The pages of a value of `size` bytes.

@@ -78,7 +78,9 @@ pub(crate) use self::space::Usage;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::tree::Image;
 use self::tree::LastWay;
-pub(crate) use self::tree::{Entry, Explored, LeafPath, LeafWalk, Living, Rising, Tree, WalkedLeaf};
+pub(crate) use self::tree::{
+    Entry, Explored, LeafPath, LeafWalk, LeavesAhead, Living, Rising, Tree, WalkedLeaf,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};

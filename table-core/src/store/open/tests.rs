@@ -16,6 +16,8 @@ use super::*;
 
 mod creating;
 mod cut;
+#[cfg(unix)]
+mod dying;
 mod flushes;
 #[cfg(unix)]
 mod hostile;

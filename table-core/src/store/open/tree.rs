@@ -4,6 +4,7 @@
 //! are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both sides. The
 //! way is that of the state with which a transaction began, whatever a write transaction has changed since.
 
+mod ahead;
 mod explored;
 mod gaps;
 mod leaves;
@@ -15,6 +16,7 @@ mod rising;
 mod tests;
 mod ways;
 
+pub(crate) use self::ahead::LeavesAhead;
 pub(crate) use self::explored::Explored;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::leaves::image::Image;
@@ -29,7 +31,7 @@ use super::{Environment, Late, NAMES};
 use crate::error::Result;
 use crate::store::lmdb;
 use crate::store::lmdb::fields::Fields;
-use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, Pages, damaged, is_whole, is_whole_branch};
+use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, Pages, damaged, is_whole, is_whole_branch};
 
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;
@@ -71,6 +73,11 @@ pub(super) struct Node<'p> {
 }
 
 impl Node<'_> {
+    /// Of a leaf: whether it is an entry of a key with one value, as all are but those of databases.
+    pub(super) fn is_plain(&self) -> bool {
+        self.flags & !BIG_DATA == 0
+    }
+
     /// In a branch, the number of the page that the entry leads to.
     pub(super) fn child(&self) -> u64 {
         u64::from(self.size) | u64::from(self.flags) << 32
@@ -83,8 +90,9 @@ impl<'p> Page<'p> {
         let mut fields = Fields(bytes);
         let own = fields.u64()?;
         fields.u16()?;
-        let (flags, lower) = (fields.u16()?, usize::from(fields.u16()?));
-        let kind = flags & KINDS;
+        // What else LMDB notes of a page there is in memory alone. Of a stored one that is said to be changed it takes the map
+        // for memory that it may write to, and the process ends.
+        let (kind, lower) = (fields.u16()?, usize::from(fields.u16()?));
         let (offsets, odd) = bytes.get(HEADER..lower)?.as_chunks();
         let right =
             own == number && (kind == BRANCH || kind == LEAF) && odd.is_empty() && !offsets.is_empty();
@@ -98,6 +106,11 @@ impl<'p> Page<'p> {
     /// Whether its entries fill it, without a gap.
     pub(super) fn is_whole(&self) -> bool {
         if self.is_branch() { is_whole_branch(self.bytes) } else { is_whole(self.bytes) }
+    }
+
+    /// Whether each of its entries lies on it, and on a leaf is that of a key with one value.
+    pub(super) fn is_plain(&self) -> bool {
+        (0..self.len()).all(|at| self.node(at).is_some_and(|node| self.is_branch() || node.is_plain()))
     }
 
     pub(super) fn len(&self) -> usize {

@@ -14,7 +14,7 @@ pub(in crate::store) use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::open::{self, Environment, Explored, Late, Tree};
+use crate::store::open::{self, Environment, Explored, Late, LeavesAhead, Tree};
 use crate::store::records::meta;
 
 /// What a feature keeps in its database.
@@ -33,6 +33,8 @@ pub(in crate::store) struct Proven<'t, K> {
     kept: PhantomData<K>,
     /// The number of the state that the transaction reads, or began with.
     state: usize,
+    /// The database's tree in that state; `None` where the layout of pages is not known.
+    tree: Option<Tree>,
     /// What it has removed from the database since; `None` if it has written nothing to it.
     removed: Option<&'t BTreeSet<Vec<u8>>>,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
@@ -64,10 +66,10 @@ impl<'t, K: Kept> Proven<'t, K> {
         environment: &'t Environment,
         txn: &'t heed::RoTxn<'t>,
         db: Db,
-    ) -> Self {
-        let state = txn.id();
-        let kept = PhantomData;
-        Self { environment, txn, db, kept, state, removed: None, is_settled: true, is_write: false }
+    ) -> Result<Self> {
+        let (kept, state) = (PhantomData, txn.id());
+        let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
+        Ok(Self { environment, txn, db, kept, state, tree, removed: None, is_settled: true, is_write: false })
     }
 
     /// As a transaction sees them that may have written.
@@ -76,14 +78,15 @@ impl<'t, K: Kept> Proven<'t, K> {
         txn: &'t heed::RwTxn<'t>,
         db: Db,
         (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
-    ) -> Self {
-        let state = open::state_of_write(txn);
-        Self { environment, txn, db, kept: PhantomData, state, removed, is_settled, is_write: true }
+    ) -> Result<Self> {
+        let (kept, state) = (PhantomData, open::state_of_write(txn));
+        let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
+        Ok(Self { environment, txn, db, kept, state, tree, removed, is_settled, is_write: true })
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
     pub(in crate::store) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
-        let Some(record) = self.db.get(self.txn, key).map_err(lmdb::error)? else {
+        let Some(record) = self.found(key)? else {
             return if self.lacks(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
         };
         self.check_place(record)?;
@@ -98,9 +101,21 @@ impl<'t, K: Kept> Proven<'t, K> {
 
     /// The same, if it was found sound before in this very snapshot.
     pub(in crate::store) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
-        let record = self.db.get(self.txn, key).map_err(lmdb::error)?.ok_or_else(|| missing::<K>(key))?;
+        let record = self.found(key)?.ok_or_else(|| missing::<K>(key))?;
         self.check_place(record)?;
         Ok(record)
+    }
+
+    /// The record of a key, as far as a search finds one.
+    fn found(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
+        match &self.tree {
+            Some(tree) if self.removed.is_none() => tree.row(self.environment, self.txn, key),
+            tree => {
+                // LMDB alone knows what the transaction has written.
+                tree.map_or(Ok(()), |tree| tree.check_leaf(self.environment, self.txn, key))?;
+                self.db.get(self.txn, key).map_err(lmdb::error)
+            }
+        }
     }
 
     /// Goes through the records whose keys begin with a prefix, after a key that is there, in their order. Nothing of them
@@ -111,6 +126,8 @@ impl<'t, K: Kept> Proven<'t, K> {
         after: Option<&[u8]>,
         mut each: impl FnMut(&'t [u8], &'t [u8]) -> Result<ControlFlow<(), Stop>>,
     ) -> Result<bool> {
+        let mut ahead = LeavesAhead::new(self.environment, self.tree);
+        ahead.of_key(self.txn, after.unwrap_or(prefix))?;
         let mut last = match after {
             Some(after) => self.db.get_lower_than_or_equal_to(self.txn, after),
             None => self.db.get_lower_than(self.txn, prefix),
@@ -129,6 +146,9 @@ impl<'t, K: Kept> Proven<'t, K> {
         let mut records = self.db.range(self.txn, &from).map_err(lmdb::error)?;
         loop {
             let step = records.next().transpose().map_err(lmdb::error)?;
+            if let Some((key, _)) = step {
+                ahead.of_entry(self.txn, key)?;
+            }
             let (before, next) = (last.map(|(key, _)| key), step.map(|(key, _)| key));
             if !self.adjacent(before, next)? {
                 return Err(lmdb::damaged_page());
@@ -159,7 +179,7 @@ impl<'t, K: Kept> Proven<'t, K> {
         writes: &Writes<R>,
         counts: impl Iterator<Item = (impl AsRef<[u8]>, bool)>,
     ) -> Result<()> {
-        if let Some(tree) = Tree::of_late(self.environment, K::DATABASE, self.txn, self.state)? {
+        if let Some(tree) = &self.tree {
             let mut explored = Explored::default();
             let mut check = |key: &[u8], goes| {
                 tree.check_order_around(self.environment, self.txn, (key, goes), &mut explored)
@@ -176,7 +196,7 @@ impl<'t, K: Kept> Proven<'t, K> {
 
     /// Whether a key has no record in the state that the transaction began with, or has been removed since.
     fn lacks(&self, key: &[u8]) -> Result<bool> {
-        if let Some(tree) = Tree::of_late(self.environment, K::DATABASE, self.txn, self.state)? {
+        if let Some(tree) = &self.tree {
             let check = |key: &[u8], record: &[u8]| Self::check_record(key, record);
             return Ok(tree.lacks(self.environment, self.txn, key, check)?
                 || self.removed.is_some_and(|removed| removed.contains(key)));
@@ -200,7 +220,7 @@ impl<'t, K: Kept> Proven<'t, K> {
         {
             return Ok(true);
         }
-        if let Some(tree) = Tree::of_late(environment, K::DATABASE, txn, self.state)? {
+        if let Some(tree) = &self.tree {
             if self.removed.is_none() {
                 return tree.adjoin(environment, txn, before, after);
             }

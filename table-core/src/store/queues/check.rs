@@ -51,7 +51,7 @@ pub(in crate::store) fn check(
     db: Db,
     mut problem: impl FnMut(Option<&str>, Error),
 ) -> Result<Counted> {
-    let view = View::of_snapshot(environment, txn, db);
+    let view = View::of_snapshot(environment, txn, db)?;
     let directory = view.directory()?;
     let name = |queue: u32| directory.get(queue).map(|queue| &*queue.name);
     let mut found: BTreeMap<u32, Found> = BTreeMap::new();

@@ -46,10 +46,10 @@ impl<'b> Draft<'b> {
         books: &'b Books,
         clock: Clock,
         is_settled: bool,
-    ) -> Self {
+    ) -> Result<Self> {
         let view =
-            View::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled));
-        Self { view, books, clock, drafted: Drafted::default() }
+            View::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled))?;
+        Ok(Self { view, books, clock, drafted: Drafted::default() })
     }
 
     /// What is to be written, in places that LMDB comes to.

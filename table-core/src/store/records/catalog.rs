@@ -116,9 +116,9 @@ pub(crate) fn find(
 pub(crate) fn seen(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result<Option<Entry>, Error> {
     names::check_table(name)?;
     let key = folded(name);
-    let Some(record) = dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? else { return Ok(None) };
+    let Some(record) = dbs.record(dbs.catalog, txn, key.as_bytes())? else { return Ok(None) };
     let look = || {
-        dbs.check_entry(record)?;
+        dbs.check_entry(record, record)?;
         let entry = Entry::decode(key.as_bytes(), record)?;
         // A former page may hold the table as it was, or a table that was dropped.
         if Inventory::read(dbs.main, txn, entry.id)?.catalog == meta::checksum_of(record) {
@@ -146,7 +146,7 @@ pub(crate) fn all(
     let (mut entries, mut templates, mut found) = (Vec::new(), Vec::new(), Tally::default());
     for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
-        dbs.check_entry(key)?;
+        dbs.check_entry(key, record)?;
         if periods::is_one(key) {
             templates.push(PeriodsEntry::decode(key, record)?);
         } else {
@@ -279,7 +279,7 @@ pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Res
     let (mut tables, mut found) = (Vec::new(), Tally::default());
     for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
-        dbs.check_entry(key)?;
+        dbs.check_entry(key, record)?;
         tables.push(grave(key, record)?);
         found.add(record);
     }

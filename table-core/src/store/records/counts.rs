@@ -38,7 +38,11 @@ impl Counts {
 
     /// The counts of a table, of its record as it has been found.
     pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self, Error> {
-        let read = |record| {
+        let read = |record: &[u8]| {
+            // One that is said to be longer may reach beyond the end of the file.
+            if record.len() != BYTES + meta::CHECKSUM {
+                return None;
+            }
             let mut body = Fields(meta::opened(&key(table), record)?);
             let counts = Self { entities: body.u64()?, bytes: body.u64()?, digest: body.u64()? };
             body.0.is_empty().then_some(counts)

@@ -76,7 +76,11 @@ impl Inventory {
 
     /// The inventory of a table, of its record as it has been found.
     pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self> {
-        let read = |record| {
+        let read = |record: &[u8]| {
+            // One that is said to be longer may reach beyond the end of the file.
+            if record.len() > LONG + CHECKSUM {
+                return None;
+            }
             let mut body = Fields(meta::opened(&key(table), record)?);
             let mut inventory = Self {
                 names: body.u32()?,

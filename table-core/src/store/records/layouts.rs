@@ -57,7 +57,7 @@ pub(in crate::store) fn all<'t>(
     let prefix = names::entry_key(table, LAYOUT_BY_KIND, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
-        dbs.check_entry(key)?;
+        dbs.check_entry(key, record)?;
         let kind =
             key.get(prefix.len()..).and_then(|kind| std::str::from_utf8(kind).ok()).ok_or_else(damaged)?;
         let text = meta::opened(key, record).and_then(|text| std::str::from_utf8(text).ok());
@@ -148,7 +148,7 @@ pub(in crate::store) fn put(
 ) -> Result<()> {
     let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
     let mut inventory = Inventory::read(dbs.main, txn, table)?;
-    if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
+    if let Some(former) = dbs.record(dbs.names, txn, &key)? {
         inventory.layouts.subtract(former);
     }
     let record = meta::sealed(&key, layout.into_bytes());
@@ -166,7 +166,7 @@ pub(in crate::store) fn remove(
 ) -> Result<()> {
     let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
     let mut inventory = Inventory::read(dbs.main, txn, table)?;
-    if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
+    if let Some(former) = dbs.record(dbs.names, txn, &key)? {
         inventory.layouts.subtract(former);
         dbs.names.delete(txn, &key).map_err(lmdb::error)?;
     }

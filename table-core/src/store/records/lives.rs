@@ -80,7 +80,7 @@ fn all<T>(
     let prefix = names::entry_key(table, sort, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
-        dbs.check_entry(key)?;
+        dbs.check_entry(key, record)?;
         let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
         let body = meta::opened(key, record).and_then(decode);
         let (Some(name), Some(body)) = (name, body) else { return Err(damaged(what)) };
@@ -149,7 +149,7 @@ fn replace(
     set: impl FnOnce(&mut Inventory, Tally),
 ) -> Result<()> {
     let key = names::entry_key(table, sort, name.as_bytes());
-    if let Some(former) = dbs.names.get(txn, &key).map_err(lmdb::error)? {
+    if let Some(former) = dbs.record(dbs.names, txn, &key)? {
         tally.subtract(former);
     }
     match body {

@@ -176,6 +176,9 @@ impl Meta {
 
     fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let damaged = || Error::new(ErrorKind::Corrupt).because("the store's own record is damaged");
+        if bytes.len() > MOST_BYTES {
+            return Err(damaged());
+        }
         let mut body = Fields(bytes);
         let version = body.u32().ok_or_else(damaged)?;
         if version != FORMAT_VERSION {
@@ -212,6 +215,9 @@ impl Meta {
 fn missing() -> Error {
     Error::new(ErrorKind::Corrupt).because("the store's own record is missing")
 }
+
+/// No version's own record has more bytes. One that is said to be longer may reach beyond the end of the file.
+const MOST_BYTES: usize = 1 << 10;
 
 /// Bytes of a checksum.
 pub(crate) const CHECKSUM: usize = 8;

@@ -66,7 +66,7 @@ impl Dict {
         }
         for number in (0_u16..).take(many).skip(self.shapes.len()) {
             let key = entry_key(table, SHAPE_BY_ID, &number.to_be_bytes());
-            let record = dbs.names.get(txn, &key).map_err(lmdb::error)?;
+            let record = dbs.record(dbs.names, txn, &key)?;
             let length = self.len();
             let shape = record
                 .and_then(|record| meta::opened(&key, record))
@@ -78,11 +78,11 @@ impl Dict {
     }
 
     /// Compares the dictionary in memory, read by number, with its entries by text.
-    pub(crate) fn check(&self, db: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<(), Error> {
+    pub(crate) fn check(&self, dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<(), Error> {
         for (numbered, kind) in [(&self.names, ID_BY_NAME), (&self.symbols, ID_BY_SYMBOL)] {
             for (id, text) in (0_u16..).zip(&numbered.texts) {
                 let key = entry_key(table, kind, text.as_bytes());
-                let stored = db.get(txn, &key).map_err(lmdb::error)?;
+                let stored = dbs.record(dbs.names, txn, &key)?;
                 if stored.and_then(|record| meta::opened(&key, record)) != Some(&id.to_le_bytes()) {
                     // The text itself is left out: that of an `EntityType` is a value, and no error shows a value.
                     return Err(damaged(&format!("entry {id} is missing under its text, or damaged")));
@@ -135,7 +135,7 @@ fn read_new(
             return Err(damaged("it counts more entries than there are numbers"));
         };
         let key = entry_key(table, kind, &id.to_be_bytes());
-        let record = dbs.names.get(txn, &key).map_err(lmdb::error)?;
+        let record = dbs.record(dbs.names, txn, &key)?;
         let text = record
             .and_then(|record| meta::opened(&key, record))
             .and_then(|text| std::str::from_utf8(text).ok())

@@ -147,7 +147,7 @@ impl Writing<'_, '_> {
         let db = db.ok_or_else(no_such_container)?;
         let is_settled = self.scratch.puts + books.map_or(0, BlobBooks::writes) <= FEW_PUTS;
         let removed = books.and_then(BlobBooks::removed);
-        Ok(BlobView::of_write(self.environment, self.txn, db, (removed, is_settled)))
+        BlobView::of_write(self.environment, self.txn, db, (removed, is_settled))
     }
 
     /// The text of a list's ids that lie in a blob.

@@ -39,7 +39,7 @@ impl Transaction<'_> {
         let Some(books) = &self.blob_books else { return Ok(None) };
         let clock = Clock { now: self.now, store: timestamp };
         let is_settled = self.scratch.puts + books.writes() <= FEW_PUTS;
-        let mut draft = BlobDraft::begin(self.environment, &self.txn, books, clock, is_settled);
+        let mut draft = BlobDraft::begin(self.environment, &self.txn, books, clock, is_settled)?;
         let work = plan.blobs.iter().flat_map(|errands| &errands.work);
         let mut outcomes = work.map(|work| draft.carry_out(work)).collect::<Result<Vec<_>>>()?;
         for (news, feature) in [

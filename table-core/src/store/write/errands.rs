@@ -37,7 +37,7 @@ impl Transaction<'_> {
         let Some(books) = &self.books else { return Ok(None) };
         let clock = Clock { now: self.now, store: timestamp };
         let is_settled = self.scratch.puts + books.writes() <= FEW_PUTS;
-        let mut draft = Draft::begin(self.environment, &self.txn, books, clock, is_settled);
+        let mut draft = Draft::begin(self.environment, &self.txn, books, clock, is_settled)?;
         let outcomes = errands.work.iter().map(|work| draft.carry_out(work)).collect::<Result<_>>()?;
         Ok(Some((draft.end()?, outcomes)))
     }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::hash::Xxh3;
 use crate::row::{self, Row, key};
 use crate::store::lmdb::{self, ReadTxn};
-use crate::store::open::{Environment, Tree};
+use crate::store::open::{Environment, LeavesAhead, Tree};
 use crate::store::scan::read;
 
 /// What a walk over a range goes by.
@@ -26,6 +26,8 @@ pub(in crate::store) struct Ground<'g> {
 pub(in crate::store) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefix: &[u8]) -> Result<u64> {
     let data = ground.environment.dbs.data;
     let mut digest = Xxh3::new();
+    let mut ahead = LeavesAhead::new(ground.environment, Tree::find(ground.environment, txn, ground.state)?);
+    ahead.of_key(txn, prefix)?;
     let mut last = data.get_lower_than(txn, prefix).map_err(lmdb::error)?;
     if let Some((key, bytes)) = last {
         ground.check(txn, key, bytes)?;
@@ -37,6 +39,9 @@ pub(in crate::store) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefi
     let mut rows = data.range(txn, &from).map_err(lmdb::error)?;
     loop {
         let step = rows.next().transpose().map_err(lmdb::error)?;
+        if let Some((key, _)) = step {
+            ahead.of_entry(txn, key)?;
+        }
         let before = last.map(|(key, _)| key);
         let after = step.map(|(key, _)| key);
         if !ground.adjacent(txn, before, after)? {

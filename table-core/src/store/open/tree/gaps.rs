@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::super::Environment;
 use super::explored::{Explored, GAPS, Gap, Leaf, Spot};
 use super::paths::is_last;
-use super::{Around, LEVELS, Steps, Tree, Way};
+use super::{Around, LEVELS, Node, Steps, Tree, Way};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
@@ -73,7 +73,7 @@ impl Tree {
         if !found {
             return Ok(None);
         }
-        let node = way.leaf.node(at).ok_or_else(damaged)?;
+        let node = way.leaf.node(at).filter(Node::is_plain).ok_or_else(damaged)?;
         explored.has_way = true;
         environment.value(self.pages, txn, &node).map(Some).ok_or_else(damaged)
     }
@@ -127,6 +127,7 @@ impl Tree {
         let way = self.way(environment, txn, key, (&mut explored.steps, &mut explored.rooms))?;
         let leaf = explored.leaves.of(&way)?;
         if !leaf.in_order {
+            way.leaf.is_plain().then_some(()).ok_or_else(damaged)?;
             self.learn_order(environment, txn, &way, leaf, &mut explored.branches)?;
         }
         if goes && !leaf.has_neighbours {
@@ -219,7 +220,8 @@ impl Tree {
     ) -> Result<Option<Gap>> {
         let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
         if found {
-            return Ok(None);
+            // LMDB is going to come to it.
+            return way.leaf.node(at).filter(Node::is_plain).map(|_| None).ok_or_else(damaged);
         }
         // The search has found the key of the one below this, and that of the other above it.
         let mut spots = [None; 2];

@@ -1,0 +1,232 @@
+//! Entries at which LMDB, or who hashes what it gives, would end the process.
+
+use super::*;
+use crate::row::key::Number;
+use crate::{DynamicEntity, Store};
+
+/// LMDB's flag of an entry that has several values, which no store's has.
+const SEVERAL: u8 = 0x04;
+
+/// Where each key of a database lies in the file of a store. Four bytes before it are the entry's flags, and four more
+/// before those the length of its value.
+fn keys(store: &Store, name: &str) -> Vec<usize> {
+    let environment = &store.lmdb().unwrap().environment;
+    let dbs = environment.dbs;
+    let db = match name {
+        "data" => dbs.data,
+        "names" => dbs.names,
+        "catalog" => dbs.catalog,
+        late => Late::ALL
+            .into_iter()
+            .find(|known| known.name() == late)
+            .and_then(|late| environment.known(late))
+            .unwrap(),
+    };
+    let (pages, txn) = (dbs.pages.unwrap(), environment.read_txn().unwrap());
+    let place = |key: &[u8]| {
+        let within = key.as_ptr().addr() - pages.place(key);
+        usize::try_from(pages.number(key).unwrap()).unwrap() * pages.size() + within
+    };
+    db.iter(&txn).unwrap().map(|entry| place(entry.unwrap().0)).collect()
+}
+
+/// Opens the store with a byte of each entry in turn changed, and makes sure that what is asked of it is right or an error.
+/// How many were errors.
+fn asks_damaged<T: PartialEq + std::fmt::Debug>(
+    path: &Path,
+    bytes: impl Iterator<Item = usize>,
+    flips: u8,
+    ask: impl Fn(&Store) -> Vec<Result<T>>,
+) -> usize {
+    let file = fs::read(path.join(DATA)).unwrap();
+    let answers = |file: &[u8]| {
+        fs::write(path.join(DATA), file).unwrap();
+        match Store::open(path) {
+            Ok(store) => ask(&store),
+            Err(error) => vec![Err(error)],
+        }
+    };
+    let right: Vec<T> = answers(&file).into_iter().map(Result::unwrap).collect();
+    let mut errors = 0;
+    for at in bytes {
+        let mut damaged = file.clone();
+        damaged[at] ^= flips;
+        for (answer, right) in answers(&damaged).into_iter().zip(&right) {
+            match answer {
+                Ok(answer) => assert_eq!(answer, *right, "byte {at}"),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Corrupt, "byte {at}: {error}");
+                    errors += 1;
+                }
+            }
+        }
+    }
+    fs::write(path.join(DATA), &file).unwrap();
+    errors
+}
+
+#[test]
+fn a_small_record_that_is_said_to_reach_beyond_the_file_is_damaged() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    for table in ["First", "Second"] {
+        let table = store.create_table(table).unwrap();
+        for row in 0..20 {
+            let row = DynamicEntity::new("p", row.to_string()).with("Number", row).with("Text", "x");
+            table.insert(&row).unwrap();
+        }
+    }
+    let entries: Vec<_> = ["names", "catalog"].iter().flat_map(|name| keys(&store, name)).collect();
+    drop(store);
+    assert!(entries.len() >= 10, "{entries:?}");
+    let ask = |store: &Store| {
+        let number = |table: &str| -> Result<_> {
+            let row = store.dynamic_table(table)?.get("p", "7")?;
+            Ok(row.and_then(|row| row.get("Number").and_then(crate::Value::as_i32)))
+        };
+        ["First", "Second"].map(number).into_iter().collect()
+    };
+    // 16 MiB and 1 GiB more.
+    for (byte, flips) in [(5, 0x01), (5, 0x40)] {
+        let errors = asks_damaged(&path, entries.iter().map(|key| key - byte), flips, ask);
+        assert!(errors > entries.len() / 2, "{errors} of {}", entries.len());
+    }
+}
+
+#[test]
+fn a_range_of_rows_is_not_gone_through_where_lmdb_would_end_the_process() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    for row in 0..60 {
+        table.insert(&DynamicEntity::new("p", row.to_string()).with("Text", "x".repeat(300))).unwrap();
+    }
+    let entries = keys(&store, "data");
+    drop((table, store));
+    let ask = |store: &Store| {
+        let digest = || {
+            let inner = store.lmdb().unwrap();
+            let txn = inner.environment.read_txn()?;
+            crate::store::write::range::digest_of_snapshot(&inner.environment, &txn, &Number::of(1))
+        };
+        vec![digest()]
+    };
+    assert_eq!(asks_damaged(&path, entries.iter().map(|key| key - 4), SEVERAL, ask), entries.len());
+}
+
+#[cfg(feature = "queue")]
+#[test]
+fn messages_are_not_gone_through_where_lmdb_would_end_the_process() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    for queue in ["first", "second"] {
+        let queue = store.queue::<String>(queue).unwrap();
+        queue.send_all(&vec!["x".repeat(200); 40]).unwrap();
+    }
+    let entries = keys(&store, Late::Queues.name());
+    drop(store);
+    let ask = |store: &Store| {
+        ["first", "second"]
+            .map(|name| {
+                let queue = store.queue::<String>(name)?;
+                let peeked = queue.peek(50)?.len();
+                let received = queue.receive_many(3, Duration::from_secs(60))?;
+                queue.delete_all(&received)?;
+                Ok((peeked, received.len(), queue.stats()?.ready))
+            })
+            .into_iter()
+            .collect()
+    };
+    let errors = asks_damaged(&path, entries.iter().map(|key| key - 4), SEVERAL, ask);
+    assert!(errors >= entries.len(), "{errors} of {}", entries.len());
+}
+
+#[cfg(feature = "blob")]
+#[test]
+fn blobs_are_not_gone_through_where_lmdb_would_end_the_process() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let container = store.container("files").unwrap();
+    for name in 0..40 {
+        container.put(&name.to_string(), &[7; 600]).unwrap();
+    }
+    let entries = keys(&store, Late::Blobs.name());
+    drop((container, store));
+    let ask = |store: &Store| {
+        let look = || {
+            let container = store.container("files")?;
+            let mut names = 0;
+            for found in container.list("")? {
+                found?;
+                names += 1;
+            }
+            container.put("new", b"new")?;
+            container.delete("7")?;
+            Ok((names, container.get("12")?.map(|bytes| bytes.len())))
+        };
+        vec![look()]
+    };
+    let errors = asks_damaged(&path, entries.iter().map(|key| key - 4), SEVERAL, ask);
+    assert!(errors > entries.len() / 2, "{errors} of {}", entries.len());
+}
+
+#[test]
+fn the_rows_of_a_dropped_table_are_not_removed_where_one_is_said_to_be_longer() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    for row in 0..60 {
+        table.insert(&DynamicEntity::new("p", row.to_string()).with("Text", "x".repeat(60))).unwrap();
+    }
+    let entries = keys(&store, "data");
+    drop((table, store));
+    let ask = |store: &Store| {
+        store.drop_table("Table").unwrap();
+        vec![store.reclaim()]
+    };
+    // 256 bytes more.
+    assert_eq!(asks_damaged(&path, entries.iter().map(|key| key - 7), 0x01, ask), entries.len());
+}
+
+#[test]
+fn a_page_that_is_said_to_be_changed_is_not_written_to() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    let row = |row: u32| DynamicEntity::new("p", row.to_string()).with("Text", "x".repeat(300));
+    for number in 0..60 {
+        table.insert(&row(number)).unwrap();
+    }
+    let environment = &store.lmdb().unwrap().environment;
+    let (size, pages) = {
+        let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());
+        let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
+        (pages.size(), usize::try_from(header.last_page).unwrap())
+    };
+    drop((table, store));
+    let ask = |store: &Store| {
+        let write = || {
+            let table = store.dynamic_table("Table")?;
+            table.insert(&row(100))?;
+            table.delete("p", "7", crate::IfMatch::Any)?;
+            table.insert_or_replace(&row(30))?;
+            match table.insert(&row(31)) {
+                Ok(_) => panic!("a row was put twice"),
+                Err(error) if error.kind() == ErrorKind::EntityAlreadyExists => Ok(()),
+                Err(error) => Err(error),
+            }
+        };
+        vec![write()]
+    };
+    // In memory LMDB notes so of a page that was changed, of one that is free again, and of one that is kept.
+    for (byte, flips) in [(10, 0x10), (11, 0x40), (11, 0x80)] {
+        let errors = asks_damaged(&path, (2..=pages).map(|page| page * size + byte), flips, ask);
+        assert!(errors > 3, "{errors} of {pages}");
+    }
+}
