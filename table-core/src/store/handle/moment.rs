@@ -28,7 +28,7 @@ use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
 use crate::store::scan::read;
-use crate::store::scan::walk::{LeavesAhead, MergedWalk};
+use crate::store::scan::walk::{Ahead, MergedWalk};
 use crate::store::write::range;
 
 /// A read transaction.
@@ -239,14 +239,14 @@ impl Moment for LmdbMoment {
         let mut looked = Looked::new(size);
         let last = loop {
             match walk.next_of_step(&mut looked)? {
-                LeavesAhead::Row(view, key) => {
+                Ahead::Row(view, key) => {
                     each(walk.selection(), &view)?;
                     if looked.is_enough() {
                         break key;
                     }
                 }
-                LeavesAhead::Enough(last) => break last,
-                LeavesAhead::Ended => return Ok((None, looked.rows())),
+                Ahead::Enough(last) => break last,
+                Ahead::Ended => return Ok((None, looked.rows())),
             }
         };
         let (partition, row) =

@@ -40,7 +40,7 @@ struct LaneRows<'s> {
 }
 
 /// What a walk comes to in a job's step.
-pub(in crate::store) enum LeavesAhead<'s> {
+pub(in crate::store) enum Ahead<'s> {
     /// A row that is wanted, and its stored key.
     Row(RowView<'s>, &'s [u8]),
     /// The step has looked at enough: it goes on behind the row of this stored key.
@@ -157,7 +157,7 @@ impl<'s> MergedWalk<'s> {
     /// The next row of a job's step. Of several lanes that one looks on which is behind the others, a row at a time: so a step
     /// that has looked at enough ends behind a row before which there is none that is wanted and has not come, and the next
     /// step looks again at one row of each lane at most. Each looks at one at least, so that steps go on.
-    pub(in crate::store) fn next_of_step(&mut self, looked: &mut Looked) -> Result<LeavesAhead<'s>> {
+    pub(in crate::store) fn next_of_step(&mut self, looked: &mut Looked) -> Result<Ahead<'s>> {
         for at in 0..self.rows.len() {
             if self.rows.get(at).is_some_and(|lane| lane.looked.is_none() && !lane.ended) {
                 self.look(at, looked)?;
@@ -169,11 +169,11 @@ impl<'s> MergedWalk<'s> {
                 None => lane.looked.filter(|_| !lane.ended),
             });
             let Some((at, lane)) = at.and_then(|at| Some((at, self.rows.get_mut(at)?))) else {
-                return Ok(LeavesAhead::Ended);
+                return Ok(Ahead::Ended);
             };
             match (lane.head.take(), lane.looked) {
-                (Some(head), Some(key)) => return Ok(LeavesAhead::Row(head, key)),
-                (None, Some(last)) if looked.is_enough() => return Ok(LeavesAhead::Enough(last)),
+                (Some(head), Some(key)) => return Ok(Ahead::Row(head, key)),
+                (None, Some(last)) if looked.is_enough() => return Ok(Ahead::Enough(last)),
                 _ => self.look(at, looked)?,
             }
         }
