@@ -27,6 +27,7 @@ use crate::store::open::{Late, Living};
 use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
+use crate::store::records::meta::Meta;
 use crate::store::scan::read;
 use crate::store::scan::walk::{Ahead, MergedWalk};
 use crate::store::write::range;
@@ -150,9 +151,14 @@ impl Moment for LmdbMoment {
     }
 
     fn follows(&self, table: &dyn TableExec, (partition, row): (&str, &str)) -> Result<bool> {
-        let Some(db) = self.inner.environment.known(Late::Queues) else { return Ok(false) };
+        let environment = &self.inner.environment;
+        let Some(db) = environment.known(Late::Queues) else { return Ok(false) };
+        // The process may have come to know it since the moment began.
+        if !Meta::read(environment.dbs.main, &self.txn)?.features.has(Late::Queues.feature()) {
+            return Ok(false);
+        }
         let stored = key::stored(table.id(), partition, row);
-        View::of_snapshot(&self.inner.environment, &self.txn, db)?.has_entry(&stored)
+        View::of_snapshot(environment, &self.txn, db)?.has_entry(&stored)
     }
 
     /// A blob that a row refers to never changes. So one that this process could not see yet when the moment began is read as

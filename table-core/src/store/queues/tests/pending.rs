@@ -215,3 +215,16 @@ fn the_first_entry_sets_the_feature_in_its_transaction() {
     let expected = [1_u64.to_le_bytes(), meta::checksum_of(&entry).to_le_bytes()].concat();
     assert_eq!(meta::opened(&keys::LEDGER, &ledger).unwrap(), expected);
 }
+
+#[test]
+fn nothing_follows_at_a_moment_before_the_first_queue() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = store.create_table("Table").unwrap();
+    let before = store.snapshot().unwrap();
+    queues(&store).open("queue").unwrap();
+    let after = store.snapshot().unwrap();
+    for snapshot in [before, after] {
+        assert!(!snapshot.follows(&table, ("p", "r")).unwrap());
+    }
+}
