@@ -110,15 +110,15 @@ fn flip_some(store: &Path, ring: &Path, work: &Path, verify: bool, mut first: us
 }
 
 #[test]
-fn no_flipped_bit_ends_a_process_that_looks_first_and_some_do_without() {
+fn no_flipped_bit_ends_a_process_that_looks_first() {
     let step = size("VERIFY_STEP", if cfg!(debug_assertions) { 23 } else { 11 });
     let looked = flip(true, step);
     assert!(looked.died.is_empty(), "{:#?}", looked.died);
     assert!(looked.refused > 100);
-    // The control: so many do harm.
+    // The control: without a look so many are met later, by who reads or writes. Few end the process by now, if any.
     let blind = flip(false, step);
-    assert!(!blind.died.is_empty());
-    assert!(looked.refused > blind.refused);
+    assert!(blind.failed + blind.died.len() > looked.failed + 100);
+    assert!(looked.refused > blind.refused + 100);
 }
 
 #[test]
