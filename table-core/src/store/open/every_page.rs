@@ -60,13 +60,17 @@ impl Environment {
         self.check_pages_of(txn, txn.id())
     }
 
-    /// Refuses to have a value changed or removed whose pages may be others', too. LMDB frees as many pages as the value's
-    /// first says that it has, and a damaged number makes pages free that are in use.
+    /// Refuses to have a value changed or removed whose pages may be others', too. LMDB frees the pages that the value's first
+    /// says it is the first of, and as many as it says that there are: a damaged number makes pages free that are in use.
     ///
     /// A value that shrank in the very transaction that wrote it has more pages than it takes. So a greater number is no
     /// damage by itself: then every page is looked at, which is seldom and takes long.
     pub(crate) fn check_run(&self, txn: &heed::RoTxn<'_>, state: usize, value: &[u8]) -> Result<()> {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
+        // What this transaction has changed does not lie in the map.
+        if pages.of(value).is_some() && !pages.is_own(value) {
+            return Err(corrupt("the page of a value says that it is another".into()));
+        }
         if !pages.has_spare(value)? {
             return Ok(());
         }

@@ -10,6 +10,16 @@ const SEVERAL: u8 = 0x04;
 /// Where each key of a database lies in the file of a store. Four bytes before it are the entry's flags, and four more
 /// before those the length of its value.
 fn keys(store: &Store, name: &str) -> Vec<usize> {
+    places(store, name, |key, _| Some(key))
+}
+
+/// Where the pages begin that a database's values have of their own.
+fn own_pages(store: &Store, name: &str) -> Vec<usize> {
+    places(store, name, |_, value| (value % 4_096 == 16).then_some(value - 16))
+}
+
+/// Places of entries in the file of a store, by those of their keys and values.
+fn places(store: &Store, name: &str, place_of: impl Fn(usize, usize) -> Option<usize>) -> Vec<usize> {
     let environment = &store.lmdb().unwrap().environment;
     let dbs = environment.dbs;
     let db = match name {
@@ -23,11 +33,12 @@ fn keys(store: &Store, name: &str) -> Vec<usize> {
             .unwrap(),
     };
     let (pages, txn) = (dbs.pages.unwrap(), environment.read_txn().unwrap());
-    let place = |key: &[u8]| {
-        let within = key.as_ptr().addr() - pages.place(key);
-        usize::try_from(pages.number(key).unwrap()).unwrap() * pages.size() + within
+    let place = |bytes: &[u8]| {
+        let within = bytes.as_ptr().addr() - pages.place(bytes);
+        usize::try_from(pages.number(bytes).unwrap()).unwrap() * pages.size() + within
     };
-    db.iter(&txn).unwrap().map(|entry| place(entry.unwrap().0)).collect()
+    let entries = db.iter(&txn).unwrap().map(Result::unwrap);
+    entries.filter_map(|(key, value)| place_of(place(key), place(value))).collect()
 }
 
 /// Opens the store with a byte of each entry in turn changed, and makes sure that what is asked of it is right or an error.
@@ -39,12 +50,19 @@ fn asks_damaged<T: PartialEq + std::fmt::Debug>(
     ask: impl Fn(&Store) -> Vec<Result<T>>,
 ) -> usize {
     let file = fs::read(path.join(DATA)).unwrap();
-    let answers = |file: &[u8]| {
+    let mut number = 0;
+    let mut answers = |file: &[u8]| {
+        // A place of its own: a thread of the former store may still be about.
+        number += 1;
+        let path = path.with_file_name(format!("flip {number}"));
+        fs::create_dir(&path).unwrap();
         fs::write(path.join(DATA), file).unwrap();
-        match Store::open(path) {
+        let answers = match Store::open(&path) {
             Ok(store) => ask(&store),
             Err(error) => vec![Err(error)],
-        }
+        };
+        fs::remove_dir_all(&path).unwrap();
+        answers
     };
     let right: Vec<T> = answers(&file).into_iter().map(Result::unwrap).collect();
     let mut errors = 0;
@@ -61,7 +79,6 @@ fn asks_damaged<T: PartialEq + std::fmt::Debug>(
             }
         }
     }
-    fs::write(path.join(DATA), &file).unwrap();
     errors
 }
 
@@ -229,4 +246,54 @@ fn a_page_that_is_said_to_be_changed_is_not_written_to() {
         let errors = asks_damaged(&path, (2..=pages).map(|page| page * size + byte), flips, ask);
         assert!(errors > 3, "{errors} of {pages}");
     }
+}
+
+#[test]
+fn a_row_of_a_dropped_table_does_not_make_anothers_pages_free() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let table = store.create_table("Table").unwrap();
+    table.insert(&DynamicEntity::new("p", "large").with("Text", "x".repeat(9_000))).unwrap();
+    let page = own_pages(&store, "data")[0];
+    drop((table, store));
+    let ask = |store: &Store| {
+        store.drop_table("Table").unwrap();
+        vec![store.reclaim()]
+    };
+    assert_eq!(asks_damaged(&path, page..page + 8, 0x01, ask), 8);
+}
+
+#[cfg(feature = "queue")]
+#[test]
+fn a_message_does_not_make_anothers_pages_free() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let queue = store.queue::<String>("queue").unwrap();
+    queue.send(&"x".repeat(9_000)).unwrap();
+    let page = own_pages(&store, Late::Queues.name())[0];
+    drop((queue, store));
+    let ask = |store: &Store| {
+        let receive = || {
+            let received = store.queue::<String>("queue")?.receive(Duration::from_secs(60))?;
+            received.map(|received| received.delete()).transpose().map(|done| done.is_some())
+        };
+        vec![receive()]
+    };
+    assert_eq!(asks_damaged(&path, page..page + 8, 0x01, ask), 8);
+}
+
+#[cfg(feature = "blob")]
+#[test]
+fn a_blob_does_not_make_anothers_pages_free() {
+    let dir = scratch();
+    let path = dir.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let container = store.container("files").unwrap();
+    container.put("large", &[7; 9_000]).unwrap();
+    let page = own_pages(&store, Late::Blobs.name())[0];
+    drop((container, store));
+    let ask = |store: &Store| vec![store.container("files").and_then(|files| files.delete("large"))];
+    assert_eq!(asks_damaged(&path, page..page + 8, 0x01, ask), 8);
 }
