@@ -116,7 +116,7 @@ pub(crate) fn find(
 pub(crate) fn seen(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result<Option<Entry>, Error> {
     names::check_table(name)?;
     let key = folded(name);
-    let Some(record) = dbs.record(dbs.catalog, txn, key.as_bytes())? else { return Ok(None) };
+    let Some(record) = dbs.catalog.get(txn, key.as_bytes()).map_err(lmdb::error)? else { return Ok(None) };
     let look = || {
         dbs.check_entry(record, record)?;
         let entry = Entry::decode(key.as_bytes(), record)?;

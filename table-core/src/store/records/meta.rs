@@ -216,7 +216,8 @@ fn missing() -> Error {
     Error::new(ErrorKind::Corrupt).because("the store's own record is missing")
 }
 
-/// No version's own record has more bytes. One that is said to be longer may reach beyond the end of the file.
+/// The store's own record has no more bytes, whatever its version. One that is said to be longer may reach beyond the end of
+/// the file.
 const MOST_BYTES: usize = 1 << 10;
 
 /// Bytes of a checksum.

@@ -180,9 +180,6 @@ impl Writing<'_, '_> {
             return Ok(());
         }
         pages.check_value(bytes)?;
-        if !pages.is_own(bytes) {
-            return Err(lmdb::damaged_page());
-        }
         let state = open::state_of_write(self.txn);
         self.environment.check_in_use(self.txn, state, bytes)?;
         self.environment.check_run(self.txn, state, bytes)

@@ -10,16 +10,16 @@ const SEVERAL: u8 = 0x04;
 /// Where each key of a database lies in the file of a store. Four bytes before it are the entry's flags, and four more
 /// before those the length of its value.
 fn keys(store: &Store, name: &str) -> Vec<usize> {
-    places(store, name, |key, _| Some(key))
+    places(store, name, |key, _, _| Some(key))
 }
 
 /// Where the pages begin that a database's values have of their own.
 fn own_pages(store: &Store, name: &str) -> Vec<usize> {
-    places(store, name, |_, value| (value % 4_096 == 16).then_some(value - 16))
+    places(store, name, |_, value, page| (value % page == 16).then_some(value - 16))
 }
 
-/// Places of entries in the file of a store, by those of their keys and values.
-fn places(store: &Store, name: &str, place_of: impl Fn(usize, usize) -> Option<usize>) -> Vec<usize> {
+/// Places of entries in the file of a store, by those of their keys and values, and by how long a page is.
+fn places(store: &Store, name: &str, place_of: impl Fn(usize, usize, usize) -> Option<usize>) -> Vec<usize> {
     let environment = &store.lmdb().unwrap().environment;
     let dbs = environment.dbs;
     let db = match name {
@@ -38,7 +38,7 @@ fn places(store: &Store, name: &str, place_of: impl Fn(usize, usize) -> Option<u
         usize::try_from(pages.number(bytes).unwrap()).unwrap() * pages.size() + within
     };
     let entries = db.iter(&txn).unwrap().map(Result::unwrap);
-    entries.filter_map(|(key, value)| place_of(place(key), place(value))).collect()
+    entries.filter_map(|(key, value)| place_of(place(key), place(value), pages.size())).collect()
 }
 
 /// Opens the store with a byte of each entry in turn changed, and makes sure that what is asked of it is right or an error.
