@@ -55,8 +55,8 @@ pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migratio
 pub use self::periods::{DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned};
 pub use self::query::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, Fits, GoesOn, HasField, HeldBy,
-    Holds, HoldsAll, InPartition, Latest, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns, TypedRows,
-    WholeCopies, prefix,
+    Holds, HoldsAll, InOne, InPartition, Latest, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
+    TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;

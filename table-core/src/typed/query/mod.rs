@@ -22,8 +22,8 @@ pub use paths::{EventualCopies, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows
 pub use rows::TypedRows;
 pub(in crate::typed) use spread::Spread;
 pub use steps::{
-    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InPartition, Latest, Newest, Open, Ready,
-    Turns,
+    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InOne, InPartition, Latest, Newest, Open,
+    Ready, Turns,
 };
 pub(in crate::typed) use stretch::Stretch;
 

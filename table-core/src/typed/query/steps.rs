@@ -53,6 +53,30 @@ impl<Order> Ready for Ended<Order> {
     type Of<Query> = Query;
 }
 
+/// A step at which the partition is known, so that its first rows can be the latest.
+///
+/// Said apart from [`Ready`], whose advice to read across partitions would not help here.
+#[diagnostic::on_unimplemented(
+    message = "the partition of this query is not complete",
+    label = "give every part of the partition key before `latest`",
+    note = "the latest are the first rows of one partition; across partitions rows come partition by partition, not by time"
+)]
+pub trait InOne {
+    /// The query itself, of which more is asked only at such a step.
+    #[doc(hidden)]
+    type Of<Query>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<const PARTS: usize> InOne for At<PARTS> {
+    type Of<Query> = Query;
+}
+/// The step that ended the key counts as any: [`CountsBackwards`] refuses it, and alone.
+#[diagnostic::do_not_recommend]
+impl<Order> InOne for Ended<Order> {
+    type Of<Query> = Query;
+}
+
 /// A step at which this one has come. The step that ended the key counts as any: [`GoesOn`] refuses it, and alone.
 #[diagnostic::on_unimplemented(
     message = "this part of the key is given already",

@@ -84,7 +84,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             /// The latest so many: the first in the order of the key, where its next part counts backwards.
             #vis fn latest(self, entities: ::core::primitive::usize) -> #query<#path, #private::Newest, #from>
             where
-                #step: #private::Ready,
+                #step: #private::InOne,
                 #step::Of<Self>: #private::CountsBackwards,
             {
                 #query { query: self.query.newest(entities) }

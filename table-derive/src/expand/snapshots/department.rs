@@ -158,7 +158,7 @@ const _: () = {
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
         fn latest(self, entities: ::core::primitive::usize) -> DepartmentQuery<Path, __table::Newest, From>
         where
-            Step: __table::Ready,
+            Step: __table::InOne,
             Step::Of<Self>: __table::CountsBackwards,
         {
             DepartmentQuery { query: self.query.newest(entities) }

@@ -280,7 +280,7 @@ const _: () = {
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
         pub fn latest(self, entities: ::core::primitive::usize) -> SealedQuery<Path, __table::Newest, From>
         where
-            Step: __table::Ready,
+            Step: __table::InOne,
             Step::Of<Self>: __table::CountsBackwards,
         {
             SealedQuery { query: self.query.newest(entities) }
