@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::words;
+use super::{text, words};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 
@@ -46,8 +46,8 @@ pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
 
 /// The text of a stored form, or `None` where the bytes are none.
 pub(crate) fn decode(stored: &[u8]) -> Option<Cow<'_, str>> {
-    if stored.is_ascii() || stored.iter().all(|byte| *byte < PERMUTED) {
-        return std::str::from_utf8(stored).ok().map(Cow::Borrowed);
+    if words::are_ascii(stored) || stored.iter().all(|byte| *byte < PERMUTED) {
+        return text::of(stored).map(Cow::Borrowed);
     }
     let bytes = stored.iter().map(|byte| restore(*byte)).collect();
     String::from_utf8(bytes).ok().map(Cow::Owned)

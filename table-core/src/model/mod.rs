@@ -9,6 +9,7 @@ pub(crate) mod key;
 pub(crate) mod names;
 #[cfg(any(feature = "jiff", feature = "chrono"))]
 mod other_times;
+pub(crate) mod text;
 pub(crate) mod ticks;
 mod value;
 pub(crate) mod words;

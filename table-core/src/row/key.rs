@@ -13,7 +13,7 @@ pub(crate) use self::range::{StoredRange, range, range_from};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::key::{self, Part};
-use crate::model::words;
+use crate::model::{text, words};
 
 /// The most bytes that a table's number takes.
 pub(crate) const TABLE: usize = number::LONGEST;
@@ -217,7 +217,7 @@ pub(crate) fn partition_of(stored: &[u8]) -> &[u8] {
 /// The text of the partition key of a stored key, if each byte of it is one that any key may hold.
 pub(crate) fn plain_partition(stored: &[u8]) -> Option<&str> {
     let partition = StoredKey::parse(stored)?.partition;
-    if words::are_plain(partition) { std::str::from_utf8(partition).ok() } else { None }
+    if words::are_plain(partition) { text::of(partition) } else { None }
 }
 
 /// Names the row of a stored key in an error.
@@ -226,8 +226,8 @@ pub(crate) fn locate(error: Error, stored: &[u8]) -> Error {
     match StoredKey::parse(stored) {
         None => error,
         Some(key) => {
-            let text = |bytes| key::decode(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes));
-            error.partition(&text(key.partition)).row(&text(key.row))
+            let shown = |bytes| key::decode(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes));
+            error.partition(&shown(key.partition)).row(&shown(key.row))
         }
     }
 }

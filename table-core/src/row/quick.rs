@@ -6,7 +6,7 @@ use super::SMALL;
 use super::numbers::PropertyNumber;
 use super::shape::{Place, Shape};
 use super::shaped::{Ends, Fixed, Parts, ShapedRow};
-use crate::model::ValueRef;
+use crate::model::{ValueRef, text};
 use crate::schema::{ColumnType, Field, Place as RowPlace, PropertyValue};
 
 /// Values that few row keys, or keys that were printed, give back more of.
@@ -125,8 +125,8 @@ impl<'v> Columns<'v> {
         if heap.len() > last + SMALL {
             return None;
         }
-        let text = shape.strings().checked_sub(1).map_or(0, end);
-        let strings = std::str::from_utf8(heap.get(..text)?).ok()?;
+        let end_of_text = shape.strings().checked_sub(1).map_or(0, end);
+        let strings = text::of(heap.get(..end_of_text)?)?;
         Some(Self { fixed, ends, strings, heap })
     }
 

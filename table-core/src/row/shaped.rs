@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::shape::{Place, Shape};
 use super::{Damaged, SMALL, large_payload};
-use crate::model::{Ticks, ValueRef};
+use crate::model::{Ticks, ValueRef, text};
 use crate::schema::ColumnType;
 
 const BAD: Damaged = Damaged("a property's value can't be read");
@@ -323,7 +323,7 @@ impl<'a> Parts<'a> {
             stored = large_payload(stored, seed())?;
         }
         match place.of {
-            ColumnType::Text => std::str::from_utf8(stored).map(ValueRef::String).map(Some).map_err(|_| BAD),
+            ColumnType::Text => text::of(stored).map(ValueRef::String).map(Some).ok_or(BAD),
             _ => Ok(Some(ValueRef::Binary(stored))),
         }
     }

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::Damaged;
-use crate::model::{Ticks, ValueRef};
+use crate::model::{Ticks, ValueRef, text};
 
 /// How a value is written; the numbers are the format's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) fn inline_name(payload: &[u8]) -> Result<(&str, &[u8]), Damaged> {
     const BAD: Damaged = Damaged("a property's name can't be read");
     let (length, rest) = payload.split_first_chunk::<2>().ok_or(BAD)?;
     let (name, value) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length))).ok_or(BAD)?;
-    Ok((std::str::from_utf8(name).map_err(|_| BAD)?, value))
+    Ok((text::of(name).ok_or(BAD)?, value))
 }
 
 /// The value of a payload; a symbol's text is looked up by the caller.
@@ -76,7 +76,7 @@ pub(crate) fn decode(tag: u8, payload: &[u8]) -> Result<Decoded<'_>, Damaged> {
     const BAD: Damaged = Damaged("a property's value can't be read");
     let tag = Tag::from_code(tag).ok_or(BAD)?;
     let value = match tag {
-        Tag::String => std::str::from_utf8(payload).ok().map(ValueRef::String),
+        Tag::String => text::of(payload).map(ValueRef::String),
         Tag::Binary => Some(ValueRef::Binary(payload)),
         Tag::False | Tag::True => payload.is_empty().then_some(ValueRef::Boolean(tag == Tag::True)),
         Tag::Int32 => integer(payload).and_then(|v| i32::try_from(v).ok()).map(ValueRef::Int32),
