@@ -104,6 +104,12 @@ pub(crate) fn parse_plain_field<'a>(
     key: &'a str,
     field: usize,
 ) -> Option<PropertyValue<'a>> {
+    // Most partition keys are one text, of which nothing has to be looked for.
+    if let [Part::Field(FieldPart { form: Form::Text, width: None, field: only, .. })] = template.parts
+        && *only == field
+    {
+        return Some(PropertyValue::Borrowed(ValueRef::String(key)));
+    }
     let printed = Printed::new(template, key.as_bytes());
     field_of(Printed { whole: Some(key), is_plain: true, ..printed }, field)
 }
