@@ -6,7 +6,7 @@ use super::words;
 ///
 /// What a row holds is mostly ASCII, of some dozens of bytes. The standard library looks at those before the first whole
 /// word and behind the last one by one, and the processor can't foresee how many they are: four times what this takes.
-#[allow(unsafe_code, reason = "the standard library would look at bytes again that are known to be text")]
+#[allow(unsafe_code, reason = "the standard library's own check takes four times as long")]
 #[inline]
 pub(crate) fn of(bytes: &[u8]) -> Option<&str> {
     if words::are_ascii(bytes) {
@@ -32,7 +32,7 @@ mod tests {
     fn every_byte_in_every_place_makes_text_of_it_or_not() {
         for length in 0..=20 {
             for at in 0..length {
-                for byte in 0..=u8::MAX {
+                for byte in (0..=u8::MAX).step_by(if cfg!(miri) { 51 } else { 1 }) {
                     let mut bytes = vec![b'a'; length];
                     bytes[at] = byte;
                     as_the_standard_library_says(&bytes);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(5_000))]
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 20 } else { 5_000 }))]
 
         #[test]
         fn bytes_are_text_where_the_standard_library_says_so(

@@ -38,7 +38,17 @@ impl Ticks {
     pub const MAX: Self = Self(3_155_378_975_999_999_999);
     /// 1601-01-01T00:00:00Z, the earliest time that a `DateTime` property may hold.
     pub const MIN_PROPERTY: Self = Self(504_911_232_000_000_000);
-    /// 1970-01-01T00:00:00Z.
+    /// 1970-01-01T00:00:00Z, from which Unix counts.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use table_core::Ticks;
+    ///
+    /// let seconds = 1_406_829_600;
+    /// let t = Ticks::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap();
+    /// assert_eq!(t.to_string(), "2014-07-31T18:00:00Z");
+    /// assert_eq!(t.saturating_since(Ticks::UNIX_EPOCH).as_secs(), seconds);
+    /// ```
     pub const UNIX_EPOCH: Self = Self(UNIX_EPOCH_TICKS);
 
     /// The time with this number of ticks, or `None` beyond the year 9999.
