@@ -61,6 +61,9 @@ pub(crate) fn are_plain(bytes: &[u8]) -> bool {
 }
 
 /// Whether each byte is ASCII. Of so few bytes as keys have, quicker than the standard library's.
+///
+/// [`text::of`](super::text::of) makes text of what this lets through, without another look: to let another byte through would
+/// be undefined behaviour there.
 #[inline]
 pub(crate) fn are_ascii(bytes: &[u8]) -> bool {
     let (words, _) = bytes.as_chunks();

@@ -6,11 +6,11 @@ use uuid::Uuid;
 
 use super::plainly;
 use super::strategies::{Values, case, field, template};
-use crate::model::{Ticks, Value};
+use crate::model::{Ticks, Value, words};
 use crate::schema::print::{ended_by, print_part};
 use crate::schema::{
     CharSet, FieldPart, Format, KeyPart, KeyType, Part, PropertyValue, Template, TimeItem, parse,
-    parse_bytes, parse_field,
+    parse_bytes, parse_field, parse_plain_field,
 };
 
 const TIMES: [&[TimeItem]; 3] = [
@@ -131,6 +131,10 @@ fn read(template: &Template, key: &str) -> Read {
     for (field, value) in expected.iter().flatten() {
         let one = parse_field(template, key.as_bytes(), *field).and_then(PropertyValue::into_value);
         assert_eq!(one.as_ref(), Some(value), "{template:?} {key:?}");
+        if words::are_plain(key.as_bytes()) {
+            let one = parse_plain_field(template, key, *field).and_then(PropertyValue::into_value);
+            assert_eq!(one.as_ref(), Some(value), "{template:?} {key:?}");
+        }
     }
     expected
 }
