@@ -154,9 +154,7 @@ impl Engine for Ours {
             for keys in keys.chunks(100) {
                 let Some(first) = keys.first() else { continue };
                 let batch = self.table.batch(first.partition.as_str());
-                keys.iter()
-                    .fold(batch, |batch, key| batch.delete(key.row.as_str(), IfMatch::Any))
-                    .commit()?;
+                keys.iter().fold(batch, |batch, key| batch.delete(key.row.as_str())).commit()?;
             }
         }
         Ok(())

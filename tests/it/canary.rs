@@ -206,7 +206,7 @@ fn nothing_that_is_printed_shows_it() {
             .egt(Employee::partition("Sales"))
             .update(key(1), |e| e.note = Secret::new(Some(format!("{TEXT} again"))))
             .merge(key(2), Employee::patch().ssn(Secret::new(format!("{TEXT} too"))), IfMatch::Any)
-            .delete(key(3), IfMatch::Any)
+            .delete(key(3))
     };
     read.debug(&changes());
     let plan = changes().explain().unwrap();
@@ -393,7 +393,7 @@ fn no_file_shows_it_at_any_time() {
     store.encryption().unwrap().rotate_all().unwrap();
     staff.egt(Employee::partition("Sales")).put(&employee(50)).put(&employee(51)).commit().unwrap();
     for id in 200..230 {
-        staff.delete(key(id), IfMatch::Any).unwrap();
+        staff.delete(key(id)).unwrap();
     }
     store.encryption().unwrap().rewrap().unwrap();
     look(5);
@@ -460,7 +460,7 @@ fn a_sealed_blob_shows_nothing_and_neither_does_its_key() {
     look_for_keys();
     store.encryption().unwrap().rotate_all().unwrap();
     scans.reencrypt().unwrap().run().unwrap();
-    scans.delete(Scan::key("a", 1), IfMatch::Any).unwrap();
+    scans.delete(Scan::key("a", 1)).unwrap();
     store.copy_to(scratch.path().join("copy")).unwrap();
     look();
     look_for_keys();

@@ -58,7 +58,7 @@ fn increments_by_etag_lose_nothing() {
     let lost = together(|thread| {
         let by_batch = |entity: &DynamicEntity, condition| {
             let own = counter(&format!("own{thread}"), counted(entity));
-            table.batch("p").insert_or_replace(own).merge(entity.clone(), condition).commit()
+            table.batch("p").put(own).merge(entity.clone(), condition).commit()
         };
         let count = |number| match (thread + number) % 3 {
             0 => increment(&table, |entity, condition| table.replace(entity, condition)),
@@ -108,8 +108,7 @@ fn each_member_of_a_group_gets_its_own_answer() {
                     refused(result, ErrorKind::EntityAlreadyExists, Some("there"), Some(1));
                 }
                 2 => {
-                    let batch =
-                        table.batch("p").insert_or_merge(counter(&own, 1)).delete("nobody", IfMatch::Any);
+                    let batch = table.batch("p").insert_or_merge(counter(&own, 1)).delete("nobody");
                     let result = batch.commit().map(|_| ());
                     refused(result, ErrorKind::EntityNotFound, Some("nobody"), Some(1));
                 }
@@ -191,9 +190,9 @@ fn readers_never_see_half_a_batch() {
     let other = store.create_table("Other").unwrap();
     let batch = |count: i64| -> Batch {
         let rows = (0..ROWS).map(|row| counter(&format!("{row:03}"), count));
-        let batch = rows.fold(table.batch("p"), Batch::insert_or_replace);
+        let batch = rows.fold(table.batch("p"), Batch::put);
         // A row that is there in every second version alone.
-        if count % 2 == 0 { batch.insert(counter("even", count)) } else { batch.delete("even", IfMatch::Any) }
+        if count % 2 == 0 { batch.insert(counter("even", count)) } else { batch.delete("even") }
     };
     batch(0).commit().unwrap();
     let (done, reads) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -324,7 +323,7 @@ fn a_bulk_load_is_made_of_what_is_read_and_written_meanwhile() {
     });
     let report = store.bulk(batches).unwrap();
     assert_eq!((report.committed, report.failures.len()), (198, 1));
-    assert_eq!((report.failures[0].batch, report.failures[0].error.kind()), (99, ErrorKind::TableNotFound));
+    assert_eq!((report.failures[0].index, report.failures[0].error.kind()), (99, ErrorKind::TableNotFound));
     assert_eq!(table.query(&Query::new()).unwrap().map(Result::unwrap).count(), 1 + 199 + 198);
     assert_eq!(foreign.query(&Query::new()).unwrap().count(), 0);
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use integration_tests::Scratch;
-use table_core::{Entity, Error, ErrorKind, IfMatch, Key, Projection, Store, Stored, Table};
+use table_core::{Entity, Error, ErrorKind, Key, Projection, Store, Stored, Table};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -167,7 +167,7 @@ fn an_entity_is_made_once_by_whoever_asks_first() {
     let double = Employee { email: "1@contoso.com".into(), ..employee(2, 20) };
     assert_eq!(staff.get_or_insert(&double).unwrap_err().kind(), ErrorKind::UniqueConflict);
     assert!(!staff.exists(Employee::key("Sales", 2)).unwrap());
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 1)).unwrap();
     assert_eq!(staff.get_or_insert(&double).unwrap().age, 20);
 }
 
@@ -190,8 +190,8 @@ fn rows_are_joined_with_what_they_name_at_one_moment_and_each_is_asked_for_once(
     departments.insert(&department("odd", 1)).unwrap();
     let snapshot = store.snapshot().unwrap();
     departments.update(Department::key("west", "odd"), |odd| odd.floor = 9).unwrap();
-    departments.delete(Department::key("west", "even"), IfMatch::Any).unwrap();
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+    departments.delete(Department::key("west", "even")).unwrap();
+    staff.delete(Employee::key("Sales", 3)).unwrap();
 
     let then = departments.at(&snapshot);
     let rows = || staff.at(&snapshot).rows().department("Sales");

@@ -130,7 +130,7 @@ fn what_a_change_writes_is_what_it_explains() {
             "{name}: {explained}"
         );
     }
-    let delete = transaction().delete(key(), table_core::IfMatch::Any).explain().unwrap().to_string();
+    let delete = transaction().delete(key()).explain().unwrap().to_string();
     assert_eq!(cost(&counted, "delete"), (rows_of(delete.clone()) as f64, 3.0), "{delete}");
 }
 

@@ -104,12 +104,12 @@ fn what_lies_on_a_former_page_is_an_error_and_never_an_answer() {
             table.insert(&DynamicEntity::new("p", "row 0150x")),
             table.replace(&row(150), IfMatch::Any),
             table.merge(&row(150), IfMatch::Any),
-            table.insert_or_replace(&row(150)),
+            table.put(&row(150)),
             table.insert_or_merge(&row(150)),
         ] {
             assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt);
         }
-        assert_eq!(table.delete("p", "row 0150", IfMatch::Any).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(table.delete("p", "row 0150").unwrap_err().kind(), ErrorKind::Corrupt);
         assert_ne!(store.check().unwrap().problems.len(), 0);
         seen += 1;
     }
@@ -130,14 +130,14 @@ fn a_row_whose_key_is_damaged_gets_no_twin() {
         let (store, table) = opened(&scratch, &format!("bit {bit}"), &damaged);
         for done in [
             table.insert(&row(150)),
-            table.insert_or_replace(&row(150)),
+            table.put(&row(150)),
             table.insert_or_merge(&row(150)),
             table.replace(&row(150), IfMatch::Any),
             table.merge(&row(150), IfMatch::Any),
         ] {
             assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
         }
-        assert_eq!(table.delete("p", "row 0150", IfMatch::Any).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(table.delete("p", "row 0150").unwrap_err().kind(), ErrorKind::Corrupt);
         // Nothing was written.
         assert_eq!(store.stats().unwrap().tables[0].entities, u64::from(ROWS));
         assert_ne!(store.check().unwrap().problems.len(), 0);
@@ -270,11 +270,7 @@ fn a_row_that_is_changed_through_an_entry_that_is_another_s_is_not_read_as_it_wa
         for number in (0..ROWS).step_by(5) {
             let name = format!("row {number:04}");
             let goes = number % 2 == 1;
-            let written = if goes {
-                table.delete("p", &name, IfMatch::Any)
-            } else {
-                table.insert_or_replace(&changed(number)).map(drop)
-            };
+            let written = if goes { table.delete("p", &name) } else { table.put(&changed(number)).map(drop) };
             let found = table.get("p", &name).map(|row| row.and_then(|row| row.get("Number").cloned()));
             match (written, found) {
                 (_, Err(error)) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}"),
@@ -323,8 +319,8 @@ fn a_large_value_whose_pages_are_counted_wrong_takes_no_others_with_it() {
         let (store, table) = opened(&scratch, &format!("run {run} {bit}"), &damaged);
         if is_row {
             let replaced = table.replace(&large("y"), IfMatch::Any).map(drop);
-            let smaller = table.insert_or_replace(&DynamicEntity::new("p", "large")).map(drop);
-            for done in [replaced, smaller, table.delete("p", "large", IfMatch::Any)] {
+            let smaller = table.put(&DynamicEntity::new("p", "large")).map(drop);
+            for done in [replaced, smaller, table.delete("p", "large")] {
                 assert!(is_corrupt(done), "bit {bit}");
             }
         } else {

@@ -54,7 +54,7 @@ fn an_entity_has_its_row_and_its_copies() {
     assert_eq!(rows(&store), ["email_jun@contoso.com", "empid_000002", "name_Cao_000002"]);
     assert!(staff.get(Employee::by_email("Marketing", "junc@contoso.com")).unwrap().is_none());
 
-    staff.delete(Employee::key("Marketing", 2), Stored::etag(&changed)).unwrap();
+    staff.delete_if(Employee::key("Marketing", 2), Stored::etag(&changed)).unwrap();
     assert_eq!(rows(&store), Vec::<String>::new());
     assert_sound(&store);
 }

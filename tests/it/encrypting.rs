@@ -118,12 +118,12 @@ fn each_write_seals_what_it_touches_and_nothing_else() {
     sealed.replace(&entity("1"), IfMatch::Any).unwrap();
     assert_ne!(bytes(&table, "1", "Ssn"), ssn);
     assert!(table.get("Sales", "1").unwrap().unwrap().get("Salary").is_none());
-    sealed.insert_or_replace(&entity("2")).unwrap();
+    sealed.put(&entity("2")).unwrap();
     sealed.insert_or_merge(&entity("3")).unwrap();
     assert_eq!(sealed.get("Sales", "3").unwrap().unwrap(), entity("3"));
     let missing = DynamicEntity::new("Sales", "4").with("Salary", 1);
     assert_eq!(refused(sealed.merge(&missing, IfMatch::Any)).kind(), ErrorKind::EntityNotFound);
-    sealed.delete("Sales", "2", IfMatch::Any).unwrap();
+    sealed.delete("Sales", "2").unwrap();
     assert_eq!(sealed.get("Sales", "2").unwrap(), None);
 
     // The keys have a say.
@@ -148,7 +148,7 @@ fn batches_and_bulk_loads_are_sealed() {
         .batch("Sales")
         .insert(entity("1"))
         .insert_or_merge(entity("2"))
-        .insert_or_replace(entity("3"))
+        .put(entity("3"))
         .insert(entity("4"));
     assert_eq!((batch.len(), batch.partition_key()), (4, "Sales"));
     assert!(format!("{batch:?}").contains("operations: 4") && !format!("{batch:?}").contains("canary"));
@@ -156,7 +156,7 @@ fn batches_and_bulk_loads_are_sealed() {
     let change = DynamicEntity::new("Sales", "2").with("Salary", 1);
     sealed
         .batch("Sales")
-        .delete("1", IfMatch::Any)
+        .delete("1")
         .merge(change, IfMatch::Any)
         .replace(DynamicEntity::new("Sales", "3").with("Ssn", "other"), IfMatch::Any)
         .commit()
@@ -274,7 +274,7 @@ fn what_was_not_sealed_or_not_there_is_refused() {
 
     // Too long once it is sealed, or not a value, name or key at all: nothing is written.
     let bad = |entity: DynamicEntity, kind| {
-        assert_eq!(refused(sealed.insert_or_replace(&entity)).kind(), kind);
+        assert_eq!(refused(sealed.put(&entity)).kind(), kind);
         assert_eq!(sealed.query(&Query::new()).unwrap().count(), 2);
     };
     let long = vec![0; limits::BINARY_BYTES - 66];

@@ -29,10 +29,10 @@ fn an_error_names_the_operation_the_place_and_the_reason() {
         (table.insert(&entity), "insert into", 1, "the entity exists already"),
         (table.replace(&entity, etag), "replace in", 1, another),
         (table.merge(&entity, etag), "merge into", 1, another),
-        (table.delete("Sales", "empid_000001", etag).map(|()| etag), "delete from", 1, another),
+        (table.delete_if("Sales", "empid_000001", etag).map(|()| etag), "delete from", 1, another),
         (table.replace(&missing, IfMatch::Any), "replace in", 2, nobody),
         (table.merge(&missing, IfMatch::Any), "merge into", 2, nobody),
-        (table.delete("Sales", "empid_000002", IfMatch::Any).map(|()| etag), "delete from", 2, nobody),
+        (table.delete("Sales", "empid_000002").map(|()| etag), "delete from", 2, nobody),
     ] {
         let error = result.unwrap_err();
         assert_eq!(error.to_string(), format!("{}: {reason}", at(words, row)));
@@ -44,9 +44,8 @@ fn an_error_names_the_operation_the_place_and_the_reason() {
         assert!(format!("{error:?}").starts_with(&format!("Error({:?}: cannot ", error.kind())));
         assert!(error.source().is_none());
     }
-    let batch = |last: DynamicEntity| {
-        table.batch("Sales").insert_or_merge(missing.clone()).insert_or_replace(last).commit()
-    };
+    let batch =
+        |last: DynamicEntity| table.batch("Sales").insert_or_merge(missing.clone()).put(last).commit();
     assert_eq!(
         text(table.batch("Sales").insert(missing.clone()).insert(entity.clone()).commit()),
         format!("{}, operation 1: the entity exists already", at("insert into", 1))
@@ -283,7 +282,7 @@ fn no_error_shows_a_value() {
     let half =
         (0..20).fold(secret("p", "there"), |e, number| e.with(&format!("R{number}"), CANARY.repeat(5_400)));
     check(table.merge(&half, IfMatch::Any).unwrap_err());
-    let batch = || table.batch("p").insert_or_replace(entity());
+    let batch = || table.batch("p").put(entity());
     check(batch().insert(entity()).commit().unwrap_err());
     check(batch().insert(secret("q", "r")).commit().unwrap_err());
     check(

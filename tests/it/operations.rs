@@ -38,8 +38,8 @@ fn a_mixed_batch_is_refused_by_its_first_wrong_operation_and_leaves_nothing() {
     table.insert(&entity("there")).unwrap();
     let before = store.stats().unwrap();
     let taken = |batch: table_core::Batch| batch.insert(entity("there"));
-    let missing = |batch: table_core::Batch| batch.delete("missing", IfMatch::Any);
-    let new = || table.batch("p").insert(entity("a")).insert_or_replace(entity("b")).insert(entity("c"));
+    let missing = |batch: table_core::Batch| batch.delete("missing");
+    let new = || table.batch("p").insert(entity("a")).put(entity("b")).insert(entity("c"));
     let refused = [
         (taken(new()), ErrorKind::EntityAlreadyExists),
         (missing(new()), ErrorKind::EntityNotFound),
@@ -55,7 +55,7 @@ fn a_mixed_batch_is_refused_by_its_first_wrong_operation_and_leaves_nothing() {
     assert_eq!(store.stats().unwrap().tables, before.tables);
     assert_eq!(table.query(&table_core::Query::new()).unwrap().count(), 1);
     assert!(store.check().unwrap().problems.is_empty());
-    new().delete("there", IfMatch::Any).commit().unwrap();
+    new().delete("there").commit().unwrap();
     assert_eq!(table.query(&table_core::Query::new()).unwrap().count(), 3);
     assert!(store.check().unwrap().problems.is_empty());
 }

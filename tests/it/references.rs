@@ -157,7 +157,7 @@ fn a_reference_changes_as_any_field() {
     let found = staff.get(key()).unwrap().unwrap();
     assert_eq!((&found.manager, &found.first), (&None, &Ref::to(&desk("b"))));
     assert!(staff.dynamic().get("Sales", "empid_000003").unwrap().unwrap().get("ManagerRow").is_none());
-    staff.delete(found.first.key().as_strs().map(|_| key()).unwrap(), IfMatch::Any).unwrap();
+    staff.delete(found.first.key().as_strs().map(|_| key()).unwrap()).unwrap();
     assert!(staff.check().unwrap().is_sound());
     assert_sound(&store);
 }

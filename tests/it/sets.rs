@@ -126,7 +126,7 @@ fn a_set_in_a_snapshot_is_as_it_was() {
     set.egt(Employee::partition("Sales"))
         .insert(&third)
         .update(Department::key("Sales"), |department| department.head_count += 1)
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .delete(Employee::key("Sales", 1))
         .commit()
         .unwrap();
 
@@ -228,7 +228,7 @@ fn a_transaction_changes_several_kinds_or_nothing() {
     let explain = set
         .egt(Department::partition("Sales"))
         .merge(Department::key("Sales"), Department::patch().head_count(2), IfMatch::Any)
-        .delete(Employee::key("Sales", 3), IfMatch::Any)
+        .delete(Employee::key("Sales", 3))
         .explain()
         .unwrap();
     assert_eq!(
@@ -307,7 +307,7 @@ fn entities_can_be_written_without_their_type() {
     );
     set.put_any(&third.with("Age", 44)).unwrap();
     assert_eq!(staff.get(Employee::key("Sales", 3)).unwrap().unwrap().age, 44);
-    set.delete_any("Sales", "empid_000003", IfMatch::Any).unwrap();
+    set.delete_any("Sales", "empid_000003").unwrap();
     assert_eq!(by_email("3@contoso.com"), None);
     assert_eq!(rows().len(), before.len());
 }
@@ -335,7 +335,7 @@ fn a_key_that_leads_to_another_kind_is_no_entity() {
             staff.at(&store.snapshot().unwrap()).view(key()).map(|_| ()).unwrap_err().kind(),
             staff.update(key(), |_| ()).map(|_| ()).unwrap_err().kind(),
             staff.put(&new).map(|_| ()).unwrap_err().kind(),
-            staff.delete(key(), IfMatch::Any).unwrap_err().kind(),
+            staff.delete(key()).unwrap_err().kind(),
         ];
         assert_eq!(kinds, [ErrorKind::SchemaMismatch; 6]);
     }

@@ -186,7 +186,7 @@ fn a_declaration_that_changes_brings_a_shape_and_leaves_the_rows_theirs() {
     let report = store.check().unwrap();
     assert!(report.problems.is_empty(), "{:#?}", report.problems);
     assert_eq!((report.shapes, report.unused_shapes), (4, 0));
-    after.delete(later::Person::key("Ulm", 1), IfMatch::Any).unwrap();
+    after.delete(later::Person::key("Ulm", 1)).unwrap();
     let report = store.check().unwrap();
     assert!(report.problems.is_empty(), "{:#?}", report.problems);
     assert_eq!((report.shapes, report.unused_shapes), (4, 2));

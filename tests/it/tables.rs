@@ -38,9 +38,9 @@ fn assert_dropped(store: &Store, handle: &DynamicTable, why: &str) {
         assert_gone(handle.insert(&entity)),
         assert_gone(handle.replace(&entity, IfMatch::Any)),
         assert_gone(handle.merge(&entity, IfMatch::Any)),
-        assert_gone(handle.insert_or_replace(&entity)),
+        assert_gone(handle.put(&entity)),
         assert_gone(handle.insert_or_merge(&entity)),
-        assert_gone(handle.delete("p", "r", IfMatch::Any)),
+        assert_gone(handle.delete("p", "r")),
         assert_gone(handle.batch("p").insert(entity.clone()).commit()),
         assert_gone(handle.query(&Query::new())),
         assert_gone(handle.page(&Query::new(), 1, None)),
@@ -280,7 +280,7 @@ fn writers_get_their_turns_while_space_is_freed() {
         store.drop_table("Large").unwrap();
         let mut writes = 0;
         while store.stats().unwrap().dropped > 0 {
-            other.insert_or_replace(&DynamicEntity::new("p", format!("{writes}"))).unwrap();
+            other.put(&DynamicEntity::new("p", format!("{writes}"))).unwrap();
             writes += 1;
         }
         writes
@@ -341,13 +341,13 @@ fn stats_count_entities_bytes_and_commits() {
     a.replace(&entity("2", 1_000), IfMatch::Any).unwrap();
     a.merge(&DynamicEntity::new("p", "1").with("More", vec![0; 1_000]), IfMatch::Any).unwrap();
     a.insert(&entity("1", 50_000)).unwrap_err();
-    a.batch("p").insert(entity("3", 50_000)).delete("4", IfMatch::Any).commit().unwrap_err();
+    a.batch("p").insert(entity("3", 50_000)).delete("4").commit().unwrap_err();
     let (before, stats) = (stats, store.stats().unwrap());
     assert_eq!((stats.commits - before.commits, stats.batches - before.batches), (2, 2));
     assert_eq!(stats.tables[0].entities, 2);
     assert!((3_000..3_100).contains(&stats.tables[0].bytes), "{stats:?}");
-    a.delete("p", "1", IfMatch::Any).unwrap();
-    a.delete("p", "2", IfMatch::Any).unwrap();
+    a.delete("p", "1").unwrap();
+    a.delete("p", "2").unwrap();
     b.batch("p").insert(entity("1", 1)).insert(entity("2", 1)).commit().unwrap();
     let stats = store.stats().unwrap();
     assert_eq!((stats.tables[0].entities, stats.tables[0].bytes, stats.tables[1].entities), (0, 0, 2));

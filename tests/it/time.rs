@@ -20,7 +20,7 @@ fn each_write_is_later_than_the_last_though_it_changes_nothing() {
     let mut last = table.insert(&entity(0)).unwrap();
     assert!(last.timestamp() >= before);
     let writes: [fn(&DynamicTable) -> Result<ETag>; 4] = [
-        |table| table.insert_or_replace(&entity(0)),
+        |table| table.put(&entity(0)),
         |table| table.replace(&entity(0), IfMatch::Any),
         |table| table.merge(&entity(0), IfMatch::Any),
         |table| table.insert_or_merge(&DynamicEntity::new("p", "0")),
@@ -37,7 +37,7 @@ fn each_write_is_later_than_the_last_though_it_changes_nothing() {
         }
     }
     // Deleted and inserted again, it is no earlier.
-    table.delete("p", "0", IfMatch::Any).unwrap();
+    table.delete("p", "0").unwrap();
     assert!(table.insert(&entity(0)).unwrap().timestamp() > last.timestamp());
 }
 
@@ -48,7 +48,7 @@ fn a_refused_write_leaves_the_version_alone() {
     let etag = table.insert(&entity(0)).unwrap();
     table.insert(&entity(0)).unwrap_err();
     table.merge(&entity(1), IfMatch::Any).unwrap_err();
-    table.batch("p").merge(entity(0), IfMatch::Any).delete("1", IfMatch::Any).commit().unwrap_err();
+    table.batch("p").merge(entity(0), IfMatch::Any).delete("1").commit().unwrap_err();
     let read = table.get("p", "0").unwrap().unwrap();
     assert_eq!((read.etag(), read.timestamp()), (Some(etag), Some(etag.timestamp())));
 }
@@ -69,9 +69,9 @@ fn times_rise_over_threads_too() {
                     let before = *answered.lock().unwrap();
                     let row = format!("{thread}_{}", number % 3);
                     let etag = match number % 3 {
-                        0 => table.insert_or_replace(&entity(row)),
+                        0 => table.put(&entity(row)),
                         1 => table.insert_or_merge(&entity(row)),
-                        _ => table.batch("p").insert_or_replace(entity(row)).commit(),
+                        _ => table.batch("p").put(entity(row)).commit(),
                     };
                     let time = etag.unwrap().timestamp();
                     assert!(time > before);
@@ -95,7 +95,7 @@ fn the_entities_of_a_batch_share_their_time() {
         .batch("p")
         .insert(entity("a"))
         .insert_or_merge(entity("b"))
-        .insert_or_replace(entity("c"))
+        .put(entity("c"))
         .merge(entity("old"), old);
     let etag = batch.commit().unwrap();
     let found: Vec<_> = table.query(&Query::new()).unwrap().map(Result::unwrap).collect();
@@ -125,7 +125,7 @@ fn a_version_is_as_good_as_its_text() {
     for error in [
         table.merge(&entity(0), kept).unwrap_err(),
         table.replace(&entity(0), kept).unwrap_err(),
-        table.delete("p", "0", kept).unwrap_err(),
+        table.delete_if("p", "0", kept).unwrap_err(),
         table.batch("p").insert(entity(1)).merge(entity(0), kept).commit().unwrap_err(),
     ] {
         assert_eq!((error.kind(), error.kind().status()), (ErrorKind::ConditionNotMet, 412));
@@ -135,7 +135,7 @@ fn a_version_is_as_good_as_its_text() {
         let near = ETag::from_timestamp(Ticks::new(ticks).unwrap());
         assert_eq!(table.merge(&entity(0), near).unwrap_err().kind(), ErrorKind::ConditionNotMet);
     }
-    table.delete("p", "0", second).unwrap();
+    table.delete_if("p", "0", second).unwrap();
 }
 
 #[test]

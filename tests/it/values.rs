@@ -30,10 +30,10 @@ fn assert_survives(store: &Store, table: &DynamicTable, entity: &DynamicEntity) 
         names.iter().skip(1).step_by(2).for_each(|name| drop(half.remove(name)));
         assert_eq!(selected, Some(half));
     };
-    table.insert_or_replace(entity).unwrap();
+    table.put(entity).unwrap();
     read();
     // Written again, it keeps the numbers that its names were given the first time.
-    table.delete(partition, row, IfMatch::Any).unwrap();
+    table.delete(partition, row).unwrap();
     table.insert(entity).unwrap();
     read();
     // Merged from two parts, and onto itself.
@@ -211,10 +211,8 @@ fn names_of_a_write_that_was_refused_leave_no_gap() {
         // In one transaction with such that are not refused.
         let report = store.bulk([
             table.batch("p").insert(new("1")),
-            table
-                .batch("p")
-                .insert_or_replace(DynamicEntity::new("p", "4").with(&format!("Good{number}"), number)),
-            table.batch("p").insert(new("5")).delete("6", IfMatch::Any),
+            table.batch("p").put(DynamicEntity::new("p", "4").with(&format!("Good{number}"), number)),
+            table.batch("p").insert(new("5")).delete("6"),
         ]);
         assert_eq!((report.as_ref().unwrap().committed, report.unwrap().failures.len()), (1, 2));
         assert_eq!(
@@ -245,7 +243,7 @@ fn names_of_a_write_that_was_refused_are_forgotten() {
         // Beside plans of the same transaction that bring names of their own, and that do not.
         let report = store.bulk([
             refused(),
-            table.batch("p").insert_or_replace(DynamicEntity::new("p", "good")),
+            table.batch("p").put(DynamicEntity::new("p", "good")),
             refused(),
             table.batch("p").insert_or_merge(good(number)),
             refused(),
@@ -315,7 +313,7 @@ fn more_kinds_than_the_dictionary_takes_are_no_less_readable() {
     for number in 0..300 {
         let long =
             DynamicEntity::new("p", "r").with("EntityType", format!("{number:03}{}", "x".repeat(1_000)));
-        table.insert_or_replace(&long).unwrap();
+        table.put(&long).unwrap();
     }
     assert!(compact_bytes(&scratch, &store) < before + 50_000);
     assert_sound(&store);
@@ -346,7 +344,7 @@ fn data_used_as_names_do_not_grow_the_dictionary_without_end() {
         assert!(report.failures.is_empty());
     };
     let forget = |rows: std::ops::Range<usize>| {
-        rows.for_each(|row| table.delete("p", &format!("{row:03}"), IfMatch::Any).unwrap());
+        rows.for_each(|row| table.delete("p", &format!("{row:03}")).unwrap());
     };
     // While there is room, names stay behind when their rows are gone.
     let before = compact_bytes(&scratch, &store);

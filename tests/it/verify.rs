@@ -26,7 +26,7 @@ fn made(path: &Path, ring: &Path) {
         for row in 0..40 {
             let length = if row == 7 { 6_000 } else { 200 + round };
             let row = DynamicEntity::new("p", format!("{row:03}")).with("Text", "x".repeat(length));
-            sealed.insert_or_replace(&row.with("Secret", "secret")).unwrap();
+            sealed.put(&row.with("Secret", "secret")).unwrap();
         }
     }
     store.create_table("Dropped").unwrap();
@@ -133,11 +133,11 @@ fn sound_stores_are_opened_whatever_has_been_done_to_them() {
         assert_eq!(table.query(&Query::new()).unwrap().count(), 40);
         for row in 0..300 {
             let row = DynamicEntity::new("q", format!("{row:03}")).with("Text", "y".repeat(row * 31));
-            table.insert_or_replace(&row).unwrap();
+            table.put(&row).unwrap();
         }
         table.query(&Query::new().partition("q")).unwrap().for_each(|row| {
             let row = row.unwrap();
-            table.delete(row.partition_key(), row.row_key(), table_core::IfMatch::Any).unwrap();
+            table.delete(row.partition_key(), row.row_key()).unwrap();
         });
         opened.copy_to(scratch.path().join("copy")).unwrap();
         drop((opened, table));

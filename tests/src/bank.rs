@@ -150,7 +150,7 @@ impl Clerk {
         self.store
             .transaction()
             .update(Account::key(branch, account), |account: &mut Account| account.balance += parcel.amount)
-            .delete(Parcel::key(day, id), etag)
+            .delete_if(Parcel::key(day, id), etag)
             .commit()
             .map(drop)
     }
@@ -201,5 +201,5 @@ pub fn never_met(store: &Store) -> Result<()> {
     let old = table_core::ETag::from_timestamp(table_core::Ticks::MIN);
     let double = |account: &mut Account| account.balance *= 2;
     let transaction = store.transaction().update(Account::key(0, 0), double);
-    transaction.delete(Account::key(1, 0), IfMatch::ETag(old)).commit().map(drop)
+    transaction.delete_if(Account::key(1, 0), IfMatch::ETag(old)).commit().map(drop)
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use table_core::typed::InOneTable;
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Projection, Query, Result, Store, Stored};
+use table_core::{DynamicEntity, Entity, ErrorKind, Key, Projection, Query, Result, Store, Stored};
 
 use crate::random::Random;
 use crate::stops::{self, Texts};
@@ -253,7 +253,7 @@ impl Worker {
             }
             _ => {
                 let (person, project) = (person(random), project(random));
-                let transaction = store.transaction().delete(Key::of(&person), IfMatch::Any);
+                let transaction = store.transaction().delete(Key::of(&person));
                 transaction.put(&project).commit().map(drop)
             }
         }
@@ -271,7 +271,7 @@ fn change<E: InOneTable + Clone>(
     match what {
         0 => table.insert(&new).map(drop),
         1 => table.put(&new).map(drop),
-        2 => table.delete(key, IfMatch::Any),
+        2 => table.delete(key),
         3 | 4 => table
             .update(key, |known| {
                 stops::here();

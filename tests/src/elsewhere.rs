@@ -112,7 +112,7 @@ impl Worker {
         match self.random.below(10) {
             0 | 1 => table.insert(&new).map(drop),
             2 => table.put(&new).map(drop),
-            3 => table.delete(key, IfMatch::Any),
+            3 => table.delete(key),
             4 => table.update(key, |found| *found = new.clone()).map(drop),
             5 => table
                 .merge(key, Employee::patch().email(new.email.as_str()).badge(new.badge), IfMatch::Any)
@@ -125,7 +125,7 @@ impl Worker {
             8 => {
                 let egt = table.egt(Employee::partition(new.department.as_str()));
                 let other = Employee { department: new.department.clone(), ..other };
-                egt.put(&new).delete(Key::of(&other), IfMatch::Any).commit().map(drop)
+                egt.put(&new).delete(Key::of(&other)).commit().map(drop)
             }
             _ => {
                 // The two exchange their addresses and badges, in whatever departments they are.

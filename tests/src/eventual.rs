@@ -138,7 +138,7 @@ impl Worker {
         match self.random.below(10) {
             0 | 1 => table.insert(&new).map(drop),
             2 => table.put(&new).map(drop),
-            3 => table.delete(key, IfMatch::Any),
+            3 => table.delete(key),
             4 => table
                 .update(key, |found| {
                     stops::here();
@@ -161,11 +161,11 @@ impl Worker {
             8 => {
                 let egt = table.egt(Employee::partition(new.department.as_str()));
                 let other = Employee { department: new.department.clone(), ..other };
-                egt.put(&new).delete(Key::of(&other), IfMatch::Any).commit().map(drop)
+                egt.put(&new).delete(Key::of(&other)).commit().map(drop)
             }
             _ => {
                 let transaction = self.store.transaction();
-                transaction.put(&new).delete(Key::of(&other), IfMatch::Any).commit().map(drop)
+                transaction.put(&new).delete(Key::of(&other)).commit().map(drop)
             }
         }
     }

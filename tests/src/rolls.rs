@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use table_core::{Entity, IfMatch, Key, Result, Store};
+use table_core::{Entity, Key, Result, Store};
 
 /// Somebody on the roll of a side.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub fn enlist(store: &Store, numbers: Range<u32>, side: u8) -> Result<()> {
 
 /// Takes one off, if it is there.
 pub fn discharge(store: &Store, number: u32) -> Result<()> {
-    match store.table::<Roll>()?.delete(Roll::of(number), IfMatch::Any) {
+    match store.table::<Roll>()?.delete(Roll::of(number)) {
         Err(error) if error.kind() == table_core::ErrorKind::EntityNotFound => Ok(()),
         deleted => deleted,
     }

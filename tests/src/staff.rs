@@ -175,7 +175,7 @@ impl Worker {
         match self.random.below(6) {
             0 => table.insert(&new).map(drop),
             1 => table.put(&new).map(drop),
-            2 => table.delete(Key::of(&new), IfMatch::Any),
+            2 => table.delete(Key::of(&new)),
             3 => table.move_to(other, |member| member.id = id).map(drop),
             4 => {
                 let Some(read) = table.get(Key::of(&new))? else { return Ok(()) };
@@ -184,7 +184,7 @@ impl Worker {
             _ => {
                 let heir = Member { email: new.email.clone(), ..member(CROWD, 10 + id, &mut self.random) };
                 let egt = table.egt(Member::partition(CROWD));
-                egt.delete(Key::of(&new), IfMatch::Any).put(&heir).commit().map(drop)
+                egt.delete(Key::of(&new)).put(&heir).commit().map(drop)
             }
         }
     }

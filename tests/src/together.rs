@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use table_core::typed::InOneTable;
-use table_core::{ETag, Entity, IfMatch, Key, Result, Snapshot, Store, Table};
+use table_core::{ETag, Entity, Key, Result, Snapshot, Store, Table};
 
 use crate::random::Random;
 
@@ -47,7 +47,7 @@ pub fn write_beside_each_other<E: InOneTable>(
             };
             table.update(Key::of(&one), counted).unwrap();
             if is_removed(id) {
-                table.delete(Key::of(&one), IfMatch::Any).unwrap();
+                table.delete(Key::of(&one)).unwrap();
             }
         }
         planned
@@ -120,7 +120,7 @@ pub fn change_at_random<E: Entity + Clone>(
         match (what, at) {
             (0, Some(at)) => {
                 becomes.remove(at);
-                transaction = transaction.delete(key, IfMatch::Any);
+                transaction = transaction.delete(key);
             }
             (1, Some(at)) => {
                 set(&mut becomes[at], one);

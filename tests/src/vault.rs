@@ -105,7 +105,7 @@ pub fn write(table: &Table<Account>, random: &mut Random) -> Result<()> {
         2 => table.merge(key, Account::patch().name("patched"), IfMatch::Any).map(drop),
         3 => table.put(&one).map(drop),
         4 => table.insert(&other).map(drop),
-        _ => table.delete(Key::of(&other), IfMatch::Any),
+        _ => table.delete(Key::of(&other)),
     };
     match done {
         Err(error)

@@ -152,9 +152,9 @@ pub fn commit(table: &DynamicTable, partition: &str, operations: &[Operation]) -
         Operation::Insert(entity) => batch.insert(entity),
         Operation::Replace(entity) => batch.replace(entity, IfMatch::Any),
         Operation::Merge(entity) => batch.merge(entity, IfMatch::Any),
-        Operation::InsertOrReplace(entity) => batch.insert_or_replace(entity),
+        Operation::InsertOrReplace(entity) => batch.put(entity),
         Operation::InsertOrMerge(entity) => batch.insert_or_merge(entity),
-        Operation::Delete(key) => batch.delete(key, IfMatch::Any),
+        Operation::Delete(key) => batch.delete(key),
     });
     batch.commit()
 }

@@ -262,7 +262,7 @@ impl Engine for Dynamic {
         self.table
             .batch(who.department.as_str())
             .replace(row, IfMatch::Any)
-            .delete(format!("email_{}", old.email), IfMatch::Any)
+            .delete(format!("email_{}", old.email))
             .insert(by_email)
             .replace(by_name, IfMatch::Any)
             .commit()?;
@@ -272,7 +272,7 @@ impl Engine for Dynamic {
     fn delete(&self, who: &Employee) -> Done {
         let old = self.read(who)?;
         let batch = self.table.batch(who.department.as_str());
-        rows_of(&old).iter().fold(batch, |batch, row| batch.delete(row.row_key(), IfMatch::Any)).commit()?;
+        rows_of(&old).iter().fold(batch, |batch, row| batch.delete(row.row_key())).commit()?;
         Ok(())
     }
 

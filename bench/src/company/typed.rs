@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use table_core::{Durability, IfMatch, Store, Table, View};
+use table_core::{Durability, Store, Table, View};
 
 use super::Employee;
 use super::employee::{DEPARTMENTS, department};
@@ -154,7 +154,7 @@ impl Engine for Typed {
     }
 
     fn delete(&self, who: &Employee) -> Done {
-        self.staff.delete(Employee::key(&who.department, who.id), IfMatch::Any)?;
+        self.staff.delete(Employee::key(&who.department, who.id))?;
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use table_core::typed::Job;
-use table_core::{Durability, IfMatch, OpenOptions, Store};
+use table_core::{Durability, OpenOptions, Store};
 
 use self::beside::{Calls, during};
 use self::staff::{age, department, email, first, second, third};
@@ -227,7 +227,7 @@ fn checks(place: &Place, from: &Path, rows: u32) -> Result<()> {
     let dynamic = staff.dynamic().clone().raw();
     for number in 0..DAMAGED {
         let id = number * (rows / DAMAGED);
-        dynamic.delete(&department(id), &format!("email_{}", email(id)), IfMatch::Any)?;
+        dynamic.delete(&department(id), &format!("email_{}", email(id)))?;
     }
     let (measured, report) = memory::most(|| Ok(staff.repair()?.run()?))?;
     let found = format!("{} missing, {} mended", report.missing, report.mended);

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use examples::{Scratch, draw, stdout};
-use table_core::{Entity, IfMatch, Query, Store};
+use table_core::{Entity, Query, Store};
 
 /// A department: one of few.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let snapshot = store.snapshot()?;
     // What is written from here on, neither side sees.
     departments.update(Department::key("west", "Sales"), |sales| sales.floor = 9)?;
-    departments.delete(Department::key("west", "Legal"), IfMatch::Any)?;
+    departments.delete(Department::key("west", "Legal"))?;
 
     let (then, rows) = (departments.at(&snapshot), staff.at(&snapshot).rows().region("west"));
     let department_of = |employee: &table_core::Stored<Employee>| {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::thread;
 
 use examples::{Scratch, stdout};
-use table_core::{Entity, ErrorKind, IfMatch, Store, Stored};
+use table_core::{Entity, ErrorKind, Store, Stored};
 
 /// A page of a wiki.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(page.views, 100);
 
     writeln!(out, "Who means it, whatever the version is, says so.")?;
-    wiki.delete(key(), IfMatch::Any)?;
+    wiki.delete(key())?;
     assert!(wiki.get(key())?.is_none());
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io::Write;
 
 use examples::{Scratch, draw, stdout};
-use table_core::{Entity, ErrorKind, IfMatch, Projection, Query, Store};
+use table_core::{Entity, ErrorKind, Projection, Query, Store};
 
 /// An employee, in the partition of the department. Where copies of it are, it says itself.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(sales.manager.as_ref().map(|manager| &*manager.name), Some("Bob"));
 
     writeln!(out, "Ann leaves: nobody leads her projects any more.\n")?;
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any)?;
+    staff.delete(Employee::key("Sales", 1))?;
     draw(&mut out, projects.dynamic(), &Query::new().row_prefix("project_"))?;
     for project in projects.all() {
         assert_eq!(project?.lead, None);
@@ -126,7 +126,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(spring.lead, Some(Contact { name: cleo.name, email: cleo.email }));
 
     // By hand nothing is written that a struct keeps.
-    let refused = staff.dynamic().delete("Sales", "empid_000003", IfMatch::Any).unwrap_err();
+    let refused = staff.dynamic().delete("Sales", "empid_000003").unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::DeclaredKind);
     Ok(())
 }

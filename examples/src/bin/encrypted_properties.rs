@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use examples::{Scratch, stdout};
 use table_core::crypt::{MemoryKeys, Secret};
-use table_core::{DynamicTable, Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicTable, Entity, ErrorKind, Query, Store};
 
 /// An employee of a company. Each has a partition, and so keys, of their own.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -117,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(numbers.get(Number::by_ssn("contoso", "078-05-1120"))?.map(|number| number.id), Some(1));
 
     writeln!(out, "\nKen leaves. His keys are destroyed, and with them every copy of what they sealed:\n")?;
-    numbers.delete(Number::key("contoso", 2), IfMatch::Any)?;
+    numbers.delete(Number::key("contoso", 2))?;
     let destroyed = encryption.shred(&staff.dynamic().partition_key_scope("contoso_0002")?)?;
     let gone = staff.get(Employee::key("contoso", 2)).unwrap_err();
     writeln!(out, "  {destroyed} keys destroyed\n  {gone}")?;

@@ -8,7 +8,7 @@ use examples::{Scratch, draw, stdout};
 use table_core::store::Settling;
 use table_core::typed::Eventual;
 use table_core::typed::Settlement;
-use table_core::{Entity, IfMatch, Query, Store};
+use table_core::{Entity, Query, Store};
 
 /// An employee, in the partition of the department; who has which name is listed in a table of its own, over all departments.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     writeln!(out, "\nAnn marries, and Bob leaves. The list does not know yet:\n")?;
     staff.update(Employee::key("Sales", 223), |ann| ann.last_name = "Hall".into())?;
-    staff.delete(Employee::key("Legal", 7), IfMatch::Any)?;
+    staff.delete(Employee::key("Legal", 7))?;
     for row in staff.by_name().last_name("Jones") {
         let row = row?;
         writeln!(

@@ -12,7 +12,7 @@ use std::time::Duration;
 use examples::{Scratch, draw, stdout};
 use serde::{Deserialize, Serialize};
 use table_core::queue::{Queue, Received};
-use table_core::{Entity, ErrorKind, IfMatch, Query, Store, Stored, Table};
+use table_core::{Entity, ErrorKind, Query, Store, Stored, Table};
 
 /// One who works here.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -56,7 +56,7 @@ fn archive(current: &Table<Employee>, former: &Table<Former>, leave: &Leave) -> 
 fn remove(current: &Table<Employee>, leave: &Received<Leave>) -> table_core::Result<()> {
     let key = Employee::key(&leave.department, leave.id);
     let step = current.egt(Employee::partition(&leave.department));
-    match step.delete(key, IfMatch::Any).complete(leave).commit() {
+    match step.delete(key).complete(leave).commit() {
         // Somebody has done it before.
         Err(error) if error.kind() == ErrorKind::EntityNotFound => leave.delete(),
         done => done.map(drop),

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io::Write;
 
 use examples::{Scratch, draw, stdout};
-use table_core::{Entity, EntitySet, ErrorKind, IfMatch, Query, Store};
+use table_core::{Entity, EntitySet, ErrorKind, Query, Store};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "department")]
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let leaves = company
         .egt(Employee::partition("Sales"))
         .update(Department::key("Sales"), |department| department.head_count -= 1)
-        .delete(Employee::key("Sales", 1), IfMatch::Any);
+        .delete(Employee::key("Sales", 1));
     writeln!(out, "  {}", leaves.explain()?)?;
 
     // A department and all its employees: one query, one range of rows.

@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(smiths.len(), 400);
 
     writeln!(out, "\nThe list goes with the last of them:\n")?;
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any)?;
+    staff.delete(Employee::key("Sales", 3))?;
     draw(&mut out, staff.dynamic(), &Query::new().partition("Sales").row_prefix("last_"))?;
     assert!(staff.list(Employee::by_last_name("Sales", "Jones"))?.is_empty());
 

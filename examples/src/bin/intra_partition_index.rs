@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "\nAn address that is taken:\n  {taken}")?;
     assert_eq!(taken.kind(), ErrorKind::UniqueConflict);
 
-    staff.delete(Employee::key("Sales", 223), Stored::etag(&jones))?;
+    staff.delete_if(Employee::key("Sales", 223), Stored::etag(&jones))?;
     assert_eq!(staff.dynamic().query(&Query::new())?.count(), 3, "Bob's row and his two copies are left");
     assert!(store.check()?.problems.is_empty());
     Ok(())

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 
 use examples::{Scratch, draw};
 use table_core::blob::Blob;
-use table_core::{Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{Entity, ErrorKind, Query, Store};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(error.kind(), ErrorKind::BlobGone);
     writeln!(out, "Refused: {error}")?;
 
-    staff.delete(Employee::key("Sales", 223), IfMatch::Any)?;
+    staff.delete(Employee::key("Sales", 223))?;
     assert_eq!(store.stats()?.blobs.blobs, 0);
     writeln!(out, "Deleted: nothing is left.")?;
     Ok(())

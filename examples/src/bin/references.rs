@@ -6,7 +6,7 @@ use std::io::Write;
 
 use examples::{Scratch, draw, stdout};
 use table_core::typed::Ref;
-use table_core::{Entity, ErrorKind, IfMatch, Projection, Query, Store};
+use table_core::{Entity, ErrorKind, Projection, Query, Store};
 
 /// An employee, under a manager of whatever department, or under none.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert!(leads.len() == 2 && leads.iter().all(|project| project.lead == bob()));
 
     writeln!(out, "\nNobody watches over a reference:\n")?;
-    staff.delete(spring.lead.key(), IfMatch::Any)?;
+    staff.delete(spring.lead.key())?;
     assert!(staff.get(&spring.lead)?.is_none());
     writeln!(out, "  {:?} is there no more", spring.lead)?;
     projects.update(Project::key("Spring"), |project| project.lead = Ref::to(&*above))?;

@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let transaction = || {
         store
             .transaction()
-            .delete(Employee::key("Sales", 7), Stored::etag(&ann))
+            .delete_if(Employee::key("Sales", 7), Stored::etag(&ann))
             .insert(&moved)
             .update(Department::key("Sales"), change(-1))
             .update(Department::key("Legal"), change(1))
@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let etag = store
         .transaction()
         .insert(&former)
-        .delete(Employee::key("Legal", 7), table_core::IfMatch::Any)
+        .delete(Employee::key("Legal", 7))
         .update(Department::key("Legal"), change(-1))
         .commit()?;
     draw(&mut out, staff.dynamic(), &Query::new())?;

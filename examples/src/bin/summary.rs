@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     writeln!(out, "\nOne moves to another department. What is done:\n")?;
     let moved = Employee { department: "Legal".into(), id: 2, level: 3, salary: 3_200 };
-    let moves = || store.transaction().delete(Employee::key("Sales", 2), IfMatch::Any).insert(&moved);
+    let moves = || store.transaction().delete(Employee::key("Sales", 2)).insert(&moved);
     writeln!(out, "{}\n", moves().explain()?)?;
     moves().commit()?;
     draw(&mut out, payrolls.dynamic(), &Query::new().row("payroll"))?;

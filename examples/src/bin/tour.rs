@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::Write;
 
 use examples::{Scratch, draw, stdout};
-use table_core::{Entity, EntitySet, ErrorKind, IfMatch, Query, Store, Stored, prefix};
+use table_core::{Entity, EntitySet, ErrorKind, Query, Store, Stored, prefix};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     writeln!(out, "\n7. Who leaves takes all rows along, whatever they were called.\n")?;
     store
         .egt::<Company>(Employee::partition("Sales"))
-        .delete(key(), IfMatch::Any)
+        .delete(key())
         .update(Department::key("Sales"), |department| department.head_count -= 1)
         .commit()?;
     draw(&mut out, staff.dynamic(), &all)?;

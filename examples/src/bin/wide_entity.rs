@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!((hottest.year, hottest.second[0]), (2014, Some(34.5)));
 
     writeln!(out, "\nA year without its part is an error, and never half a year:\n")?;
-    years.dynamic().raw().delete("Oslo", "year_2013_01", IfMatch::Any)?;
+    years.dynamic().raw().delete("Oslo", "year_2013_01")?;
     let damaged = years.get(Year::key("Oslo", 2013)).unwrap_err();
     writeln!(out, "  {damaged}")?;
     assert_eq!(damaged.kind(), ErrorKind::Corrupt);
@@ -105,7 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     years.put(&year(2013, 29))?;
     assert!(years.check()?.is_sound());
 
-    years.delete(key(), IfMatch::Any)?;
+    years.delete(key())?;
     assert_eq!(years.dynamic().query(&Query::new())?.count(), 3);
     writeln!(out, "\nDeleted, it leaves no row. The other one is a head, a part and a copy.")?;
     Ok(())

@@ -50,7 +50,7 @@ use crate::schema::{Property, PropertyValue, ValueError};
 /// photo.read_exact(&mut first)?;
 ///
 /// // With the last row that refers to it goes the blob.
-/// staff.delete(Employee::key("Sales", 7), table_core::IfMatch::Any)?;
+/// staff.delete(Employee::key("Sales", 7))?;
 /// assert_eq!(jun.photo.get(&store).unwrap_err().kind(), table_core::ErrorKind::BlobGone);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -14,12 +14,12 @@ pub struct BulkReport {
     pub failures: Vec<BulkFailure>,
 }
 
-/// A batch that was not committed.
+/// An entity, or a batch, that was not committed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BulkFailure {
-    /// Its place among the batches given, from zero.
-    pub batch: u64,
+    /// Its place among the entities, or batches, that were given, from zero.
+    pub index: u64,
     /// Why.
     pub error: Error,
 }
@@ -44,14 +44,14 @@ pub(crate) fn load<T, L: Loader + ?Sized>(
             };
             match add(&item, loader) {
                 Ok(()) => taken.push((number, item)),
-                Err(error) => report.failures.push(BulkFailure { batch: number, error }),
+                Err(error) => report.failures.push(BulkFailure { index: number, error }),
             }
         }
         if !taken.is_empty() {
             carry_out(loader, &taken, &retry, &mut report)?;
         }
         if ended {
-            report.failures.sort_by_key(|failure| failure.batch);
+            report.failures.sort_by_key(|failure| failure.index);
             return Ok(report);
         }
     }
@@ -60,11 +60,11 @@ pub(crate) fn load<T, L: Loader + ?Sized>(
 /// What became of items that are carried out one by one.
 pub(crate) fn each(items: impl IntoIterator<Item = Result<()>>) -> Result<BulkReport> {
     let mut report = BulkReport::default();
-    for (batch, done) in (0_u64..).zip(items) {
+    for (index, done) in (0_u64..).zip(items) {
         match done {
             Ok(()) => report.committed += 1,
             Err(error) if error.kind().stops() => return Err(error),
-            Err(error) => report.failures.push(BulkFailure { batch, error }),
+            Err(error) => report.failures.push(BulkFailure { index, error }),
         }
     }
     Ok(report)
@@ -89,7 +89,7 @@ fn carry_out<T, L: Loader + ?Sized>(
             }
             Err(refused) => match retry(item, refused) {
                 Ok(()) => report.committed += 1,
-                Err(error) => report.failures.push(BulkFailure { batch: *number, error }),
+                Err(error) => report.failures.push(BulkFailure { index: *number, error }),
             },
         }
     }

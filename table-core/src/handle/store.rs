@@ -15,7 +15,7 @@ use crate::executor::Backend;
 /// one transaction: it happens whole, or not at all, and when the call returns it is on disk.
 ///
 /// ```
-/// use table_core::{DynamicEntity, IfMatch, Store};
+/// use table_core::{DynamicEntity, Store};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("company.tables");
@@ -27,7 +27,7 @@ use crate::executor::Backend;
 /// assert_eq!(jones.get("LastName").and_then(|name| name.as_str()), Some("Jones"));
 ///
 /// // Only the version that was read is deleted.
-/// company.delete("Sales", "empid_000001", jones.etag().unwrap())?;
+/// company.delete_if("Sales", "empid_000001", jones.etag().unwrap())?;
 /// assert_eq!(company.get("Sales", "empid_000001")?, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

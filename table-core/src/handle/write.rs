@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Loader, Turn};
-use crate::model::{DynamicEntity, ETag, IntoIfMatch, ValueRef};
+use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch, ValueRef};
 use crate::plan::{self, Act, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
@@ -41,7 +41,12 @@ impl DynamicTable {
     plan::writes_of_entities!(&Self, &DynamicEntity => write -> Result<ETag>);
 
     /// Removes the entity of these keys; fails if there is none.
-    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
+    pub fn delete(&self, partition_key: &str, row_key: &str) -> Result<()> {
+        self.delete_if(partition_key, row_key, IfMatch::Any)
+    }
+
+    /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
+    pub fn delete_if(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
         let removal = plan::removal(row_key, condition.into(), 0);
         self.write_row(partition_key, &removal).map(drop)
     }

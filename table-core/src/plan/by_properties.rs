@@ -53,7 +53,7 @@ macro_rules! writes_of_entities {
         }
 
         /// Adds an entity, or puts it in the place of the one there.
-        pub fn insert_or_replace(self: $this, entity: $entity) -> $done {
+        pub fn put(self: $this, entity: $entity) -> $done {
             self.$carry_out(($crate::plan::Condition::Any, $crate::plan::Act::Put(())), entity)
         }
 

@@ -38,7 +38,7 @@ fn times_go_on_by_single_ticks_while_the_clock_is_behind() {
     assert_eq!(time(batch.commit()), tick(ahead, 2));
     assert_eq!(batch.commit().unwrap_err().kind(), ErrorKind::EntityAlreadyExists);
     assert_eq!(time(table.replace(&entity("a"), IfMatch::Any)), tick(ahead, 3));
-    table.delete("p", "a", IfMatch::Any).unwrap();
+    table.delete("p", "a").unwrap();
     assert_eq!(time(table.insert_or_merge(&entity("a"))), tick(ahead, 5));
     // One for each batch of a shared transaction.
     let rows = ["d", "e", "f"];

@@ -20,7 +20,7 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 35] = [
+pub(crate) const TABLE_METHODS: [&str; 36] = [
     "add",
     "all",
     "at",
@@ -29,6 +29,7 @@ pub(crate) const TABLE_METHODS: [&str; 35] = [
     "clone",
     "cost",
     "delete",
+    "delete_if",
     "delete_partition",
     "delete_where",
     "drop_index",
@@ -59,13 +60,12 @@ pub(crate) const TABLE_METHODS: [&str; 35] = [
 ];
 
 /// Names that are kept for methods that tables are to get, which would hide an index's method.
-pub(crate) const TABLE_RESERVED: [&str; 18] = [
+pub(crate) const TABLE_RESERVED: [&str; 17] = [
     "batch",
     "bulk",
     "count",
     "explain",
     "insert_or_merge",
-    "insert_or_replace",
     "latest",
     "migrate",
     "name",

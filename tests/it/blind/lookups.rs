@@ -1,7 +1,7 @@
 //! What is found by tokens: by key, in indexes, by filters; of every type that can be.
 
 use table_core::crypt::Secret;
-use table_core::{Entity, ErrorKind, Filter, IfMatch, Properties, Query, Ticks, Uuid, prop};
+use table_core::{Entity, ErrorKind, Filter, Properties, Query, Ticks, Uuid, prop};
 
 use super::{Employee, Named, SSN, Scratch, employee, ids, key, rotate, staff};
 
@@ -53,7 +53,7 @@ fn a_value_is_found_by_its_token_on_every_way() {
     assert_eq!(ids(staff.rows().across_partitions().filter(|e| e.ssn.eq(SSN) | e.iban.eq("x"))), [1]);
 
     let snapshot = store.snapshot().unwrap();
-    staff.delete(key(1), IfMatch::Any).unwrap();
+    staff.delete(key(1)).unwrap();
     assert!(staff.get(by_ssn()).unwrap().is_none());
     let then = staff.at(&snapshot);
     assert_eq!(then.get(by_ssn()).unwrap().unwrap().id, 1);

@@ -103,7 +103,7 @@ fn what_is_unique_stays_so_while_a_rotation_is_under_way() {
         .unwrap();
     assert_eq!(staff.get(Employee::by_ssn("Sales", SSN)).unwrap().unwrap().id, 2);
     assert_eq!(staff.get(Employee::by_ssn("Sales", "two")).unwrap().unwrap().id, 1);
-    staff.egt(partition()).delete(key(2), IfMatch::Any).insert(&twin).commit().unwrap();
+    staff.egt(partition()).delete(key(2)).insert(&twin).commit().unwrap();
     assert_eq!(staff.get(Employee::by_ssn("Sales", SSN)).unwrap().unwrap().id, 3);
     // An entity doesn't stand in its own way.
     rotate(&store);

@@ -80,7 +80,7 @@ fn rows_hold_the_token_beside_the_value_and_keep_both() {
     // Moved, it is sealed anew, and found still.
     staff.move_to(key(1), |e| e.id = 7).unwrap();
     assert_eq!(staff.get(Employee::by_ssn("Sales", "other")).unwrap().unwrap().id, 7);
-    staff.delete(key(7), IfMatch::Any).unwrap();
+    staff.delete(key(7)).unwrap();
     assert_eq!(rows(&staff), []);
 }
 
@@ -119,7 +119,7 @@ fn a_row_that_was_put_under_another_token_is_not_believed() {
     for (name, value) in forged.properties() {
         put = put.with(name, value.clone());
     }
-    assert_eq!(table.insert_or_replace(&put).unwrap_err().kind(), ErrorKind::SchemaMismatch);
+    assert_eq!(table.put(&put).unwrap_err().kind(), ErrorKind::SchemaMismatch);
     table
         .merge(&DynamicEntity::new("Sales", "empid_000002").with("SsnToken", token(1)), IfMatch::Any)
         .unwrap();

@@ -38,7 +38,7 @@ fn an_entitys_blob_is_there_as_long_as_a_row_refers_to_it() {
     assert_eq!(copied.photo, photo);
     // A second entity holds the same, and one of them goes.
     staff.insert(&employee(2, photo)).unwrap();
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 1)).unwrap();
     assert!(photo.get(&store).unwrap() == put);
     assert_sound(&store);
     // The other gets another one.
@@ -94,7 +94,7 @@ fn a_reference_that_is_copied_by_name_counts() {
     let held = rows.get("Sales", "empid_000001").unwrap().unwrap().get("Photo").unwrap().clone();
     let row = |value: Value| DynamicEntity::new("Notes", "1").with("Held", value);
     rows.insert(&row(held.clone())).unwrap();
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 1)).unwrap();
     assert_eq!(photo.get(&store).unwrap(), b"photo");
     rows.merge(&DynamicEntity::new("Notes", "1").with("Other", 1), IfMatch::Any).unwrap();
     assert_eq!(photo.get(&store).unwrap(), b"photo");
@@ -122,7 +122,7 @@ fn threads_that_hold_and_let_go_of_one_blob_leave_what_they_say() {
                 for round in 0..20 {
                     staff.insert(&employee(thread * 100 + round, photo)).unwrap();
                     if round % 2 == 0 {
-                        staff.delete(Employee::key("Sales", thread * 100 + round), IfMatch::Any).unwrap();
+                        staff.delete(Employee::key("Sales", thread * 100 + round)).unwrap();
                     }
                 }
             });
@@ -132,7 +132,7 @@ fn threads_that_hold_and_let_go_of_one_blob_leave_what_they_say() {
     assert_eq!(staff.all().into_iter().count(), 41);
     for found in staff.all() {
         let found = found.unwrap();
-        staff.delete(Employee::key("Sales", found.id), IfMatch::Any).unwrap();
+        staff.delete(Employee::key("Sales", found.id)).unwrap();
     }
     assert_eq!(photo.get(&store).unwrap_err().kind(), ErrorKind::BlobGone);
     assert_eq!(store.stats().unwrap().blobs, Default::default());

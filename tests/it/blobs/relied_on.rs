@@ -2,7 +2,7 @@
 
 use integration_tests::Scratch;
 use table_core::blob::Blob;
-use table_core::{Entity, IfMatch, Projection, Store};
+use table_core::{Entity, Projection, Store};
 
 use super::assert_sound;
 
@@ -59,7 +59,7 @@ fn a_row_that_is_relied_on_keeps_its_blob() {
     let club = clubs.get(Club::key("Ulm", "chess")).unwrap().unwrap();
     assert_eq!((club.chair.as_ref().map(|chair| &*chair.name), club.flag), (Some("Eve"), flag));
     assert_sound(&store);
-    clubs.delete(Club::key("Ulm", "chess"), IfMatch::Any).unwrap();
+    clubs.delete(Club::key("Ulm", "chess")).unwrap();
     assert_sound(&store);
     assert_eq!((photo.get(&store).unwrap(), flag.get(&store).unwrap()), (b"1".to_vec(), b"2".to_vec()));
     let stats = store.stats().unwrap().blobs;
@@ -77,7 +77,7 @@ fn a_repair_leaves_the_entity_its_blob() {
     clubs.insert(&club).unwrap();
     for _ in 0..3 {
         let rows = clubs.dynamic().raw();
-        rows.delete("Ulm", "chair_000001_chess", IfMatch::Any).unwrap();
+        rows.delete("Ulm", "chair_000001_chess").unwrap();
         assert!(!clubs.check().unwrap().is_sound());
         clubs.repair().unwrap().run().unwrap();
         assert_sound(&store);

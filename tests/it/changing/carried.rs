@@ -205,7 +205,7 @@ fn a_transaction_carries_it() {
             older
                 .company
                 .egt(Employee::partition("Sales"))
-                .delete(Employee::key("Sales", 9), IfMatch::Any)
+                .delete(Employee::key("Sales", 9))
                 .commit()
                 .unwrap();
         },
@@ -256,6 +256,6 @@ fn a_set_carries_it() {
 fn what_is_deleted_takes_it_along() {
     let scratch = Scratch::new();
     let (_store, older, newer) = both(&scratch);
-    older.staff.delete(Employee::key("Sales", 7), IfMatch::Any).unwrap();
+    older.staff.delete(Employee::key("Sales", 7)).unwrap();
     assert!(rows(&newer).is_empty());
 }

@@ -193,7 +193,7 @@ fn who_does_not_know_of_the_new_name_writes_nothing() {
         older.insert(&former(20)).unwrap_err(),
         older.put(&former(1)).unwrap_err(),
         older.update(Former::key("Sales", 1), |e| e.age += 1).map(drop).unwrap_err(),
-        older.delete(Former::key("Sales", 1), IfMatch::Any).unwrap_err(),
+        older.delete(Former::key("Sales", 1)).unwrap_err(),
     ];
     let report = older.bulk_insert([former(20)]).unwrap();
     assert_eq!((report.committed, report.failures.len()), (0, 1));

@@ -4,7 +4,7 @@ use std::thread;
 
 use integration_tests::random::Random;
 use integration_tests::{Scratch, assert_sound};
-use table_core::{ErrorKind, IfMatch};
+use table_core::ErrorKind;
 
 use super::{Department, Employee, Project, assert_copied, department, employee, project};
 
@@ -40,7 +40,7 @@ fn copies_are_right_whoever_writes_at_one_time() {
                     let title = ["autumn", "spring"][random.below(2) as usize];
                     let done = match random.below(9) {
                         0 | 1 => staff.update(key(), |one| one.name = format!("{thread} {step}")).map(drop),
-                        2 => staff.delete(key(), IfMatch::Any),
+                        2 => staff.delete(key()),
                         3 => staff.put(&employee("Sales", id)).map(drop),
                         4 => staff.update(key(), |one| one.boss_id = Some(other)).map(drop),
                         5 => departments
@@ -49,7 +49,7 @@ fn copies_are_right_whoever_writes_at_one_time() {
                             })
                             .map(drop),
                         6 => projects.put(&project(title, "Sales", id, Some(other))).map(drop),
-                        7 => projects.delete(Project::key("west", title), IfMatch::Any),
+                        7 => projects.delete(Project::key("west", title)),
                         _ => store
                             .transaction()
                             .put(&employee("Sales", id))

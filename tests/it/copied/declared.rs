@@ -59,7 +59,7 @@ fn a_copy_is_what_its_source_says_and_nothing_else() {
     assert_eq!(sales().manager, None);
     staff.move_to(Employee::key("Sales", 10), |nine| nine.id = 9).unwrap();
     assert_eq!(sales().manager, contact("n9", None));
-    staff.delete(Employee::key("Sales", 9), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 9)).unwrap();
     assert_eq!(sales().manager, None);
 
     let spring = projects.get(Project::key("west", "spring")).unwrap().unwrap();
@@ -112,7 +112,7 @@ fn what_is_changed_together_is_seen_together() {
     store
         .transaction()
         .update(Department::key("Sales"), |sales| sales.manager_id = Some(2))
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .delete(Employee::key("Sales", 1))
         .insert(&bob)
         .commit()
         .unwrap();
@@ -176,7 +176,7 @@ fn what_is_wrong_is_found_and_mended() {
     let wrong = DynamicEntity::new("Sales", "department").with("HeadName", "else");
     departments.dynamic().raw().merge(&wrong, IfMatch::Any).unwrap();
     let gone = store.dynamic_table("Company").unwrap();
-    gone.raw().delete("Sales", "empid_000002", IfMatch::Any).unwrap();
+    gone.raw().delete("Sales", "empid_000002").unwrap();
     let report = departments.check().unwrap();
     assert_eq!((report.outdated, report.wrong()), (1, 1), "{report}");
     assert_eq!((report.problems[0].index, &*report.problems[0].row), ("manager", "department"));

@@ -8,7 +8,7 @@ use integration_tests::stops::Texts;
 use integration_tests::{Scratch, assert_sound};
 use table_core::store::Settling;
 use table_core::typed::Settlement;
-use table_core::{ErrorKind, IfMatch, Store};
+use table_core::{ErrorKind, Store};
 
 fn manual(scratch: &Scratch) -> Store {
     let options = Store::options().settling(Settling::Manual).durability(table_core::Durability::Relaxed);
@@ -90,7 +90,7 @@ fn a_copy_follows_its_source_and_is_fresh_where_its_holder_changes() {
     );
     store.settle().unwrap();
     assert_eq!((owner(&store, 2, 0), owner(&store, 1, 0)), (Some("Bob".into()), None));
-    people.delete(Person::key("east", 2), IfMatch::Any).unwrap();
+    people.delete(Person::key("east", 2)).unwrap();
     assert_eq!(owner(&store, 2, 0), Some("Bob".into()));
     store.settle().unwrap();
     assert_eq!(check_settled(&store).unwrap(), 1);
@@ -137,7 +137,7 @@ fn many_holders_take_many_steps() {
     // The badges, and then their own copies.
     assert!((4..=20).contains(&steps), "{steps}");
     assert_eq!(check_settled(&store).unwrap(), 1_000);
-    people.delete(Person::key("east", 1), IfMatch::Any).unwrap();
+    people.delete(Person::key("east", 1)).unwrap();
     store.settle().unwrap();
     assert_eq!(check_settled(&store).unwrap(), 0);
     assert_sound(&store);

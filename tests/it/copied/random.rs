@@ -89,7 +89,7 @@ fn copies_say_what_their_sources_do_whatever_is_changed() {
             match (what, staff.contains_key(&known)) {
                 (0, true) => {
                     staff.remove(&known);
-                    transaction = transaction.delete(key(), IfMatch::Any);
+                    transaction = transaction.delete(key());
                     continue;
                 }
                 (1, true) => {
@@ -115,7 +115,7 @@ fn copies_say_what_their_sources_do_whatever_is_changed() {
             match (what, departments.contains_key(&one.name)) {
                 (0, true) => {
                     departments.remove(&one.name);
-                    transaction = transaction.delete(key(), IfMatch::Any);
+                    transaction = transaction.delete(key());
                     continue;
                 }
                 (1, true) => {
@@ -134,7 +134,7 @@ fn copies_say_what_their_sources_do_whatever_is_changed() {
             match (what, projects.contains_key(&one.title)) {
                 (0, true) => {
                     projects.remove(&one.title);
-                    transaction = transaction.delete(key(), IfMatch::Any);
+                    transaction = transaction.delete(key());
                     continue;
                 }
                 (1 | 2, true) => {

@@ -199,7 +199,7 @@ impl<E: Shape> Run<E> {
                 Ok(stored(done, to))
             }
             Operation::Delete(at, condition) => {
-                table.delete(at.key(), *condition).map(|()| ETag::from_timestamp(table_core::Ticks::MIN))
+                table.delete_if(at.key(), *condition).map(|()| ETag::from_timestamp(table_core::Ticks::MIN))
             }
         }
     }
@@ -231,7 +231,7 @@ impl<E: Shape> Run<E> {
                 let old = old(at);
                 egt.move_to(at.key(), move |entity| change(entity, old, to))
             }
-            Operation::Delete(at, condition) => egt.delete(at.key(), *condition),
+            Operation::Delete(at, condition) => egt.delete_if(at.key(), *condition),
         }
     }
 

@@ -9,7 +9,7 @@ use integration_tests::random::Random;
 use integration_tests::rolls::{OF_ROW, Roll, discharge, enlist, sides};
 use integration_tests::{Scratch, vault};
 use table_core::blob::Log;
-use table_core::{ErrorKind, IfMatch, Store};
+use table_core::{ErrorKind, Store};
 
 use super::{child, seed, size};
 
@@ -136,7 +136,7 @@ fn what_was_sealed_is_there_whole_however_often_the_writers_are_killed() {
         // Keeps it small.
         if cycle % 4 == 3 {
             for number in found {
-                scans.delete(Scan::key("all", number), IfMatch::Any).unwrap();
+                scans.delete(Scan::key("all", number)).unwrap();
             }
             said.pictures.clear();
         }
@@ -268,7 +268,7 @@ fn killed(kind: &str, cycles: u64) {
             let pictures = store.table::<Picture>().unwrap();
             let all: Vec<_> = pictures.all().into_iter().map(|picture| picture.unwrap().number).collect();
             for number in all {
-                pictures.delete(Picture::key("all", number), IfMatch::Any).unwrap();
+                pictures.delete(Picture::key("all", number)).unwrap();
             }
             said.files.clear();
             said.pictures.clear();

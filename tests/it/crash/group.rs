@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use integration_tests::Scratch;
-use table_core::{DynamicEntity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, ErrorKind, Query, Store};
 
 use super::size;
 
@@ -93,12 +93,12 @@ fn a_thread_alone_and_threads_without_sharing_write_the_same() {
                     for number in 0..100 {
                         let key = format!("row {:02}", number % 10);
                         let row = DynamicEntity::new(format!("thread {thread}"), key).with("Number", number);
-                        table.insert_or_replace(&row).unwrap();
+                        table.put(&row).unwrap();
                     }
                 });
             }
         });
-        table.delete("thread 0", "row 00", IfMatch::Any).unwrap();
+        table.delete("thread 0", "row 00").unwrap();
         let stats = store.stats().unwrap();
         assert_eq!(stats.batches, 401, "{limit}");
         assert!(limit > 1 || stats.commits == 401, "{limit}: {stats:?}");

@@ -101,7 +101,7 @@ impl After {
         let latest = seen.chain(times).filter(|time| *time != mark.timestamp().get()).max().unwrap_or(0);
         assert!(mark.timestamp().get() > latest.max(self.latest), "a time came twice");
         self.latest = mark.timestamp().get();
-        first.delete("mark", "mark", mark).unwrap();
+        first.delete_if("mark", "mark", mark).unwrap();
     }
 
     /// Takes in what the child said; returns the times that it was given.

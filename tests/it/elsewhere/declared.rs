@@ -19,7 +19,7 @@ fn rows_of_copies_elsewhere_are_written_by_their_struct_alone() {
             for refused in [
                 names.insert(&other).map(drop),
                 names.merge(&copy, IfMatch::Any).map(drop),
-                names.insert_or_replace(&copy).map(drop),
+                names.put(&copy).map(drop),
                 store
                     .dynamic_table("Skills")
                     .unwrap()
@@ -32,7 +32,7 @@ fn rows_of_copies_elsewhere_are_written_by_their_struct_alone() {
             }
             assert_eq!(seen(&store), before);
             if executor == Executor::Lmdb {
-                let error = names.delete(copy.partition_key(), copy.row_key(), IfMatch::Any).unwrap_err();
+                let error = names.delete(copy.partition_key(), copy.row_key()).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::DeclaredKind, "{error}");
                 assert_eq!(seen(&store), before);
             }
@@ -48,12 +48,12 @@ fn an_entity_whose_copy_was_removed_by_force_is_mended_by_its_next_change() {
     let (_scratch, store) = company();
     let staff = store.table::<Employee>().unwrap();
     let names = store.dynamic_table("Names").unwrap().raw();
-    names.delete("name_n1", "Sales_000001", IfMatch::Any).unwrap();
+    names.delete("name_n1", "Sales_000001").unwrap();
     assert!(staff.get(Employee::by_name("n1", "Sales", 1)).unwrap().is_none());
     staff.update(Employee::key("Sales", 1), |employee| employee.email = "mended@contoso.com".into()).unwrap();
     check(&store).unwrap();
     // And one that nobody has is said to be nobody's.
-    store.dynamic_table("Company").unwrap().raw().delete("Sales", "empid_000001", IfMatch::Any).unwrap();
+    store.dynamic_table("Company").unwrap().raw().delete("Sales", "empid_000001").unwrap();
     let orphan = staff.by_name().last_name("n1").entities().into_iter().find_map(Result::err).unwrap();
     assert_eq!(orphan.kind(), ErrorKind::Corrupt);
     assert!(

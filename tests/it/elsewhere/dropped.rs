@@ -2,7 +2,7 @@
 
 use integration_tests::assert_sound;
 use integration_tests::elsewhere::{Employee, check};
-use table_core::{ErrorKind, IfMatch, Store};
+use table_core::{ErrorKind, Store};
 
 use super::{Executor, company, employee, seen};
 
@@ -23,7 +23,7 @@ fn an_index_whose_table_was_dropped_is_made_again() {
     // What lies elsewhere is read, and all is written.
     assert_eq!(staff.get(Employee::by_email("1@contoso.com")).unwrap().map(|e| e.id), Some(1));
     staff.insert(&employee("New", 7, "7@contoso.com")).unwrap();
-    staff.delete(Employee::key("Legal", 2), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Legal", 2)).unwrap();
     let taken = staff.update(Employee::key("Sales", 3), |e| e.badge = Some(7)).unwrap_err();
     assert_eq!(taken.kind(), ErrorKind::UniqueConflict);
     staff.rebuild().unwrap().run().unwrap();

@@ -41,7 +41,7 @@ fn a_thousand_damages_to_copies_elsewhere_are_found_and_mended() {
             };
             match random.below(5) {
                 0 => {
-                    raw(table).delete(keys.0, keys.1, IfMatch::Any).unwrap();
+                    raw(table).delete(keys.0, keys.1).unwrap();
                     missing += 1;
                 }
                 1 => {
@@ -60,7 +60,7 @@ fn a_thousand_damages_to_copies_elsewhere_are_found_and_mended() {
                 }
                 _ => {
                     let other = if table == "Names" { "Skills" } else { "Names" };
-                    raw(table).delete(keys.0, keys.1, IfMatch::Any).unwrap();
+                    raw(table).delete(keys.0, keys.1).unwrap();
                     raw(other).insert(&moved(keys.0, keys.1.to_owned())).unwrap();
                     (missing, orphans) = (missing + 1, orphans + 1);
                 }
@@ -85,7 +85,7 @@ fn a_thousand_damages_to_copies_elsewhere_are_found_and_mended() {
 fn a_problem_names_the_table_of_the_copy() {
     let (_scratch, store) = super::company();
     let staff = store.table::<Employee>().unwrap();
-    store.dynamic_table("Names").unwrap().raw().delete("badges", "00002", IfMatch::Any).unwrap();
+    store.dynamic_table("Names").unwrap().raw().delete("badges", "00002").unwrap();
     let report = staff.check().unwrap();
     let [problem] = &report.problems[..] else { panic!("{report}") };
     assert_eq!(
@@ -123,7 +123,7 @@ fn the_check_of_the_store_finds_what_the_layout_tells() {
         for (name, value) in of.properties() {
             made.set(name, value.clone());
         }
-        raw(table).insert_or_replace(&made).unwrap();
+        raw(table).put(&made).unwrap();
     };
     let cases = [
         ("Names", "name_n1", "Sales_000001"),
@@ -132,7 +132,7 @@ fn the_check_of_the_store_finds_what_the_layout_tells() {
     ];
     for (table, partition, row) in cases {
         let copy = raw(table).get(partition, row).unwrap().unwrap();
-        raw(table).delete(partition, row, IfMatch::Any).unwrap();
+        raw(table).delete(partition, row).unwrap();
         found("is missing: in table `", "Company", "empid_000001");
         put(table, partition, row, &copy);
         raw(table).merge(&DynamicEntity::new(partition, row).with("More", 1), IfMatch::Any).unwrap();
@@ -143,7 +143,7 @@ fn the_check_of_the_store_finds_what_the_layout_tells() {
         let other = row.replace("000001", "000009").replace("1@", "9@");
         put(table, partition, &other, &copy);
         found("of no entity that has one there", table, &other);
-        raw(table).delete(partition, &other, IfMatch::Any).unwrap();
+        raw(table).delete(partition, &other).unwrap();
     }
     // What the copy is to say, and says otherwise.
     let change = DynamicEntity::new("name_n1", "Sales_000001").with("Email", "other@contoso.com");
@@ -151,11 +151,11 @@ fn the_check_of_the_store_finds_what_the_layout_tells() {
     found("not what its entity says", "Names", "Sales_000001");
     store.table::<Employee>().unwrap().repair().unwrap().run().unwrap();
     // Of an index with `when` an orphan is found, too, and a missing copy by its struct alone.
-    raw("Company").delete("Legal", "empid_000002", IfMatch::Any).unwrap();
+    raw("Company").delete("Legal", "empid_000002").unwrap();
     assert_eq!(store.check().unwrap().wrong_copies.len(), 6);
     store.table::<Employee>().unwrap().repair().unwrap().run().unwrap();
     assert!(store.check().unwrap().wrong_copies.is_empty());
-    raw("Names").delete("badges", "00001", IfMatch::Any).unwrap();
+    raw("Names").delete("badges", "00001").unwrap();
     assert!(store.check().unwrap().wrong_copies.is_empty());
     assert_eq!(store.table::<Employee>().unwrap().check().unwrap().missing, 1);
 }

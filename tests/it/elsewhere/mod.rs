@@ -67,7 +67,7 @@ fn copies_elsewhere_come_change_and_go_with_their_entity() {
     assert_eq!(check(&store).unwrap().len(), 3);
     staff.move_to(Employee::key("Legal", 2), |employee| employee.id = 20).unwrap();
     staff.merge(Employee::key("Sales", 3), Employee::patch().badge(None), IfMatch::Any).unwrap();
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 1)).unwrap();
     assert_eq!(check(&store).unwrap().len(), 2);
     // What would be the same is not written at all.
     let before = seen(&store);
@@ -124,7 +124,7 @@ fn copies_elsewhere_are_found_by_key_by_range_and_page_by_page() {
 
     // The entities themselves, from another table in the same snapshot.
     let snapshot = store.snapshot().unwrap();
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 3)).unwrap();
     let at = staff.at(&snapshot);
     let entities: Vec<_> =
         at.by_name().last_name("n1").entities().into_iter().map(|e| e.unwrap().age).collect();
@@ -250,16 +250,8 @@ fn a_set_keeps_the_copies_too_and_shows_none() {
     let (_scratch, store) = company();
     let set = store.set::<Company>().unwrap();
     let new = employee("Sales", 5, "5@contoso.com");
-    set.egt(Employee::partition("Sales"))
-        .insert(&new)
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
-        .commit()
-        .unwrap();
-    store
-        .egt::<Company>(Employee::partition("Sales"))
-        .delete(Employee::key("Sales", 3), IfMatch::Any)
-        .commit()
-        .unwrap();
+    set.egt(Employee::partition("Sales")).insert(&new).delete(Employee::key("Sales", 1)).commit().unwrap();
+    store.egt::<Company>(Employee::partition("Sales")).delete(Employee::key("Sales", 3)).commit().unwrap();
     let by_name = DynamicEntity::new("Legal", "empid_000002")
         .with("EntityType", "employee")
         .with("Email", "any@contoso.com");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use integration_tests::{Scratch, assert_sound};
 use table_core::crypt::MemoryKeys;
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Store};
+use table_core::{DynamicEntity, Entity, ErrorKind, Store};
 
 use super::seen;
 
@@ -88,8 +88,8 @@ fn copies_elsewhere_follow_an_entity_whose_values_are_sealed_and_whose_rows_are_
     let gone = payroll.get(Pay::key("Sales", 1)).unwrap_err();
     assert_eq!(gone.kind(), ErrorKind::KeyShredded);
     assert_eq!(payroll.get(Pay::by_number(1)).unwrap().map(|row| row.name), Some("n1".into()));
-    payroll.delete(Pay::key("Sales", 1), IfMatch::Any).unwrap();
-    store.transaction().delete(Pay::key("Sales", 2), IfMatch::Any).commit().unwrap();
+    payroll.delete(Pay::key("Sales", 1)).unwrap();
+    store.transaction().delete(Pay::key("Sales", 2)).commit().unwrap();
     let left = ["PayNames n4 Legal_000003", "Payroll Legal pay_000003", "Payroll numbers number_000003"];
     assert_eq!(keys(&store), left);
     // What they had is free again.

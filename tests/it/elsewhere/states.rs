@@ -3,7 +3,7 @@
 use integration_tests::assert_sound;
 use integration_tests::elsewhere::{Employee, check};
 use integration_tests::{Scratch, relaxed};
-use table_core::{Entity, ErrorKind, IfMatch, Query, Store, Table};
+use table_core::{Entity, ErrorKind, Query, Store, Table};
 
 use super::{company, employee};
 
@@ -158,7 +158,7 @@ fn an_index_moves_to_another_table_and_leaves_nothing() {
     let new = store.table::<later::Employee>().unwrap();
     let error = new.get(later::Employee::by_name("n1", "Sales", 1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::IndexBuilding, "{error}");
-    let refused = new.delete(later::Employee::key("Sales", 1), IfMatch::Any).unwrap_err();
+    let refused = new.delete(later::Employee::key("Sales", 1)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::LayoutChanged, "{refused}");
     assert_eq!(check(&store).unwrap().len(), 3);
     for name in ["by_email", "by_badge", "by_skill"] {
@@ -183,7 +183,7 @@ fn an_index_moves_to_another_table_and_leaves_nothing() {
     // Nothing keeps Names to the employees.
     store.table::<Street>().unwrap().insert(&Street { town: "badges".into(), number: 1 }).unwrap();
     store.drop_table("Names").unwrap();
-    new.delete(later::Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    new.delete(later::Employee::key("Sales", 1)).unwrap();
     assert_eq!(new.by_name().last_name("n1").count().unwrap(), 1);
     assert!(new.check().unwrap().is_sound());
     assert!(store.jobs().unwrap().is_empty());

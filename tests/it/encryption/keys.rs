@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use table_core::crypt::KeyHandle;
-use table_core::{DynamicEntity, IfMatch, Query};
+use table_core::{DynamicEntity, Query};
 
 use super::{CANARY, Employee, Scratch, employee, key, sealed, staff};
 
@@ -46,7 +46,7 @@ fn the_plaintext_is_in_no_file_at_any_time() {
     let (one, two) = (employee(1), employee(2));
     staff.egt(Employee::partition("Archive")).commit().unwrap_err();
     for id in 100..110 {
-        staff.delete(key(id), IfMatch::Any).unwrap();
+        staff.delete(key(id)).unwrap();
     }
     staff.egt(Employee::partition("Sales")).put(&one).put(&two).commit().unwrap();
     store.encryption().unwrap().rotate_all().unwrap();

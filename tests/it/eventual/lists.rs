@@ -3,7 +3,7 @@
 use integration_tests::eventual::{Employee, check};
 use integration_tests::{Scratch, assert_sound};
 use table_core::typed::Settlement;
-use table_core::{DynamicEntity, ErrorKind, IfMatch, Result, Store, Stored, Table};
+use table_core::{DynamicEntity, ErrorKind, Result, Store, Stored, Table};
 
 use super::{company, employee};
 
@@ -30,7 +30,7 @@ fn a_list_follows_what_is_inserted_changed_moved_and_deleted() {
 
     staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hill".into()).unwrap();
     staff.move_to(Employee::key("Legal", 2), |e| e.id = 20).unwrap();
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 3)).unwrap();
     // Who left is on the list until it is settled, and is left out where the entities are asked for.
     assert_eq!(on(&staff, "Jones"), (vec![2, 1], vec![]));
     assert_eq!(on(&staff, "Hall"), (vec![3], vec![]));
@@ -55,7 +55,7 @@ fn who_comes_back_before_it_is_settled_stays_and_who_moves_within_a_list_is_ther
     for name in ["Hill", "Jones"] {
         staff.update(Employee::key("Sales", 1), |e| e.last_name = name.into()).unwrap();
     }
-    staff.delete(Employee::key("Legal", 2), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Legal", 2)).unwrap();
     staff.insert(&employee("Legal", 2, "Jones")).unwrap();
     staff.move_to(Employee::key("Sales", 3), |e| e.id = 4).unwrap();
     store.settle().unwrap();
@@ -103,7 +103,7 @@ fn a_list_is_made_and_removed_by_a_job_and_mended() {
     // By hand: one is taken off a list and another put on it.
     let names = store.dynamic_table("Names").unwrap().raw();
     let wrong = DynamicEntity::new("surnames", "Hall").with("EntityType", "employee.by_surname");
-    names.insert_or_replace(&wrong.with("Ids", "Legal;000002,Sales;000003")).unwrap();
+    names.put(&wrong.with("Ids", "Legal;000002,Sales;000003")).unwrap();
     assert_eq!(staff.check().unwrap().problems.len(), 2);
     assert_eq!(staff.repair().unwrap().run().unwrap().mended, 2);
     check(&store).unwrap();
@@ -116,14 +116,14 @@ fn a_row_in_the_place_of_a_list_holds_up_no_other_and_is_told() {
     store
         .dynamic_table("Names")
         .unwrap()
-        .insert_or_replace(&DynamicEntity::new("surnames", "Hall").with("Age", 1_i32))
+        .put(&DynamicEntity::new("surnames", "Hall").with("Age", 1_i32))
         .unwrap();
     assert!(matches!(store.settle().unwrap(), Settlement::Unsettled { .. }));
     let unsettled = store.unsettled().unwrap();
     assert_eq!((unsettled.entities, unsettled.failing.len()), (1, 1));
     assert!(unsettled.failing[0].error.contains("`by_surname` is of another kind"), "{unsettled}");
     assert_eq!(on(&staff, "Jones"), (vec![2, 1], vec![2, 1]));
-    store.dynamic_table("Names").unwrap().delete("surnames", "Hall", IfMatch::Any).unwrap();
+    store.dynamic_table("Names").unwrap().delete("surnames", "Hall").unwrap();
     assert_eq!(store.rearm().unwrap(), 1);
     assert_eq!(store.settle().unwrap(), Settlement::Settled);
     check(&store).unwrap();

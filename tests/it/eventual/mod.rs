@@ -64,7 +64,7 @@ fn copies_follow_what_is_inserted_changed_moved_and_deleted() {
         })
         .unwrap();
     staff.move_to(Employee::key("Legal", 2), |e| e.id = 20).unwrap();
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 3)).unwrap();
     // What was there is there until it is settled.
     assert_eq!((by_name("Jones"), by_name("Hill"), by_name("Hall")), (2, 0, 1));
     assert_eq!(store.unsettled().unwrap().entities, 4);
@@ -100,7 +100,7 @@ fn many_changes_before_one_settling_leave_what_the_last_one_says() {
     for round in 0..20 {
         staff.update(key(), |e| e.last_name = format!("name{round}")).unwrap();
     }
-    staff.delete(key(), IfMatch::Any).unwrap();
+    staff.delete(key()).unwrap();
     staff.insert(&employee("Sales", 1, "Jones")).unwrap();
     staff.update(key(), |e| e.last_name = "Again".into()).unwrap();
     assert_eq!(store.unsettled().unwrap().entities, 1);
@@ -141,7 +141,7 @@ fn entities_leave_out_what_no_longer_belongs() {
     staff.insert(&employee("Sales", 4, "Jones")).unwrap();
     staff.insert(&employee("Sales", 5, "Jones")).unwrap();
     store.settle().unwrap();
-    staff.delete(Employee::key("Legal", 2), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Legal", 2)).unwrap();
     staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hall".into()).unwrap();
     staff.update(Employee::key("Sales", 4), |e| e.age = 50).unwrap();
     let rows: Vec<_> = staff.by_name().last_name("Jones").into_iter().map(|row| row.unwrap().id).collect();
@@ -213,7 +213,7 @@ fn sets_bulk_loads_and_store_transactions_keep_what_follows() {
     assert_eq!((report.committed, report.failures.len()), (300, 0));
     let (ann, bob) = (employee("Sales", 1_000, "Ann"), employee("Legal", 1_001, "Bob"));
     store.egt::<Company>(Employee::partition("Sales")).insert(&ann).commit().unwrap();
-    store.transaction().insert(&bob).delete(Employee::key("Bulk", 7), IfMatch::Any).commit().unwrap();
+    store.transaction().insert(&bob).delete(Employee::key("Bulk", 7)).commit().unwrap();
     let set = store.set::<Company>().unwrap();
     let change = table_core::DynamicEntity::new("Bulk", "empid_000008").with("LastName", "Set");
     set.merge_any(&change, IfMatch::Any).unwrap();

@@ -194,9 +194,9 @@ fn an_entity_that_cannot_be_read_fails_until_it_is_changed() {
     assert_eq!((unsettled.entities, unsettled.failing[0].tries), (1, 3));
     assert_eq!(staff.by_name().across_partitions().count().unwrap(), 2);
     // The change of the entity begins anew.
-    raw.delete("Sales", "empid_000001", IfMatch::Any).unwrap();
-    raw.delete("Sales", "age_030_000001", IfMatch::Any).unwrap();
-    store.dynamic_table("Codes").unwrap().raw().delete("codes", "00001", IfMatch::Any).unwrap();
+    raw.delete("Sales", "empid_000001").unwrap();
+    raw.delete("Sales", "age_030_000001").unwrap();
+    store.dynamic_table("Codes").unwrap().raw().delete("codes", "00001").unwrap();
     staff.insert(&employee("Sales", 1, "Again")).unwrap();
     assert_eq!(store.unsettled().unwrap().failing.len(), 0);
     assert_eq!(store.settle().unwrap(), Settlement::Settled);
@@ -238,7 +238,7 @@ fn a_dropped_table_of_copies_is_made_again_and_never_by_settling() {
     assert_eq!(staff.by_name().last_name("Hill").count().unwrap_err().kind(), ErrorKind::IndexBuilding);
     staff.update(Employee::key("Legal", 2), |e| e.last_name = "Hall".into()).unwrap();
     staff.insert(&employee("Legal", 7, "Hill")).unwrap();
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 3)).unwrap();
     staff.rebuild().unwrap().run().unwrap();
     staff.update(Employee::key("Legal", 7), |e| e.is_inside = false).unwrap();
     assert_eq!(store.settle().unwrap(), Settlement::Settled);
@@ -272,13 +272,13 @@ fn what_is_still_to_follow_is_not_wrong_and_what_never_will_is_mended() {
     assert!(staff.check().unwrap().is_sound());
     store.settle().unwrap();
     staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hill".into()).unwrap();
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 3)).unwrap();
     let report = staff.check().unwrap();
     assert!(report.is_sound(), "{report} {:?}", report.problems);
     store.settle().unwrap();
     // A copy that is gone, one that says something else, and one of nobody.
     let names = store.dynamic_table("Names").unwrap().raw();
-    names.delete("name_Hill", "Sales_000001", IfMatch::Any).unwrap();
+    names.delete("name_Hill", "Sales_000001").unwrap();
     let kind = |row: DynamicEntity| row.with("EntityType", "employee.by_name").with("Email", "x");
     names.replace(&kind(DynamicEntity::new("name_Jones", "Legal_000002")), IfMatch::Any).unwrap();
     names.insert(&kind(DynamicEntity::new("name_Zoe", "Legal_000002"))).unwrap();
@@ -348,7 +348,7 @@ fn an_index_that_follows_comes_changes_and_goes() {
     let names = |store: &Store| store.dynamic_table("Names").unwrap().query(&Query::new()).unwrap().count();
     assert_eq!((names(&store), staff.check().unwrap().is_sound()), (30, true));
     assert_eq!(staff.by_name().department("Sales").name("n1").count().unwrap(), 10);
-    staff.delete(moved::Employee::key("Sales", 2), IfMatch::Any).unwrap();
+    staff.delete(moved::Employee::key("Sales", 2)).unwrap();
     staff.drop_index("by_name").unwrap().run().unwrap();
     store.settle().unwrap();
     assert_eq!(names(&store), 0);
@@ -443,7 +443,7 @@ fn what_is_to_follow_follows_into_renamed_tables() {
     }
     store.settle().unwrap();
     staff.update(before::Employee::key("Sales", 1), |e| e.name = "Hall".into()).unwrap();
-    staff.delete(before::Employee::key("Sales", 2), IfMatch::Any).unwrap();
+    staff.delete(before::Employee::key("Sales", 2)).unwrap();
     store.rename_table("Company", "Firm").unwrap();
     store.rename_table("Names", "People").unwrap();
     // By the former declaration there is nothing to be found.

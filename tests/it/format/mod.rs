@@ -13,7 +13,7 @@ use integration_tests::{blobbed, eventual, queued};
 use table_core::blob::SealedBlob;
 use table_core::crypt::MemoryKeys;
 use table_core::store::Settling;
-use table_core::{DynamicEntity, Entity, IfMatch, Query, Store, Ticks, Uuid, Value};
+use table_core::{DynamicEntity, Entity, Query, Store, Ticks, Uuid, Value};
 
 use crate::{lists, series, wide};
 
@@ -123,7 +123,7 @@ fn rows_of_every_form_are_read_by_what_the_page_says() {
     people.insert(&bare).unwrap();
     // Its end is more than two bytes say.
     people.insert(&Person { note: Some("名".repeat(30_000)), ..person(51, 3) }).unwrap();
-    people.delete(Person::key("Łódź", 1), IfMatch::Any).unwrap();
+    people.delete(Person::key("Łódź", 1)).unwrap();
     let plain = store.create_table("Plain").unwrap();
     for number in 0..9_u32 {
         let mut row =
@@ -259,7 +259,7 @@ fn long_lists_and_sealed_blobs_say_by_features_that_they_are_there() {
     assert_eq!((contents.readers, contents.held.len()), (1 << 5 | 1 << 4, 2));
     // They stay when what they are for has gone.
     let store = scratch.store_with(&options());
-    store.table::<Scan>().unwrap().delete(Scan::key(1), IfMatch::Any).unwrap();
+    store.table::<Scan>().unwrap().delete(Scan::key(1)).unwrap();
     let contents = read_the_same(&scratch, store);
     assert_eq!((contents.readers, contents.held.len()), (1 << 5 | 1 << 4, 1));
 }

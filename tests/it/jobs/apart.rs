@@ -13,7 +13,7 @@ use integration_tests::apart::{Answer, Pair};
 use integration_tests::random::Random;
 use integration_tests::releases::{Copies, Staff, assert_rows, second};
 use integration_tests::{Scratch, assert_sound, relaxed};
-use table_core::{ErrorKind, IfMatch, Store};
+use table_core::{ErrorKind, Store};
 
 /// Steps: `TABLE_CORE_APART`.
 fn steps() -> u64 {
@@ -463,7 +463,7 @@ impl World {
             assert!(answer.is(ErrorKind::UniqueConflict), "{answer:?}");
             let id: u32 = row.trim_start_matches("empid_").parse().unwrap();
             let table = self.store.table::<second::Employee>().unwrap();
-            table.delete(second::Employee::key(&**department, id), IfMatch::Any).unwrap();
+            table.delete(second::Employee::key(&**department, id)).unwrap();
             self.staff.remove(&(department.clone(), id)).unwrap();
         }
         // Whatever was begun.

@@ -40,7 +40,7 @@ fn a_thousand_damages_to_copies_are_found_and_mended() {
             };
             match random.below(4) {
                 0 => {
-                    raw.delete("Sales", copy.row_key(), IfMatch::Any).unwrap();
+                    raw.delete("Sales", copy.row_key()).unwrap();
                     missing += 1;
                 }
                 1 => {
@@ -53,7 +53,7 @@ fn a_thousand_damages_to_copies_are_found_and_mended() {
                     orphans += 1;
                 }
                 _ => {
-                    raw.delete("Sales", copy.row_key(), IfMatch::Any).unwrap();
+                    raw.delete("Sales", copy.row_key()).unwrap();
                     raw.insert(&elsewhere()).unwrap();
                     (missing, orphans) = (missing + 1, orphans + 1);
                 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use integration_tests::releases::second;
 use integration_tests::{Scratch, relaxed};
 use table_core::crypt::MemoryKeys;
-use table_core::{ErrorKind, IfMatch, Store};
+use table_core::{ErrorKind, Store};
 
 use super::filled;
 
@@ -52,7 +52,7 @@ fn a_row_whose_key_is_damaged_ends_no_check_of_copies() {
     let store = relaxed().open(&path).unwrap();
     filled(&store, 700);
     let raw = store.dynamic_table("Company").unwrap().raw();
-    raw.delete("Sales", "age_020_000650", IfMatch::Any).unwrap();
+    raw.delete("Sales", "age_020_000650").unwrap();
     let wrong = |store: &Store| {
         let report = store.check().unwrap();
         let rows = report.wrong_copies.iter().filter_map(|wrong| wrong.row.clone());

@@ -251,7 +251,7 @@ fn two_that_claim_one_key_stop_the_job_until_one_of_them_changes() {
         new.update(key(10), |e| e.age = 30).unwrap();
     }
     // It goes, and takes nothing of the other's along.
-    new.delete(key(30), IfMatch::Any).unwrap();
+    new.delete(key(30)).unwrap();
     staff.remove(&("Sales".to_owned(), 30));
     new.rebuild().unwrap().run().unwrap();
     assert_rows(new.dynamic(), &staff, Copies::OF[1]);
@@ -405,7 +405,7 @@ fn an_index_over_tokens_of_sealed_values_is_made() {
     table.update(Patient::key("c", 8), |e| e.card = "card 7".into()).unwrap();
     let twice = table.update(Patient::key("c", 9), |e| e.card = "other".into());
     assert_eq!(twice.unwrap_err().kind(), ErrorKind::UniqueConflict);
-    table.delete(Patient::key("c", 20), IfMatch::Any).unwrap();
+    table.delete(Patient::key("c", 20)).unwrap();
     job.run().unwrap();
     let found = |card: &str| table.get(Patient::by_card("c", card)).unwrap().map(|found| found.id);
     assert_eq!(

@@ -23,7 +23,7 @@ fn damage(store: &Store, staff: &Staff) -> u64 {
         wrong += 1;
         let copy = format!("email_{email}");
         match id / 3 % 3 {
-            0 => raw.delete(department, &copy, IfMatch::Any).unwrap(),
+            0 => raw.delete(department, &copy).unwrap(),
             1 => {
                 let other = DynamicEntity::new(department, &copy).with("Age", i32::from(*age) + 1);
                 raw.merge(&other, IfMatch::Any).map(drop).unwrap();

@@ -2,7 +2,7 @@
 
 use integration_tests::Scratch;
 use table_core::ErrorKind::{BatchLength, BatchTooLarge, DifferentPartitions, DuplicateRow};
-use table_core::{Batch, DynamicEntity, Entity, IfMatch, Properties, Query, Value};
+use table_core::{Batch, DynamicEntity, Entity, Properties, Query, Value};
 
 use super::{MIB, assert_refused, seen};
 
@@ -128,7 +128,7 @@ fn a_batch_stays_below_four_mebibytes() {
     let expected = (BatchTooLarge, "RequestBodyTooLarge", 413);
     assert_refused(batch(entities(LIMIT)).commit(), expected, "4 MiB");
     // A delete counts for what surrounds it, the table and its key in the address: 600 + 6 + 2.
-    let with_delete = batch(entities(LIMIT - 608)).delete("e", IfMatch::Any);
+    let with_delete = batch(entities(LIMIT - 608)).delete("e");
     assert_refused(with_delete.commit(), expected, "with a delete");
     // What is no insert has its keys in the address too: a row key of a letter that takes two bytes takes six there.
     let mut merged = entities(LIMIT - 7);
@@ -244,12 +244,8 @@ fn a_batch_names_each_row_once() {
     let before = seen(&store);
     let batches = [
         table.batch("p").insert(entity("a")).insert(entity("b")).insert(entity("a")),
-        table
-            .batch("p")
-            .insert_or_merge(entity("a"))
-            .insert_or_replace(entity("b"))
-            .delete("b", IfMatch::Any),
-        table.batch("p").delete("there", IfMatch::Any).insert(entity("x")).insert(entity("there")),
+        table.batch("p").insert_or_merge(entity("a")).put(entity("b")).delete("b"),
+        table.batch("p").delete("there").insert(entity("x")).insert(entity("there")),
         // Of two pairs, the one whose second comes first.
         table.batch("p").insert(entity("b")).insert(entity("a")).insert(entity("a")).insert(entity("b")),
     ];

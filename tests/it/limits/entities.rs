@@ -88,8 +88,8 @@ fn an_entity_at_a_limit_is_taken_and_one_past_it_refused_by_every_operation() {
         table.replace(&within, IfMatch::Any).expect(what);
         table.merge(&within, IfMatch::Any).expect(what);
         table.insert_or_merge(&within).expect(what);
-        table.insert_or_replace(&within).expect(what);
-        table.delete(partition, row, IfMatch::Any).expect(what);
+        table.put(&within).expect(what);
+        table.delete(partition, row).expect(what);
         table.batch(partition).insert(within.clone()).commit().expect(what);
 
         let before = seen(&store);
@@ -97,7 +97,7 @@ fn an_entity_at_a_limit_is_taken_and_one_past_it_refused_by_every_operation() {
             table.insert(&beyond),
             table.replace(&beyond, IfMatch::Any),
             table.merge(&beyond, IfMatch::Any),
-            table.insert_or_replace(&beyond),
+            table.put(&beyond),
             table.insert_or_merge(&beyond),
         ] {
             assert_eq!(assert_refused(result, expected, what).index(), None);
@@ -111,10 +111,10 @@ fn an_entity_at_a_limit_is_taken_and_one_past_it_refused_by_every_operation() {
         assert_eq!(assert_refused(batch.commit(), expected, what).index(), Some(index), "{what}");
         let report = store.bulk([batch]).unwrap();
         let [failure] = <[_; 1]>::try_from(report.failures).unwrap();
-        assert_eq!((failure.batch, failure.error.index()), (0, Some(index)));
+        assert_eq!((failure.index, failure.error.index()), (0, Some(index)));
         assert_refused::<()>(Err(failure.error), expected, what);
         assert_eq!(seen(&store), before, "{what}");
-        table.delete(partition, row, IfMatch::Any).expect(what);
+        table.delete(partition, row).expect(what);
     }
     assert!(store.check().unwrap().problems.is_empty());
 }
@@ -129,14 +129,14 @@ fn merged(
 ) {
     let expected = (kind, kind.code(), 400);
     for way in 0..3 {
-        table.insert_or_replace(first).unwrap();
+        table.put(first).unwrap();
         let before = table.get("p", "r").unwrap().unwrap();
         let merge = |entity: &DynamicEntity| match way {
             0 => table.merge(entity, IfMatch::Any),
             1 => table.insert_or_merge(entity),
             _ => {
                 let count = DynamicEntity::new("p", "count");
-                table.batch("p").insert_or_replace(count).merge(entity.clone(), IfMatch::Any).commit()
+                table.batch("p").put(count).merge(entity.clone(), IfMatch::Any).commit()
             }
         };
         let error = assert_refused(merge(beyond), expected, "merge");
@@ -151,8 +151,8 @@ fn merged(
             all.properties().len()
         });
     }
-    table.delete("p", "count", IfMatch::Any).unwrap();
-    table.delete("p", "r", IfMatch::Any).unwrap();
+    table.delete("p", "count").unwrap();
+    table.delete("p", "r").unwrap();
 }
 
 #[test]

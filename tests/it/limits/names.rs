@@ -2,7 +2,7 @@
 
 use integration_tests::Scratch;
 use table_core::ErrorKind::{InvalidKey, InvalidTableName, KeyTooLong, PropertyNameInvalid, TableNameLength};
-use table_core::{DynamicEntity, IfMatch, Query};
+use table_core::{DynamicEntity, Query};
 
 use super::{assert_refused, seen};
 
@@ -17,9 +17,9 @@ fn a_key_past_its_limit_is_not_deleted_and_not_found() {
         let long = "x".repeat(units);
         let what = format!("{units} units");
         for error in [
-            assert_refused(table.delete("p", &long, IfMatch::Any), expected, &what),
-            assert_refused(table.delete(&long, "r", IfMatch::Any), expected, &what),
-            assert_refused(table.batch("p").delete(&*long, IfMatch::Any).commit(), expected, &what),
+            assert_refused(table.delete("p", &long), expected, &what),
+            assert_refused(table.delete(&long, "r"), expected, &what),
+            assert_refused(table.batch("p").delete(&*long).commit(), expected, &what),
             assert_refused(table.insert(&DynamicEntity::new("p", &*long)), expected, &what),
             assert_refused(table.insert_or_merge(&DynamicEntity::new(&*long, "r")), expected, &what),
         ] {
@@ -62,7 +62,7 @@ fn a_key_holds_every_character_but_those_the_service_forbids() {
                 let expected = (InvalidKey, "OutOfRangeInput", 400);
                 assert_refused(table.insert(&entity), expected, &what);
                 assert_refused(table.insert_or_merge(&entity), expected, &what);
-                assert_refused(table.delete(&partition, &row, IfMatch::Any), expected, &what);
+                assert_refused(table.delete(&partition, &row), expected, &what);
                 let error = assert_refused(table.batch(&*partition).insert(entity).commit(), expected, &what);
                 assert_eq!(error.index(), Some(0));
                 assert_eq!(store.stats().unwrap(), before);

@@ -20,7 +20,7 @@ fn check_finds_what_a_raw_write_has_done_to_a_list_and_repair_mends_it() {
         IfMatch::Any,
     )
     .unwrap();
-    raw.delete("Sales", "last_Cao", IfMatch::Any).unwrap();
+    raw.delete("Sales", "last_Cao").unwrap();
     raw.insert(&list("last_Smith", "000003").with("EntityType", "employee.by_last_name")).unwrap();
     raw.insert(&list("skill_x", "what").with("EntityType", "employee.by_skill")).unwrap();
     let report = staff.check().unwrap();
@@ -61,14 +61,14 @@ fn a_list_that_is_none_refuses_changes_until_it_is_mended() {
         row.with("Ids", ids)
     };
     for wrong in ["000002,000001".into(), "000001,000001,000002".into(), 7.into(), "".into()] {
-        raw.insert_or_replace(&list(wrong)).unwrap();
+        raw.put(&list(wrong)).unwrap();
         assert!(!staff.check().unwrap().is_sound());
         let is_empty_id = staff.list(Employee::by_last_name("Sales", "Jones"));
         assert_eq!(is_empty_id.unwrap_err().kind(), ErrorKind::Corrupt);
         staff.repair().unwrap().run().unwrap();
         assert_listed(&store, &people);
     }
-    raw.insert_or_replace(&list("000002,000001".into())).unwrap();
+    raw.put(&list("000002,000001".into())).unwrap();
     let error = staff.insert(&employee("Sales", 9, "Jones")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(

@@ -1,7 +1,7 @@
 //! What a declaration of lists looks like, and what a store notes of it.
 
 use integration_tests::{Scratch, assert_sound};
-use table_core::{Entity, ErrorKind, IfMatch};
+use table_core::{Entity, ErrorKind};
 
 use super::{Employee, assert_listed, employee};
 
@@ -30,7 +30,7 @@ fn a_list_follows_when_its_table_is_dropped_or_that_of_its_entities() {
     assert_eq!(red().unwrap_err().kind(), ErrorKind::IndexBuilding);
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&member(9)).unwrap();
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 1)).unwrap();
     staff.rebuild().unwrap().run().unwrap();
     assert_listed(&store, &[member(2), member(3), member(9)]);
     // The entities': what they had put on it is of nobody.

@@ -6,7 +6,7 @@ use integration_tests::executors::Executor;
 use integration_tests::random::Random;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::blob::Blob;
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Store, Table};
+use table_core::{DynamicEntity, Entity, ErrorKind, Store, Table};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Long", kind = "row")]
@@ -72,7 +72,7 @@ fn a_list_goes_into_a_blob_when_its_row_is_too_small_and_comes_back() {
     let long = store.snapshot().unwrap();
     // One entity changes its value, and one goes.
     table.update(Row::key(name(7)), |row| row.group = 2).unwrap();
-    table.delete(Row::key(name(1_299)), IfMatch::Any).unwrap();
+    table.delete(Row::key(name(1_299))).unwrap();
     let left: Vec<_> = (0..1_299).filter(|at| *at != 7).collect();
     assert_lists(&store, &BTreeMap::from([(1, left.clone()), (2, vec![7])]));
     // Who has read before has what was there.
@@ -101,9 +101,7 @@ fn a_list_goes_into_a_blob_when_its_row_is_too_small_and_comes_back() {
     assert_lists(&copied, &BTreeMap::from([(1, left.clone()), (2, vec![7])]));
 
     for some in left[1_000..].chunks(50) {
-        let gone = some
-            .iter()
-            .fold(table.egt(Row::partition()), |egt, at| egt.delete(Row::key(name(*at)), IfMatch::Any));
+        let gone = some.iter().fold(table.egt(Row::partition()), |egt, at| egt.delete(Row::key(name(*at))));
         gone.commit().unwrap();
     }
     assert_eq!(blobs(&store), 0);
@@ -138,7 +136,7 @@ fn plans_of_one_transaction_change_one_blob() {
     assert_eq!(blobs(&store), 2);
     let kept = Blob::of(mine.get("Kept").unwrap()).unwrap();
     assert_eq!(kept.get(&store).unwrap(), text);
-    table.dynamic().delete("all", "mine", IfMatch::Any).unwrap();
+    table.dynamic().delete("all", "mine").unwrap();
     assert_eq!(blobs(&store), 1);
     assert_lists(&store, &BTreeMap::from([(1, (0..1_810).collect())]));
 }
@@ -169,7 +167,7 @@ fn what_is_longer_than_a_list_can_be_refuses_the_change() {
     assert_eq!(blobs(&store), 1);
     assert_sound(&store);
     // One goes, and another comes.
-    table.delete(Row::key(name(0)), IfMatch::Any).unwrap();
+    table.delete(Row::key(name(0))).unwrap();
     insert(most..most + 1).unwrap();
     assert!(table.check().unwrap().is_sound());
     store.drop_table("Long").unwrap();
@@ -195,7 +193,7 @@ fn what_a_raw_write_makes_of_a_long_list_is_found_and_mended() {
         .with("Ids", table.dynamic().get("all", "group_001").unwrap().unwrap().get("Ids").unwrap().clone());
     for bytes in [&b"\xff\xfe"[..], b"b,a", &vec![b'n'; (4 << 20) + 1]] {
         let wrong = list().with("Ids", upload(bytes));
-        raw.insert_or_replace(&wrong).unwrap();
+        raw.put(&wrong).unwrap();
         let error = table.list(Row::by_group(1)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         assert!(
@@ -212,13 +210,13 @@ fn what_a_raw_write_makes_of_a_long_list_is_found_and_mended() {
     let text: Vec<_> = (0..1_300).map(|at| name(if at == 3 { 70_000 } else { at })).collect();
     let mut sorted = text;
     sorted.sort();
-    raw.insert_or_replace(&list().with("Ids", upload(sorted.join(",").as_bytes()))).unwrap();
+    raw.put(&list().with("Ids", upload(sorted.join(",").as_bytes()))).unwrap();
     let report = table.check().unwrap();
     assert_eq!((report.unlisted, report.mislisted), (1, 1), "{report}");
     assert_eq!(table.repair().unwrap().run().unwrap().mended, 2);
     assert_lists(&store, &BTreeMap::from([(1, (0..1_300).collect())]));
     // What is gone is not there to be referred to again.
-    assert_eq!(raw.insert_or_replace(&known).unwrap_err().kind(), ErrorKind::BlobGone);
+    assert_eq!(raw.put(&known).unwrap_err().kind(), ErrorKind::BlobGone);
 }
 
 #[derive(Entity)]
@@ -277,7 +275,7 @@ fn long_lists_say_what_a_plain_look_finds_whatever_is_changed() {
         for (at, row) in (from..).zip(&rows) {
             let goes = random.below(5) == 0 && step > 60;
             batch = match all.get(&at) {
-                Some(_) if goes => batch.delete(Row::key(name(at)), IfMatch::Any),
+                Some(_) if goes => batch.delete(Row::key(name(at))),
                 None if goes => continue,
                 _ => batch.put(row),
             };
@@ -289,7 +287,7 @@ fn long_lists_say_what_a_plain_look_finds_whatever_is_changed() {
         }
         // Some are refused, and change nothing.
         if step % 9 == 0 {
-            batch.delete(Row::key("nobody"), IfMatch::Any).commit().unwrap_err();
+            batch.delete(Row::key("nobody")).commit().unwrap_err();
             all = before;
         } else {
             batch.commit().unwrap();

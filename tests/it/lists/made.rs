@@ -2,7 +2,7 @@
 
 use integration_tests::together::rebuild_while_others_write;
 use integration_tests::{Scratch, assert_sound};
-use table_core::{Entity, ErrorKind, IfMatch, Query};
+use table_core::{Entity, ErrorKind, Query};
 
 /// The program before it had a list, with one, and with one that lists otherwise.
 mod former {
@@ -81,8 +81,8 @@ fn a_list_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
     while job.step().unwrap() {
         // Entities come and go beside it, also such as are not on it yet.
         if at < 200 {
-            table.delete(one::Member::key("c", at), IfMatch::Any).unwrap();
-            table.delete(one::Member::key("c", 899 - at), IfMatch::Any).unwrap();
+            table.delete(one::Member::key("c", at)).unwrap();
+            table.delete(one::Member::key("c", 899 - at)).unwrap();
             table.insert(&one::Member { club: "c".into(), id: 2_000 + at, city: "Oslo".into() }).unwrap();
         }
         at += 1;
@@ -134,7 +134,7 @@ fn a_list_is_made_exactly_while_others_write() {
         let city = CITIES[(id as usize + 1) % 3];
         table.update(one::Member::key("c", id), |one| one.city = city.into()).unwrap();
         if is_renewed {
-            table.delete(one::Member::key("c", id), IfMatch::Any).unwrap();
+            table.delete(one::Member::key("c", id)).unwrap();
             let new = one::Member { club: "c".into(), id: 1_000 + id, city: "Rome".into() };
             table.insert(&new).unwrap();
         }

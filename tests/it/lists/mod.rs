@@ -146,7 +146,7 @@ fn every_change_of_an_entity_keeps_its_lists() {
     (bob.id, bob.team) = (20, None);
     assert_listed(&store, &[ann.clone(), bob.clone()]);
     assert!(staff.insert(&ann).is_err());
-    assert!(staff.delete(Employee::key("Sales", 3), IfMatch::Any).is_err());
+    assert!(staff.delete(Employee::key("Sales", 3)).is_err());
     let taken = Employee { email: bob.email.clone(), ..employee("Sales", 7, "Cao") };
     assert_eq!(staff.insert(&taken).unwrap_err().kind(), ErrorKind::UniqueConflict);
     assert_listed(&store, &[ann.clone(), bob.clone()]);
@@ -155,7 +155,7 @@ fn every_change_of_an_entity_keeps_its_lists() {
     let cleo = employee("Legal", 1, "Cao");
     store
         .transaction()
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .delete(Employee::key("Sales", 1))
         .insert(&Employee { department: "Legal".into(), id: 5, ..ann.clone() })
         .insert(&cleo)
         .update(Employee::key("Sales", 20), |bob| bob.last_name = "Smith".into())
@@ -171,7 +171,7 @@ fn every_change_of_an_entity_keeps_its_lists() {
     assert_listed(&store, &all);
     staff.delete_partition(Employee::partition("Legal")).unwrap().run().unwrap();
     assert_listed(&store, &all[1..2]);
-    staff.delete(Employee::key("Sales", 20), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 20)).unwrap();
     assert_listed(&store, &[]);
     assert_sound(&store);
 }
@@ -198,7 +198,7 @@ fn two_entities_that_exchange_keys_in_one_batch_stay_on_their_lists() {
     let ids: Vec<_> = jones.entities().map(|one| one.unwrap().id).collect();
     assert_eq!(ids, [3, 4]);
     assert!(staff.check().unwrap().is_sound());
-    let gone = staff.egt(Employee::partition("Sales")).delete(Employee::key("Sales", 1), IfMatch::Any);
+    let gone = staff.egt(Employee::partition("Sales")).delete(Employee::key("Sales", 1));
     let explained = gone.explain().unwrap().to_string();
     assert!(explained.contains("take from `last_Cao`  the list of by_last_name"), "{explained}");
 }
@@ -211,7 +211,7 @@ fn a_list_is_read_in_one_snapshot() {
     staff.bulk_insert((1..4).map(|id| employee("Sales", id, "Jones"))).unwrap();
     let snapshot = store.snapshot().unwrap();
     let list = staff.list(Employee::by_last_name("Sales", "Jones")).unwrap();
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 1)).unwrap();
     staff.update(Employee::key("Sales", 2), |one| one.last_name = "Cao".into()).unwrap();
     let names = |one: table_core::Result<table_core::Stored<Employee>>| one.unwrap().last_name.clone();
     assert_eq!(list.entities().map(names).collect::<Vec<_>>(), ["Jones", "Jones", "Jones"]);
@@ -239,9 +239,9 @@ fn a_list_is_not_written_by_hand() {
         .with("EntityType", "employee.by_last_name")
         .with("Ids", "7");
     for refused in [
-        staff.dynamic().insert_or_replace(&mine).map(drop),
+        staff.dynamic().put(&mine).map(drop),
         staff.dynamic().merge(&mine, IfMatch::Any).map(drop),
-        staff.dynamic().delete("Sales", "last_Jones", IfMatch::Any).map(drop),
+        staff.dynamic().delete("Sales", "last_Jones").map(drop),
     ] {
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::DeclaredKind);
     }
@@ -282,11 +282,11 @@ fn members_of_a_city_are_listed() {
     members.insert(&member(2, "Bern")).unwrap();
     members.update(Member::key("Chess", 2024_u16, 1), |one| one.city = "Oslo".into()).unwrap();
     members.insert(&member(3, "Bern")).unwrap();
-    members.delete(Member::key("Chess", 2024_u16, 2), IfMatch::Any).unwrap();
+    members.delete(Member::key("Chess", 2024_u16, 2)).unwrap();
     let found: Vec<_> = bern().unwrap().entities().map(|one| one.unwrap().id).collect();
     assert_eq!(found, [3]);
     assert_eq!(members.list(Member::living_in("Chess", "Oslo", 2024_u16)).unwrap().len(), 1);
-    members.delete(Member::key("Chess", 2024_u16, 3), IfMatch::Any).unwrap();
+    members.delete(Member::key("Chess", 2024_u16, 3)).unwrap();
     assert!(bern().unwrap().is_empty());
 }
 
@@ -318,7 +318,7 @@ fn every_change_of_an_entity_keeps_its_lists_elsewhere() {
     }
     assert_listed(&store, &people);
     for id in 0..10 {
-        staff.delete(Employee::key("Sales", id), IfMatch::Any).unwrap();
+        staff.delete(Employee::key("Sales", id)).unwrap();
     }
     assert_listed(&store, &people[10..]);
 }

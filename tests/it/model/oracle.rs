@@ -134,9 +134,11 @@ impl Operation {
             Verb::Insert => table.insert(entity).map(Some),
             Verb::Replace => table.replace(entity, *condition).map(Some),
             Verb::Merge => table.merge(entity, *condition).map(Some),
-            Verb::InsertOrReplace => table.insert_or_replace(entity).map(Some),
+            Verb::InsertOrReplace => table.put(entity).map(Some),
             Verb::InsertOrMerge => table.insert_or_merge(entity).map(Some),
-            Verb::Delete => table.delete(entity.partition_key(), entity.row_key(), *condition).map(|()| None),
+            Verb::Delete => {
+                table.delete_if(entity.partition_key(), entity.row_key(), *condition).map(|()| None)
+            }
         }
     }
 
@@ -146,9 +148,9 @@ impl Operation {
             Verb::Insert => batch.insert(entity),
             Verb::Replace => batch.replace(entity, condition),
             Verb::Merge => batch.merge(entity, condition),
-            Verb::InsertOrReplace => batch.insert_or_replace(entity),
+            Verb::InsertOrReplace => batch.put(entity),
             Verb::InsertOrMerge => batch.insert_or_merge(entity),
-            Verb::Delete => batch.delete(entity.row_key(), condition),
+            Verb::Delete => batch.delete_if(entity.row_key(), condition),
         }
     }
 

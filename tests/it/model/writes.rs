@@ -132,7 +132,7 @@ impl Run {
         let report = self.store.bulk(batches).unwrap();
         let failures = report.failures.iter().map(|failure| {
             let refusal = Refusal { kind: failure.error.kind(), index: failure.error.index() };
-            (failure.batch as usize, refusal)
+            (failure.index as usize, refusal)
         });
         let refused: Vec<_> =
             expected.iter().enumerate().filter_map(|(at, refusal)| Some((at, (*refusal)?))).collect();

@@ -131,7 +131,7 @@ fn blobs_go_with_changes_of_sets_batches_and_store_transactions() {
     let error = batch.update(key(1), |employee| employee.photo = Some(first)).commit().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BlobGone);
     assert_eq!((third.get(&store).unwrap(), held(&store)), (b"3".to_vec(), (2, 0)));
-    set.delete_any("Sales", "empid_000002", IfMatch::Any).unwrap();
+    set.delete_any("Sales", "empid_000002").unwrap();
     assert_eq!(held(&store), (1, 0));
     assert_sound(&store);
 }
@@ -228,7 +228,7 @@ fn blobs_of_wide_entities_lie_in_their_parts() {
     reports.merge(key(), Report::patch().drawing(second), IfMatch::Any).unwrap();
     assert_eq!((held(&store), first.get(&store).unwrap_err().kind()), ((1, 0), ErrorKind::BlobGone));
     assert_sound(&store);
-    reports.delete(key(), IfMatch::Any).unwrap();
+    reports.delete(key()).unwrap();
     assert_eq!(held(&store), (0, 0));
     assert_sound(&store);
 }
@@ -324,7 +324,7 @@ fn a_blob_stays_when_its_entity_is_converted() {
     assert_sound(&store);
     for (id, scan) in (0..20).zip(&scans).filter(|(id, _)| *id != 3) {
         assert_eq!(documents.get(Document::key("ann", id)).unwrap().unwrap().image, *scan);
-        documents.delete(Document::key("ann", id), IfMatch::Any).unwrap();
+        documents.delete(Document::key("ann", id)).unwrap();
     }
     assert_eq!(held(&store), (0, 0));
     assert_sound(&store);

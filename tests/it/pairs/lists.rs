@@ -42,7 +42,7 @@ fn lists_follow_changes_of_sets_and_store_transactions() {
     set.merge_any(&change, IfMatch::Any).unwrap();
     (second.last_name, second.team) = ("Hall".into(), Some("blue".into()));
     assert_listed(&store, &[first, second.clone(), third.clone()]);
-    set.delete_any("Sales", "empid_000001", IfMatch::Any).unwrap();
+    set.delete_any("Sales", "empid_000001").unwrap();
     assert_listed(&store, &[second.clone(), third.clone()]);
 
     let copy = scratch.path().join("copy");

@@ -12,7 +12,7 @@ fn an_entity_lies_in_the_table_of_its_period() {
     let key = || Login::key("ann", at("2014-07-31T18:00"));
     assert_eq!(logins.get(key()).unwrap(), None);
     assert!(!logins.exists(key()).unwrap());
-    let missing = logins.delete(key(), IfMatch::Any).unwrap_err();
+    let missing = logins.delete(key()).unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::EntityNotFound, "{missing}");
     assert!(store.tables().unwrap().is_empty(), "what finds nothing makes no table");
 
@@ -48,7 +48,7 @@ fn an_entity_lies_in_the_table_of_its_period() {
     assert!(copy.is_some(), "the index\'s key says the period");
     assert_eq!(logins.get_or_insert(&login("ann", "2014-07-31T18:00")).unwrap().count, 5);
     assert_eq!(logins.get_or_insert(&login("cao", "2014-08-02")).unwrap().count, 1);
-    logins.delete(key(), IfMatch::Any).unwrap();
+    logins.delete(key()).unwrap();
     assert_eq!(logins.get(key()).unwrap(), None);
 
     let all = store.dynamic_table("logins20140801").unwrap();
@@ -160,8 +160,8 @@ fn many_entities_are_loaded_into_their_periods() {
     assert_eq!(report.committed, 399);
     let (dropped, there): (Vec<_>, Vec<_>) =
         report.failures.iter().partition(|failure| failure.error.kind() == ErrorKind::PeriodDropped);
-    assert_eq!(dropped.iter().map(|failure| failure.batch).collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
-    assert_eq!((there.len(), there[0].batch), (1, 105));
+    assert_eq!(dropped.iter().map(|failure| failure.index).collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
+    assert_eq!((there.len(), there[0].index), (1, 105));
     assert_eq!(there[0].error.kind(), ErrorKind::EntityAlreadyExists);
     assert_eq!(store.tables().unwrap().len(), 4);
 }
@@ -191,7 +191,7 @@ fn what_is_dropped_stays_dropped() {
         held.insert(&late).unwrap_err(),
         held.put(&late).unwrap_err(),
         held.update(key(3), |_| {}).unwrap_err(),
-        held.delete(key(3), IfMatch::Any).unwrap_err(),
+        held.delete(key(3)).unwrap_err(),
         held.get_or_insert(&late).unwrap_err(),
         // A period that never had a table.
         held.insert(&login("ann", "1999-01-01")).unwrap_err(),
@@ -295,8 +295,7 @@ fn a_period_that_is_dropped_under_its_first_write_is_said_to_be() {
         for day in days() {
             let at = Ticks::new(day).unwrap();
             let inserted = logins.insert(&Login { at, ..login(user, "2014-01-01") });
-            let batched =
-                logins.egt(at, Login::partition(user)).delete(Login::key(user, at), IfMatch::Any).commit();
+            let batched = logins.egt(at, Login::partition(user)).delete(Login::key(user, at)).commit();
             for done in [inserted.map(drop), batched.map(drop)] {
                 let kind = done.as_ref().err().map(table_core::Error::kind);
                 let expected = [ErrorKind::PeriodDropped, ErrorKind::EntityNotFound];

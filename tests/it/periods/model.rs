@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use integration_tests::Scratch;
 use integration_tests::random::Random;
-use table_core::{Durability, ErrorKind, IfMatch, Store, Ticks};
+use table_core::{Durability, ErrorKind, Store, Ticks};
 
 use super::{Login, at};
 
@@ -73,7 +73,7 @@ fn periods_are_one_table_with_a_filter() {
             }
             60..65 => {
                 let expected = if known.is_some() { Ok(()) } else { Err(missing) };
-                assert_eq!(answer(logins.delete(key(), IfMatch::Any)), expected);
+                assert_eq!(answer(logins.delete(key())), expected);
                 model.remove(&at_most(time));
             }
             65..75 => {

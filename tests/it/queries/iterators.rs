@@ -1,7 +1,7 @@
 //! Iterators and snapshots: what they see, and how long they last.
 
 use integration_tests::Scratch;
-use table_core::{DynamicEntity, ErrorKind, IfMatch, Query, Result, Value};
+use table_core::{DynamicEntity, ErrorKind, Query, Result, Value};
 
 use super::numbered;
 
@@ -21,11 +21,7 @@ fn an_iterator_keeps_its_snapshot_whatever_becomes_of_the_table() {
     let changes = (0..count).map(|number| {
         let entity = DynamicEntity::new("p", format!("{number:06}")).with("Number", -1_i64).with("New", "x");
         let batch = table.batch("p");
-        if number % 3 == 0 {
-            batch.delete(entity.row_key(), IfMatch::Any)
-        } else {
-            batch.insert_or_replace(entity)
-        }
+        if number % 3 == 0 { batch.delete(entity.row_key()) } else { batch.put(entity) }
     });
     assert_eq!(store.bulk(changes).unwrap().committed as usize, count);
     assert_eq!(number(&ascending.next().unwrap().unwrap()), number(&first) + 1);

@@ -87,9 +87,9 @@ fn built(operator: &str, constant: Value) -> Filter {
 fn stored(store: &Store, values: &[(Value, String); 8]) -> DynamicTable {
     let table = store.create_table_if_missing("Types").unwrap();
     for ((value, _), name) in values.iter().zip(TYPES) {
-        table.insert_or_replace(&DynamicEntity::new("p", name).with("V", value.clone())).unwrap();
+        table.put(&DynamicEntity::new("p", name).with("V", value.clone())).unwrap();
     }
-    table.insert_or_replace(&DynamicEntity::new("p", "none").with("W", 5)).unwrap();
+    table.put(&DynamicEntity::new("p", "none").with("W", 5)).unwrap();
     table
 }
 

@@ -2,7 +2,7 @@
 
 use integration_tests::{Scratch, assert_sound};
 use table_core::queue::Queue;
-use table_core::{ErrorKind, IfMatch, Stored};
+use table_core::{ErrorKind, Stored};
 
 use super::{Employee, Hire, LONG, employee, hire, hires};
 
@@ -40,7 +40,7 @@ fn a_message_is_sent_with_the_change_or_not_at_all() {
     staff.put(&employee(1)).unwrap();
     let refused = staff
         .egt(Employee::partition("Sales"))
-        .delete(Employee::key("Sales", 1), etag)
+        .delete_if(Employee::key("Sales", 1), etag)
         .send(&hires, &hire(9))
         .commit();
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConditionNotMet);
@@ -103,7 +103,7 @@ fn a_refused_change_leaves_its_message_held() {
     let moved = Queue::<Hire>::clone(&store.queue("moves").unwrap());
     staff
         .egt(Employee::partition("Sales"))
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .delete(Employee::key("Sales", 1))
         .send_message(moved.message(&hire(1)).unique("sales 1"))
         .complete(&held)
         .commit()
@@ -157,7 +157,7 @@ fn a_store_transaction_sends_and_completes_with_changes_of_several_tables() {
         store
             .transaction()
             .insert(&former)
-            .delete(Employee::key("Sales", key), IfMatch::Any)
+            .delete(Employee::key("Sales", key))
             .complete(&held)
             .send(&hires, &hire(2))
     };

@@ -119,7 +119,7 @@ fn a_view_gives_each_field() {
     let store = scratch.store();
     let staff = staff(&store);
     let snapshot = store.snapshot().unwrap();
-    staff.delete(Employee::key("Sales", 2), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 2)).unwrap();
     let then = staff.at(&snapshot);
     let jones = then.view(Employee::key("Sales", 2)).unwrap().unwrap();
     assert_eq!((&*jones.department().unwrap(), jones.id().unwrap()), ("Sales", 2));
@@ -162,7 +162,7 @@ fn a_page_goes_on_where_the_last_one_ended_and_nowhere_else() {
     assert_eq!(first.entities.iter().map(|e| e.id).collect::<Vec<_>>(), [1, 2, 3]);
     let token: Continuation = first.next.unwrap().to_string().parse().unwrap();
     // Between two pages the table may change.
-    staff.delete(Employee::key("Sales", 3), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 3)).unwrap();
     let last = query.page(3, Some(&token)).unwrap();
     assert_eq!(last.entities.iter().map(|e| e.id).collect::<Vec<_>>(), [4]);
     assert!(last.next.is_none());
@@ -200,7 +200,7 @@ fn a_copy_leads_to_its_entity() {
     staff.replace(&Employee { age: 42, ..employee(2, "Jones", 0) }, Stored::etag(&found[0])).unwrap();
 
     // A copy without its entity is damage.
-    staff.dynamic().raw().delete("Sales", "empid_000004", IfMatch::Any).unwrap();
+    staff.dynamic().raw().delete("Sales", "empid_000004").unwrap();
     let mut found = staff.by_name().department("Sales").last_name("Jones").entities().into_iter();
     assert_eq!(found.next().unwrap().unwrap().age, 42);
     let error = found.next().unwrap().unwrap_err();

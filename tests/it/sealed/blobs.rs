@@ -100,11 +100,11 @@ fn a_sealed_blob_is_read_by_whoever_opens_its_field() {
     patients.merge(key(2), Patient::patch().second(Some(second.clone())), IfMatch::Any).unwrap();
     assert_eq!(held(&store), (4, 0));
     for id in [1, 3, 4] {
-        patients.delete(key(id), IfMatch::Any).unwrap();
+        patients.delete(key(id)).unwrap();
     }
     assert!(second.get(&store).unwrap() == put);
     assert_sound(&store);
-    patients.delete(key(2), IfMatch::Any).unwrap();
+    patients.delete(key(2)).unwrap();
     assert_eq!((held(&store), second.get(&store).unwrap_err().kind()), ((0, 0), ErrorKind::BlobGone));
     assert_eq!(patients.insert(&patient(5, &second)).unwrap_err().kind(), ErrorKind::BlobGone);
     let nothing = SealedBlob::default();
@@ -130,7 +130,7 @@ fn it_goes_on_every_way_that_its_entity_goes() {
         .update(key(2), |patient| patient.name = "third".into())
         .commit()
         .unwrap();
-    store.transaction().put(&patient(3, &scan)).delete(key(2), IfMatch::Any).commit().unwrap();
+    store.transaction().put(&patient(3, &scan)).delete(key(2)).commit().unwrap();
     let set = store.set::<Clinic>().unwrap();
     let change = DynamicEntity::new("a", "patient_000003").with("Name", "fourth");
     set.merge_any(&change, IfMatch::Any).unwrap();
@@ -155,10 +155,10 @@ fn it_goes_on_every_way_that_its_entity_goes() {
     plain.insert(&Plain { owner: "a".into(), photo }).unwrap();
     let reference = plain.dynamic().get("a", "held").unwrap().unwrap().get("Photo").cloned().unwrap();
     memos.insert(&DynamicEntity::new("m", "1").with("Photo", reference.clone())).unwrap();
-    plain.delete(Plain::key("a"), IfMatch::Any).unwrap();
+    plain.delete(Plain::key("a")).unwrap();
     assert_eq!(memos.get("m", "1").unwrap().unwrap().get("Photo"), Some(&reference));
     assert_eq!((photo.get(&store).unwrap(), held(&store)), (b"in the clear".to_vec(), (2, 0)));
-    memos.delete("m", "1", IfMatch::Any).unwrap();
+    memos.delete("m", "1").unwrap();
     assert_eq!(held(&store), (1, 0));
     store.drop_table("Patients").unwrap();
     store.reclaim().unwrap();
@@ -235,7 +235,7 @@ fn with_the_key_of_its_field_goes_the_blob() {
     assert_eq!(kind(patients.insert(&patient(2, &scan))), ErrorKind::KeyUnavailable);
     assert_eq!(held(&store), (3, 1));
     for ward in ["a", "b"] {
-        patients.delete(Patient::key(ward, 1), IfMatch::Any).unwrap();
+        patients.delete(Patient::key(ward, 1)).unwrap();
     }
     assert_eq!(held(&store), (1, 1));
 }

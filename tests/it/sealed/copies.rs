@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use table_core::{Entity, IfMatch, Store};
+use table_core::{Entity, Store};
 
 use super::{CANARY, Scratch};
 
@@ -59,7 +59,7 @@ fn a_compacted_copy_shows_nothing_that_was_plain_once() {
     };
     table.bulk_insert((0..600).map(plain)).unwrap();
     for id in 0..100 {
-        table.delete(Plain::key("Sales", id), IfMatch::Any).unwrap();
+        table.delete(Plain::key("Sales", id)).unwrap();
     }
     let dual = store.table::<Dual>().unwrap();
     assert_eq!(dual.reencrypt().unwrap().run().unwrap().changed, 500);
@@ -90,7 +90,7 @@ fn what_was_sealed_from_the_start_is_in_no_file_at_any_time() {
             look();
         }
         for id in 0..50 {
-            staff.delete(super::key(round * 50 + id), IfMatch::Any).unwrap();
+            staff.delete(super::key(round * 50 + id)).unwrap();
         }
         look();
     }

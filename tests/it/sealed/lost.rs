@@ -23,13 +23,13 @@ fn an_entity_is_removed_with_its_copies() {
     let (store, staff) = shredded(&scratch);
     let etag = staff.dynamic().get("Sales", "empid_000002").unwrap().unwrap().etag().unwrap();
     let stale = staff.dynamic().get("Sales", "empid_000003").unwrap().unwrap().etag().unwrap();
-    assert_eq!(kind(staff.delete(key(2), stale)), ErrorKind::ConditionNotMet);
+    assert_eq!(kind(staff.delete_if(key(2), stale)), ErrorKind::ConditionNotMet);
     // Without even a provider.
     drop((store, staff));
     let store = scratch.without_provider();
     let staff = super::staff(&store);
-    staff.delete(key(2), etag).unwrap();
-    assert_eq!(kind(staff.delete(key(2), IfMatch::Any)), ErrorKind::EntityNotFound);
+    staff.delete_if(key(2), etag).unwrap();
+    assert_eq!(kind(staff.delete(key(2))), ErrorKind::EntityNotFound);
     // Copies that hold sealed fields are signed, and so are not read by who has no keys.
     drop((store, staff));
     let store = scratch.store();
@@ -40,7 +40,7 @@ fn an_entity_is_removed_with_its_copies() {
     drop((store, staff));
     let store = scratch.without_provider();
     let staff = super::staff(&store);
-    staff.egt(Employee::partition("Sales")).delete(key(3), IfMatch::Any).commit().unwrap();
+    staff.egt(Employee::partition("Sales")).delete(key(3)).commit().unwrap();
     assert_eq!(rows(staff.dynamic()), []);
     assert!(store.check().unwrap().problems.is_empty());
 }
@@ -108,10 +108,10 @@ fn a_copy_of_another_entity_is_left_alone() {
     staff.insert(&present).unwrap();
     let was = staff.dynamic().get("Sales", "badge_0007").unwrap().unwrap();
     store.encryption().unwrap().shred(&Scope::store()).unwrap();
-    staff.delete(key(2), IfMatch::Any).unwrap();
+    staff.delete(key(2)).unwrap();
     assert_eq!(staff.dynamic().get("Sales", "badge_0007").unwrap(), Some(was));
     assert_eq!(assert_copies_agree(staff.dynamic()), 1 + 1 + 1 + 1 + 3 + 1);
-    staff.delete(key(3), IfMatch::Any).unwrap();
+    staff.delete(key(3)).unwrap();
     assert_eq!(rows(staff.dynamic()), []);
 }
 
@@ -132,7 +132,7 @@ fn an_entity_with_a_value_that_does_not_open_is_replaced_and_removed() {
         assert_copies_agree(staff.dynamic());
         staff.dynamic().raw().merge(&change, IfMatch::Any).unwrap();
         let etag = staff.dynamic().get("Sales", "empid_000002").unwrap().unwrap().etag().unwrap();
-        staff.delete(key(2), etag).unwrap();
+        staff.delete_if(key(2), etag).unwrap();
         assert_eq!(rows(staff.dynamic()), []);
     }
     let stored: Option<Stored<Employee>> = staff.get(key(2)).unwrap();

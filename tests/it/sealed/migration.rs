@@ -118,7 +118,7 @@ fn what_was_plain_is_read_sealed_bit_by_bit_and_then_only_sealed() {
     dual.merge(Dual::key("Sales", 2), Dual::patch().age(41), IfMatch::Any).unwrap();
     dual.insert(&Dual::new(100)).unwrap();
     assert_eq!(plain(dual.dynamic()), 51);
-    dual.delete(Dual::key("Sales", 3), IfMatch::Any).unwrap();
+    dual.delete(Dual::key("Sales", 3)).unwrap();
     let error = layout_error::<Sealed>(&store);
     assert_eq!(error.row_key(), Some("age_040_000004"), "{error}");
     assert!(error.to_string().contains("are still plain"), "{error}");
@@ -181,7 +181,7 @@ fn a_program_of_former_times_writes_nothing_plain() {
     assert_eq!(kind(old.insert(&Plain::new(9))), ErrorKind::LayoutChanged);
     assert_eq!(kind(old.put(&Plain::new(0))), ErrorKind::LayoutChanged);
     assert_eq!(kind(old.update(key(0), |e| e.age = 42)), ErrorKind::LayoutChanged);
-    assert_eq!(kind(old.delete(key(0), IfMatch::Any)), ErrorKind::LayoutChanged);
+    assert_eq!(kind(old.delete(key(0))), ErrorKind::LayoutChanged);
     let nine = Plain::new(9);
     assert_eq!(kind(old.egt(Plain::partition("Sales")).insert(&nine).commit()), ErrorKind::LayoutChanged);
     let report = old.bulk_insert([Plain::new(9)]).unwrap();

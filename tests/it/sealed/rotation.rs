@@ -106,7 +106,7 @@ fn a_writer_does_not_put_former_bytes_back() {
     let etag = Stored::etag(&staff.get(key(2)).unwrap().unwrap());
     encryption.rotate(&Scope::store()).unwrap();
     staff.reencrypt().unwrap().run().unwrap();
-    staff.delete(key(2), etag).unwrap();
+    staff.delete_if(key(2), etag).unwrap();
     assert_eq!(rows(staff.dynamic()).len(), 0);
 }
 
@@ -133,7 +133,7 @@ fn nothing_is_left_under_a_key_while_others_write() {
                         0 => staff.update(key(id), |e| e.salary += 1).map(drop),
                         1 => staff.update(key(id), |e| e.age = e.age.wrapping_add(1)).map(drop),
                         2 => staff.put(&employee(id)).map(drop),
-                        3 => staff.delete(key(id), IfMatch::Any),
+                        3 => staff.delete(key(id)),
                         4 => staff.bulk_insert([employee(id)]).map(drop),
                         _ => staff
                             .move_to(key(id), |e| {
@@ -278,7 +278,7 @@ fn keys_that_seal_nothing_go_at_once_and_others_stay() {
         encryption.rotate(&Scope::store()).unwrap();
     }
     // The first key goes with its entity; three are in use, and the fourth is current and seals nothing.
-    staff.delete(key(0), IfMatch::Any).unwrap();
+    staff.delete(key(0)).unwrap();
     assert_eq!(encryption.destroy_unused().unwrap(), 1);
     assert_eq!(encryption.destroy_unused().unwrap(), 0);
     for id in 1..4 {

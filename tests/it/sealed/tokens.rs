@@ -254,7 +254,7 @@ fn a_lost_entity_is_removed_with_the_copies_under_its_tokens() {
     let store = scratch.without_provider();
     let club = club(&store);
     for id in 1..=4 {
-        club.delete(key(id), IfMatch::Any).unwrap();
+        club.delete(key(id)).unwrap();
         let left = (id + 1..=4).map(|id| member(id).rows()).sum::<usize>();
         let stats = store.stats().unwrap();
         assert_eq!(stats.tables[0].entities, u64::try_from(left).unwrap(), "{id}");
@@ -299,7 +299,7 @@ fn an_entity_without_its_token_is_not_removed_by_halves() {
     drop((club, store));
     let store = scratch.without_provider();
     let club = super::tokens::club(&store);
-    assert_eq!(kind(club.delete(key(2), IfMatch::Any)), ErrorKind::DecryptionFailed);
+    assert_eq!(kind(club.delete(key(2))), ErrorKind::DecryptionFailed);
     drop((club, store));
     assert_eq!(rows(super::tokens::club(&scratch.store()).dynamic()), before);
 }

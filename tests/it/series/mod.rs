@@ -308,7 +308,7 @@ fn they_are_written_with_others_and_read_in_sets() {
     let days = store.table::<Day>().unwrap();
     let moved = days.move_to(key(1), |day| day.day = 40).unwrap();
     assert_eq!(*moved, Day { day: 40, ..first });
-    days.delete(key(2), IfMatch::Any).unwrap();
+    days.delete(key(2)).unwrap();
     assert_eq!(days.rows().across_partitions().count().unwrap(), 2);
     assert_sound(&store);
 }

@@ -62,7 +62,7 @@ fn a_series_is_an_array() {
                 model.days.entry(number).or_insert(new);
             }
             1 => {
-                let deleted = days.delete(key(), IfMatch::Any);
+                let deleted = days.delete(key());
                 assert_eq!(deleted.is_ok(), model.days.remove(&number).is_some());
             }
             2..6 => {

@@ -337,7 +337,7 @@ fn no_record_of_a_table_and_no_layout_can_be_changed() {
         {
             let plain = DynamicEntity::new("East", "patient_009").with("EntityType", "patient");
             let plain = plain.with("Name", "Name9").with("Ssn", "in the clear");
-            let _: Result<_, Error> = clinic.encrypting(|_, _, _| false).insert_or_replace(&plain);
+            let _: Result<_, Error> = clinic.encrypting(|_, _, _| false).put(&plain);
             drop((clinic, store));
             let file = std::fs::read(path.join("data.mdb")).unwrap();
             assert!(!file.windows(12).any(|bytes| bytes == b"in the clear"), "{what}");

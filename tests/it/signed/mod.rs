@@ -137,7 +137,7 @@ fn what_no_struct_has_written_is_refused() {
         assert!(error.to_string().contains("signed"), "{error}");
     };
     refused(table.insert(&forged()).unwrap_err());
-    refused(table.insert_or_replace(&forged()).unwrap_err());
+    refused(table.put(&forged()).unwrap_err());
     refused(table.encrypting(|_, _, _| false).insert(&forged()).unwrap_err());
     // A batch with one of them is refused whole, by name.
     let batch = table.batch("Bonn").insert(DynamicEntity::new("Bonn", "free")).insert(forged());
@@ -150,15 +150,15 @@ fn what_no_struct_has_written_is_refused() {
     refused(table.merge(&row, IfMatch::Any).unwrap_err());
     refused(table.insert_or_merge(&row).unwrap_err());
     refused(table.replace(&row, IfMatch::Any).unwrap_err());
-    refused(table.insert_or_replace(&row).unwrap_err());
+    refused(table.put(&row).unwrap_err());
     let copy = DynamicEntity::new("Bonn", "owner_Eve_000001").with("EntityType", "account.by_owner");
     refused(table.insert(&copy).unwrap_err());
     assert_eq!(*accounts.get(Account::key("Bonn", 1)).unwrap().unwrap(), account(1));
     // Other kinds of rows are nobody's concern, and such a handle may delete these.
     table.insert(&DynamicEntity::new("Bonn", "free").with("Balance", 5_i64)).unwrap();
-    let error = accounts.dynamic().delete("Bonn", "account_000003", IfMatch::Any).unwrap_err();
+    let error = accounts.dynamic().delete("Bonn", "account_000003").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::DeclaredKind);
-    table.delete("Bonn", "account_000003", IfMatch::Any).unwrap();
+    table.delete("Bonn", "account_000003").unwrap();
     assert!(store.check().unwrap().problems.is_empty());
 }
 

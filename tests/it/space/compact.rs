@@ -9,7 +9,7 @@ use std::sync::Arc;
 use integration_tests::child::Child;
 use integration_tests::{Scratch, relaxed};
 use table_core::crypt::MemoryKeys;
-use table_core::{DynamicEntity, DynamicTable, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, DynamicTable, ErrorKind, Query, Store};
 
 use super::PROGRAM;
 
@@ -35,7 +35,7 @@ fn made(path: &Path) {
             .unwrap();
     }
     for number in 0..10 * ROWS {
-        table.delete("q", &format!("{number:05}"), IfMatch::Any).unwrap();
+        table.delete("q", &format!("{number:05}")).unwrap();
     }
     fill(&table);
     let gone = store.create_table("Gone").unwrap();
@@ -153,7 +153,7 @@ fn another_process_goes_on_with_its_snapshots_and_is_told_at_its_next_use() {
     let table = store.dynamic_table("Table").unwrap();
     // All of this is the new file's.
     for number in 0..ROWS {
-        table.insert_or_replace(&row(number).with("New", true)).unwrap();
+        table.put(&row(number).with("New", true)).unwrap();
     }
     table.insert(&DynamicEntity::new("p", "since")).unwrap();
     child.say("on");

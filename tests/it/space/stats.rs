@@ -17,7 +17,7 @@ fn filled(store: &Store) -> DynamicTable {
 
 fn write(table: &DynamicTable, row: i32) {
     let row = DynamicEntity::new("p", format!("{:02}", row % 100)).with("Text", "x".repeat(2_000));
-    table.insert_or_replace(&row).unwrap();
+    table.put(&row).unwrap();
 }
 
 fn space(store: &Store) -> (SpaceStats, Option<OldestSnapshot>) {
@@ -150,7 +150,7 @@ fn the_stats_are_right_while_others_write() {
 fn fill(table: &DynamicTable) -> String {
     for row in 0..100_000 {
         let row = DynamicEntity::new("p", format!("{:02}", row % 100)).with("Text", "y".repeat(2_000));
-        if let Err(error) = table.insert_or_replace(&row) {
+        if let Err(error) = table.put(&row) {
             assert_eq!(error.kind(), ErrorKind::MapFull);
             return error.to_string();
         }

@@ -1,7 +1,7 @@
 //! What a declaration of summaries looks like, and what a store notes of it.
 
 use integration_tests::{Scratch, assert_sound};
-use table_core::{Entity, ErrorKind, IfMatch};
+use table_core::{Entity, ErrorKind};
 
 use super::{Employee, Level, Payroll, assert_summarized, employee};
 
@@ -32,7 +32,7 @@ fn a_summary_follows_when_its_table_is_dropped_or_that_of_its_entities() {
     assert_eq!(level().unwrap_err().kind(), ErrorKind::IndexBuilding);
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&employee("Sales", 9, 4, 10)).unwrap();
-    staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", 1)).unwrap();
     staff.rebuild().unwrap().run().unwrap();
     assert_eq!(level().unwrap().unwrap().employees, 3);
     assert!(staff.check().unwrap().is_sound());

@@ -116,7 +116,7 @@ fn a_summary_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
     let mut job = table.rebuild().unwrap();
     while job.step().unwrap() {
         // Entities come and go beside it, also such as are not counted yet.
-        table.delete(one::Member::key("c1", 4 + 3 * job.progress().done as u32 % 300), IfMatch::Any).ok();
+        table.delete(one::Member::key("c1", 4 + 3 * job.progress().done as u32 % 300)).ok();
     }
     let count = |club: &str| table.rows().club(club).count().unwrap();
     for club in ["c0", "c1", "c2"] {
@@ -155,7 +155,7 @@ fn a_summary_is_made_exactly_while_others_write() {
         let club = format!("c{}", id % 3);
         table.update(two::Member::key(&*club, id), |one| one.fee += 3).unwrap();
         if is_renewed {
-            table.delete(two::Member::key(&*club, id), IfMatch::Any).unwrap();
+            table.delete(two::Member::key(&*club, id)).unwrap();
             let new = two::Member { club: "c2".into(), id: 1_000 + id, fee: -5 };
             table.insert(&new).unwrap();
         }
@@ -181,7 +181,7 @@ fn check_finds_what_a_raw_write_has_done_to_a_summary_and_repair_mends_it() {
     let raw = staff.dynamic().raw();
     let salaries = |by: i64| DynamicEntity::new("Sales", "payroll").with("Salaries", by);
     raw.merge(&salaries(7), IfMatch::Any).unwrap();
-    raw.delete("Legal", "payroll", IfMatch::Any).unwrap();
+    raw.delete("Legal", "payroll").unwrap();
     let stray =
         DynamicEntity::new("Nowhere", "payroll").with("EntityType", "payroll").with("Employees", 3_i64);
     raw.insert(&stray).unwrap();
@@ -191,7 +191,7 @@ fn check_finds_what_a_raw_write_has_done_to_a_summary_and_repair_mends_it() {
     assert_eq!((report.miscounted, report.summaries, report.wrong()), (4, 3, 4), "{report}");
     assert_eq!(report.problems[0].index, "payroll");
     // What is taken from a summary that never counted it is refused, with what to do.
-    let error = staff.delete(Employee::key("Legal", 1), IfMatch::Any).unwrap_err();
+    let error = staff.delete(Employee::key("Legal", 1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(error.to_string().contains("`Table::repair`"), "{error}");
 

@@ -130,7 +130,7 @@ fn the_check_of_the_store_takes_no_row_of_a_summary_for_a_copy() {
     assert_eq!((sound.copies, &*sound.untold), (3, &["level", "payroll"].map(str::to_owned)[..]));
 
     let levels = store.dynamic_table("Levels").unwrap().raw();
-    levels.delete("all", "level_005", IfMatch::Any).unwrap();
+    levels.delete("all", "level_005").unwrap();
     let report = store.check().unwrap();
     assert_eq!(report.wrong_copies.len(), 3, "{:?}", report.wrong_copies);
     assert!(report.wrong_copies.iter().all(|problem| problem.what.contains("row of the summary `level`")));
@@ -163,7 +163,7 @@ fn every_change_of_an_entity_keeps_its_summaries() {
     (bob.id, bob.salary) = (20, 41);
     assert_summarized(&store, &[ann.clone(), bob.clone()]);
     assert!(staff.insert(&ann).is_err());
-    assert!(staff.delete(Employee::key("Sales", 3), IfMatch::Any).is_err());
+    assert!(staff.delete(Employee::key("Sales", 3)).is_err());
     let taken = Employee { email: bob.email.clone(), ..employee("Sales", 7, 1, 1) };
     assert_eq!(staff.insert(&taken).unwrap_err().kind(), ErrorKind::UniqueConflict);
     assert_summarized(&store, &[ann.clone(), bob.clone()]);
@@ -172,7 +172,7 @@ fn every_change_of_an_entity_keeps_its_summaries() {
     let cleo = employee("Legal", 1, 4, 10);
     store
         .transaction()
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .delete(Employee::key("Sales", 1))
         .insert(&Employee { department: "Legal".into(), id: 5, ..ann.clone() })
         .insert(&cleo)
         .update(Employee::key("Sales", 20), |bob| bob.salary += 1)
@@ -188,7 +188,7 @@ fn every_change_of_an_entity_keeps_its_summaries() {
     assert_summarized(&store, &all);
     assert!(staff.check().unwrap().is_sound());
     for one in &all {
-        staff.delete(Employee::key(&*one.department, one.id), IfMatch::Any).unwrap();
+        staff.delete(Employee::key(&*one.department, one.id)).unwrap();
     }
     assert_summarized(&store, &[]);
     assert_sound(&store);
@@ -209,9 +209,7 @@ fn several_entities_of_one_batch_add_up() {
     assert_summarized(&store, &people);
     // One goes and one comes: the department's count stays, and its sum.
     let other = employee("Sales", 9, 4, 10);
-    let batch = || {
-        staff.egt(Employee::partition("Sales")).delete(Employee::key("Sales", 0), IfMatch::Any).insert(&other)
-    };
+    let batch = || staff.egt(Employee::partition("Sales")).delete(Employee::key("Sales", 0)).insert(&other);
     assert!(!batch().explain().unwrap().to_string().contains("summary"));
     batch().commit().unwrap();
     let people: Vec<_> = people.into_iter().skip(1).chain([other]).collect();
@@ -258,7 +256,7 @@ fn a_summary_is_not_written_by_hand() {
         payrolls.replace(&mine, IfMatch::Any).unwrap_err(),
         payrolls.update(key(), |mine| mine.employees = 7).unwrap_err(),
         payrolls.merge(key(), Payroll::patch().employees(7), IfMatch::Any).unwrap_err(),
-        payrolls.delete(key(), IfMatch::Any).unwrap_err(),
+        payrolls.delete(key()).unwrap_err(),
         payrolls.move_to(key(), |_| {}).unwrap_err(),
         payrolls.bulk_insert([mine.clone()]).unwrap().failures.remove(0).error,
         payrolls.egt(Payroll::partition("Sales")).put(&mine).commit().unwrap_err(),
@@ -274,7 +272,7 @@ fn a_summary_is_not_written_by_hand() {
     let row = DynamicEntity::new("Sales", "payroll").with("EntityType", "payroll").with("Employees", 7_i64);
     for error in [
         company.merge(&row, IfMatch::Any).unwrap_err(),
-        company.insert_or_replace(&row).unwrap_err(),
+        company.put(&row).unwrap_err(),
         company.insert(&DynamicEntity::new("Other", "x").with("EntityType", "payroll")).unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::DeclaredKind, "{error}");
@@ -315,9 +313,9 @@ mod on_the_map {
             staff.insert(&employee("Sales", 1, 5, 10)).unwrap();
             staff.insert(&employee("Sales", 2, 3, 10)).unwrap();
             staff.update(Employee::key("Sales", 2), |two| two.level = 7).unwrap();
-            staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap();
+            staff.delete(Employee::key("Sales", 1)).unwrap();
             assert_summarized(&store, &[employee("Sales", 2, 7, 10)]);
-            staff.delete(Employee::key("Sales", 2), IfMatch::Any).unwrap();
+            staff.delete(Employee::key("Sales", 2)).unwrap();
             assert_summarized(&store, &[]);
         });
     }

@@ -1,7 +1,7 @@
 //! How large a store transaction may be.
 
 use integration_tests::{Scratch, assert_sound, relaxed};
-use table_core::{Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{Entity, ErrorKind, Query, Store};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Parts", kind = "part")]
@@ -60,7 +60,7 @@ fn a_transaction_touches_10_000_rows_and_not_one_more() {
     let key = |part: &Part| Part::key(part.shelf.as_str(), part.id);
     let transaction = parts.iter().fold(store.transaction(), |all, part| all.update(key(part), change));
     transaction.update(key(&plain), change).commit().unwrap();
-    let transaction = parts.iter().fold(store.transaction(), |all, part| all.delete(key(part), IfMatch::Any));
+    let transaction = parts.iter().fold(store.transaction(), |all, part| all.delete(key(part)));
     transaction.commit().unwrap();
     assert_eq!(rows(&store), 1);
     let table = store.table::<Part>().unwrap();

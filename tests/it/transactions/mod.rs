@@ -91,7 +91,7 @@ fn what_spans_partitions_and_tables_happens_whole_with_one_time() {
     let etag = store
         .transaction()
         .insert(&one)
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .delete(Employee::key("Sales", 1))
         .update(Department::key("Sales"), |department| department.head_count -= 1)
         .merge(Department::key("Legal"), Department::patch().head_count(5), IfMatch::Any)
         .replace(&renamed, IfMatch::Any)
@@ -124,7 +124,7 @@ fn what_spans_partitions_and_tables_happens_whole_with_one_time() {
 fn refused_by_its_name(store: &Store) {
     let before = seen(store);
     let one = former(1);
-    let error = store.transaction().insert(&one).delete(Employee::key("Sales", 1), IfMatch::Any).commit();
+    let error = store.transaction().insert(&one).delete(Employee::key("Sales", 1)).commit();
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     assert!(error.to_string().contains("takes the ability `groups`"), "{error}");
@@ -154,12 +154,12 @@ fn what_one_change_is_refused_for_none_is_made_for_and_the_error_says_which() {
         (begun().insert(&there), ErrorKind::EntityAlreadyExists, "Former"),
         (begun().insert(&taken), ErrorKind::UniqueConflict, "Company"),
         (begun().insert(&long), ErrorKind::KeyTooLong, "Company"),
-        (begun().delete(Employee::key("Sales", 7), IfMatch::Any), ErrorKind::EntityNotFound, "Company"),
-        (begun().delete(Employee::key("Sales", 1), old), ErrorKind::ConditionNotMet, "Company"),
+        (begun().delete(Employee::key("Sales", 7)), ErrorKind::EntityNotFound, "Company"),
+        (begun().delete_if(Employee::key("Sales", 1), old), ErrorKind::ConditionNotMet, "Company"),
         (begun().update(Former::key(2026, 9), |f| f.year = 2027), ErrorKind::KeyChanged, "Former"),
         (begun().move_to(Former::key(2026, 9), |f| f.year = 2027), ErrorKind::KeyChanged, "Former"),
         (begun().update(Department::key("Sales"), |_| {}), ErrorKind::DuplicateRow, "Company"),
-        (begun().delete(Former::key(2026, 1), IfMatch::Any), ErrorKind::EntityNotFound, "Former"),
+        (begun().delete(Former::key(2026, 1)), ErrorKind::EntityNotFound, "Former"),
         (begun().put(&new), ErrorKind::DuplicateRow, "Former"),
         (begun().insert(&first).insert(&second), ErrorKind::UniqueConflict, "Company"),
     ];
@@ -213,7 +213,7 @@ fn a_transaction_is_explained_by_table_and_partition() {
     let transaction = store
         .transaction()
         .insert(&one)
-        .delete(Employee::key("Sales", 1), IfMatch::Any)
+        .delete(Employee::key("Sales", 1))
         .update(Department::key("Sales"), |department| department.head_count -= 1);
     assert_eq!((transaction.len(), transaction.is_empty()), (3, false));
     let explain = transaction.explain().unwrap();

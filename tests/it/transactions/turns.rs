@@ -39,7 +39,7 @@ fn a_slow_change_of_a_busy_entity_comes_through_and_loses_nothing() {
                 std::thread::sleep(Duration::from_millis(20));
                 // The holder's own thread passes.
                 let row = DynamicEntity::new("p", "r").with("Runs", runs);
-                other.insert_or_replace(&row).unwrap();
+                other.put(&row).unwrap();
                 department.head_count += 1_000;
             };
             if round < 2 {

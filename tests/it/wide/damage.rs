@@ -19,7 +19,7 @@ fn an_entity_that_lacks_a_part_is_an_error_and_never_a_shorter_one() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let surveys = surveys(&store, 4);
-    raw(&store).delete("Oslo", "survey_000002_01", IfMatch::Any).unwrap();
+    raw(&store).delete("Oslo", "survey_000002_01").unwrap();
     let error = surveys.get(key(2)).unwrap_err();
     assert_eq!((error.kind(), error.row_key()), (ErrorKind::Corrupt, Some("survey_000002")));
     assert!(error.to_string().contains("part 1 of 2, row `survey_000002_01`, is missing"), "{error}");
@@ -48,7 +48,7 @@ fn an_entity_that_lacks_a_part_is_an_error_and_never_a_shorter_one() {
     let repaired = surveys.repair().unwrap().run().unwrap();
     assert_eq!((repaired.mended, repaired.lost_parts), (0, 1));
     assert_eq!(surveys.put(&survey(2)).unwrap_err().kind(), ErrorKind::UniqueConflict);
-    surveys.delete(key(2), IfMatch::Any).unwrap();
+    surveys.delete(key(2)).unwrap();
     assert_eq!(surveys.repair().unwrap().run().unwrap().mended, 2);
     surveys.insert(&survey(2)).unwrap();
     assert_eq!(surveys.get(key(2)).unwrap().unwrap(), survey(2));
@@ -61,8 +61,8 @@ fn an_entity_that_lacks_a_part_can_be_deleted() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let surveys = surveys(&store, 3);
-    raw(&store).delete("Oslo", "survey_000001_01", IfMatch::Any).unwrap();
-    surveys.delete(key(1), IfMatch::Any).unwrap();
+    raw(&store).delete("Oslo", "survey_000001_01").unwrap();
+    surveys.delete(key(1)).unwrap();
     assert!(surveys.get(key(1)).unwrap().is_none());
     assert!(surveys.dynamic().get("Oslo", "survey_000001_02").unwrap().is_none());
     // Where its copies were, the part knew.
@@ -84,14 +84,14 @@ fn another_row_is_no_part() {
     assert!(error.to_string().contains("is not part 2 of it"), "{error}");
     for error in [
         surveys.put(&survey(1)).unwrap_err(),
-        surveys.delete(key(1), IfMatch::Any).unwrap_err(),
+        surveys.delete(key(1)).unwrap_err(),
         surveys.update(key(1), |survey| survey.level = 1).unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     }
     let report = surveys.check().unwrap();
     assert_eq!((report.lost_parts, report.problems[0].what.contains("another row")), (1, true));
-    raw(&store).delete("Oslo", "survey_000001_02", IfMatch::Any).unwrap();
+    raw(&store).delete("Oslo", "survey_000001_02").unwrap();
     surveys.put(&survey(1)).unwrap();
     assert!(surveys.check().unwrap().is_sound());
     assert_sound(&store);
@@ -102,7 +102,7 @@ fn a_part_of_nobody_is_found_and_removed() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let surveys = surveys(&store, 2);
-    raw(&store).delete("Oslo", "survey_000001", IfMatch::Any).unwrap();
+    raw(&store).delete("Oslo", "survey_000001").unwrap();
     assert!(surveys.get(key(1)).unwrap().is_none());
     // What lies there is nobody's, and is not overwritten unseen.
     let error = surveys.insert(&survey(1)).unwrap_err();

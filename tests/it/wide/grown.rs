@@ -93,7 +93,7 @@ fn what_was_one_row_gets_parts_when_it_is_written() {
     let error = narrow.update(key(), |form| form.title = "late".into()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
     assert!(error.to_string().contains("have 1 parts by now"), "{error}");
-    assert_eq!(narrow.delete(key(), IfMatch::Any).unwrap_err().kind(), ErrorKind::LayoutChanged);
+    assert_eq!(narrow.delete(key()).unwrap_err().kind(), ErrorKind::LayoutChanged);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_wide_entity_is_listed_by_what_a_part_holds() {
     let visits = store.table::<Visit>().unwrap();
     visits.bulk_insert((1..5).map(|id| visit(id, "Rome"))).unwrap();
     visits.merge(Visit::key("Oslo", 2), Visit::patch().city("Bonn").age(40), IfMatch::Any).unwrap();
-    visits.delete(Visit::key("Oslo", 3), IfMatch::Any).unwrap();
+    visits.delete(Visit::key("Oslo", 3)).unwrap();
     assert_eq!((on(&visits, "Rome"), on(&visits, "Bonn")), (vec![1, 4], vec![2]));
     let aged: Vec<_> = visits.by_age().age(40).office("Oslo").entities().into_iter().collect();
     assert_eq!(aged.into_iter().map(|one| one.unwrap().id).collect::<Vec<_>>(), [2]);
@@ -49,7 +49,7 @@ fn a_wide_entity_is_listed_by_what_a_part_holds() {
 
     // A list that somebody has taken away is missed by either check, and made again.
     let rows = store.dynamic_table("Visits").unwrap().raw();
-    rows.delete("Oslo", "city_Rome", IfMatch::Any).unwrap();
+    rows.delete("Oslo", "city_Rome").unwrap();
     assert_eq!(visits.check().unwrap().unlisted, 2);
     let wrong = store.check().unwrap().wrong_copies;
     assert!(wrong.iter().any(|problem| problem.what.contains("index list `by_city`")), "{wrong:#?}");
@@ -65,15 +65,15 @@ fn an_entity_that_lacks_a_part_stays_on_its_list_until_it_is_deleted() {
     let visits = store.table::<Visit>().unwrap();
     visits.bulk_insert((1..4).map(|id| visit(id, "Rome"))).unwrap();
     let rows = store.dynamic_table("Visits").unwrap().raw();
-    rows.delete("Oslo", "visit_000002_01", IfMatch::Any).unwrap();
+    rows.delete("Oslo", "visit_000002_01").unwrap();
     let report = visits.check().unwrap();
     assert_eq!((report.lost_parts, report.mislisted, report.unlisted), (1, 0, 0), "{report}");
     // Another row in the part's place is no part either.
     rows.insert(&DynamicEntity::new("Oslo", "visit_000002_01")).unwrap();
     assert_eq!(visits.check().unwrap().mislisted, 0);
-    rows.delete("Oslo", "visit_000002_01", IfMatch::Any).unwrap();
+    rows.delete("Oslo", "visit_000002_01").unwrap();
 
-    visits.delete(Visit::key("Oslo", 2), IfMatch::Any).unwrap();
+    visits.delete(Visit::key("Oslo", 2)).unwrap();
     visits.repair().unwrap().run().unwrap();
     assert_eq!(on(&visits, "Rome"), [1, 3]);
     assert_whole(&store, &visits);

@@ -175,8 +175,8 @@ fn changes_of_every_kind_keep_all_rows() {
     assert!(surveys.get(key(7)).unwrap().is_none());
     assert_eq!(surveys.get(key(8)).unwrap().unwrap(), Survey { id: 8, ..replaced });
     assert_eq!(rows(), 18);
-    surveys.delete(key(8), IfMatch::Any).unwrap();
-    surveys.delete(key(1), IfMatch::Any).unwrap();
+    surveys.delete(key(8)).unwrap();
+    surveys.delete(key(1)).unwrap();
     assert_eq!(rows(), 4 + 5);
     assert!(surveys.dynamic().get("Oslo", "survey_000001_01").unwrap().is_none());
     let missing = surveys.merge(key(1), Survey::patch().level(1), IfMatch::Any).unwrap_err();
@@ -195,7 +195,7 @@ fn batches_and_transactions_change_several() {
         .egt(Survey::partition("Oslo"))
         .update(key(0), |survey| survey.mail = "m1@contoso.com".into())
         .update(key(1), |survey| survey.mail = "m0@contoso.com".into())
-        .delete(key(2), IfMatch::Any)
+        .delete(key(2))
         .insert(&survey(5))
         .commit()
         .unwrap();
@@ -204,11 +204,11 @@ fn batches_and_transactions_change_several() {
         0
     );
     let far = Survey { office: "Bern".into(), ..survey(6) };
-    store.transaction().insert(&far).delete(key(3), IfMatch::Any).commit().unwrap();
+    store.transaction().insert(&far).delete(key(3)).commit().unwrap();
     assert_eq!(surveys.get(Survey::key("Bern", 6)).unwrap().unwrap(), far);
     let left: Vec<_> = surveys.all().into_iter().map(|survey| survey.unwrap().id).collect();
     assert_eq!(left, [6, 0, 1, 5]);
-    let explain = surveys.egt(Survey::partition("Oslo")).delete(key(0), IfMatch::Any).explain().unwrap();
+    let explain = surveys.egt(Survey::partition("Oslo")).delete(key(0)).explain().unwrap();
     // The last is where a copy would be that a former `when` might have said.
     assert_eq!(explain.rows(), 5);
     assert!(explain.to_string().contains("part 2 of the survey"), "{explain}");
@@ -336,7 +336,7 @@ fn what_knows_one_row_is_told() {
     let refused = surveys.dynamic().merge(&part, IfMatch::Any).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::DeclaredKind);
     assert!(refused.to_string().contains("a part of a wide entity"), "{refused}");
-    let refused = surveys.dynamic().delete("Oslo", "survey_000000_02", IfMatch::Any).unwrap_err();
+    let refused = surveys.dynamic().delete("Oslo", "survey_000000_02").unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::DeclaredKind);
     surveys.dynamic().raw().merge(&part, IfMatch::Any).unwrap();
     assert_eq!(surveys.get(key(0)).unwrap().unwrap().score, 9);

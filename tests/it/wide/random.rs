@@ -63,7 +63,7 @@ fn a_wide_entity_is_a_struct() {
                 }
             }
             3 => {
-                let deleted = surveys.delete(key(id), IfMatch::Any);
+                let deleted = surveys.delete(key(id));
                 assert_eq!(deleted.is_ok(), model.remove(&id).is_some());
             }
             4 | 5 => {

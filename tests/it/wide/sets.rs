@@ -36,7 +36,7 @@ fn a_set_gives_wide_entities_whole() {
         .insert(&office())
         .insert(&new)
         .update(key(1), |survey| survey.answers[199] = Some(-1))
-        .delete(key(2), IfMatch::Any)
+        .delete(key(2))
         .commit()
         .unwrap();
     let mut first = survey(1);
@@ -121,7 +121,7 @@ fn pages_and_snapshots_of_a_set_give_wide_entities_whole() {
     // A snapshot has the parts as they were with their heads.
     let snapshot = store.snapshot().unwrap();
     surveys.update(key(1), |survey| survey.answers[199] = Some(-1)).unwrap();
-    surveys.delete(key(2), IfMatch::Any).unwrap();
+    surveys.delete(key(2)).unwrap();
     surveys.insert(&survey(4)).unwrap();
     let then = set.at(&snapshot);
     let found = then.partition(Survey::partition("Oslo")).into_iter();
@@ -157,14 +157,11 @@ fn wide_entities_are_changed_by_their_properties() {
     (expected.score, expected.answers[0]) = (3, Some(9));
     assert_eq!(surveys.get(key(1)).unwrap().unwrap(), expected);
     assert_eq!(surveys.by_score().office("Oslo").score(3).count().unwrap(), 1);
-    set.delete_any("Oslo", "survey_000000", IfMatch::Any).unwrap();
+    set.delete_any("Oslo", "survey_000000").unwrap();
     // A part is none of the set's kinds.
     let part = DynamicEntity::new("Oslo", "survey_000001_01").with("Score", 1);
     assert_eq!(set.merge_any(&part, IfMatch::Any).unwrap_err().kind(), ErrorKind::SchemaMismatch);
-    assert_eq!(
-        set.delete_any("Oslo", "survey_000001_02", IfMatch::Any).unwrap_err().kind(),
-        ErrorKind::SchemaMismatch
-    );
+    assert_eq!(set.delete_any("Oslo", "survey_000001_02").unwrap_err().kind(), ErrorKind::SchemaMismatch);
     assert!(surveys.check().unwrap().is_sound());
     assert_sound(&store);
 }
@@ -174,7 +171,7 @@ fn a_set_never_gives_a_shorter_entity() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let surveys = surveys(&store, 2);
-    surveys.dynamic().raw().delete("Oslo", "survey_000001_02", IfMatch::Any).unwrap();
+    surveys.dynamic().raw().delete("Oslo", "survey_000001_02").unwrap();
     let set = store.set::<Any>().unwrap();
     let all = || set.partition(Survey::partition("Oslo"));
     let mut each = all().into_iter();

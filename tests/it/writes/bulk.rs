@@ -32,7 +32,7 @@ fn what_can_be_added_is_and_the_rest_is_named() {
     ];
     let report = staff.bulk_insert(&given).unwrap();
     assert_eq!(report.committed, 2);
-    let failures: Vec<_> = report.failures.iter().map(|f| (f.batch, f.error.kind())).collect();
+    let failures: Vec<_> = report.failures.iter().map(|f| (f.index, f.error.kind())).collect();
     assert_eq!(
         failures,
         [

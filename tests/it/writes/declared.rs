@@ -48,7 +48,7 @@ fn attempts() -> Vec<Attempt> {
         let new = move || declared()[usize::from(is_copy)].clone();
         let free = || DynamicEntity::new("night", "free");
         attempt!("insert", false, |table| table.insert(&new()));
-        attempt!("insert or replace", false, |table| table.insert_or_replace(&new()));
+        attempt!("insert or replace", false, |table| table.put(&new()));
         attempt!("insert or merge", false, |table| table.insert_or_merge(&new()));
         attempt!("a batch", false, |table| table.batch("night").insert(free()).insert(new()).commit());
         attempt!("a sealing insert", is_copy, |table| plain(table).insert(&new()));
@@ -57,20 +57,17 @@ fn attempts() -> Vec<Attempt> {
         let old = move || DynamicEntity::new("night", key).with("Price", 7_i64);
         attempt!("replace", false, |table| table.replace(&old(), IfMatch::Any));
         attempt!("merge", false, |table| table.merge(&old(), IfMatch::Any));
-        attempt!("insert or replace what is there", false, |table| table.insert_or_replace(&old()));
+        attempt!("insert or replace what is there", false, |table| table.put(&old()));
         attempt!("insert or merge what is there", false, |table| table.insert_or_merge(&old()));
-        attempt!("delete", false, |table| table.delete("night", key, IfMatch::Any));
+        attempt!("delete", false, |table| table.delete("night", key));
         attempt!("a batch's merge", false, |table| table.batch("night").merge(old(), IfMatch::Any).commit());
-        attempt!("a batch's delete", false, |table| table.batch("night").delete(key, IfMatch::Any).commit());
+        attempt!("a batch's delete", false, |table| table.batch("night").delete(key).commit());
         attempt!("a sealing merge", is_copy, |table| plain(table).merge(&old(), IfMatch::Any));
-        attempt!("a sealing delete", false, |table| plain(table).delete("night", key, IfMatch::Any));
-        attempt!("a sealing batch", false, |table| plain(table)
-            .batch("night")
-            .delete(key, IfMatch::Any)
-            .commit());
+        attempt!("a sealing delete", false, |table| plain(table).delete("night", key));
+        attempt!("a sealing batch", false, |table| plain(table).batch("night").delete(key).commit());
         // A row of another kind takes no place of one that is declared.
         let other = move || old().with("EntityType", "guest");
-        attempt!("another kind", false, |table| table.insert_or_replace(&other()));
+        attempt!("another kind", false, |table| table.put(&other()));
     }
     attempts
 }
@@ -100,7 +97,7 @@ fn no_write_by_properties_touches_what_a_struct_declares() {
     let batches = [table.batch("night").insert(new), table.batch("night").insert(free)];
     let report = store.bulk(batches).unwrap();
     assert_eq!((report.committed, report.failures.len()), (1, 1));
-    assert_eq!((report.failures[0].batch, report.failures[0].error.kind()), (0, ErrorKind::DeclaredKind));
+    assert_eq!((report.failures[0].index, report.failures[0].error.kind()), (0, ErrorKind::DeclaredKind));
     assert_eq!(seen(&store).len(), 3);
     assert!(store.check().unwrap().problems.is_empty());
 }
@@ -118,7 +115,7 @@ fn the_refusal_says_what_to_use() {
          which a struct declares: change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which \
          make its copies follow; a handle by `DynamicTable::raw` writes the row all the same, and its copies stay as they are"
     );
-    let error = seats.dynamic().delete("night", "guest_ann", IfMatch::Any).unwrap_err().to_string();
+    let error = seats.dynamic().delete("night", "guest_ann").unwrap_err().to_string();
     assert!(
         error.contains("the row is a copy, in the index `by_guest`, of an entity of the kind `seat`: change"),
         "{error}"
@@ -160,8 +157,8 @@ fn rows_of_no_declared_kind_are_everybodys() {
             DynamicEntity::new("night", format!("row {kind}")).with("EntityType", kind).with("Price", 1_i64);
         table.insert(&row).unwrap();
         table.merge(&row, IfMatch::Any).unwrap();
-        table.insert_or_replace(&row).unwrap();
-        table.delete("night", row.row_key(), IfMatch::Any).unwrap();
+        table.put(&row).unwrap();
+        table.delete("night", row.row_key()).unwrap();
     }
     // What has a seat's key and says no kind is no seat.
     let row = DynamicEntity::new("night", "seat_09").with("Price", 1_i64);
@@ -175,7 +172,7 @@ fn rows_of_no_declared_kind_are_everybodys() {
     {
         assert_eq!(error.kind(), ErrorKind::DeclaredKind);
     }
-    table.delete("night", "seat_09", IfMatch::Any).unwrap();
+    table.delete("night", "seat_09").unwrap();
     // In another table the same kind is nobody's.
     let other = store.create_table("Other").unwrap();
     for row in declared() {
@@ -193,7 +190,7 @@ fn sets_change_entities_by_their_properties_with_their_copies() {
     set.merge_any(&change, IfMatch::Any).unwrap();
     assert!(seats.get(Seat::by_guest("night", "ann")).unwrap().is_none());
     assert!(seats.get(Seat::by_guest("night", "bob")).unwrap().is_some());
-    set.delete_any("night", "seat_01", IfMatch::Any).unwrap();
+    set.delete_any("night", "seat_01").unwrap();
     assert_eq!(seen(&store), []);
 }
 

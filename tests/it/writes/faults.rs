@@ -173,11 +173,11 @@ const CASES: &[Case] = &[
         ConditionNotMet, None,
         "cannot merge into table `Parts`, partition `north`, row `part_001`: the entity's ETag is another; \
          read it again"),
-    Case("delete a former version", |at| at.parts.delete(key(1), at.stale), ConditionNotMet, None,
+    Case("delete a former version", |at| at.parts.delete_if(key(1), at.stale), ConditionNotMet, None,
         "cannot delete from table `Parts`, partition `north`, row `part_001`: the entity's ETag is another; \
          read it again"),
     Case("a former version in a batch",
-        |at| at.egt().delete(key(2), IfMatch::Any).delete(key(1), at.stale).commit().map(drop),
+        |at| at.egt().delete(key(2)).delete_if(key(1), at.stale).commit().map(drop),
         ConditionNotMet, Some(1),
         "cannot delete from table `Parts`, partition `north`, row `part_001`, operation 1: the entity's \
          ETag is another; read it again"),
@@ -190,7 +190,7 @@ const CASES: &[Case] = &[
         "cannot update in table `Parts`, partition `north`, row `part_003`: there is no such entity"),
     Case("move nothing", |at| at.parts.move_to(key(3), |_| {}).map(drop), EntityNotFound, None,
         "cannot move in table `Parts`, partition `north`, row `part_003`: there is no such entity"),
-    Case("delete nothing", |at| at.parts.delete(key(3), at.stale), EntityNotFound, None,
+    Case("delete nothing", |at| at.parts.delete_if(key(3), at.stale), EntityNotFound, None,
         "cannot delete from table `Parts`, partition `north`, row `part_003`: there is no such entity"),
     Case("update nothing in a batch", |at| at.egt().put(&part(3, "c")).update(key(4), |_| {}).commit().map(drop),
         EntityNotFound, Some(1),
@@ -215,7 +215,7 @@ const CASES: &[Case] = &[
     Case("overflowed padding", |at| at.parts.insert(&part(1_000, "c")).map(drop), ValueOutOfRange, None,
         "cannot insert into table `Parts`: `number` is 1000, and `{number:03}` in the key \
          `part_{number:03}` has 3 digits; give it as many as the largest number will have"),
-    Case("overflowed padding in a key", |at| at.parts.delete(key(1_000), IfMatch::Any), ValueOutOfRange, None,
+    Case("overflowed padding in a key", |at| at.parts.delete(key(1_000)), ValueOutOfRange, None,
         "cannot delete from table `Parts`: `number` is 1000, and `{number:03}` in the key \
          `part_{number:03}` has 3 digits; give it as many as the largest number will have"),
     Case("overflowed padding in a batch", |at| at.egt().put(&part(3, "c")).put(&part(1_000, "d")).commit().map(drop),
@@ -252,7 +252,7 @@ const CASES: &[Case] = &[
         "cannot update in table `Parts`: `depot` holds '#', and the key `{depot}` may hold neither `/`, \
          `\\`, `#`, `?` nor control characters; `{depot:escaped}` takes any text"),
     Case("forbidden character in a batch's partition",
-        |at| at.parts.egt(Part::partition("a?b")).delete(key(1), IfMatch::Any).commit().map(drop),
+        |at| at.parts.egt(Part::partition("a?b")).delete(key(1)).commit().map(drop),
         InvalidKey, None,
         "cannot make a key for table `Parts`: `depot` holds '?', and the key `{depot}` may hold neither \
          `/`, `\\`, `#`, `?` nor control characters; `{depot:escaped}` takes any text"),
@@ -306,7 +306,7 @@ const CASES: &[Case] = &[
          a request: the entities' own rows to 1282560, their copies for `by_colour` to 1282550, their copies for \
          `by_scale` to 1282546, their copies for `by_shelf` to 1282548, their copies for `by_year` to 1282546; a \
          transaction must stay below 4194304"),
-    Case("one entity twice", |at| at.egt().put(&part(3, "c")).put(&part(1, "a")).delete(key(3), IfMatch::Any)
+    Case("one entity twice", |at| at.egt().put(&part(3, "c")).put(&part(1, "a")).delete(key(3))
         .commit().map(drop), EntityNotFound, Some(2),
         "cannot delete from table `Parts`, partition `north`, row `part_003`, operation 2: there is no such \
          entity"),
@@ -374,7 +374,7 @@ const CASES: &[Case] = &[
     Case("a property of another type", |at| at.parts.update(key(8), |_| {}).map(drop), SchemaMismatch, None,
         "cannot read from table `Parts`, partition `north`, row `part_008`: property `Weight` does not fit \
          the struct `Part`: expected Edm.Int64, found Edm.String"),
-    Case("a property that is absent", |at| at.parts.delete(key(9), IfMatch::Any), SchemaMismatch, None,
+    Case("a property that is absent", |at| at.parts.delete(key(9)), SchemaMismatch, None,
         "cannot read from table `Parts`, partition `north`, row `part_009`: property `Serial` does not fit \
          the struct `Part`: expected Edm.String, but there is no such property"),
     Case("a property of another type in a batch",

@@ -72,7 +72,7 @@ fn rows_are_in_the_one_form_whatever_is_absent_long_or_unknown() {
     let row = papers.dynamic().get("a", "paper_003").unwrap().unwrap();
     assert_eq!(row.get("Extra").and_then(table_core::Value::as_i32), Some(1));
     for paper in &all {
-        papers.delete(Paper::key("a", paper.number), IfMatch::Any).unwrap();
+        papers.delete(Paper::key("a", paper.number)).unwrap();
     }
     assert_eq!(store.check().unwrap().rows, 0);
 }

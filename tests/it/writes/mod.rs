@@ -91,7 +91,7 @@ fn a_value_that_its_sparse_index_could_not_hold_can_be_stored_changed_and_delete
     assert_eq!(keys(&store), ["guest_ann", "price_999_01", "seat_01"]);
     seats.update(key(), |seat| (seat.price, seat.for_sale) = (1_000, false)).unwrap();
     assert_eq!(keys(&store), ["guest_ann", "seat_01"]);
-    seats.delete(key(), IfMatch::Any).unwrap();
+    seats.delete(key()).unwrap();
     assert_eq!(keys(&store), [""; 0]);
 }
 
@@ -115,7 +115,7 @@ fn an_entity_never_has_more_rows_than_a_transaction_can_remove() {
         "cannot put into table `Seats`, partition `night`, row `seat_01`, operation 1: \
          the entity and its copies would be 101 rows; they may be 100, as many as a transaction may touch"
     );
-    seats.delete(key(), IfMatch::Any).unwrap();
+    seats.delete(key()).unwrap();
     assert_eq!(keys(&store), [""; 0]);
 }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use table_core::typed::{InOneTable, Job};
-use table_core::{Continuation, Error, ErrorKind, IfMatch, Key, Partition, Projection, Query, Store, Table};
+use table_core::{Continuation, Error, ErrorKind, Key, Partition, Projection, Query, Store, Table};
 
 use super::{Program, number, told, words};
 use crate::begun::Begun;
@@ -216,7 +216,7 @@ impl Releases {
             }
             "delete" => {
                 let [department, id] = words(rest);
-                table.delete(R::key(department, number(id)), IfMatch::Any).map(done)
+                table.delete(R::key(department, number(id))).map(done)
             }
             _ => {
                 let [department, id, email, age] = words(rest);

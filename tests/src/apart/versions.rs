@@ -1,7 +1,7 @@
 //! A program of two versions of a struct, with jobs of its own: whoever tells it what to do says as which version.
 
 use table_core::typed::{InOneTable, Job};
-use table_core::{Error, ErrorKind, IfMatch, Key, Store, Table};
+use table_core::{Error, ErrorKind, Key, Store, Table};
 
 use super::{Program, number, told, words};
 use crate::versions::{first, second};
@@ -146,7 +146,7 @@ impl Versions {
             }
             "delete" => {
                 let [id] = words(rest);
-                let deleted = self.with::<V, _>(|table| table.delete(V::key(number(id)), IfMatch::Any));
+                let deleted = self.with::<V, _>(|table| table.delete(V::key(number(id))));
                 deleted.map(|()| String::new())
             }
             "get" => {

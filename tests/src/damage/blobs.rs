@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use table_core::blob::{Blob, Log, SealedBlob};
-use table_core::{Entity, ErrorKind, IfMatch, Result, Store};
+use table_core::{Entity, ErrorKind, Result, Store};
 
 use super::Findings;
 
@@ -161,7 +161,7 @@ pub(super) fn go_on(store: &Store, findings: &mut Findings) {
         // The second of the two that hold it takes it along.
         for sea in ["North", "South"] {
             let map = maps.get(Map::key(sea, 5))?;
-            maps.delete(Map::key(sea, 5), IfMatch::Any)?;
+            maps.delete(Map::key(sea, 5))?;
             let found = map.map_or(Ok(Vec::new()), |map| map.chart.get(store));
             wrong |= match found {
                 Ok(found) => sea == "South" || found != bytes(5),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use table_core::typed::Ref;
-use table_core::{Entity, ErrorKind, IfMatch, Key, Projection, Result, Store, Stored};
+use table_core::{Entity, ErrorKind, Key, Projection, Result, Store, Stored};
 
 use super::Findings;
 use super::people::{all, one};
@@ -234,7 +234,7 @@ fn change(store: &Store, findings: &mut Findings) -> Result<Option<String>> {
     // Who holds the name is found, or the change is an error.
     captains
         .update(Captain::key("red", 3), |captain| (captain.name, captain.wage) = ("new".into(), 5_000))?;
-    captains.delete(Captain::key("red", 5), IfMatch::Any)?;
+    captains.delete(Captain::key("red", 5))?;
     let name = |found: Option<Named>| found.map(|named| named.name);
     let held = [
         vessels.get(Vessel::key("red", 3))?.map(|vessel| name(vessel.captain.clone())),

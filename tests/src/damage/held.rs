@@ -126,7 +126,7 @@ pub(super) fn build(store: &Store) -> Result<()> {
     assert!(matches!(store.settle()?, Settlement::Unsettled { .. }));
     rows.replace(&sound, IfMatch::Any)?;
     authors.update(Key::of(&author(LATER, "")), |author| author.name = name(LATER, true))?;
-    authors.delete(Key::of(&author(GONE, "")), IfMatch::Any)
+    authors.delete(Key::of(&author(GONE, "")))
 }
 
 /// Reads all of it in every way: the authors and their lists as they are, the books as far as they have followed.
@@ -213,7 +213,7 @@ fn change(store: &Store, findings: &mut Findings) -> Result<Option<String>> {
     }
     // One comes onto another list, and one off.
     table.update(Key::of(&author(0, "")), |author| author.subject = "sea".into())?;
-    table.delete(Key::of(&author(LATER, "")), IfMatch::Any)?;
+    table.delete(Key::of(&author(LATER, "")))?;
     let mut authors = authors();
     authors.retain(|author| author.id != LATER);
     authors.iter_mut().filter(|author| author.id == 0).for_each(|author| author.subject = "sea".into());

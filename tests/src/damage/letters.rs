@@ -1,7 +1,7 @@
 //! Entities whose copies follow them, in the store that is damaged: some are settled, and some have changed since.
 
 use table_core::typed::{Eventual, Settlement};
-use table_core::{ETag, Entity, ErrorKind, IfMatch, Key, Result, Store, Stored};
+use table_core::{ETag, Entity, ErrorKind, Key, Result, Store, Stored};
 
 use super::Findings;
 use super::people::{all, compare as compare_all, one};
@@ -91,7 +91,7 @@ pub(super) fn change(store: &Store) -> Result<()> {
         }
     }
     for id in SETTLED - GONE..SETTLED {
-        table.delete(Key::of(&Letter::new(id, true)), IfMatch::Any)?;
+        table.delete(Key::of(&Letter::new(id, true)))?;
     }
     for id in SETTLED..END {
         table.insert(&Letter::new(id, false))?;

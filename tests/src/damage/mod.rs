@@ -81,11 +81,11 @@ pub fn build(store: &Store, seed: u64, rows: usize) -> Result<()> {
         for row in first..=last {
             batch = match random.below(12) {
                 // Rows that are deleted come again, or not.
-                0 => batch.insert_or_replace(entity(partition, rows + row, round, &mut random)),
+                0 => batch.put(entity(partition, rows + row, round, &mut random)),
                 1 if table.get(&partition_key(partition), &row_key(row))?.is_some() => {
-                    batch.delete(row_key(row), table_core::IfMatch::Any)
+                    batch.delete(row_key(row))
                 }
-                _ => batch.insert_or_replace(entity(partition, row, round, &mut random)),
+                _ => batch.put(entity(partition, row, round, &mut random)),
             };
         }
         batch.commit()?;

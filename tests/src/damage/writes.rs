@@ -61,7 +61,7 @@ impl Truth {
                 let read = || Ok(table.get(partition, key)?.map(|row| rounds_only(&row)));
                 read_back(findings, written, read, &changed, ErrorKind::EntityNotFound);
                 let replaced = DynamicEntity::new(partition, key).with("Round", -3);
-                let written = table.insert_or_replace(&replaced).map(drop);
+                let written = table.put(&replaced).map(drop);
                 let read = || table.get(partition, key);
                 read_back(findings, written, read, &replaced, ErrorKind::EntityNotFound);
             }
@@ -69,7 +69,7 @@ impl Truth {
                 continue;
             }
             let gone = &rows[below(random, rows.len())];
-            match table.delete(gone.partition_key(), gone.row_key(), IfMatch::Any) {
+            match table.delete(gone.partition_key(), gone.row_key()) {
                 Ok(()) => match table.get(gone.partition_key(), gone.row_key()) {
                     Ok(None) => {}
                     Ok(Some(found)) => findings.wrong(|| format!("{found:?} after it was deleted")),
@@ -151,7 +151,7 @@ impl Truth {
             Err(error) => return findings.error(&error),
         };
         for ((person, refusal), number) in loaded.iter().zip(0..) {
-            let failure = failures.next_if(|failure| failure.batch == number);
+            let failure = failures.next_if(|failure| failure.index == number);
             let written = failure.map_or(Ok(()), |failure| Err(failure.error));
             if let Some(refusal) = refusal {
                 refused(findings, written, *refusal, || format!("by a load: {person:?}"));
@@ -191,7 +191,7 @@ fn load(
         Err(error) => return findings.error(&error),
     };
     for ((row, is_new), number) in added.iter().zip(0..) {
-        let failure = failures.next_if(|failure| failure.batch == number);
+        let failure = failures.next_if(|failure| failure.index == number);
         let written = failure.map_or(Ok(()), |failure| Err(failure.error));
         if *is_new {
             let read = || table.get(row.partition_key(), row.row_key());

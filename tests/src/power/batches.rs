@@ -166,7 +166,7 @@ fn check_tables(store: &Store, acks: super::Acks<'_>) -> Result<(), String> {
 pub(super) fn write_on(store: &Store) -> Result<(), String> {
     let write = || -> table_core::Result<()> {
         let table = store.create_table_if_missing("Afterwards")?;
-        table.insert_or_replace(&DynamicEntity::new("p", "row").with("Text", "x".repeat(3_000)))?;
+        table.put(&DynamicEntity::new("p", "row").with("Text", "x".repeat(3_000)))?;
         store.reclaim().map(drop)
     };
     write().map_err(|e| wrong("writing on", e))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use table_core::blob::Log;
-use table_core::{Durability, ErrorKind, IfMatch, Result, Store};
+use table_core::{Durability, ErrorKind, Result, Store};
 
 use super::run::{self, Acks, GivenUp, Run};
 use super::{batches, wrong};
@@ -104,7 +104,7 @@ fn remove(
     acks.say(format_args!("removes {number}"));
     run.attempt(|store| store.container("files")?.delete(&number.to_string()).map(drop))?;
     acks.say(format_args!("file gone {number}"));
-    run.attempt(|store| match store.table::<Picture>()?.delete(Picture::key("all", number), IfMatch::Any) {
+    run.attempt(|store| match store.table::<Picture>()?.delete(Picture::key("all", number)) {
         Err(error) if error.kind() == ErrorKind::EntityNotFound => Ok(()),
         deleted => deleted,
     })?;

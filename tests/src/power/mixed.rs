@@ -52,7 +52,7 @@ fn work(
     acks.say(format_args!("copied {copy}"));
     run.attempt(|store| {
         let table = store.create_table_if_missing("Passing")?;
-        table.insert_or_replace(&DynamicEntity::new("p", "row")).map(drop)
+        table.put(&DynamicEntity::new("p", "row")).map(drop)
     })?;
     acks.say("drop");
     run.attempt(|store| match store.drop_table("Passing") {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use table_core::{Durability, IfMatch, Store};
+use table_core::{Durability, Store};
 
 use super::run::{self, Acks};
 use super::{sealed, wrong};
@@ -22,7 +22,7 @@ pub(super) fn run(root: &Path, level: Durability) {
         if number % 3 == 2 {
             let former = number - 1;
             acks.say(format_args!("removes {former}"));
-            store.table::<Scan>().unwrap().delete(Scan::key("all", former), IfMatch::Any).unwrap();
+            store.table::<Scan>().unwrap().delete(Scan::key("all", former)).unwrap();
             acks.say(format_args!("removed {former}"));
         }
         if number % 4 == 3 {

@@ -1,4 +1,4 @@
-use table_core::{Entity, IfMatch, Table};
+use table_core::{Entity, Table};
 
 #[derive(Entity, Debug)]
 #[entity(table = "Company", kind = "employee")]
@@ -40,8 +40,8 @@ fn uses(staff: &Table<Employee>) -> Result<(), table_core::Error> {
     // Keys as texts, an ETag as a text.
     staff.get(("Sales", "empid_000007"))?;
     staff.get("Sales")?;
-    staff.delete(Employee::key("Sales", 7), "W/\"datetime'2026'\"")?;
-    staff.delete(Employee::key("Sales"), IfMatch::Any)?;
+    staff.delete_if(Employee::key("Sales", 7), "W/\"datetime'2026'\"")?;
+    staff.delete(Employee::key("Sales"))?;
     staff.get(Employee::key(7, "Sales"))?;
     Ok(())
 }

@@ -183,8 +183,13 @@ impl EncryptingTable {
     plan::writes_of_entities!(&Self, &DynamicEntity => write -> Result<ETag>);
 
     /// Removes the entity of these keys; fails if there is none.
-    pub fn delete(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
-        self.table.delete(partition_key, row_key, condition)
+    pub fn delete(&self, partition_key: &str, row_key: &str) -> Result<()> {
+        self.table.delete(partition_key, row_key)
+    }
+
+    /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
+    pub fn delete_if(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
+        self.table.delete_if(partition_key, row_key, condition)
     }
 
     /// A batch of operations on one partition, whose entities are sealed when it is committed.

@@ -69,7 +69,12 @@ impl Batch {
     plan::writes_of_entities!(Self, DynamicEntity => with -> Self);
 
     /// Removes the entity of this row key.
-    pub fn delete(mut self, row_key: impl Into<String>, condition: impl IntoIfMatch) -> Self {
+    pub fn delete(self, row_key: impl Into<String>) -> Self {
+        self.delete_if(row_key, IfMatch::Any)
+    }
+
+    /// Removes the entity of this row key, if it is of the version demanded.
+    pub fn delete_if(mut self, row_key: impl Into<String>, condition: impl IntoIfMatch) -> Self {
         self.operations.push(Planned::Delete(row_key.into(), condition.into()));
         self
     }

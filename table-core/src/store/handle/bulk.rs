@@ -61,7 +61,7 @@ impl Store {
             match self.own(&batch).and_then(|()| batch.commit()) {
                 Ok(_) => report.committed += 1,
                 Err(error) if error.kind().stops() => return Err(error),
-                Err(error) => report.failures.push(BulkFailure { batch: number, error }),
+                Err(error) => report.failures.push(BulkFailure { index: number, error }),
             }
         }
         Ok(report)

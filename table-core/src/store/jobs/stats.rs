@@ -103,7 +103,7 @@ impl Store {
     /// let snapshot = store.snapshot()?;
     /// for round in 0..10 {
     ///     let jones = DynamicEntity::new("Sales", "empid_000001").with("Round", round);
-    ///     company.insert_or_replace(&jones)?;
+    ///     company.put(&jones)?;
     /// }
     /// let stats = store.stats()?;
     /// if let (Some(space), Some(oldest)) = (stats.space, stats.oldest_snapshot) {

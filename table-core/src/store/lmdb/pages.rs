@@ -208,7 +208,7 @@ mod tests {
             let entity = crate::DynamicEntity::new("p", format!("row {:02}", row * 7 % 20));
             table.insert(&entity.with("Text", "x".repeat(row * 5))).unwrap();
         }
-        table.delete("p", "row 07", crate::IfMatch::Any).unwrap();
+        table.delete("p", "row 07").unwrap();
         table
             .merge(&crate::DynamicEntity::new("p", "row 03").with("More", "y".repeat(9)), crate::IfMatch::Any)
             .unwrap();

@@ -65,7 +65,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::{DynamicEntity, IfMatch, Store};
+    use crate::{DynamicEntity, Store};
 
     fn row(number: u32) -> DynamicEntity {
         DynamicEntity::new("p", format!("row {number:04}")).with("Number", 7)
@@ -79,7 +79,7 @@ mod tests {
             table.insert(&row(number)).unwrap();
         }
         for number in 0..100 {
-            table.delete("p", &format!("row {number:04}"), IfMatch::Any).unwrap();
+            table.delete("p", &format!("row {number:04}")).unwrap();
         }
         store
     }

@@ -83,7 +83,7 @@ mod tests {
 
     use super::super::page_walk::FIRST_PAGE;
     use super::*;
-    use crate::{DynamicEntity, IfMatch, Store};
+    use crate::{DynamicEntity, Store};
 
     #[test]
     fn each_page_of_a_sound_store_is_used_or_free_and_no_more_branches_are_read_than_may_be() {
@@ -96,7 +96,7 @@ mod tests {
             table.insert(&DynamicEntity::new("p", row(number)).with("Text", "y".repeat(300))).unwrap();
         }
         for number in 0..50 {
-            table.delete("p", &row(number), IfMatch::Any).unwrap();
+            table.delete("p", &row(number)).unwrap();
         }
         let environment = &store.lmdb().unwrap().environment;
         let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());

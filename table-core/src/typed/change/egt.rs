@@ -12,7 +12,7 @@ use super::subject::Entities;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::limits;
-use crate::model::{ETag, IntoIfMatch};
+use crate::model::{ETag, IfMatch, IntoIfMatch};
 use crate::plan::WriteExplain;
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
@@ -39,7 +39,7 @@ impl<E: Entity> MemberOf<E> for E {}
 /// happened. A transaction may send and complete messages without any change of an entity, too.
 ///
 /// ```
-/// # use table_core::{Entity, IfMatch, Store};
+/// # use table_core::{Entity, Store};
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[entity(table = "Company", kind = "employee")]
 /// # #[key(partition = "{department}", row = "empid_{id:06}")]
@@ -163,7 +163,12 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     /// Removes the entity there with its copies.
-    pub fn delete<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
+    pub fn delete<E: Entity + MemberOf<Set>>(self, key: Key<E>) -> Self {
+        self.delete_if(key, IfMatch::Any)
+    }
+
+    /// Removes the entity there with its copies, if it is of the version demanded.
+    pub fn delete_if<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
         self.with(key, Change::Delete(condition.into()))
     }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::limits;
-use crate::model::{ETag, IntoIfMatch};
+use crate::model::{ETag, IfMatch, IntoIfMatch};
 use crate::plan::{Reach, WriteExplain};
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
@@ -36,7 +36,7 @@ use crate::typed::settle;
 /// store that is no better refuses it by [`Unsupported`](ErrorKind::Unsupported).
 ///
 /// ```
-/// # use table_core::{Entity, IfMatch, Store};
+/// # use table_core::{Entity, Store};
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
 /// # #[entity(table = "Company", kind = "employee")]
 /// # #[key(partition = "{department}", row = "empid_{id:06}")]
@@ -58,7 +58,7 @@ use crate::typed::settle;
 /// store
 ///     .transaction()
 ///     .insert(&former)
-///     .delete(Employee::key("Sales", 7), etag)
+///     .delete_if(Employee::key("Sales", 7), etag)
 ///     .update(Department::key("Sales"), |department| department.head_count -= 1)
 ///     .commit()?;
 /// assert_eq!(store.table::<Department>()?.get(Department::key("Sales"))?.unwrap().head_count, 0);
@@ -173,7 +173,12 @@ impl<'c> StoreTransaction<'c> {
     }
 
     /// Removes the entity there with its copies.
-    pub fn delete<E: Entity>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
+    pub fn delete<E: Entity>(self, key: Key<E>) -> Self {
+        self.delete_if(key, IfMatch::Any)
+    }
+
+    /// Removes the entity there with its copies, if it is of the version demanded.
+    pub fn delete_if<E: Entity>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
         self.with(key, Change::Delete(condition.into()))
     }
 

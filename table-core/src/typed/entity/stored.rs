@@ -102,7 +102,7 @@ impl<E: PartialEq> PartialEq<E> for Stored<E> {
 ///
 /// let found: Copied<Employee> = staff.get(Employee::by_email("Sales", "jun@contoso.com"))?.unwrap();
 /// let own: Stored<Employee> = staff.get(Key::of(&*found))?.unwrap();
-/// staff.delete(Key::of(&*found), Stored::etag(&own))?;
+/// staff.delete_if(Key::of(&*found), Stored::etag(&own))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

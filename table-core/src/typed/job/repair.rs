@@ -44,7 +44,7 @@ impl<E: Entity> Table<E> {
     /// the entity otherwise begins anew.
     ///
     /// ```
-    /// # use table_core::{DynamicEntity, Entity, IfMatch, Store};
+    /// # use table_core::{DynamicEntity, Entity, Store};
     /// # #[derive(Entity)]
     /// # #[entity(table = "Company", kind = "employee")]
     /// # #[key(partition = "{department}", row = "empid_{id:06}")]
@@ -57,7 +57,7 @@ impl<E: Entity> Table<E> {
     /// # staff.bulk_insert((0..1_000).map(employee))?;
     /// let raw = staff.dynamic().raw();
     /// for id in 0..700 {
-    ///     raw.delete("Sales", &format!("email_{id}@contoso.com"), IfMatch::Any)?;
+    ///     raw.delete("Sales", &format!("email_{id}@contoso.com"))?;
     /// }
     /// let mut job = staff.repair()?;
     /// job.step()?;

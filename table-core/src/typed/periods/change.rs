@@ -7,7 +7,7 @@ use super::times::ticks;
 use crate::error::{ErrorKind, Result};
 use crate::handle::bulk::{BulkFailure, BulkReport};
 use crate::handle::table::DynamicTable;
-use crate::model::{ETag, IntoIfMatch, Ticks};
+use crate::model::{ETag, IfMatch, IntoIfMatch, Ticks};
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
@@ -92,9 +92,13 @@ impl<E: InPeriods> Periods<E> {
         self.changed(key, Change::Move(Box::new(change)))
     }
 
-    /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none. The
-    /// period's table stays.
-    pub fn delete(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
+    /// Removes the entity of this key with all its copies; fails if there is none. The period's table stays.
+    pub fn delete(&self, key: Key<E>) -> Result<()> {
+        self.delete_if(key, IfMatch::Any)
+    }
+
+    /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
+    pub fn delete_if(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
         let change = Change::Delete(condition.into());
         self.commit(self.start_of(&key)?, (key, change)).map(|_| ())
     }
@@ -108,7 +112,7 @@ impl<E: InPeriods> Periods<E> {
             let start = match self.start_of(&Key::of(entity.borrow())) {
                 Ok(start) => start,
                 Err(error) => {
-                    report.failures.push(BulkFailure { batch: number, error });
+                    report.failures.push(BulkFailure { index: number, error });
                     continue;
                 }
             };
@@ -119,7 +123,7 @@ impl<E: InPeriods> Periods<E> {
             run.push((number, entity));
         }
         self.load(&mut run, period, &mut report)?;
-        report.failures.sort_by_key(|failure| failure.batch);
+        report.failures.sort_by_key(|failure| failure.index);
         Ok(report)
     }
 
@@ -146,13 +150,13 @@ impl<E: InPeriods> Periods<E> {
             Ok(loaded) => {
                 report.committed += loaded.committed;
                 for mut failure in loaded.failures {
-                    let at = usize::try_from(failure.batch).ok().and_then(|at| run.get(at));
-                    failure.batch = at.map_or(failure.batch, |(number, _)| *number);
+                    let at = usize::try_from(failure.index).ok().and_then(|at| run.get(at));
+                    failure.index = at.map_or(failure.index, |(number, _)| *number);
                     report.failures.push(failure);
                 }
             }
             Err(error) if error.kind() == ErrorKind::PeriodDropped => {
-                let each = run.iter().map(|(number, _)| BulkFailure { batch: *number, error: error.again() });
+                let each = run.iter().map(|(number, _)| BulkFailure { index: *number, error: error.again() });
                 report.failures.extend(each);
             }
             Err(error) => return Err(error),

@@ -70,8 +70,18 @@ impl<Set: EntitySet> SetTable<Set> {
         self.written(changes, What::Merge(condition.into()))
     }
 
-    /// Removes the entity of these keys, whatever its kind, with its copies.
-    pub fn delete_any(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
+    /// Removes the entity of these keys, whatever its kind, with its copies; fails if there is none.
+    pub fn delete_any(&self, partition_key: &str, row_key: &str) -> Result<()> {
+        self.delete_any_if(partition_key, row_key, IfMatch::Any)
+    }
+
+    /// Removes the entity as [`delete_any`](Self::delete_any) does, if it is of the version demanded.
+    pub fn delete_any_if(
+        &self,
+        partition_key: &str,
+        row_key: &str,
+        condition: impl IntoIfMatch,
+    ) -> Result<()> {
         self.run(&DynamicEntity::new(partition_key, row_key), What::Delete(condition.into())).map(|_| ())
     }
 

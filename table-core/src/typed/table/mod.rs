@@ -13,7 +13,7 @@ pub use self::kept::kept_layouts;
 use crate::error::{ErrorKind, Result};
 use crate::handle::bulk::{BulkReport, each, load};
 use crate::handle::table::DynamicTable;
-use crate::model::{ETag, IntoIfMatch};
+use crate::model::{ETag, IfMatch, IntoIfMatch};
 use crate::plan::{Plan, Refused};
 use crate::schema::Standing;
 use crate::typed::change::alone::Changed;
@@ -195,9 +195,35 @@ impl<E: Entity> Table<E> {
         self.changed(key, Change::Move(Box::new(change)))
     }
 
-    /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if there is none.
+    /// Removes the entity of this key with all its copies; fails with
+    /// [`EntityNotFound`](crate::ErrorKind::EntityNotFound) if there is none.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn delete(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
+    pub fn delete(&self, key: Key<E>) -> Result<()> {
+        self.delete_if(key, IfMatch::Any)
+    }
+
+    /// Removes the entity of this key with all its copies, if it is of the version demanded; fails if it is of another,
+    /// or if there is none.
+    ///
+    /// ```
+    /// # use table_core::{Entity, ErrorKind, Store, Stored};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32, age: i32 }
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// # let staff = store.table::<Employee>()?;
+    /// # staff.insert(&Employee { department: "Sales".into(), id: 1, age: 40 })?;
+    /// let read = staff.get(Employee::key("Sales", 1))?.unwrap();
+    /// staff.update(Employee::key("Sales", 1), |e| e.age += 1)?; // somebody else is quicker
+    /// let refused = staff.delete_if(Employee::key("Sales", 1), Stored::etag(&read)).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::ConditionNotMet);
+    /// staff.delete(Employee::key("Sales", 1))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub fn delete_if(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
         match self.written(key, Change::Delete(condition.into())) {
             Ok(_) => Ok(()),
             Err(error) => Err(error),
@@ -225,7 +251,7 @@ impl<E: Entity> Table<E> {
     ///     email: format!("{}@contoso.com", id % 999),
     /// }))?;
     /// assert_eq!(report.committed, 999);
-    /// assert_eq!((report.failures[0].batch, report.failures[0].error.kind()), (999, ErrorKind::UniqueConflict));
+    /// assert_eq!((report.failures[0].index, report.failures[0].error.kind()), (999, ErrorKind::UniqueConflict));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
@@ -309,7 +335,7 @@ pub trait ReadAllAtOnce {}
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a table has no `remove`",
-    label = "write `delete(key, IfMatch::Any)`, or give the `ETag` of what was read"
+    label = "write `delete(key)`, or `delete_if(key, etag)` with the `ETag` of what was read"
 )]
 pub trait Removed {}
 

@@ -5,7 +5,7 @@ use integration_tests::random::Random;
 use integration_tests::{Scratch, assert_sound, relaxed};
 use table_core::store::Settling;
 use table_core::typed::{Job, Settlement};
-use table_core::{Entity, ErrorKind, IfMatch, Store};
+use table_core::{Entity, ErrorKind, Store};
 
 /// Steps: `TABLE_CORE_VERSIONS`.
 fn steps() -> u64 {
@@ -173,16 +173,12 @@ impl World {
         let outcome = if is_first {
             store.table::<first::Employee>().and_then(|table| {
                 let key = first::Employee::key(&*at.0, at.1);
-                if deletes {
-                    table.delete(key, IfMatch::Any)
-                } else {
-                    table.put(&before(&at, &one)).map(drop)
-                }
+                if deletes { table.delete(key) } else { table.put(&before(&at, &one)).map(drop) }
             })
         } else {
             store.table::<second::Employee>().and_then(|table| {
                 let key = second::Employee::key(&*at.0, at.1);
-                if deletes { table.delete(key, IfMatch::Any) } else { table.put(&after(&at, &one)).map(drop) }
+                if deletes { table.delete(key) } else { table.put(&after(&at, &one)).map(drop) }
             })
         };
         match outcome.as_ref().map_err(table_core::Error::kind) {
@@ -260,7 +256,7 @@ impl World {
                     assert_eq!(error.kind(), ErrorKind::UniqueConflict, "{error}");
                     let (partition, row) = (error.partition_key().unwrap(), error.row_key().unwrap());
                     let id: u32 = row.trim_start_matches("empid_").parse().unwrap();
-                    table.delete(second::Employee::key(partition, id), IfMatch::Any).unwrap();
+                    table.delete(second::Employee::key(partition, id)).unwrap();
                     self.staff.remove(&(partition.to_owned(), id)).unwrap();
                 }
             }

@@ -159,7 +159,7 @@ fn a_row_of_a_former_version_that_turns_up_later_is_read_as_well() {
     let row = company.get("Sales", "empid_000003").unwrap().unwrap();
     store.migration::<Employee>().unwrap().run().unwrap();
     let staff = store.table::<Employee>().unwrap();
-    staff.delete(key(3), table_core::IfMatch::Any).unwrap();
+    staff.delete(key(3)).unwrap();
     // Only by the way that asks nobody.
     assert_eq!(company.insert(&row).unwrap_err().kind(), ErrorKind::DeclaredKind);
     company.raw().insert(&row).unwrap();

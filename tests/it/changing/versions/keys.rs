@@ -90,7 +90,7 @@ fn assert_served(store: &Store, many: u32) {
     assert_pending(staff.by_email().country("DE").count());
     assert_pending(staff.update(key(1), |e| e.age = 4));
     assert_pending(staff.insert(&now(many)));
-    assert_pending(staff.delete(key(1), IfMatch::Any));
+    assert_pending(staff.delete(key(1)));
 }
 
 #[test]

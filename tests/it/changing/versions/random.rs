@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use integration_tests::random::Random;
 use integration_tests::{Scratch, assert_sound, relaxed};
 use table_core::typed::{InOneTable, Job};
-use table_core::{Entity, Error, ErrorKind, IfMatch, Key, Store, Table};
+use table_core::{Entity, Error, ErrorKind, Key, Store, Table};
 
 use super::{v1, v2};
 
@@ -246,7 +246,7 @@ impl World {
                         e.change(&one);
                     })
                     .map(drop),
-                _ => table.delete(<Of as Release>::key(id), IfMatch::Any),
+                _ => table.delete(<Of as Release>::key(id)),
             })
         });
         let was_overtaken = overtook.is_some();
@@ -378,7 +378,7 @@ impl World {
                     let row = error.row_key().unwrap();
                     let id: u32 = row.trim_start_matches("staff_").parse().unwrap();
                     let table = self.store.table::<v3::Employee>().unwrap();
-                    table.delete(v3::Employee::key("Sales", id), IfMatch::Any).unwrap();
+                    table.delete(v3::Employee::key("Sales", id)).unwrap();
                     self.staff.remove(&id).unwrap();
                 }
             }

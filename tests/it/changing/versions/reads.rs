@@ -114,7 +114,7 @@ fn nothing_is_written_before_a_migration_is_begun_and_the_older_program_goes_on(
         staff.update(key(3), |e| e.age = 1).unwrap_err(),
         staff.merge(key(3), Employee::patch().age(1), IfMatch::Any).unwrap_err(),
         staff.move_to(key(3), |e| e.id = 90).unwrap_err(),
-        staff.delete(key(3), IfMatch::Any).unwrap_err(),
+        staff.delete(key(3)).unwrap_err(),
         staff.get_or_insert(&second(30)).unwrap_err(),
         staff.egt(Employee::partition("Sales")).insert(&second(31)).commit().unwrap_err(),
         store.transaction().insert(&second(31)).commit().unwrap_err(),

@@ -77,7 +77,7 @@ fn a_set_dispatches_by_kind_and_version() {
     let mut given = store.dynamic_table("Company").unwrap().get("Sales", "empid_001099").unwrap().unwrap();
     assert_eq!(given.get("EntityType").and_then(|kind| kind.as_str()), Some("employee"));
     assert_eq!(set.put_any(&given).unwrap_err().kind(), ErrorKind::SchemaMismatch);
-    set.delete_any("Sales", "empid_001099", table_core::IfMatch::Any).unwrap();
+    set.delete_any("Sales", "empid_001099").unwrap();
     // Dynamic reads are raw.
     let raw = store.dynamic_table("Company").unwrap();
     let names = raw.query(&Query::new().filter(prop("Name").eq("Jun Cao1"))).unwrap().count();

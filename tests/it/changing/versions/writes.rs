@@ -21,13 +21,13 @@ fn a_change_converts_the_entity_that_it_finds() {
     let wrong = staff.replace(&second(602), etag).unwrap_err();
     assert_eq!(wrong.kind(), ErrorKind::ConditionNotMet, "{wrong}");
     staff.merge(key(603), Employee::patch().age(79), IfMatch::Any).unwrap();
-    staff.delete(key(604), IfMatch::Any).unwrap();
+    staff.delete(key(604)).unwrap();
     staff.move_to(key(605), |e| e.id = 5_000).unwrap();
     staff.insert(&second(6_000)).unwrap();
     assert_eq!(staff.insert(&second(606)).unwrap_err().kind(), ErrorKind::EntityAlreadyExists);
     assert_eq!(staff.get_or_insert(&second(607)).unwrap(), second(607));
     let mut both = staff.egt(Employee::partition("Sales"));
-    both = both.update(key(608), |e| e.age = 1).delete(key(609), IfMatch::Any);
+    both = both.update(key(608), |e| e.age = 1).delete(key(609));
     both.commit().unwrap();
     let added = second(6_001);
     let mut transaction = store.transaction();
@@ -80,7 +80,7 @@ fn the_former_program_writes_no_more_once_it_is_begun_and_misreads_nothing() {
             older.update(old_key(1_100), |e| e.age = 31).unwrap_err(),
             older.insert(&first(9_000)).unwrap_err(),
             older.put(&first(1_100)).unwrap_err(),
-            older.delete(old_key(1_100), IfMatch::Any).unwrap_err(),
+            older.delete(old_key(1_100)).unwrap_err(),
             older.all().count().unwrap_err(),
             older.rows().department("Sales").into_iter().next().unwrap().unwrap_err(),
             older.get(v1::Employee::by_email("Sales", "7@contoso.com")).unwrap_err(),

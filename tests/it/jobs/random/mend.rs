@@ -35,7 +35,7 @@ impl World {
             let copy = copies.swap_remove(self.random.below(copies.len() as u64) as usize);
             let (partition, row) = (copy.partition_key(), copy.row_key());
             if self.random.below(2) == 0 {
-                raw.delete(partition, row, IfMatch::Any).unwrap();
+                raw.delete(partition, row).unwrap();
             } else {
                 let more = DynamicEntity::new(partition, row).with("More", "too much");
                 raw.merge(&more, IfMatch::Any).map(drop).unwrap();

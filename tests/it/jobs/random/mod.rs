@@ -6,7 +6,7 @@ use integration_tests::random::Random;
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};
 use integration_tests::{Scratch, assert_sound};
 use table_core::typed::Job;
-use table_core::{Error, ErrorKind, IfMatch, Store};
+use table_core::{Error, ErrorKind, Store};
 
 /// Steps: `TABLE_CORE_JOBS`.
 fn steps() -> u64 {
@@ -109,7 +109,7 @@ impl World {
                 1 => table.put(&one).map(drop),
                 2 => table.update(key(), |e| e.email.clone_from(&email)).map(drop),
                 3 => table.update(key(), |e| e.age = age).map(drop),
-                _ => table.delete(key(), IfMatch::Any),
+                _ => table.delete(key()),
             }
         });
         let now = self.staff.get(&at).cloned();
@@ -326,7 +326,7 @@ impl World {
                     store
                         .table::<second::Employee>()
                         .unwrap()
-                        .delete(second::Employee::key(at.0, id), IfMatch::Any)
+                        .delete(second::Employee::key(at.0, id))
                         .unwrap();
                     self.staff.remove(&(at.0.to_owned(), id)).unwrap();
                 }

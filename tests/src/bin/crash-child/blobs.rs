@@ -5,8 +5,8 @@ use std::path::Path;
 use integration_tests::blobbed::{Picture, Scan, bytes, put_sealed, rotate_sealed, staged};
 use integration_tests::rolls::{OF_ROW, Roll, discharge, enlist};
 use integration_tests::vault;
+use table_core::Store;
 use table_core::blob::Log;
-use table_core::{IfMatch, Store};
 
 use crate::say;
 
@@ -73,7 +73,7 @@ fn work_sealed(store: &Store, first: u32) {
         if number > first && number % 3 == 0 {
             let former = number - 1;
             say(format!("removes {former}"));
-            scans.delete(Scan::key("all", former), IfMatch::Any).unwrap();
+            scans.delete(Scan::key("all", former)).unwrap();
             say(format!("removed {former}"));
         }
         if number % 4 == 1 {
@@ -100,7 +100,7 @@ fn put(store: &Store, (first, number): (u32, u32), is_staged: bool) {
         let former = number - 1;
         say(format!("removes {former}"));
         files.delete(&format!("{former}")).unwrap();
-        pictures.delete(Picture::key("all", former), IfMatch::Any).unwrap();
+        pictures.delete(Picture::key("all", former)).unwrap();
         say(format!("removed {former}"));
     }
 }

@@ -30,7 +30,7 @@ pub fn witness(arguments: &[&str]) {
     say(format!("iterator {}", rows.map(Result::unwrap).count()));
     told("get", table.get("p", "000"));
     told("query", table.query(&Query::new()).map(|mut rows| rows.next()));
-    told("insert", table.insert_or_replace(&DynamicEntity::new("p", "lost")));
+    told("insert", table.put(&DynamicEntity::new("p", "lost")));
     told("batch", table.batch("p").insert(DynamicEntity::new("p", "lost")).commit());
     told("open a table", store.dynamic_table(name));
     told("create", store.create_table("Lost"));

@@ -10,7 +10,7 @@ fn batch(table: &DynamicTable, number: i64) -> Result<()> {
         // Large enough for pages of its own, so that a commit takes several writes.
         let text = "x".repeat(if row == 4 { 9_000 } else { 100 });
         let row = DynamicEntity::new("p", format!("row {row}"));
-        batch.insert_or_replace(row.with("Number", number).with("Text", text))
+        batch.put(row.with("Number", number).with("Text", text))
     });
     batch.commit().map(drop)
 }

@@ -76,9 +76,8 @@ pub fn fill(arguments: &[&str]) {
     let done = batches_in(&table, "full");
     let mut deleted = 0;
     for number in (0..done).rev().take(5) {
-        let deletes = (0..ROWS).fold(table.batch("full"), |batch, row| {
-            batch.delete(format!("row {number:06} {row:02}"), IfMatch::Any)
-        });
+        let deletes = (0..ROWS)
+            .fold(table.batch("full"), |batch, row| batch.delete(format!("row {number:06} {row:02}")));
         let word = word(deletes.commit());
         deleted += u64::from(word == "Ok");
         say(format!("delete {word}"));
@@ -117,7 +116,7 @@ pub fn crowd(arguments: &[&str]) {
                 while !stop.load(Ordering::Relaxed) {
                     // The same rows again: in a sound store this needs no more room.
                     let row = DynamicEntity::new(&partition, format!("row {:02}", done % 20));
-                    match table.insert_or_replace(&row.with("Number", i64::try_from(done).unwrap())) {
+                    match table.put(&row.with("Number", i64::try_from(done).unwrap())) {
                         Ok(_) => done += 1,
                         Err(error) => {
                             eprintln!("{error}");

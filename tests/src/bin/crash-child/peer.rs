@@ -79,7 +79,7 @@ fn write_and_read(table: &DynamicTable, incarnation: i64, number: u64) -> bool {
         // Each incarnation numbers its names anew, and otherwise.
         .with(&format!("P{}", incarnation % 5), "x")
         .with("EntityType", format!("T{}", incarnation % 3));
-    if let Err(error) = table.insert_or_replace(&row) {
+    if let Err(error) = table.put(&row) {
         gone(error);
         table.get("mark", "mark").map(drop).map_err(gone).unwrap_err();
         table.query(&Query::new()).map(drop).map_err(gone).unwrap_err();
@@ -167,7 +167,7 @@ pub fn load(arguments: &[&str]) {
             let partition = format!("partition {partition:03}");
             (0..50).fold(table.batch(&partition), |batch, row| {
                 let row = DynamicEntity::new(&partition, format!("row {row:03}"));
-                batch.insert_or_replace(row.with("Round", round).with("Text", "x".repeat(200)))
+                batch.put(row.with("Round", round).with("Text", "x".repeat(200)))
             })
         });
         let report = store.bulk(batches).unwrap();
@@ -221,7 +221,7 @@ pub fn undeclared(arguments: &[&str]) {
         let done = match *line.split(' ').collect::<Vec<_>>() {
             ["put", key, kind] => table.insert(&row(key).with("EntityType", kind)).map(drop),
             ["merge", key] => table.merge(&row(key), IfMatch::Any).map(drop),
-            ["delete", key] => table.delete("night", key, IfMatch::Any),
+            ["delete", key] => table.delete("night", key),
             ["raw"] => {
                 table = table.raw();
                 Ok(())

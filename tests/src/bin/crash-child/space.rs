@@ -55,7 +55,7 @@ pub fn overwrite(arguments: &[&str]) {
     for round in 0..5 {
         for row in 0..100 {
             let row = table_core::DynamicEntity::new("written", format!("{row:03}"));
-            table.insert_or_replace(&row.with("Round", round)).unwrap();
+            table.put(&row.with("Round", round)).unwrap();
         }
     }
     say("done");

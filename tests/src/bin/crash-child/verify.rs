@@ -7,7 +7,7 @@ use std::sync::Arc;
 use integration_tests::pages;
 use integration_tests::random::Random;
 use table_core::crypt::KeyRing;
-use table_core::{DynamicEntity, IfMatch, Query, Store};
+use table_core::{DynamicEntity, Query, Store};
 
 use crate::say;
 
@@ -86,11 +86,11 @@ fn exercise(store: &Store) -> bool {
         note(table.query(&Query::new()).is_ok_and(|mut rows| rows.all(|row| row.is_ok())));
         for row in 0..60 {
             let (old, new) = (format!("{row:03}"), DynamicEntity::new("p", format!("{row:03} new")));
-            note(table.insert_or_replace(&new.with("Text", "z".repeat(row * 97))).is_ok());
+            note(table.put(&new.with("Text", "z".repeat(row * 97))).is_ok());
             note(table.get("p", &old).is_ok());
             // The others never were.
             if row % 3 == 0 && row < 40 {
-                note(table.delete("p", &old, IfMatch::Any).is_ok());
+                note(table.delete("p", &old).is_ok());
             }
         }
     }

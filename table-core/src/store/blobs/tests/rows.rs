@@ -8,7 +8,7 @@ use super::*;
 use crate::blob::Blob;
 use crate::contents::UPLOAD_STANDS;
 use crate::error::ErrorKind;
-use crate::{Entity, IfMatch, Table};
+use crate::{Entity, Table};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -146,18 +146,18 @@ fn run(operations: &[Operation]) {
                 }
             }
             Operation::Delete { id } => {
-                let deleted = staff.delete(key(id), IfMatch::Any);
+                let deleted = staff.delete(key(id));
                 assert!(deleted.is_ok() || deleted.unwrap_err().kind() == ErrorKind::EntityNotFound);
             }
             Operation::Raw { id, copy } => {
                 let rows = store.dynamic_table("Company").unwrap();
                 let copied = format!("{id}");
                 if !copy {
-                    drop(rows.delete("Copies", &copied, IfMatch::Any));
+                    drop(rows.delete("Copies", &copied));
                 } else if let Some(employee) = staff.get(key(id)).unwrap() {
                     let row = crate::DynamicEntity::new("Copies", copied)
                         .with("Photo", crate::Value::Binary(employee.photo.reference()));
-                    rows.insert_or_replace(&row).unwrap();
+                    rows.put(&row).unwrap();
                 }
             }
             Operation::Upload => {

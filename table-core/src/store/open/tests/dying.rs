@@ -231,8 +231,8 @@ fn a_page_that_is_said_to_be_changed_is_not_written_to() {
         let write = || {
             let table = store.dynamic_table("Table")?;
             table.insert(&row(100))?;
-            table.delete("p", "7", crate::IfMatch::Any)?;
-            table.insert_or_replace(&row(30))?;
+            table.delete("p", "7")?;
+            table.put(&row(30))?;
             match table.insert(&row(31)) {
                 Ok(_) => panic!("a row was put twice"),
                 Err(error) if error.kind() == ErrorKind::EntityAlreadyExists => Ok(()),

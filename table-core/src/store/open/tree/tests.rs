@@ -210,7 +210,7 @@ fn a_load_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
         assert!(report.failures.iter().all(|failure| failure.error.kind() == ErrorKind::Corrupt));
         // The first row is put where it belongs; the next search would meet other keys.
         assert_eq!(report.committed, 1);
-        let failed: Vec<_> = report.failures.iter().map(|failure| failure.batch).collect();
+        let failed: Vec<_> = report.failures.iter().map(|failure| failure.index).collect();
         let added = new().zip(0..).filter(|(_, batch)| !failed.contains(batch)).map(|(number, _)| number);
         assert_there(&table, sound().chain(added));
     }
@@ -262,7 +262,7 @@ fn a_load_does_not_split_leaves_under_a_damaged_key_of_a_branch() {
             let mut failures = report.failures.into_iter().peekable();
             let mut added = Vec::new();
             for (number, batch) in loaded().zip(0..) {
-                match failures.next_if(|failure| failure.batch == batch) {
+                match failures.next_if(|failure| failure.index == batch) {
                     None => added.push(number),
                     Some(failure) if failure.error.kind() == ErrorKind::EntityAlreadyExists => {}
                     Some(failure) => assert_eq!(failure.error.kind(), ErrorKind::Corrupt),
@@ -298,8 +298,8 @@ fn nothing_is_written_under_a_branch_whose_room_is_not_where_its_header_says() {
             corrupt(table.insert(&row(number)).map(drop));
             corrupt(table.merge(&there, IfMatch::Any).map(drop));
             corrupt(table.replace(&there, IfMatch::Any).map(drop));
-            corrupt(table.insert_or_replace(&there).map(drop));
-            corrupt(table.delete("p", there.row_key(), IfMatch::Any));
+            corrupt(table.put(&there).map(drop));
+            corrupt(table.delete("p", there.row_key()));
             let loaded = [number, number + 1].map(|number| table.batch("p").insert(row(number)));
             assert_eq!(store.bulk(loaded).unwrap().committed, 0);
         }
@@ -321,7 +321,7 @@ fn a_batch_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
             let rows = new().map(|number| DynamicEntity::new("p", row_key(number)));
             let gone = row_key(if first == 1 { 70 } else { 2 });
             // One that goes changes the leaf as well.
-            let batch = table.batch("p").delete(gone, IfMatch::Any);
+            let batch = table.batch("p").delete(gone);
             match rows.fold(batch, Batch::insert).commit() {
                 Ok(_) => {
                     done += 1;

@@ -12,7 +12,7 @@ use crate::store::lmdb::fields::Fields;
 use crate::store::open;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
-use crate::{Entity, IfMatch, Store};
+use crate::{Entity, Store};
 
 #[derive(Entity)]
 #[entity(table = "Seen{at:%Y%m%d%H}", kind = "seen")]
@@ -104,7 +104,7 @@ fn the_first_row_of_a_period_asks_for_no_other_table() {
     listed();
     for number in (1..60).step_by(2) {
         assert!(seen.get(key(number)).unwrap().is_none());
-        assert_eq!(seen.delete(key(number), IfMatch::Any).unwrap_err().kind(), ErrorKind::EntityNotFound);
+        assert_eq!(seen.delete(key(number)).unwrap_err().kind(), ErrorKind::EntityNotFound);
         seen.insert(&Seen { site: "docs".into(), at: hour(number) }).unwrap();
         assert!(seen.get(key(number)).unwrap().is_some());
     }

@@ -1,13 +1,13 @@
 //! Bits that flip in the entries of what is to follow: all of it is settled, or there is an error; none is missing without one.
 
 use super::*;
+use crate::Entity;
 use crate::error::ErrorKind;
 use crate::pending::keys;
 use crate::store::Settling;
 use crate::store::records::features::Feature;
 use crate::store::records::meta::{self, Meta};
 use crate::typed::Settlement;
-use crate::{Entity, IfMatch};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -36,7 +36,7 @@ fn built() -> (tempfile::TempDir, Store) {
     for id in 0..EMPLOYEES / 4 {
         staff.update(Employee::key("Sales", id), |e| e.name = "changed".into()).unwrap();
     }
-    staff.delete(Employee::key("Sales", EMPLOYEES / 4), IfMatch::Any).unwrap();
+    staff.delete(Employee::key("Sales", EMPLOYEES / 4)).unwrap();
     (EMPLOYEES / 2..EMPLOYEES).for_each(|id| _ = staff.insert(&employee(id)).unwrap());
     (dir, store)
 }
@@ -197,10 +197,7 @@ fn the_first_entry_sets_the_feature_in_its_transaction() {
     };
     let staff = store.table::<Employee>().unwrap();
     assert!(!has(&store));
-    assert_eq!(
-        staff.delete(Employee::key("Sales", 1), IfMatch::Any).unwrap_err().kind(),
-        ErrorKind::EntityNotFound
-    );
+    assert_eq!(staff.delete(Employee::key("Sales", 1)).unwrap_err().kind(), ErrorKind::EntityNotFound);
     assert!(!has(&store));
     staff.insert(&Employee { department: "Sales".into(), id: 1, name: "n".into() }).unwrap();
     assert!(has(&store));

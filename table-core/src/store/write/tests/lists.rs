@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::store::Store;
 use crate::store::write::adding::EXAMINED;
-use crate::{DynamicEntity, Entity, ErrorKind, IfMatch, Result, Table};
+use crate::{DynamicEntity, Entity, ErrorKind, Result, Table};
 
 #[derive(Entity, Clone, Debug)]
 #[entity(table = "Grouped", kind = "member")]
@@ -53,7 +53,7 @@ fn a_load_onto_one_list_writes_it_twice_in_each_transaction() {
     assert!(store.check().unwrap().problems.is_empty());
     // One change alone writes it once.
     assert_eq!(written(|| load(3_000, 3_001)), 1);
-    assert_eq!(written(|| table.delete(Member::key(member(0, 1).name), IfMatch::Any).unwrap()), 1);
+    assert_eq!(written(|| table.delete(Member::key(member(0, 1).name)).unwrap()), 1);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn of_a_load_beyond_the_end_of_a_list_those_are_refused_that_have_no_room() {
     let report = table.bulk_insert((0..most + 3).map(|at| member(at, 1))).unwrap();
     assert_eq!((report.committed, report.failures.len()), (u64::from(most), 3));
     for (failure, at) in report.failures.iter().zip(most..) {
-        assert_eq!((failure.batch, failure.error.kind()), (u64::from(at), ErrorKind::EntityTooLarge));
+        assert_eq!((failure.index, failure.error.kind()), (u64::from(at), ErrorKind::EntityTooLarge));
     }
     assert_eq!(u32::try_from(table.list(Member::by_group(1)).unwrap().len()), Ok(most));
     assert!(table.check().unwrap().is_sound());
@@ -88,12 +88,12 @@ fn carry_out(table: &Table<Member>, step: Step) -> Result<()> {
     let list = |group: u8| format!("group_{group:03}");
     match step {
         Step::Put(at, group) => table.put(&member(at, group)).map(drop),
-        Step::Remove(at) => table.delete(Member::key(member(at, 0).name), IfMatch::Any),
+        Step::Remove(at) => table.delete(Member::key(member(at, 0).name)),
         Step::Write(group) => {
             let row = DynamicEntity::new("all", list(group)).with("EntityType", "member.by_group");
-            raw.insert_or_replace(&row.with("Ids", "written")).map(drop)
+            raw.put(&row.with("Ids", "written")).map(drop)
         }
-        Step::Erase(group) => raw.delete("all", &list(group), IfMatch::Any),
+        Step::Erase(group) => raw.delete("all", &list(group)),
         Step::Refused => table.insert(&member(0, 0)).map(drop),
     }
 }

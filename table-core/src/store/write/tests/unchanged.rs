@@ -11,15 +11,15 @@ const NOTHING: Meanwhile = |_| {};
 const CHANGED: Meanwhile =
     |table| _ = table.merge(&entity("p", "b 1").with("More", 1), IfMatch::Any).unwrap();
 const REWRITTEN: Meanwhile = |table| _ = table.replace(&entity("p", "b 1"), IfMatch::Any).unwrap();
-const REMOVED: Meanwhile = |table| table.delete("p", "b 1", IfMatch::Any).unwrap();
+const REMOVED: Meanwhile = |table| table.delete("p", "b 1").unwrap();
 const RECREATED: Meanwhile = |table| {
-    table.delete("p", "b 1", IfMatch::Any).unwrap();
+    table.delete("p", "b 1").unwrap();
     table.insert(&entity("p", "b 1")).unwrap();
 };
 const ADDED: Meanwhile = |table| _ = table.insert(&entity("p", "b 11")).unwrap();
 const EMPTIED: Meanwhile = |table| {
     for row in ["b 1", "b 2", "b 3"] {
-        table.delete("p", row, IfMatch::Any).unwrap();
+        table.delete("p", row).unwrap();
     }
 };
 const BESIDE: Meanwhile = |table| {

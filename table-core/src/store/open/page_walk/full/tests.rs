@@ -29,7 +29,7 @@ fn small() -> Vec<u8> {
         for row in 0..25 {
             let length = if row == 7 { 9_000 } else { 300 + round };
             let entity = crate::DynamicEntity::new("p", format!("{row:02}"));
-            table.insert_or_replace(&entity.with("Text", "x".repeat(length))).unwrap();
+            table.put(&entity.with("Text", "x".repeat(length))).unwrap();
         }
     }
     drop((table, store));
