@@ -61,6 +61,8 @@ impl Environment {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
     use crate::{DynamicEntity, Store};
 
@@ -84,10 +86,14 @@ mod tests {
         let corrupt =
             |done: Result<()>, bit| assert_eq!(done.unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
         for (of_names, bit) in [true, false].into_iter().flat_map(|of| (0..16).map(move |bit| (of, bit))) {
-            let mut bytes = whole.clone();
-            bytes[roots[usize::from(!of_names)] + 14 + bit / 8] ^= 1 << (bit % 8);
-            std::fs::write(&data, bytes).unwrap();
             let store = Store::open(&path).unwrap();
+            // The bit turns while the store is open: an opening would look at the page.
+            let at = roots[usize::from(!of_names)] + 14 + bit / 8;
+            let turn = |by: u8| {
+                let file = std::fs::File::options().write(true).open(&data).unwrap();
+                file.write_all_at(&[whole[at] ^ by], u64::try_from(at).unwrap()).unwrap();
+            };
+            turn(1 << (bit % 8));
             corrupt(store.create_table("Other").map(drop), bit);
             let table = store.dynamic_table("Table");
             // A table is found on a page of the catalog that is whole.
@@ -97,8 +103,10 @@ mod tests {
                 assert_eq!(table.get("p", "1").unwrap().unwrap().get("Number"), row(1).get("Number"));
             }
             assert!(!store.check().unwrap().problems.is_empty());
+            drop(store);
+            assert_eq!(Store::open(&path).unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
+            turn(0);
         }
-        std::fs::write(&data, whole).unwrap();
         Store::open(&path).unwrap().dynamic_table("Table").unwrap().insert(&row(2)).unwrap();
     }
 }

@@ -296,7 +296,7 @@ fn keys_rise(page: &Page<'_>, kind: Kind, (low, high): (Option<&[u8]>, Option<&[
 }
 
 /// Whether an entry of LMDB's main database is one of the databases that are known.
-fn is_name(key: &[u8]) -> bool {
+pub(super) fn is_name(key: &[u8]) -> bool {
     let late = Late::ALL.map(Late::name);
     NAMES.iter().chain(&late).any(|name| name.as_bytes() == key)
 }

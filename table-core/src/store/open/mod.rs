@@ -9,7 +9,8 @@
 //!    under the lock's name is a file, and this store's alone; [`one_name`]: so is the data file.
 //! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
 //!    now is any page but the header's touched through the map.
-//! 6. For writing: the pages on which LMDB finds its databases hold nothing but whole entries.
+//! 6. The pages of the small databases, which LMDB reads from here on, hold entries that it can read; for writing, whole ones
+//!    and nothing else.
 //! 7. The store's own record says whether this library can read it.
 //! 8. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
 //!
@@ -71,6 +72,7 @@ use self::late::LateDatabases;
 use self::map::{Access, Sizes};
 use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions, Settling};
+use self::page_walk::Demand;
 use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
@@ -242,8 +244,8 @@ impl Environment {
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
         let env = open_sound(&path, &mut file, identity, sizes, Meta::number_of, options)?;
         let data = path.join(DATA);
-        if LAYOUT_KNOWN && !options.read_only {
-            check_records(&env, &mut file, &data)?;
+        if LAYOUT_KNOWN {
+            check_records(&env, &mut file, &data, options.read_only)?;
         }
         let mut dbs = match open_databases(&env, &path) {
             Err(error) if error.kind() == ErrorKind::Superseded => {
@@ -375,17 +377,22 @@ fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
     checked
 }
 
-/// Refuses a store where an entry of the small records is said to lie elsewhere than on its page. LMDB follows it there: to
-/// a former page, say, that has an entry of the same key, and takes a database to be what it was. What is then written goes
-/// to pages that are others' by now.
+/// Refuses a store where an entry of the small databases is said to lie elsewhere than on its page, or to be of a kind that
+/// LMDB can't read. LMDB follows it there: to a former page, say, that has an entry of the same key, and takes a database to be
+/// what it was. What is then written goes to pages that are others' by now.
 ///
-/// Reading alone overwrites nothing, so a store that is open for that is not refused, and what is left of it can be had.
-fn check_records(env: &LmdbEnv, file: &mut File, data: &Path) -> Result<()> {
+/// Reading alone overwrites nothing: a store that is open for that is refused only where LMDB would end the process, so that
+/// what is left of it can be had.
+fn check_records(env: &LmdbEnv, file: &mut File, data: &Path, read_only: bool) -> Result<()> {
+    let demand = if read_only { Demand::Readable } else { Demand::Whole };
     pinned(env, file, data, |_, header, file| {
         // That another program's file is none is said by those that open the databases.
         let is_ours = |record: &[u8]| Meta::number_of(record).is_some();
-        page_walk::check_records(file, header, is_ours).map_err(|flaw| {
+        page_walk::check_records(file, header, demand, is_ours).map_err(|flaw| {
             let flaw = match flaw {
+                Flaw::Unfit(kind, what) if read_only => {
+                    Flaw::Unfit(kind, format!("{what}; take the store from a backup"))
+                }
                 Flaw::Unfit(kind, what) => Flaw::Unfit(kind, format!("{what}; {SALVAGE}")),
                 unread @ Flaw::Unread(_) => unread,
             };

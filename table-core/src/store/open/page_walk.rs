@@ -17,7 +17,7 @@ pub(super) use self::free::each_freed;
 pub(super) use self::full::verify;
 #[cfg(feature = "encrypt")]
 pub(super) use self::full::verify_unnamed;
-pub(super) use self::records::check_records;
+pub(super) use self::records::{Demand, check_records};
 
 const PAGE_HEADER: u64 = 16;
 /// Deeper trees LMDB itself can't follow.

@@ -9,6 +9,7 @@
 //! left in the file as it is now.
 
 use std::io::{Read, Seek};
+use std::ops::Range;
 
 use super::{
     BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, Kind, LEAF, Node, OVERFLOW, PAGE_HEADER, SUB_DATABASE, each_freed,
@@ -22,7 +23,7 @@ use crate::store::open::page_set::PageSet;
 /// The flag of a database whose keys are numbers, as the list of free pages has them.
 const INTEGER_KEYS: u16 = 0x08;
 /// The root of a database that holds nothing.
-const NO_PAGE: u64 = u64::MAX;
+pub(super) const NO_PAGE: u64 = u64::MAX;
 /// Bytes of an entry before its key.
 const NODE: usize = 8;
 
@@ -78,18 +79,18 @@ pub(super) fn depth_of_plain_main(header: &Header) -> Option<u32> {
 
 /// A database's description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tree {
-    flags: u16,
-    depth: u16,
+pub(super) struct Tree {
+    pub(super) flags: u16,
+    pub(super) depth: u16,
     branches: u64,
     leaves: u64,
     overflow: u64,
     entries: u64,
-    root: u64,
+    pub(super) root: u64,
 }
 
 impl Tree {
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         fields.u32()?;
         let tree = Self {
@@ -265,19 +266,11 @@ impl<'h> Whole<'h> {
 
     /// The pages of a value of `size` bytes; says how many.
     fn run(&mut self, file: &mut (impl Read + Seek), first: u64, size: u64) -> Result<u64, Flaw> {
-        let needed = (PAGE_HEADER + size).div_ceil(self.header.page_size);
+        let needed = pages_needed(size, self.header);
         self.claim_used(first, needed)?;
         let mut head = [0; 16];
         read_at(file, first * self.header.page_size, &mut head)?;
-        let parsed = || {
-            let mut fields = Fields(&head);
-            let is = fields.u64()?;
-            fields.u16()?;
-            let (flags, pages) = (fields.u16()?, u64::from(fields.u32()?));
-            (is == first && flags == OVERFLOW && pages >= needed).then_some(pages)
-        };
-        // A value that shrank in place keeps its pages.
-        let pages = parsed().ok_or_else(|| damaged(first))?;
+        let pages = pages_of_value(&head, first, needed).ok_or_else(|| damaged(first))?;
         self.claim_used(first + needed, pages - needed)?;
         Ok(pages)
     }
@@ -311,34 +304,69 @@ struct Place<'p> {
 
 /// The entries of a page that they fill without a gap; `None` if it is another page, or damaged.
 pub(super) fn nodes(page: &[u8], number: u64, is_leaf: bool) -> Option<Vec<Node<'_>>> {
-    let mut fields = Fields(page);
+    let Entries { nodes, mut ranges, room } = Entries::read(page, number, is_leaf)?;
+    ranges.sort_unstable();
+    let end = ranges.iter().try_fold(room.end, |end, (start, next)| (*start == end).then_some(*next))?;
+    (room.start <= room.end && end == page.len()).then_some(nodes)
+}
+
+/// The entries of a page, each of which lies on it.
+pub(super) struct Entries<'p> {
+    pub(super) nodes: Vec<Node<'p>>,
+    /// From where to where each of them lies.
+    ranges: Vec<(usize, usize)>,
+    /// Where the room on the page begins and ends, as the page has it.
+    room: Range<usize>,
+}
+
+impl<'p> Entries<'p> {
+    /// Reads them; `None` if it is another page, or an entry does not lie on it.
+    pub(super) fn read(page: &'p [u8], number: u64, is_leaf: bool) -> Option<Self> {
+        let mut fields = Fields(page);
+        let is = fields.u64()?;
+        fields.u16()?;
+        let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
+        // Any other flag means that the page is being changed: LMDB would write to it where it lies.
+        if is != number || flags != if is_leaf { LEAF } else { BRANCH } {
+            return None;
+        }
+        let (offsets, rest) = page.get(16..lower)?.as_chunks();
+        if !rest.is_empty() {
+            return None;
+        }
+        let (mut nodes, mut ranges) = (Vec::with_capacity(offsets.len()), Vec::with_capacity(offsets.len()));
+        for offset in offsets {
+            let start = usize::from(u16::from_le_bytes(*offset));
+            let node = Node::parse(page.get(start..)?)?;
+            let value = match (is_leaf, node.flags & BIG_DATA != 0) {
+                (false, _) => 0,
+                (true, true) => size_of::<u64>(),
+                (true, false) => usize::try_from(node.size).ok()?,
+            };
+            if value > node.data.len() {
+                return None;
+            }
+            let end = start.checked_add((NODE + node.key.len()).checked_add(value)?.next_multiple_of(2))?;
+            ranges.push((start, end));
+            nodes.push(node);
+        }
+        Some(Self { nodes, ranges, room: lower..upper })
+    }
+}
+
+/// How many pages a value of `size` bytes takes.
+pub(super) fn pages_needed(size: u64, header: &Header) -> u64 {
+    (PAGE_HEADER + size).div_ceil(header.page_size)
+}
+
+/// How many pages a value has that begins on this page and takes as many at least; `None` if it doesn't say so.
+pub(super) fn pages_of_value(head: &[u8; 16], first: u64, needed: u64) -> Option<u64> {
+    let mut fields = Fields(head);
     let is = fields.u64()?;
     fields.u16()?;
-    let (flags, lower, upper) = (fields.u16()?, usize::from(fields.u16()?), usize::from(fields.u16()?));
-    // Any other flag means that the page is being changed: LMDB would write to it where it lies.
-    if is != number || flags != if is_leaf { LEAF } else { BRANCH } || lower > upper || upper > page.len() {
-        return None;
-    }
-    let (offsets, rest) = page.get(16..lower)?.as_chunks();
-    if !rest.is_empty() {
-        return None;
-    }
-    let (mut nodes, mut ranges) = (Vec::with_capacity(offsets.len()), Vec::with_capacity(offsets.len()));
-    for offset in offsets {
-        let start = usize::from(u16::from_le_bytes(*offset));
-        let node = Node::parse(page.get(start..)?)?;
-        let value = match (is_leaf, node.flags & BIG_DATA != 0) {
-            (false, _) => 0,
-            (true, true) => size_of::<u64>(),
-            (true, false) => usize::try_from(node.size).ok()?,
-        };
-        let end = start.checked_add((NODE + node.key.len()).checked_add(value)?.next_multiple_of(2))?;
-        ranges.push((start, end));
-        nodes.push(node);
-    }
-    ranges.sort_unstable();
-    let end = ranges.iter().try_fold(upper, |end, (start, next)| (*start == end).then_some(*next))?;
-    (end == page.len()).then_some(nodes)
+    let (flags, pages) = (fields.u16()?, u64::from(fields.u32()?));
+    // A value that shrank in place keeps its pages.
+    (is == first && flags == OVERFLOW && pages >= needed).then_some(pages)
 }
 
 pub(super) fn damaged(number: u64) -> Flaw {
