@@ -6,7 +6,7 @@ use super::reader::{BlobReader, read_whole};
 use super::{BlobInfo, upload};
 use crate::contents::{BlobId, name, reference};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobMoment;
+use crate::executor::{BlobMoment, Blobs};
 use crate::handle::store::Store;
 use crate::model::{EdmType, Value, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -16,7 +16,7 @@ use crate::schema::{Property, PropertyValue, ValueError};
 /// [`Store::upload`] gives one. It stays in the store for as long as some row refers to it, the entity's own or a whole
 /// copy in an index: each change counts, in its transaction, the references that rows come to have and those that go. The
 /// last one takes the bytes along. An entity that comes to hold a blob which no row holds any more is refused with
-/// [`BlobGone`](ErrorKind::BlobGone).
+/// [`BlobGone`](ErrorKind::BlobGone). So is one that holds a blob of another store: [`Store::import_blob`] copies it.
 ///
 /// It is cheap to clone, holds neither store nor bytes, and equals another that refers to the same upload. The default is
 /// empty: no blob at all.
@@ -55,7 +55,7 @@ use crate::schema::{Property, PropertyValue, ValueError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Blob(Option<(BlobId, u64)>);
+pub struct Blob(pub(super) Option<(BlobId, u64)>);
 
 impl Store {
     /// Uploads what a reader gives, however much it is, in constant memory, for an entity to hold.
@@ -63,6 +63,9 @@ impl Store {
     /// The bytes come into the store by stages of 1 MiB, and others write in between. An entity that holds the blob is to be
     /// written within an hour, or the blob is removed; so is what has come of an upload whose reader fails or whose process
     /// dies.
+    ///
+    /// The blob is this store's. Another store refuses an entity that holds it with [`BlobGone`](ErrorKind::BlobGone), until
+    /// [`import_blob`](Self::import_blob) has copied it there.
     pub fn upload(&self, content_type: &str, mut reader: impl Read) -> Result<Blob> {
         let mut upload = || {
             name::check_type(content_type)?;
@@ -111,9 +114,10 @@ impl Blob {
     /// [`BlobNotFound`](ErrorKind::BlobNotFound).
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
-            let moment = store.backend().clone().blobs()?.moment()?;
+            let blobs = store.backend().clone().blobs()?;
+            let moment = blobs.clone().moment()?;
             let (id, _) = self.0.ok_or_else(nothing)?;
-            let info = info_of(&*moment, id)?;
+            let info = info_of(&*blobs, &*moment, id)?;
             Ok(BlobReader::new(moment, info))
         };
         open().map_err(|error: Error| error.attempted("open a blob"))
@@ -123,8 +127,9 @@ impl Blob {
     pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
         let get = || {
             let Some((id, _)) = self.0 else { return Ok(Vec::new()) };
-            let moment = store.backend().clone().blobs()?.moment()?;
-            read_whole(&*moment, &info_of(&*moment, id)?, None)
+            let blobs = store.backend().clone().blobs()?;
+            let moment = blobs.clone().moment()?;
+            read_whole(&*moment, &info_of(&*blobs, &*moment, id)?, None)
         };
         get().map_err(|error: Error| error.attempted("read a blob"))
     }
@@ -137,12 +142,14 @@ impl From<Blob> for Value {
     }
 }
 
-/// What there is of a blob that a field refers to.
-pub(super) fn info_of(moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
+/// What there is at a moment of a blob that a field refers to.
+pub(super) fn info_of(blobs: &dyn Blobs, moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
     moment.blob(id)?.ok_or_else(|| {
-        Error::new(ErrorKind::BlobGone).because(
-            "no entity holds it any more: the one that it was read from was changed or deleted meanwhile; read that again",
-        )
+        Error::new(ErrorKind::BlobGone).because(if id.is_made_in(&blobs.identity()) {
+            "no entity holds it any more: the one that it was read from was changed or deleted meanwhile; read that again"
+        } else {
+            "it is another store's, and this one does not have it; open it in the store that the entity was read from"
+        })
     })
 }
 

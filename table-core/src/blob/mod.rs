@@ -12,6 +12,7 @@
 //! The store's `docs/blobs.md` has the whole story.
 
 mod field;
+mod import;
 mod list;
 #[cfg(feature = "json")]
 mod log;
@@ -139,7 +140,7 @@ impl Container {
             if bytes.len() > BLOB_AT_ONCE {
                 return upload::named(&blobs, (self.id, name, is_new), content_type, &mut &*bytes).map(drop);
             }
-            let content = BlobContent::new(content_type, bytes);
+            let content = BlobContent::new(&blobs.identity(), content_type, bytes);
             let task = BlobTask::Put { container: self.id, name: name.into(), content, is_new };
             ask(&blobs, task).map(drop)
         })
@@ -174,7 +175,7 @@ impl Container {
                     bytes.len()
                 )));
             }
-            let content = BlobContent::new(ANY_TYPE, bytes);
+            let content = BlobContent::new(&blobs.identity(), ANY_TYPE, bytes);
             let task = BlobTask::Append { container: self.id, name: name.into(), content };
             match ask(&blobs, task)? {
                 BlobAnswer::Length(length) => Ok(length),

@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 
 use super::field::{info_of, nothing};
 use super::reader::{BlobReader, OpensSegments, read_whole};
-use super::upload;
+use super::{import, upload};
 use crate::contents::{BlobId, BlobInfo, SEGMENT, length_of, name, reference};
 use crate::crypt::SecretKey;
 use crate::crypt::segments::{OVERHEAD, PLAIN, SegmentCipher, plain_length};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobMoment;
+use crate::executor::{BlobMoment, Blobs};
 use crate::handle::store::Store;
 use crate::model::{EdmType, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -68,6 +68,9 @@ use crate::schema::{Property, PropertyValue, ValueError};
 #[derive(Clone, Default)]
 pub struct SealedBlob(Option<Arc<Held>>);
 
+/// Bytes of a blob's key.
+const KEY: usize = reference::WITH_KEY - reference::BYTES;
+
 /// A reference with its key.
 struct Held {
     /// As the field seals it.
@@ -86,8 +89,8 @@ impl Held {
     }
 
     /// What there is of the blob, if it is as long as what was sealed.
-    fn info(&self, moment: &dyn BlobMoment) -> Result<BlobInfo> {
-        let info = info_of(moment, self.id)?;
+    fn info(&self, blobs: &dyn Blobs, moment: &dyn BlobMoment) -> Result<BlobInfo> {
+        let info = info_of(blobs, moment, self.id)?;
         if info.length == self.stored {
             return Ok(info);
         }
@@ -95,9 +98,12 @@ impl Held {
         Err(Error::new(ErrorKind::DecryptionFailed).because(because))
     }
 
+    fn key(&self) -> Result<&[u8; KEY]> {
+        self.bytes.last_chunk().ok_or_else(|| Error::new(ErrorKind::DecryptionFailed))
+    }
+
     fn cipher(&self, content_type: &str) -> Result<SegmentCipher> {
-        let key = self.bytes.last_chunk().ok_or_else(|| Error::new(ErrorKind::DecryptionFailed))?;
-        Ok(SegmentCipher::new(key, content_type))
+        Ok(SegmentCipher::new(self.key()?, content_type))
     }
 }
 
@@ -114,19 +120,52 @@ impl Store {
             let mut sealing = SealingReader::new(cipher, reader);
             let blobs = self.backend().clone().blobs()?;
             let (id, stored) = upload::unnamed(&blobs, content_type, &mut sealing)?;
-            let mut bytes = Zeroizing::new([0; reference::WITH_KEY]);
-            let parts = reference::encode(id, stored).into_iter().chain(key.expose().iter().copied());
-            bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
-            Held::decode(&*bytes).ok_or_else(|| {
-                Error::new(ErrorKind::Corrupt).because("what was uploaded is not as long as what was sealed")
-            })
+            SealedBlob::of(id, stored, key.expose())
         };
-        let held = upload().map_err(|error: Error| error.attempted("upload a blob"))?;
-        Ok(SealedBlob(Some(Arc::new(held))))
+        upload().map_err(|error: Error| error.attempted("upload a blob"))
+    }
+
+    /// Copies a sealed blob of another store into this one, as [`import_blob`](Self::import_blob) does with one that lies
+    /// in the clear. Its bytes stay sealed as they are, under the key that comes with its reference; the entity that holds
+    /// the copy seals that under this store's keys.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use table_core::crypt::MemoryKeys;
+    /// # use table_core::Store;
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// let open = |name| Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(dir.path().join(name));
+    /// let (north, south) = (open("north.tables")?, open("south.tables")?);
+    /// let scan = north.upload_sealed("image/dicom", &b"two broken ribs"[..])?;
+    ///
+    /// let scan = south.import_sealed_blob(&north, &scan)?;
+    /// assert_eq!(scan.get(&south)?, b"two broken ribs");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn import_sealed_blob(&self, from: &Store, blob: &SealedBlob) -> Result<SealedBlob> {
+        let import = || {
+            let Some(held) = blob.0.as_deref() else { return Ok(blob.clone()) };
+            let (id, stored) = import::bring(self, from, held.id, held.stored)?;
+            SealedBlob::of(id, stored, held.key()?)
+        };
+        import().map_err(|error: Error| error.attempted(import::ATTEMPTED))
     }
 }
 
 impl SealedBlob {
+    /// The one that has so many bytes in the store, sealed under this key.
+    fn of(id: BlobId, stored: u64, key: &[u8; KEY]) -> Result<Self> {
+        let mut bytes = Zeroizing::new([0; reference::WITH_KEY]);
+        let parts = reference::encode(id, stored).into_iter().chain(key.iter().copied());
+        bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
+        let held = Held::decode(&*bytes).ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt).because("what was uploaded is not as long as what was sealed")
+        })?;
+        Ok(Self(Some(Arc::new(held))))
+    }
+
     /// How many bytes it has, before they are sealed.
     pub fn len(&self) -> u64 {
         self.0.as_ref().map_or(0, |held| held.length)
@@ -144,9 +183,10 @@ impl SealedBlob {
     /// The empty field has none: it is [`BlobNotFound`](ErrorKind::BlobNotFound).
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
-            let moment = store.backend().clone().blobs()?.moment()?;
+            let blobs = store.backend().clone().blobs()?;
+            let moment = blobs.clone().moment()?;
             let held = self.0.as_deref().ok_or_else(nothing)?;
-            let info = held.info(&*moment)?;
+            let info = held.info(&*blobs, &*moment)?;
             let opener = Opener::new(held.cipher(&info.content_type)?);
             Ok(BlobReader::sealed(moment, info, held.length, Box::new(opener)))
         };
@@ -157,8 +197,9 @@ impl SealedBlob {
     pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
         let get = || {
             let Some(held) = self.0.as_deref() else { return Ok(Vec::new()) };
-            let moment = store.backend().clone().blobs()?.moment()?;
-            let info = held.info(&*moment)?;
+            let blobs = store.backend().clone().blobs()?;
+            let moment = blobs.clone().moment()?;
+            let info = held.info(&*blobs, &*moment)?;
             let mut opener = Opener::new(held.cipher(&info.content_type)?);
             read_whole(&*moment, &info, Some(&mut opener))
         };

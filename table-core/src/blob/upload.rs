@@ -55,7 +55,7 @@ fn upload(
     first: &[BlobTask],
     end: impl FnOnce(BlobId) -> Result<()>,
 ) -> Result<(BlobId, u64)> {
-    let mut begun = Begun { blobs, id: BlobId::new(), is_over: true };
+    let mut begun = Begun { blobs, id: BlobId::new(&blobs.identity()), is_over: true };
     let (id, mut segment, mut length) = (begun.id, 0_u32, 0_u64);
     let mut stage = Vec::new();
     loop {

@@ -43,20 +43,59 @@ pub(crate) fn is_sealed(row: &[u8], at: usize) -> bool {
     at.checked_sub(SEALED_BYTES).and_then(|from| row.get(from..)).is_some_and(|row| row.starts_with(&SEALED))
 }
 
-/// Every reference in a row, and where it stands: a property that is copied as bytes is copied with its reference.
+/// Calls `each` with every reference in a row, and where it stands: a property that is copied as bytes is copied with its
+/// reference.
 pub(crate) fn each_in(row: &[u8], mut each: impl FnMut(usize, BlobId, u64)) {
-    let [first, ..] = MARK;
-    let mut rest = row;
-    while let Some(at) = rest.iter().position(|byte| *byte == first) {
-        rest = rest.get(at..).unwrap_or_default();
-        match rest.get(..BYTES).and_then(decode) {
+    let mut from = 0;
+    while let Some(at) = find_mark(row, from) {
+        let found = at.checked_add(BYTES).and_then(|end| row.get(at..end)).and_then(decode);
+        from = match found {
             Some((id, length)) => {
-                each(row.len() - rest.len(), id, length);
-                rest = rest.get(BYTES..).unwrap_or_default();
+                each(at, id, length);
+                at + BYTES
             }
-            None => rest = rest.get(1..).unwrap_or_default(),
-        }
+            None => at + 1,
+        };
     }
+}
+
+/// Returns whether there is a reference in these bytes.
+pub(crate) fn is_in(bytes: &[u8]) -> bool {
+    let mut is_in = false;
+    if bytes.len() >= BYTES {
+        each_in(bytes, |_, _, _| is_in = true);
+    }
+    is_in
+}
+
+/// For each byte its place in the mark, whose bytes all differ, or a place beyond it.
+const PLACE_IN_MARK: [u8; 256] = {
+    let mut places = [u8::MAX; 256];
+    let mut at = 0_u8;
+    while (at as usize) < MARK.len() {
+        let byte = MARK[at as usize] as usize;
+        assert!(places[byte] == u8::MAX, "the search needs a mark whose bytes all differ");
+        places[byte] = at;
+        at += 1;
+    }
+    places
+};
+
+/// Finds the first mark that begins at `from` or behind it. It looks at every sixteenth byte alone, of which each mark has
+/// one: that byte tells where the mark would begin.
+fn find_mark(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut probe = from + MARK.len() - 1;
+    while let Some(byte) = bytes.get(probe) {
+        let place = usize::from(PLACE_IN_MARK[usize::from(*byte)]);
+        if place < MARK.len() {
+            let at = probe - place;
+            if bytes.get(at..).is_some_and(|rest| rest.starts_with(&MARK)) {
+                return Some(at);
+            }
+        }
+        probe += MARK.len();
+    }
+    None
 }
 
 #[cfg(test)]
@@ -65,7 +104,7 @@ mod tests {
 
     #[test]
     fn references_are_found_wherever_they_stand_and_nothing_else_is() {
-        let (one, other) = (BlobId::new(), BlobId::new());
+        let (one, other) = (BlobId::new(&[7; 16]), BlobId::new(&[7; 16]));
         let found = |row: &[u8]| {
             let mut found = Vec::new();
             each_in(row, |_, id, length| found.push((id, length)));
@@ -82,5 +121,19 @@ mod tests {
         assert_eq!(decode(&encode(one, 5)), Some((one, 5)));
         assert_eq!(decode(&[&encode(one, 5)[..], &[0]].concat()), None);
         assert!(std::str::from_utf8(&MARK[..1]).is_err());
+        assert!(is_in(&row) && !is_in(&encode(one, 5)[1..]) && !is_in(&[]));
+    }
+
+    #[test]
+    fn a_reference_is_found_at_every_place_and_behind_every_part_of_a_mark() {
+        let reference = encode(BlobId::new(&[7; 16]), 5);
+        for before in 0..70 {
+            for part in 0..MARK.len() {
+                let row = [&vec![9; before][..], &MARK[..part], &reference, &MARK[part..]].concat();
+                let mut found = Vec::new();
+                each_in(&row, |at, _, _| found.push(at));
+                assert_eq!(found, [before + part], "{before} bytes and {part} of a mark");
+            }
+        }
     }
 }

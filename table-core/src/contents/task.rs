@@ -18,9 +18,9 @@ pub struct BlobContent {
 const ROOM: usize = 8;
 
 impl BlobContent {
-    /// A new blob of these bytes.
-    pub(crate) fn new(content_type: &str, bytes: &[u8]) -> Self {
-        Self::of(BlobId::new(), 0, content_type, bytes)
+    /// A new blob of these bytes, of the store of this identity.
+    pub(crate) fn new(store: &[u8; 16], content_type: &str, bytes: &[u8]) -> Self {
+        Self::of(BlobId::new(store), 0, content_type, bytes)
     }
 
     /// So much of a blob, from its segment of this number on.

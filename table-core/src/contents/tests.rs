@@ -8,7 +8,7 @@ use crate::model::Ticks;
 
 #[test]
 fn keys_are_taken_apart_as_they_were_made_and_no_others_are() {
-    let id = BlobId::new();
+    let id = BlobId::new(&[1; 16]);
     assert_eq!(Key::parse(&keys::DIRECTORY), Some(Key::Directory));
     assert_eq!(Key::parse(&keys::LEDGER), Some(Key::Ledger));
     assert_eq!(Key::parse(&keys::name(7, "a/b")), Some(Key::Name(7, "a/b")));
@@ -41,7 +41,7 @@ fn records_are_read_as_they_were_written_and_no_others_are() {
     }
     assert_eq!(BlobRecord::decode(&[&body[..], &[7]].concat()), None, "no type has a control character");
 
-    let named = NameRecord { id: BlobId::new() };
+    let named = NameRecord { id: BlobId::new(&[1; 16]) };
     assert_eq!(NameRecord::decode(&named.encode()), Some(named));
     assert_eq!(NameRecord::decode(&named.encode()[1..]), None);
 
@@ -75,13 +75,13 @@ fn an_upload_is_over_after_an_hour_by_whichever_clock() {
 #[test]
 fn contents_are_cut_into_segments() {
     let bytes: Vec<u8> = (0..=250).cycle().take(2 * SEGMENT + 5).collect();
-    let content = BlobContent::new(ANY_TYPE, &bytes);
+    let content = BlobContent::new(&[1; 16], ANY_TYPE, &bytes);
     let lengths: Vec<_> = content.segments.iter().map(Vec::len).collect();
     assert_eq!(lengths, [SEGMENT, SEGMENT, 5]);
     assert_eq!(content.segments.concat(), bytes);
     assert_eq!(content.length(), 131_029);
     assert_eq!([0, 1, 65_512, 65_513].map(segments), [0, 1, 1, 2]);
-    assert_eq!(BlobContent::new(ANY_TYPE, &[]).segments.len(), 0);
+    assert_eq!(BlobContent::new(&[1; 16], ANY_TYPE, &[]).segments.len(), 0);
 }
 
 #[test]

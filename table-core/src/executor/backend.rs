@@ -83,6 +83,11 @@ pub trait Backend: Any + HasVault {
         Err(no_blobs())
     }
 
+    /// Has the moments that are taken from now on see the blobs that there are.
+    fn see_blobs(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// What is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn pending(&self) -> Result<&dyn Pending> {
         Err(no_pending())

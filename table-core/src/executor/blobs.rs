@@ -9,6 +9,9 @@ use crate::error::Result;
 ///
 /// Its errors say what is wrong; what was attempted, and on which container, is said above.
 pub trait Blobs: Send + Sync {
+    /// Returns the store's identity, which the blobs that it makes carry.
+    fn identity(&self) -> [u8; 16];
+
     /// The container of this name, made if there is none.
     fn container(&self, name: &str) -> Result<ContainerId>;
 

@@ -193,6 +193,13 @@ pub trait Moment: Any + Send {
         Err(abilities::no_blobs())
     }
 
+    /// Returns whether the store has a blob that a row of this moment refers to. Where that can't be told at this moment it
+    /// says that it has.
+    fn has_blob(&self, id: BlobId) -> Result<bool> {
+        let _ = id;
+        Ok(false)
+    }
+
     /// A digest of the keys and versions of the rows of a partition whose row keys begin so, for a plan to rely on.
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
         let _ = (table, partition, prefix);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::page::Page;
 use super::rows::{SnapshotRows, Views};
 use super::table::DynamicTable;
+use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Lanes, Moment, Position, StepSize, TableExec, TakeEach, Walk};
 use crate::model::DynamicEntity;
@@ -141,6 +142,11 @@ impl Snapshot {
     pub(crate) fn long_list(&self, view: &RowView<'_>) -> Result<Option<Vec<u8>>> {
         let blob = blob_of(&mut |name| view.get(name))?;
         blob.map(|(id, length)| self.moment.content(id, length)).transpose()
+    }
+
+    /// Returns whether the store has a blob that a row of this snapshot refers to.
+    pub(crate) fn has_blob(&self, id: BlobId) -> Result<bool> {
+        self.moment.has_blob(id).map_err(|e| e.attempted("look for a blob"))
     }
 
     /// A digest of the rows of a partition whose row keys begin so, for a plan to rely on.

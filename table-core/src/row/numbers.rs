@@ -46,6 +46,8 @@ pub(crate) struct RowNumbers {
     pub(super) most: usize,
     /// Whether a value may be refused however few bytes it has.
     pub(super) has_times: bool,
+    /// Whether a value may be any bytes.
+    pub(crate) has_bytes: bool,
 }
 
 /// A property that the rows of one kind have, if the entity has a value for it.
@@ -111,6 +113,7 @@ impl RowForm {
                 shape,
                 most: kind_size(kind.name()) + columns.iter().map(NumberedColumn::most).sum::<usize>(),
                 has_times: columns.iter().any(|column| column.column.of == ColumnType::Time),
+                has_bytes: columns.iter().any(|column| column.column.of == ColumnType::Bytes),
                 columns: columns.into(),
             }),
             None if dict.shapes_full() || Shape::new(symbol, plain, entity_type).is_none() => Self::Slots,

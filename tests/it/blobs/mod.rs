@@ -2,6 +2,7 @@
 
 mod containers;
 mod fields;
+mod foreign;
 mod logs;
 mod relied_on;
 

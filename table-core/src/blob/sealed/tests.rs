@@ -48,7 +48,7 @@ fn sealed(bytes: &[u8]) -> (Forged, Held) {
     let cipher = SegmentCipher::new(key.expose(), TYPE);
     let mut all = Vec::new();
     SealingReader::new(cipher, bytes).read_to_end(&mut all).unwrap();
-    let (id, length, time) = (BlobId::new(), length_of(all.len()), Ticks::MIN);
+    let (id, length, time) = (BlobId::new(&[1; 16]), length_of(all.len()), Ticks::MIN);
     let name = String::new();
     let info = BlobInfo { name, length, content_type: TYPE.into(), made: time, changed: time, id };
     let reference = [&reference::encode(id, length)[..], key.expose()].concat();
@@ -187,7 +187,7 @@ fn it_is_the_reference_with_the_key_and_shows_none_of_it() {
         );
     }
     assert_eq!(SealedBlob::default(), SealedBlob::from_property(Some(ValueRef::Binary(&[]))).unwrap());
-    let no_length = [&reference::encode(BlobId::new(), 5)[..], &[7; 32]].concat();
+    let no_length = [&reference::encode(BlobId::new(&[1; 16]), 5)[..], &[7; 32]].concat();
     for wrong in [&bytes[..reference::BYTES], &bytes[1..], &[7; 72], &no_length] {
         let error = SealedBlob::from_property(Some(ValueRef::Binary(wrong))).unwrap_err();
         assert_eq!(error.to_string(), "expected a reference to a sealed blob, found other bytes");

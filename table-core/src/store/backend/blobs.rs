@@ -11,6 +11,7 @@ use crate::store::handle::shared::Shared;
 use crate::store::jobs::reclaim;
 use crate::store::lmdb::{self, Db, ReadTxn};
 use crate::store::open::Late;
+use crate::store::opened::Inner;
 use crate::store::records::features::Feature;
 use crate::store::write::encoded::BlobErrands;
 use crate::store::write::prepare;
@@ -102,6 +103,10 @@ impl Shared {
 }
 
 impl Blobs for Shared {
+    fn identity(&self) -> [u8; 16] {
+        *Inner::identity(self)
+    }
+
     fn container(&self, name: &str) -> Result<ContainerId> {
         let id = |number| ContainerId { store: self.number, number };
         let found =

@@ -171,6 +171,10 @@ impl Backend for Shared {
         Ok(self)
     }
 
+    fn see_blobs(&self) -> Result<()> {
+        self.late(Late::Blobs).map(drop)
+    }
+
     fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
         Ok(self)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::view::{self, BlobView};
-use crate::contents::keys::Key;
+use crate::contents::keys::{self, Key};
 use crate::contents::{BlobId, BlobRecord, Ledger, NameRecord, SEGMENT, Waiting, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
@@ -17,6 +17,8 @@ use crate::store::records::meta;
 pub(in crate::store) struct CountedBlobs {
     pub(in crate::store) containers: u64,
     pub(in crate::store) blobs: u64,
+    /// Those that rows refer to, how often, and that are proved not to be there.
+    pub(in crate::store) missing: BTreeMap<BlobId, u32>,
 }
 
 /// A blob as it was found, and what leads to it.
@@ -30,6 +32,13 @@ struct Found {
     digest: u64,
     bytes: u64,
     is_odd: bool,
+}
+
+impl Found {
+    /// Whether nothing was found of it but the references of rows.
+    fn is_of_rows_alone(&self, of_rows: Option<&u32>) -> bool {
+        self.record.is_none() && !self.waits && self.segments == 0 && of_rows == Some(&self.references)
+    }
 }
 
 /// Looks at every record of the blobs. `problem` is told what is wrong.
@@ -66,8 +75,14 @@ pub(in crate::store) fn check(
     if db.len(txn).map_err(lmdb::error)? != seen {
         problem(lmdb::damaged_page());
     }
-    let mut blobs = 0;
+    let (mut blobs, mut missing) = (0, BTreeMap::new());
     for (id, found) in &found {
+        if found.is_of_rows_alone(of_rows.get(id))
+            && view.record(&keys::blob(*id)).is_ok_and(|found| found.is_none())
+        {
+            missing.insert(*id, found.references);
+            continue;
+        }
         blobs += u64::from(found.references > 0);
         ledger.bytes = ledger.bytes.wrapping_add(found.record.as_ref().map_or(0, |record| record.length));
         if let Some(what) = compare(found) {
@@ -83,7 +98,7 @@ pub(in crate::store) fn check(
         problem(Error::new(ErrorKind::Corrupt).because(because));
     }
     let containers = directory.queues.iter().filter(|listed| !listed.is_dropped).count();
-    Ok(CountedBlobs { containers: length_of(containers), blobs })
+    Ok(CountedBlobs { containers: length_of(containers), blobs, missing })
 }
 
 /// Takes a record in.

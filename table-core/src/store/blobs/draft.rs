@@ -32,10 +32,20 @@ impl DraftedBlobs {
     }
 }
 
+/// When, and in which store, a plan's changes of blobs are drafted.
+#[derive(Clone, Copy)]
+pub(in crate::store) struct DraftedAt<'b> {
+    pub(in crate::store) clock: Clock,
+    /// The store's identity.
+    pub(in crate::store) identity: &'b [u8; 16],
+}
+
 /// A plan's changes of blobs, drafted over what the transaction sees.
 pub(in crate::store) struct BlobDraft<'b> {
     pub(super) view: BlobView<'b>,
     books: &'b BlobBooks,
+    /// The store's identity.
+    pub(super) identity: &'b [u8; 16],
     pub(super) clock: Clock,
     drafted: DraftedBlobs,
     /// Whether it leaves a blob to be removed later.
@@ -48,12 +58,13 @@ impl<'b> BlobDraft<'b> {
         environment: &'b Environment,
         txn: &'b heed::RwTxn<'b>,
         books: &'b BlobBooks,
-        clock: Clock,
+        at: DraftedAt<'b>,
         is_settled: bool,
     ) -> Result<Self> {
+        let DraftedAt { clock, identity } = at;
         let view =
             BlobView::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled))?;
-        Ok(Self { view, books, clock, drafted: DraftedBlobs::default(), has_left: false })
+        Ok(Self { view, books, identity, clock, drafted: DraftedBlobs::default(), has_left: false })
     }
 
     /// What is to be written, in places that LMDB comes to.

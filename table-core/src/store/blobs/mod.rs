@@ -12,6 +12,7 @@ mod uploads;
 mod view;
 
 pub(in crate::store) use self::books::BlobBooks;
-pub(in crate::store) use self::draft::{BlobDraft, DraftedBlobs};
+pub(in crate::store) use self::draft::{BlobDraft, DraftedAt, DraftedBlobs};
+pub(in crate::store) use self::references::{not_here, properties_with};
 pub(in crate::store) use self::tasks::{BlobOutcome, BlobWork, Sealed};
 pub(in crate::store) use self::view::{BlobView, no_such_container};

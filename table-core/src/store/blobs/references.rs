@@ -1,32 +1,15 @@
 //! Who refers to blobs, drafted: references that come and go, and the blobs that go with their last one.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
-
 use super::draft::BlobDraft;
 use super::view;
-use crate::contents::{BlobId, BlobRecord, REMOVED_AT_ONCE, Waiting, keys, segments};
+use crate::contents::{BlobId, BlobRecord, REMOVED_AT_ONCE, Waiting, keys, reference, segments};
 use crate::error::{Error, ErrorKind, Result};
+use crate::row::view::RowView;
 
 impl BlobDraft<'_> {
-    /// Counts the references that rows come to have, and those that go.
-    pub(in crate::store) fn refer(
-        &mut self,
-        references: &BTreeMap<BlobId, (i64, Option<u64>)>,
-    ) -> Result<()> {
-        for (id, (count, length)) in references {
-            let by = u32::try_from(count.unsigned_abs()).unwrap_or(u32::MAX);
-            match count.cmp(&0) {
-                Ordering::Less => self.release_many(*id, by)?,
-                Ordering::Equal => {}
-                Ordering::Greater => self.take(*id, by, *length)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives references to a blob that has one, or has just been uploaded.
-    fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
+    /// Gives so many references to a blob that has one, or has just been uploaded, and that is so long.
+    pub(in crate::store) fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
+        let gone = || not_here(id, self.identity, None);
         let old = self.blob(id)?.ok_or_else(gone)?;
         let waiting = if old.0.references == 0 { self.waiting(id)? } else { None };
         if waiting == Some(Waiting::Gone) || length.is_some_and(|length| length != old.0.length) {
@@ -45,6 +28,12 @@ impl BlobDraft<'_> {
     /// Takes a reference from a blob, which goes with its last one.
     pub(super) fn release(&mut self, id: BlobId) -> Result<()> {
         self.release_many(id, 1)
+    }
+
+    /// Takes so many references of rows from a blob. One that is proved not to be here has none to be taken: the rows came to
+    /// refer to it when nobody looked whether they may.
+    pub(in crate::store) fn let_go(&mut self, id: BlobId, by: u32) -> Result<()> {
+        if self.blob(id)?.is_none() { Ok(()) } else { self.release_many(id, by) }
     }
 
     fn release_many(&mut self, id: BlobId, by: u32) -> Result<()> {
@@ -85,9 +74,32 @@ impl BlobDraft<'_> {
     }
 }
 
+/// The error of a reference, in this property, to a blob that a store of this identity does not have.
 #[cold]
-fn gone() -> Error {
-    Error::new(ErrorKind::BlobGone).because(
-        "no entity holds the blob any more, or it was uploaded more than an hour ago and none has come to; upload it again",
-    )
+pub(in crate::store) fn not_here(id: BlobId, store: &[u8; 16], property: Option<&str>) -> Error {
+    let of = property.map(|name| format!(" of the property `{}`", name.escape_debug())).unwrap_or_default();
+    Error::new(ErrorKind::BlobGone).because(if id.is_made_in(store) {
+        format!(
+            "no entity holds the blob{of} any more, or it was uploaded more than an hour ago and none has come to, or to a copy \
+             of this store; upload it again"
+        )
+    } else {
+        format!(
+            "the blob{of} is another store's, and this one does not have it; bring it with `Store::import_blob`, and hold what \
+             that gives"
+        )
+    })
+}
+
+/// The names of the properties of a row that refer to blobs which are sought, and those blobs.
+pub(in crate::store) fn properties_with(
+    row: &RowView<'_>,
+    is_sought: impl Fn(BlobId) -> bool,
+) -> Vec<(String, BlobId)> {
+    let mut found = Vec::new();
+    for (name, value) in row.properties().map_while(Result::ok) {
+        let bytes = value.as_bytes().unwrap_or_default();
+        reference::each_in(bytes, |_, id, _| found.extend(is_sought(id).then(|| (name.to_owned(), id))));
+    }
+    found
 }

@@ -79,6 +79,11 @@ impl<'t> BlobView<'t> {
         Ok(Some(info(String::new(), id, blob)))
     }
 
+    /// Returns whether there is a blob of this identity.
+    pub(in crate::store) fn has(&self, id: BlobId) -> Result<bool> {
+        Ok(self.record(&keys::blob(id))?.is_some())
+    }
+
     fn waits_to_go(&self, id: BlobId) -> Result<bool> {
         let key = keys::waiting(id);
         let waiting = Waiting::decode(body(self.must_have(&key)?)).ok_or_else(|| damaged(&key))?;

@@ -27,6 +27,7 @@ use crate::store::open::{Late, Living};
 use crate::store::opened::Inner;
 use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
+use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 use crate::store::scan::read;
 use crate::store::scan::walk::{Ahead, MergedWalk};
@@ -177,6 +178,15 @@ impl Moment for LmdbMoment {
                  take another snapshot",
             )
         })
+    }
+
+    fn has_blob(&self, id: BlobId) -> Result<bool> {
+        let environment = &self.inner.environment;
+        if let Some(db) = self.blobs {
+            return BlobView::of_snapshot(environment, &self.txn, db)?.has(id);
+        }
+        // The database was made or opened since the moment began, or there is none.
+        Ok(Meta::read(environment.dbs.main, &self.txn)?.features.has(Feature::BlobRows))
     }
 
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {

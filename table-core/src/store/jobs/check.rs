@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::copies;
+use super::missing_blobs::MissingBlobs;
 use crate::contents::{BlobId, reference};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
@@ -111,7 +112,7 @@ impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
     /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each blob has its segments; of what is to follow nothing is missing; each page is used once, and is not among the free ones, and its keys are between those that lead there; each database is as deep as LMDB's record of it says, and has as many entries. It reads
+    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each blob has its segments, and each that a row refers to is there; of what is to follow nothing is missing; each page is used once, and is not among the free ones, and its keys are between those that lead there; each database is as deep as LMDB's record of it says, and has as many entries. It reads
     /// one snapshot and holds up no writer. Where the entries of a page are not where it says, only pages are looked at: LMDB may
     /// end the process that goes over them. Beside that, copies are compared with their entities, as far as the store knows
     /// how those are declared ([`wrong_copies`](CheckReport::wrong_copies)).
@@ -173,7 +174,7 @@ struct Check<'t> {
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
     graves: BTreeSet<u32>,
-    /// Whether rows may refer to blobs, and the references that they have.
+    /// Whether there were blobs that rows may refer to, and the references that rows have.
     refers: bool,
     references: BTreeMap<BlobId, u32>,
     report: CheckReport,
@@ -327,7 +328,7 @@ impl<'t> Check<'t> {
             }
             last = Some(key);
             // One that is said to be longer may reach beyond the end of the file.
-            if self.refers && self.dbs.pages.is_none_or(|pages| pages.check_value(bytes).is_ok()) {
+            if self.dbs.pages.is_none_or(|pages| pages.check_value(bytes).is_ok()) {
                 let references = &mut self.references;
                 reference::each_in(bytes, |_, id, _| *references.entry(id).or_default() += 1);
             }
@@ -421,17 +422,46 @@ impl<'t> Check<'t> {
 
     /// Looks at the blobs.
     fn blobs(&mut self, database: Result<Option<lmdb::Db>>) {
-        let Some(Some(database)) = self.noted(database) else { return };
+        let Some(database) = self.noted(database) else { return };
+        // Where no blob was for rows, none is there that they refer to, and none counts them.
+        let all = std::mem::take(&mut self.references);
+        let (of_rows, mut missing) =
+            if self.refers { (all, BTreeMap::new()) } else { (BTreeMap::new(), all) };
+        if let Some(database) = database {
+            missing.extend(self.counted_blobs(database, &of_rows));
+        }
+        let blobs =
+            MissingBlobs { dbs: self.dbs, txn: self.txn, store: self.inner.identity(), blobs: missing };
         let mut problems = Vec::new();
-        let counted =
-            blobs::check::check(&self.inner.environment, self.txn, database, &self.references, |error| {
-                if problems.len() < MOST_PROBLEMS {
-                    problems.push(Problem { table: None, row: None, what: error.to_string() });
-                }
-            });
+        let room = MOST_PROBLEMS.saturating_sub(self.report.problems.len());
+        let table = |number| {
+            let table = self.tables.get(&number)?;
+            Some((table.name.as_deref()?, &*table.dict))
+        };
+        let told = blobs.tell(table, |problem| {
+            problems.push(problem);
+            problems.len() < room
+        });
+        self.report.problems.extend(problems.into_iter().take(room));
+        self.noted(told);
+    }
+
+    /// Looks at the records of blobs; those that rows refer to and that are not there.
+    fn counted_blobs(
+        &mut self,
+        database: lmdb::Db,
+        of_rows: &BTreeMap<BlobId, u32>,
+    ) -> BTreeMap<BlobId, u32> {
+        let mut problems = Vec::new();
+        let counted = blobs::check::check(&self.inner.environment, self.txn, database, of_rows, |error| {
+            if problems.len() < MOST_PROBLEMS {
+                problems.push(Problem { table: None, row: None, what: error.to_string() });
+            }
+        });
         self.report.problems.extend(problems);
-        let Some(counted) = self.noted(counted) else { return };
+        let Some(counted) = self.noted(counted) else { return BTreeMap::new() };
         (self.report.containers, self.report.blobs) = (counted.containers, counted.blobs);
+        counted.missing
     }
 
     /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature that this

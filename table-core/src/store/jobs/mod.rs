@@ -6,6 +6,7 @@ mod copies;
 pub(in crate::store) mod declare;
 pub(in crate::store) mod elsewhere;
 mod forget;
+mod missing_blobs;
 mod plain;
 pub(in crate::store) mod reclaim;
 pub(in crate::store) mod rename;

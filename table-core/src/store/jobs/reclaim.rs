@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::row::key::Number;
-use crate::store::blobs::{BlobBooks, BlobDraft};
+use crate::store::blobs::{BlobBooks, BlobDraft, DraftedAt};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::open::{self, Environment, Late, LeavesAhead, Tree};
@@ -152,8 +152,11 @@ fn release_blobs(
     let db = environment.known(Late::Blobs).ok_or_else(lmdb::damaged_page)?;
     let mut books = BlobBooks::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
-    let mut draft = BlobDraft::begin(environment, txn, &books, clock, true)?;
-    draft.refer(&references.blobs)?;
+    let at = DraftedAt { clock, identity: &meta.identity };
+    let mut draft = BlobDraft::begin(environment, txn, &books, at, true)?;
+    for (id, referred) in &references.blobs {
+        draft.let_go(*id, referred.count())?;
+    }
     let drafted = draft.end()?;
     books.write(txn, drafted)?;
     books.close(txn)

@@ -34,6 +34,11 @@ impl Inner {
         Self { environment, live: Live::default(), keys, identity, tables: RwLock::default() }
     }
 
+    /// Returns the store's identity.
+    pub(in crate::store) fn identity(&self) -> &[u8; 16] {
+        &self.identity
+    }
+
     /// The process's knowledge of a table, shared between its handles.
     pub(in crate::store) fn state(&self, entry: &Entry) -> Arc<TableState> {
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&entry.id).cloned();

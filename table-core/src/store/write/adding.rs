@@ -169,7 +169,7 @@ impl Writing<'_, '_> {
             let blob = self.view_of_blobs()?.blob(id)?;
             Ok::<_, Error>((blob.references == 1 && blob.made > self.blobs.begun).then_some(id))
         });
-        let id = own?.unwrap_or_else(BlobId::new);
+        let id = own?.unwrap_or_else(|| BlobId::new(self.blobs.identity));
         let content = BlobContent::of(id, 0, LIST_TYPE, text.as_bytes());
         let properties = row_of_blob(addition.amounts.kind_name(), id, content.length());
         let new = self.encode(plan, addition, &borrowed_values(&properties))?;

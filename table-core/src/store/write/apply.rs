@@ -160,10 +160,10 @@ impl<'e> Transaction<'e> {
         let mut examined = if is_blind { Ok(()) } else { self.writing().examine(plan) };
         let mut blobs = None;
         let has_blobs = || plan.blobs.is_some() || !self.scratch.lists.is_empty();
-        if examined.is_ok() && (has_blobs() || self.meta.features.has(Feature::BlobRows)) {
+        if examined.is_ok() && (has_blobs() || plan.refers || self.meta.features.has(Feature::BlobRows)) {
             match self.draft_blobs(plan, timestamp) {
                 Ok(drafted) => blobs = drafted,
-                Err(error) => examined = Err(plan.locate_all(error)),
+                Err(refused) => examined = Err(refused),
             }
         }
         let done = match examined {
@@ -188,7 +188,12 @@ impl<'e> Transaction<'e> {
             scratch: &mut self.scratch,
             records: self.records,
             tree: &mut self.tree,
-            blobs: Blobs { db: self.blobs, books: self.blob_books.as_deref(), begun: self.begun },
+            blobs: Blobs {
+                db: self.blobs,
+                books: self.blob_books.as_deref(),
+                begun: self.begun,
+                identity: &self.meta.identity,
+            },
             gathered: &self.gathered,
         }
     }
@@ -279,6 +284,8 @@ pub(super) struct Blobs<'g> {
     pub(super) books: Option<&'g BlobBooks>,
     /// The latest time before the transaction: what is later is its own.
     pub(super) begun: Ticks,
+    /// The store's identity.
+    pub(super) identity: &'g [u8; 16],
 }
 
 impl Writing<'_, '_> {

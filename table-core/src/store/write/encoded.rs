@@ -119,6 +119,8 @@ pub(crate) struct Prepared {
     pub(super) deferred: usize,
     /// Whether it may write rows of declared kinds though no struct has made them.
     pub(crate) is_raw: bool,
+    /// Whether some row that it writes refers to a blob.
+    pub(super) refers: bool,
     /// With which keys its values were sealed.
     pub(crate) sealed_at: SealedAt,
     /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
@@ -187,6 +189,7 @@ impl Prepared {
             bytes: Vec::new(),
             deferred: 0,
             is_raw: false,
+            refers: false,
             sealed_at: SealedAt::NOTHING,
             keeps_times: false,
             as_of: None,

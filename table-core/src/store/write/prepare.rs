@@ -11,6 +11,7 @@ use super::encoded::{
     BlobErrands, Deferred, EncodedAddition, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared,
 };
 use super::entries;
+use crate::contents::reference;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::{self, ETag, Name, body};
@@ -144,6 +145,7 @@ impl Builder {
                 bytes: Vec::new(),
                 deferred: 0,
                 is_raw: false,
+                refers: false,
                 sealed_at: SealedAt::NOTHING,
                 keeps_times: false,
                 as_of: None,
@@ -325,6 +327,8 @@ impl Builder {
             self.keys = InPartition::default();
             return None;
         };
+        self.plan.refers |=
+            numbers.has_bytes && self.plan.bytes.get(image.clone()).is_some_and(reference::is_in);
         let group = self.plan.groups.len().saturating_sub(1);
         let act = act_with(&write.act, Image::Ready(image));
         self.plan.rows.push(EncodedRow {
@@ -355,6 +359,8 @@ impl Builder {
                 return Err(model::too_large(size));
             }
         }
+        self.plan.refers |=
+            properties.iter().any(|(_, value)| value.as_bytes().is_some_and(reference::is_in));
         // Text takes half of what was counted for it.
         let values = size / 2;
         let key = self.add_key(keys, values);

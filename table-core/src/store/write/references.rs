@@ -2,35 +2,59 @@
 
 use std::collections::BTreeMap;
 
-use super::apply::{New, Writing};
+use super::apply::{AppliedRow, New, Writing};
+use super::contents::Of;
 use super::encoded::{EncodedRow, Image, Prepared};
 use crate::contents::{BlobId, reference};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::Refused;
+use crate::row::Row;
+use crate::row::view::RowView;
+use crate::store::blobs::{not_here, properties_with};
 use crate::store::lmdb;
 
-/// For each blob, how many references more it has than before, and how long the new ones say that it is.
+/// What becomes of the references to each blob.
 #[derive(Debug, Default)]
 pub(in crate::store) struct References {
-    pub(in crate::store) blobs: BTreeMap<BlobId, (i64, Option<u64>)>,
+    pub(in crate::store) blobs: BTreeMap<BlobId, Referred>,
     /// Whether one of those that come stands before a value that is sealed.
     pub(in crate::store) has_sealed: bool,
 }
 
+/// What becomes of the references to one blob.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::store) struct Referred {
+    /// How many more it has than before.
+    pub(in crate::store) more: i64,
+    /// How long the new ones say that it is.
+    pub(in crate::store) length: Option<u64>,
+    /// The place in the plan of the first row that comes with one.
+    pub(super) by: usize,
+}
+
+impl Referred {
+    /// How many references come, or go.
+    pub(in crate::store) fn count(&self) -> u32 {
+        u32::try_from(self.more.unsigned_abs()).unwrap_or(u32::MAX)
+    }
+}
+
 impl References {
-    /// Takes in those of a row that comes.
-    fn come(&mut self, row: &[u8]) {
+    /// Takes in those of a row that comes, which has this place in its plan.
+    fn come(&mut self, row: &[u8], by: usize) {
         let Self { blobs, has_sealed } = self;
         reference::each_in(row, |at, id, length| {
-            let (count, said) = blobs.entry(id).or_default();
-            *count += 1;
-            *said = Some(length);
+            let referred = blobs.entry(id).or_default();
+            // The first row of an entity's is its own.
+            let by = if referred.length.is_some() { referred.by } else { by };
+            *referred = Referred { more: referred.more + 1, length: Some(length), by };
             *has_sealed |= reference::is_sealed(row, at);
         });
     }
 
     /// Takes in those of a row that goes.
     pub(in crate::store) fn go(&mut self, row: &[u8]) {
-        reference::each_in(row, |_, id, _| self.blobs.entry(id).or_default().0 -= 1);
+        reference::each_in(row, |_, id, _| self.blobs.entry(id).or_default().more -= 1);
     }
 }
 
@@ -39,29 +63,63 @@ impl Writing<'_, '_> {
     pub(super) fn references(&self, plan: &Prepared) -> Result<References> {
         let mut references = References::default();
         for index in 0..plan.rows.len() + plan.additions.len() {
-            let row = plan.rows.get(index);
-            let ready = || match row.and_then(|row| row.act.content()) {
-                Some(Image::Ready(range)) => plan.image(range),
-                _ => &[],
-            };
             // What is put without a look is in nothing's place.
-            if row.is_some_and(EncodedRow::is_blind) {
-                references.come(ready());
+            if plan.rows.get(index).is_some_and(EncodedRow::is_blind) {
+                references.come(self.coming(plan, index), index);
                 continue;
             }
             // A row that a plan only looks at keeps what it refers to.
-            let new = match self.scratch.applied.get(index).and_then(super::apply::AppliedRow::coming) {
+            match self.scratch.applied.get(index).and_then(AppliedRow::coming) {
                 None | Some(New::Kept) => continue,
-                Some(New::Nothing) => &[],
-                Some(New::FromPlan) => ready(),
-                Some(New::Scratch(range)) => self.scratch.rows.get(range.clone()).unwrap_or_default(),
-            };
+                Some(New::Nothing | New::FromPlan | New::Scratch(_)) => {}
+            }
             let Some((.., key)) = plan.target(index) else { continue };
             if let Some(old) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? {
                 references.go(old);
             }
-            references.come(new);
+            references.come(self.coming(plan, index), index);
         }
         Ok(references)
+    }
+
+    /// The bytes that are to be put for the row of this place in a plan; none, if it goes.
+    fn coming<'p>(&'p self, plan: &'p Prepared, index: usize) -> &'p [u8] {
+        let row = plan.rows.get(index);
+        let ready = || match row.and_then(|row| row.act.content()) {
+            Some(Image::Ready(range)) => plan.image(range),
+            _ => &[],
+        };
+        if row.is_some_and(EncodedRow::is_blind) {
+            return ready();
+        }
+        match self.scratch.applied.get(index).map(|applied| &applied.new) {
+            Some(New::FromPlan) => ready(),
+            Some(New::Scratch(range)) => self.scratch.rows.get(range.clone()).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+
+    /// Names the row that was to come to refer to a blob, and its property, in the error that it can't.
+    #[cold]
+    pub(super) fn refuse_reference(&self, plan: &Prepared, Of { id, by }: Of, error: Error) -> Refused {
+        let error = match self.property_with(plan, by, id) {
+            Some(name) if error.kind() == ErrorKind::BlobGone => {
+                not_here(id, self.blobs.identity, Some(&name))
+            }
+            _ => error,
+        };
+        match plan.additions.get(by.wrapping_sub(plan.rows.len())) {
+            Some(addition) => plan.locate_addition(error, addition),
+            None => plan.locate(error, by),
+        }
+    }
+
+    /// The property of a row that is to come which refers to a blob.
+    fn property_with(&self, plan: &Prepared, index: usize, id: BlobId) -> Option<String> {
+        let (group, _, key) = plan.target(index)?;
+        let row = Row::parse(self.coming(plan, index)).ok()?;
+        let dict = self.dict_for(self.touched_by(plan, group)?, &row).ok()?;
+        let found = properties_with(&RowView::new(key, row, &*dict, false), |found| found == id);
+        found.into_iter().next().map(|(name, _)| name)
     }
 }

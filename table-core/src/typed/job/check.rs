@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::blobs::open_blobs;
 use super::look::{At, Wrong};
 use super::report::CopyReport;
 use super::{recount, relist};
@@ -20,7 +21,8 @@ const ROWS: usize = 500;
 impl<E: Entity> Table<E> {
     /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready, wherever they lie:
     /// none may be missing, none may say anything else, and none may be of no entity. What is still to
-    /// [follow](crate::Store::unsettled) is not wrong. Summaries and index lists are compared, too. A raw write of a row may break that, or
+    /// [follow](crate::Store::unsettled) is not wrong. Summaries and index lists are compared, too, and each blob that an entity
+    /// holds must be in the store. A raw write of a row may break that, or
     /// a program that did not know an index.
     ///
     /// It goes once over the table, and over the others where copies lie, a few hundred rows in each snapshot, and holds up
@@ -83,6 +85,7 @@ impl<E: Entity> Table<E> {
     /// Goes over the tables once.
     fn go_over(&self, report: &mut CopyReport) -> Result<()> {
         open_pending::<E>(self.dynamic())?;
+        open_blobs::<E>(self.dynamic())?;
         for (number, there) in self.dynamic().family().iter().enumerate() {
             self.go_over_one((number, there), report)?;
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::blobs::Blobless;
 use super::report::{CopyReport, LOST, MISSING, ORPHAN, OUTDATED, STALE, TAKEN, UNSAID};
 use super::sweep;
 use crate::error::{Error, ErrorKind, Result};
@@ -35,12 +36,13 @@ pub(super) struct Wrong {
     pub(super) entities: BTreeSet<(String, String)>,
     pub(super) holders: BTreeSet<(String, String)>,
     pub(super) orphans: Vec<Orphan>,
+    pub(super) blobless: Blobless,
 }
 
 impl Wrong {
     /// How many there are.
     pub(super) fn rows(&self) -> u64 {
-        let rows = self.entities.len() + self.holders.len() + self.orphans.len();
+        let rows = self.entities.len() + self.holders.len() + self.orphans.len() + self.blobless.len();
         u64::try_from(rows).unwrap_or(u64::MAX)
     }
 }
@@ -238,6 +240,7 @@ impl At<'_> {
         report: &mut CopyReport,
         wrong: &mut Wrong,
     ) -> Result<()> {
+        self.look_at_blobs(E::SCHEMA, view, report, wrong)?;
         let unknown = unknown(view, E::SCHEMA)?;
         let own = (partition, row);
         let mut is_wrong = false;

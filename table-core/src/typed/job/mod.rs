@@ -3,6 +3,7 @@
 //! How far a job is lies in the store, and each step writes it in the transaction of its rows. So a job that is dropped, or
 //! whose process is killed, goes on from there when anybody asks for it again, and no row is done twice.
 
+mod blobs;
 mod check;
 mod convert;
 mod delete;

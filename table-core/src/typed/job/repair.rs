@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use crate::hash::xxh3_64;
 
+use super::blobs::open_blobs;
 use super::check::{as_stored, is_summary, open_pending};
 use super::look::{At, Wrong};
 use super::recount::Recount;
@@ -19,11 +20,13 @@ use super::{Job, Made, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Lanes, Loader, StepSize};
 use crate::handle::table::DynamicTable;
+use crate::model::IfMatch;
 use crate::plan::Epoch;
 use crate::query::Query;
 use crate::schema::{self, Schema, Standing};
 use crate::sealing::SealedAt;
 use crate::typed::change::Change;
+use crate::typed::change::before::is_closed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
@@ -35,7 +38,8 @@ const PASSES: u64 = 3;
 
 impl<E: Entity> Table<E> {
     /// A job that makes every copy right again that [`check`](Self::check) finds wrong: what is missing or stale is written as the
-    /// entity says, and orphans go; summaries and index lists are made to say what the entities do. What two entities both
+    /// entity says, and orphans go; summaries and index lists are made to say what the entities do; a field that refers to a blob
+    /// which the store does not have, another store's mostly, becomes the empty blob. What two entities both
     /// claim in a unique index stays wrong.
     ///
     /// It goes over the rows in steps, beside those who read and write; a summary and the lists of an index are compared in
@@ -120,9 +124,15 @@ struct Repair<E> {
 /// The number of a table, and the keys of a row there.
 type Place = (usize, String, String);
 
-/// Where the number of what is wrong in a pass stands among the counts, and that of what was mended.
-const WRONG: usize = COUNTS;
-const MENDED: usize = COUNTS + 1;
+/// Where the number of what is wrong in a pass stands among the counts, and that of what was mended. Behind them stand the
+/// counts of the report that came to it later.
+const WRONG: usize = 12;
+const MENDED: usize = 13;
+
+/// Where a count of the report stands.
+fn place_of(number: usize) -> usize {
+    if number < WRONG { number } else { number + 2 }
+}
 
 impl<E: Entity> Repair<E> {
     fn new() -> Self {
@@ -168,7 +178,7 @@ impl<E: Entity> Repair<E> {
         // What is wrong still was so in the first pass.
         if at.stamp == 0 {
             for (number, count) in delta.counts().into_iter().enumerate() {
-                add(number, *count);
+                add(place_of(number), *count);
             }
             self.found = delta.problems;
         }
@@ -227,13 +237,24 @@ impl<E: Entity> Repair<E> {
                 self.handed.push(place);
             }
         }
-        for (partition, row) in &wrong.holders {
+        for (partition, row) in wrong.holders.iter().filter(|keys| !wrong.blobless.has(keys)) {
             let change = Change::<E>::Update(Box::new(|_| {}));
             let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), change).holding_anew();
             self.hand_over(table, (partition, row), attempt, loader)?;
         }
-        // Of one that is written anew with what it holds, the copies are for the next pass.
-        for (partition, row) in wrong.entities.difference(&wrong.holders) {
+        wrong.blobless.each(|changes, etag| {
+            let keys = (changes.partition_key(), changes.row_key());
+            let change = Change::<E>::Set(changes, IfMatch::ETag(etag));
+            let attempt = EntityAttempt::new(Key::<E>::stored(keys.0, keys.1), change);
+            match self.hand_over(table, keys, attempt, loader) {
+                // Whose values can't be opened stays as it is.
+                Err(error) if is_closed(&error) => Ok(()),
+                done => done,
+            }
+        })?;
+        // Of one that is written anew, the copies are for the next pass.
+        let entities = wrong.entities.difference(&wrong.holders);
+        for (partition, row) in entities.filter(|keys| !wrong.blobless.has(keys)) {
             let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Refile);
             self.hand_over(table, (partition, row), attempt, loader)?;
         }
@@ -297,6 +318,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         super::check_converted::<E>(table)?;
         driver::standing(Together::alone(table), E::SCHEMA, true)?;
         open_pending::<E>(table)?;
+        open_blobs::<E>(table)?;
         if jobs.job(&self.name())?.is_none_or(|begun| begun.asked != self.asked) {
             let begun = JobRecord::new(Self::total(table)?, self.asked.clone());
             jobs.keep(&self.name(), Some(&begun))?;
@@ -372,7 +394,11 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
                     return Ok(Made::Rows(None, Some(epoch)));
                 }
                 let mut again = JobRecord { phase: 0, done: 0, stamp: at.stamp + 1, ..at.clone() };
-                again.counts.truncate(COUNTS);
+                for of_pass in [WRONG, MENDED] {
+                    if let Some(count) = again.counts.get_mut(of_pass) {
+                        *count = 0;
+                    }
+                }
                 again
             }
         };
@@ -397,8 +423,8 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
     fn tell(&mut self, now: &JobRecord, report: &mut CopyReport) {
         self.refused.clear();
         self.left_out.clear();
-        for (count, known) in report.counts().into_iter().zip(&now.counts) {
-            *count = *known;
+        for (number, count) in report.counts().into_iter().enumerate() {
+            *count = now.counts.get(place_of(number)).copied().unwrap_or_default();
         }
         report.mended = now.changed;
         report.name(self.found.drain(..));

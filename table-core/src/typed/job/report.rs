@@ -5,7 +5,7 @@ use std::fmt;
 /// The most that a report names.
 const NAMED: usize = 1_000;
 /// How many numbers a report has, but for what was mended.
-pub(super) const COUNTS: usize = 12;
+pub(super) const COUNTS: usize = 13;
 
 /// What a check of a table's copies has found, or a repair has mended; see [`Table::check`](crate::Table::check).
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,9 @@ pub struct CopyReport {
     /// Parts of wide entities that are missing, or are other rows. What they held is lost: [`Table::delete`](crate::Table::delete) removes what is
     /// left of the entity, and a repair the copies that only the part led to; then it can be inserted anew. A part that no head speaks of is an orphan.
     pub lost_parts: u64,
+    /// Fields of entities that refer to a blob which the store does not have: another store's, that a former build took in.
+    /// A repair sets them to the empty blob.
+    pub missing_blobs: u64,
     /// How many of all these were mended.
     pub mended: u64,
     /// The first thousand of what is wrong, each as table, partition key, row key and what it is. Of a repair that others
@@ -53,7 +56,7 @@ pub struct CopyProblem {
     pub partition: String,
     /// The row key of the copy.
     pub row: String,
-    /// The index.
+    /// The index; of a blob that is missing, the property.
     pub index: &'static str,
     /// What is wrong.
     pub what: &'static str,
@@ -75,6 +78,7 @@ impl CopyReport {
             + self.mislisted
             + self.outdated
             + self.lost_parts
+            + self.missing_blobs
     }
 
     /// What it has counted, but for what was mended.
@@ -92,6 +96,7 @@ impl CopyReport {
             &mut self.mislisted,
             &mut self.outdated,
             &mut self.lost_parts,
+            &mut self.missing_blobs,
         ]
     }
 
@@ -115,6 +120,7 @@ impl CopyReport {
             UNLISTED => &mut self.unlisted,
             MISLISTED => &mut self.mislisted,
             OUTDATED => &mut self.outdated,
+            NO_BLOB => &mut self.missing_blobs,
             LOST | TAKEN | UNSAID => &mut self.lost_parts,
             _ => &mut self.orphans,
         };
@@ -132,6 +138,8 @@ pub(super) const MISCOUNTED: &str = "the summary does not say what its entities 
 pub(super) const UNLISTED: &str = "an entity is not on the list";
 pub(super) const MISLISTED: &str = "the list is damaged, or has an id of no entity that is to be there";
 pub(super) const OUTDATED: &str = "what it holds of another entity is not what that says";
+pub(super) const NO_BLOB: &str = "the property refers to a blob that the store does not have, another store's mostly: a repair empties \
+                                  it, or hold what `Store::import_blob` gives";
 pub(super) const LOST: &str =
     "the part is missing, and what it held is lost: delete the entity, repair, and insert it anew";
 pub(super) const TAKEN: &str = "another row lies where the part is to be: move that, and put the entity anew";
@@ -154,6 +162,9 @@ impl fmt::Display for CopyReport {
         }
         if self.outdated > 0 {
             write!(f, "; {} that hold what others said before", self.outdated)?;
+        }
+        if self.missing_blobs > 0 {
+            write!(f, "; {} blobs that the store does not have", self.missing_blobs)?;
         }
         if self.lost_parts > 0 {
             write!(f, "; {} lost parts", self.lost_parts)?;

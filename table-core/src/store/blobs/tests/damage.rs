@@ -23,7 +23,8 @@ fn filled(store: &Store) {
         files.put(name, &bytes).unwrap();
     }
     store.container("other").unwrap().put("small", b"another").unwrap();
-    ask(store, BlobTask::Stage(BlobContent::of(BlobId::new(), 0, "video/mp4", &bytes(70_000, 4)))).unwrap();
+    ask(store, BlobTask::Stage(BlobContent::of(BlobId::new(&[1; 16]), 0, "video/mp4", &bytes(70_000, 4))))
+        .unwrap();
 }
 
 /// Every record of the blobs' database.
@@ -217,7 +218,7 @@ fn a_blob_is_not_put_on_the_wrong_side_of_a_damaged_key() {
         let task = |number: &u32| BlobTask::Put {
             container,
             name: name(*number),
-            content: BlobContent::of(BlobId::new(), 0, "", b"more"),
+            content: BlobContent::of(BlobId::new(&[1; 16]), 0, "", b"more"),
             is_new: true,
         };
         match store.backend().clone().blobs().unwrap().carry_out(some.iter().map(task).collect()) {

@@ -20,7 +20,7 @@ fn what_has_come_of_an_upload_that_stands_still_is_removed_and_it_can_not_go_on(
     let hour = u64::try_from(UPLOAD_STANDS.as_nanos() / 100).unwrap();
     let begun = Ticks::now().get();
     set_clock(begun);
-    let (one, other) = (BlobId::new(), BlobId::new());
+    let (one, other) = (BlobId::new(&[1; 16]), BlobId::new(&[1; 16]));
     ask(&store, stage(one, 0, 2 * SEGMENT)).unwrap();
     ask(&store, stage(other, 0, 2 * SEGMENT)).unwrap();
     // The second goes on within the hour.
@@ -55,7 +55,7 @@ fn a_container_of_another_store_is_none() {
     let films = container(&one);
     container(&other);
     let put = |name: &str| {
-        let content = BlobContent::new("video/mp4", &[1]);
+        let content = BlobContent::new(&[1; 16], "video/mp4", &[1]);
         BlobTask::Put { container: films, name: name.into(), content, is_new: true }
     };
     ask(&one, put("film")).unwrap();
