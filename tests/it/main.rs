@@ -9,6 +9,7 @@
     reason = "a test that fails panics"
 )]
 
+mod another_store;
 mod architecture;
 mod blind;
 mod blobs;

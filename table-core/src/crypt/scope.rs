@@ -1,7 +1,9 @@
 //! Scopes: the values that share a data key.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -12,8 +14,15 @@ pub use crate::schema::KeyScope;
 ///
 /// Made by [`store`](Self::store), and by [`DynamicTable::key_scope`](crate::DynamicTable::key_scope) and
 /// [`partition_key_scope`](crate::DynamicTable::partition_key_scope), which know the table's number.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Scope(Box<[u8]>);
+///
+/// One that a table's handle made is of that table's store: another one refuses to rotate or to shred by it. Scopes are
+/// compared by what they say, whoever made them.
+#[derive(Clone)]
+pub struct Scope {
+    bytes: Box<[u8]>,
+    /// The identity of the store that it is of, if a table's handle made it.
+    of: Option<[u8; 16]>,
+}
 
 const STORE: u8 = 0;
 const TABLE: u8 = 1;
@@ -22,16 +31,35 @@ const PARTITION: u8 = 2;
 impl Scope {
     /// The store's scope.
     pub fn store() -> Self {
-        Self(Box::new([STORE]))
+        Self::said(&[STORE])
+    }
+
+    fn said(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.into(), of: None }
+    }
+
+    /// The same scope, of the store of this identity.
+    pub(crate) fn of_store(self, identity: Option<&[u8; 16]>) -> Self {
+        Self { of: identity.copied(), ..self }
+    }
+
+    /// Refuses one of another store than that of this identity: its table may be any other here.
+    pub(crate) fn check_of(&self, identity: &[u8; 16]) -> Result<()> {
+        if self.of.is_none_or(|of| of == *identity) {
+            return Ok(());
+        }
+        let because =
+            format!("the scope, {self}, is of a table of another store; take it of this store's table");
+        Err(Error::new(ErrorKind::TableNotFound).because(because))
     }
 
     pub(crate) fn table(table: u32) -> Self {
-        Self(KeyScope::Table.bytes(table, "").into())
+        Self::said(&KeyScope::Table.bytes(table, ""))
     }
 
     pub(crate) fn partition(table: u32, partition: &str) -> Result<Self> {
         check_partition(partition)?;
-        Ok(Self(KeyScope::Partition.bytes(table, partition).into()))
+        Ok(Self::said(&KeyScope::Partition.bytes(table, partition)))
     }
 
     /// The scope of these stored bytes; `None` if they are no scope's.
@@ -41,16 +69,16 @@ impl Scope {
             [PARTITION, _, _, _, _, partition @ ..] => std::str::from_utf8(partition).is_ok(),
             _ => false,
         };
-        right.then(|| Self(bytes.into()))
+        right.then(|| Self::said(bytes))
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
     }
 
     /// The table's number, unless the scope is the store's.
     pub fn table_number(&self) -> Option<u32> {
-        match &*self.0 {
+        match &*self.bytes {
             [_, a, b, c, d, ..] => Some(u32::from_be_bytes([*a, *b, *c, *d])),
             _ => None,
         }
@@ -58,10 +86,36 @@ impl Scope {
 
     /// The partition key, if the scope is one partition's.
     pub fn partition_key(&self) -> Option<&str> {
-        match &*self.0 {
+        match &*self.bytes {
             [PARTITION, _, _, _, _, partition @ ..] => std::str::from_utf8(partition).ok(),
             _ => None,
         }
+    }
+}
+
+impl PartialEq for Scope {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for Scope {}
+
+impl PartialOrd for Scope {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Scope {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bytes.cmp(&other.bytes)
+    }
+}
+
+impl Hash for Scope {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
     }
 }
 

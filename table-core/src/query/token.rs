@@ -67,7 +67,7 @@ impl Continuation {
     /// The place to go on from, if the token is of this query.
     pub(crate) fn resume(&self, fingerprint: u64) -> Result<Position<'_>, Error> {
         if self.fingerprint != fingerprint {
-            return Err(error("the token belongs to another query or another table"));
+            return Err(error("the token belongs to another query, another table or another store"));
         }
         Ok(Position { partition: &self.partition, row: &self.row, remaining: self.remaining })
     }
@@ -363,7 +363,7 @@ mod tests {
         let error = held.resume(8).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidContinuation);
         assert!(
-            error.to_string().ends_with("the token belongs to another query or another table"),
+            error.to_string().ends_with("the token belongs to another query, another table or another store"),
             "{error}"
         );
     }

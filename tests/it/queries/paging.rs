@@ -90,7 +90,7 @@ fn a_token_of_another_query_or_table_is_refused() {
         assert_eq!(
             error.to_string(),
             format!(
-                "cannot query table `{}`: the token belongs to another query or another table",
+                "cannot query table `{}`: the token belongs to another query, another table or another store",
                 table.name()
             )
         );

@@ -179,3 +179,29 @@ impl Rows for table_core::DynamicTable {
         self.query(&table_core::Query::new()).unwrap().map(Result::unwrap).collect()
     }
 }
+
+/// The ordinary way to it: entities are copied as they were read.
+#[test]
+fn a_loop_that_copies_entities_leaves_the_target_as_it_was() {
+    let scratch = Scratch::new();
+    let [from, to] = ["from", "to"].map(|name| Store::open(scratch.path().join(name)).unwrap());
+    let (staff, copies) = (from.table::<Employee>().unwrap(), to.table::<Employee>().unwrap());
+    for id in 0..3 {
+        let photo = from.upload("image/jpeg", &b"abc"[..]).unwrap();
+        staff.insert(&employee(id, photo)).unwrap();
+    }
+    for found in staff.all() {
+        assert_refused(copies.insert(&found.unwrap()), &["`Photo`"]);
+    }
+    assert_eq!(copies.all().count(), 0);
+    assert_sound(&to);
+    let photo = to.upload("image/jpeg", &b"own"[..]).unwrap();
+    copies.insert(&employee(1, photo)).unwrap();
+    assert_sound(&to);
+    copies.put(&employee(0, Blob::default())).unwrap();
+    copies.delete(key(1), IfMatch::Any).unwrap();
+    to.drop_table("Company").unwrap();
+    to.reclaim().unwrap();
+    assert_sound(&to);
+    assert!(to.stats().unwrap().reclaim_failure.is_none());
+}

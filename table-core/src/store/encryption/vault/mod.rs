@@ -191,7 +191,11 @@ impl Encryption {
     /// Gives a scope a new key, which seals from now on. The old one goes on to open what it sealed, until all that
     /// is sealed anew and the old key is [destroyed](Self::destroy).
     pub fn rotate(&self, scope: &Scope) -> Result<KeyHandle> {
-        self.vault.add(scope, Add::Always).map_err(|error| error.attempted("rotate a data key"))
+        let rotate = || {
+            scope.check_of(&self.vault.identity)?;
+            self.vault.add(scope, Add::Always)
+        };
+        rotate().map_err(|error: Error| error.attempted("rotate a data key"))
     }
 
     /// Gives every scope that has a key a new one; returns how many. Each is a transaction of its own. A scope whose
@@ -294,8 +298,11 @@ impl Encryption {
     ///
     /// Values that are written in the scope later get a new key. A value that another thread is just about to write with a
     /// destroyed key is lost as well.
+    ///
+    /// A scope of a table of another store is [`TableNotFound`](ErrorKind::TableNotFound), and destroys nothing.
     pub fn shred(&self, scope: &Scope) -> Result<u64> {
         let shred = || {
+            scope.check_of(&self.vault.identity)?;
             self.flush_data()?;
             self.vault.renew(Doomed::All(scope)).map(|renewed| renewed.destroyed())
         };
