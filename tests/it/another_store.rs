@@ -105,10 +105,10 @@ fn an_etag_of_another_store_is_of_no_version() {
         ErrorKind::ConditionNotMet,
         &of_it,
     );
-    assert_refused(others.delete(key(1), etag), ErrorKind::ConditionNotMet, &of_it);
+    assert_refused(others.delete_if(key(1), etag), ErrorKind::ConditionNotMet, &of_it);
     let raw = others.dynamic().raw();
-    assert_refused(raw.delete("Sales", "empid_000001", etag), ErrorKind::ConditionNotMet, &of_it);
-    let egt = others.egt(Employee::partition("Sales")).insert(&employee(9)).delete(key(1), etag).commit();
+    assert_refused(raw.delete_if("Sales", "empid_000001", etag), ErrorKind::ConditionNotMet, &of_it);
+    let egt = others.egt(Employee::partition("Sales")).insert(&employee(9)).delete_if(key(1), etag).commit();
     assert_refused(egt, ErrorKind::ConditionNotMet, &of_it);
     assert_eq!(others.all().count(), 5);
 }
@@ -200,7 +200,7 @@ fn a_sealed_value_opens_in_its_own_store_alone() {
     let Two { here, there, staff, others, .. } = two();
     let row = staff.dynamic().raw().get("Sales", "empid_000001").unwrap().unwrap();
     let raw = others.dynamic().raw();
-    raw.insert_or_replace(&row).unwrap();
+    raw.put(&row).unwrap();
     let found = others.get(key(1)).map(drop).unwrap_err();
     println!("{found}");
     assert!([ErrorKind::DecryptionFailed, ErrorKind::KeyUnavailable].contains(&found.kind()), "{found}");

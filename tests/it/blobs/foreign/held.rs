@@ -108,10 +108,10 @@ fn every_write_that_takes_the_reference_away_works() {
 
         staff.put(&employee(1, Blob::default())).unwrap();
         assert_named(&store, 4);
-        staff.delete(key(4), IfMatch::Any).unwrap();
+        staff.delete(key(4)).unwrap();
         assert_named(&store, 2);
         let raw = staff.dynamic().raw();
-        raw.delete("Sales", "name_n3_000003", IfMatch::Any).unwrap();
+        raw.delete("Sales", "name_n3_000003").unwrap();
         let empty = DynamicEntity::new("Sales", "empid_000003").with("Photo", Vec::new());
         raw.merge(&empty, IfMatch::Any).unwrap();
         assert_sound(&store);
@@ -156,7 +156,7 @@ fn a_repair_empties_the_fields() {
         }
         // A copy that is missing, and one that says something else, of entities that are to be emptied.
         let raw = staff.dynamic().raw();
-        raw.delete("Sales", "name_n1_000001", IfMatch::Any).unwrap();
+        raw.delete("Sales", "name_n1_000001").unwrap();
         let stale = DynamicEntity::new("Sales", "name_n2_000002").with("Name", "other");
         raw.merge(&stale, IfMatch::Any).unwrap();
         let report = staff.repair().unwrap().run().unwrap();
@@ -249,7 +249,7 @@ fn parts_of_wide_entities_and_rows_of_no_struct_are_named_and_mended() {
     let notes = store.dynamic_table("Notes").unwrap();
     notes.merge(&DynamicEntity::new("p", "1").with("Text", "other"), IfMatch::Any).unwrap();
     assert_eq!(named(&store).len(), 1);
-    notes.delete("p", "1", IfMatch::Any).unwrap();
+    notes.delete("p", "1").unwrap();
     assert_sound(&store);
 }
 
@@ -285,7 +285,7 @@ fn a_sealed_field_is_emptied_and_sealed() {
     forge.close();
     assert_eq!(of_one.len(), 2);
     let store = open();
-    store.table::<Patient>().unwrap().delete(Patient::key("a", 1), IfMatch::Any).unwrap();
+    store.table::<Patient>().unwrap().delete(Patient::key("a", 1)).unwrap();
     drop(store);
     // The rows come back, and the blob does not.
     let forge = Forge::open(&path);

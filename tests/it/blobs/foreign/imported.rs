@@ -59,7 +59,7 @@ fn an_import_is_refused_where_the_blob_is_not_and_empty_fields_need_none() {
     assert_eq!(error.kind(), ErrorKind::BlobGone);
     assert!(error.to_string().starts_with("cannot import a blob"), "{error}");
     assert!(error.to_string().contains("another store"), "{error}");
-    from.table::<Employee>().unwrap().delete(key(900_001), IfMatch::Any).unwrap();
+    from.table::<Employee>().unwrap().delete(key(900_001)).unwrap();
     let error = to.import_blob(&from, &photo).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BlobGone);
     assert!(error.to_string().contains("no entity holds it"), "{error}");

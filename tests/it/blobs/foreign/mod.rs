@@ -84,7 +84,7 @@ fn targets(scratch: &Scratch) -> Vec<Store> {
     for store in [&had, &has] {
         held(store, b"own");
     }
-    had.table::<Employee>().unwrap().delete(key(900_001), IfMatch::Any).unwrap();
+    had.table::<Employee>().unwrap().delete(key(900_001)).unwrap();
     vec![never, named, had, has]
 }
 
@@ -128,7 +128,7 @@ fn a_blob_of_another_store_is_refused_by_every_write() {
         let row = DynamicEntity::new("Sales", "raw").with("Anything", photo);
         let of_raw = ["table `Company`, partition `Sales`, row `raw`", "`Anything`"];
         assert_refused(raw.insert(&row), &of_raw);
-        assert_refused(raw.insert_or_replace(&row), &of_raw);
+        assert_refused(raw.put(&row), &of_raw);
         assert_refused(raw.insert_or_merge(&row), &of_raw);
         assert_refused(raw.merge(&change, IfMatch::Any), &of_one);
         assert_refused(raw.replace(&change, IfMatch::Any), &of_one);
@@ -145,7 +145,7 @@ fn a_blob_of_another_store_is_refused_by_every_write() {
         let report = staff.bulk_insert([fine.clone(), new.clone()]).unwrap();
         assert_eq!(report.failures.len(), 1);
         assert_eq!(report.failures[0].error.kind(), ErrorKind::BlobGone);
-        staff.delete(key(5), IfMatch::Any).unwrap();
+        staff.delete(key(5)).unwrap();
 
         let at = "2014-07-31".parse::<Ticks>().unwrap_or_else(|_| Ticks::now());
         let scans = to.periods::<Scan>().unwrap();
@@ -199,7 +199,7 @@ fn a_loop_that_copies_entities_leaves_the_target_as_it_was() {
     copies.insert(&employee(1, photo)).unwrap();
     assert_sound(&to);
     copies.put(&employee(0, Blob::default())).unwrap();
-    copies.delete(key(1), IfMatch::Any).unwrap();
+    copies.delete(key(1)).unwrap();
     to.drop_table("Company").unwrap();
     to.reclaim().unwrap();
     assert_sound(&to);
