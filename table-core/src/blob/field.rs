@@ -6,7 +6,7 @@ use super::reader::{BlobReader, read_whole};
 use super::{BlobInfo, upload};
 use crate::contents::{BlobId, name, reference};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{BlobMoment, Blobs};
+use crate::executor::BlobMoment;
 use crate::handle::store::Store;
 use crate::model::{EdmType, Value, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -117,7 +117,7 @@ impl Blob {
             let blobs = store.backend().clone().blobs()?;
             let moment = blobs.clone().moment()?;
             let (id, _) = self.0.ok_or_else(nothing)?;
-            let info = info_of(&*blobs, &*moment, id)?;
+            let info = info_of(&blobs.identity(), &*moment, id)?;
             Ok(BlobReader::new(moment, info))
         };
         open().map_err(|error: Error| error.attempted("open a blob"))
@@ -129,7 +129,7 @@ impl Blob {
             let Some((id, _)) = self.0 else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;
             let moment = blobs.clone().moment()?;
-            read_whole(&*moment, &info_of(&*blobs, &*moment, id)?, None)
+            read_whole(&*moment, &info_of(&blobs.identity(), &*moment, id)?, None)
         };
         get().map_err(|error: Error| error.attempted("read a blob"))
     }
@@ -142,10 +142,10 @@ impl From<Blob> for Value {
     }
 }
 
-/// What there is at a moment of a blob that a field refers to.
-pub(super) fn info_of(blobs: &dyn Blobs, moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
+/// What there is at a moment, in the store of this identity, of a blob that a field refers to.
+pub(super) fn info_of(store: &[u8; 16], moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
     moment.blob(id)?.ok_or_else(|| {
-        Error::new(ErrorKind::BlobGone).because(if id.is_made_in(&blobs.identity()) {
+        Error::new(ErrorKind::BlobGone).because(if id.is_made_in(store) {
             "no entity holds it any more: the one that it was read from was changed or deleted meanwhile; read that again"
         } else {
             "it is another store's, and this one does not have it; open it in the store that the entity was read from"

@@ -68,7 +68,7 @@ pub(super) fn bring(to: &Store, from: &Store, id: BlobId, length: u64) -> Result
         return Ok((id, length));
     }
     let moment = there.clone().moment()?;
-    let info = info_of(&*there, &*moment, id)?;
+    let info = info_of(&there.identity(), &*moment, id)?;
     if info.length != length {
         let because = format!("blob {id} is not as long as the reference to it says");
         return Err(Error::new(ErrorKind::Corrupt).because(because));

@@ -14,7 +14,7 @@ use crate::contents::{BlobId, BlobInfo, SEGMENT, length_of, name, reference};
 use crate::crypt::SecretKey;
 use crate::crypt::segments::{OVERHEAD, PLAIN, SegmentCipher, plain_length};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{BlobMoment, Blobs};
+use crate::executor::BlobMoment;
 use crate::handle::store::Store;
 use crate::model::{EdmType, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -89,8 +89,8 @@ impl Held {
     }
 
     /// What there is of the blob, if it is as long as what was sealed.
-    fn info(&self, blobs: &dyn Blobs, moment: &dyn BlobMoment) -> Result<BlobInfo> {
-        let info = info_of(blobs, moment, self.id)?;
+    fn info(&self, store: &[u8; 16], moment: &dyn BlobMoment) -> Result<BlobInfo> {
+        let info = info_of(store, moment, self.id)?;
         if info.length == self.stored {
             return Ok(info);
         }
@@ -186,7 +186,7 @@ impl SealedBlob {
             let blobs = store.backend().clone().blobs()?;
             let moment = blobs.clone().moment()?;
             let held = self.0.as_deref().ok_or_else(nothing)?;
-            let info = held.info(&*blobs, &*moment)?;
+            let info = held.info(&blobs.identity(), &*moment)?;
             let opener = Opener::new(held.cipher(&info.content_type)?);
             Ok(BlobReader::sealed(moment, info, held.length, Box::new(opener)))
         };
@@ -199,7 +199,7 @@ impl SealedBlob {
             let Some(held) = self.0.as_deref() else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;
             let moment = blobs.clone().moment()?;
-            let info = held.info(&*blobs, &*moment)?;
+            let info = held.info(&blobs.identity(), &*moment)?;
             let mut opener = Opener::new(held.cipher(&info.content_type)?);
             read_whole(&*moment, &info, Some(&mut opener))
         };

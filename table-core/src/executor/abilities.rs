@@ -165,7 +165,7 @@ mod tests {
         let range = Range { prefix: "a", digest: 1 };
         let many: Vec<_> = (0..101).map(|at| format!("{at}")).collect();
         let rows = |count: usize| many.iter().take(count).map(|key| removal(key)).collect();
-        let errand = Errand { queue: QueueId { store: 1, number: 1 }, task: Task::Pause(true) };
+        let errand = Errand { queue: QueueId { store: 1, number: 1 }, name: None, task: Task::Pause(true) };
         let source = Source { table: 1, partition: "p".into(), row: "r".into() };
         let intent = Intent::Settle(source, 7);
         let refused = [

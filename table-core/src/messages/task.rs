@@ -93,6 +93,8 @@ pub enum Task {
 pub struct Errand {
     /// The queue.
     pub queue: QueueId,
+    /// Its name, for the errors of those who are not asked by a handle of it.
+    pub name: Option<Arc<str>>,
     /// What is asked.
     pub task: Task,
 }

@@ -163,7 +163,7 @@ impl<T> Queue<T> {
 
     /// Asks several things of the queue, which are done as one.
     fn ask_all(&self, attempted: &'static str, tasks: Vec<Task>) -> Result<Vec<Answer>> {
-        let errands = tasks.into_iter().map(|task| Errand { queue: self.id, task }).collect();
+        let errands = tasks.into_iter().map(|task| Errand { queue: self.id, name: None, task }).collect();
         self.asked(attempted, |queues| queues.carry_out(errands))
     }
 

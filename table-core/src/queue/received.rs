@@ -130,7 +130,8 @@ impl<T> Received<T> {
 
     /// Completing it in a transaction.
     pub(crate) fn errand(&self) -> Errand {
-        Errand { queue: self.queue.id, task: Task::Complete(self.receipt()) }
+        let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
+        Errand { queue, name, task: Task::Complete(self.receipt()) }
     }
 
     fn ask(&self, attempted: &'static str, task: Task) -> Result<Answer> {

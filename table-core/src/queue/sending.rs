@@ -76,7 +76,8 @@ impl<'m, T: Serialize> Message<'m, T> {
     /// The same for a transaction.
     pub(crate) fn errand(&self) -> Result<Errand> {
         let sending = self.sending().map_err(|error| self.queue.named("send to", error))?;
-        Ok(Errand { queue: self.queue.id, task: Task::Send(sending) })
+        let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
+        Ok(Errand { queue, name, task: Task::Send(sending) })
     }
 }
 

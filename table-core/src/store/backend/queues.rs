@@ -22,9 +22,12 @@ const SWEPT_AT_ONCE: usize = 1_000;
 /// The error of an errand to a queue of another store.
 #[cold]
 pub(super) fn strange_queue(errand: &Errand) -> Error {
-    let number = errand.queue.number;
+    let queue = match &errand.name {
+        Some(name) => format!("queue `{}`", name.escape_debug()),
+        None => format!("queue number {}", errand.queue.number),
+    };
     Error::new(ErrorKind::QueueNotFound).because(format!(
-        "queue number {number} is another store's, or of this one before it was opened anew; get a new handle"
+        "{queue} is another store's, or of this one before it was opened anew; get a new handle"
     ))
 }
 
@@ -78,7 +81,7 @@ impl Shared {
         if queue.store == self.number {
             return Ok(queue.number);
         }
-        Err(strange_queue(&Errand { queue, task: Task::Pause(false) }))
+        Err(strange_queue(&Errand { queue, name: None, task: Task::Pause(false) }))
     }
 }
 
@@ -127,7 +130,7 @@ impl Queues for Shared {
             matches!(errand.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
         };
         let may_show = errands.iter().any(comes);
-        if let [Errand { queue, task: Task::Receive { .. } }] = *errands {
+        if let [Errand { queue, task: Task::Receive { .. }, .. }] = *errands {
             // Whoever asks often, and in vain, holds up no writer.
             let number = self.own_queue(queue)?;
             if self.look(|view, _| view.shows_some(number, clock()))? != Some(true) {

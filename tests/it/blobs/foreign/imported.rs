@@ -6,7 +6,7 @@ use std::sync::Arc;
 use integration_tests::Scratch;
 use table_core::blob::{Blob, SealedBlob};
 use table_core::crypt::MemoryKeys;
-use table_core::{Entity, ErrorKind, IfMatch, Store, Stored};
+use table_core::{Entity, ErrorKind, Store, Stored};
 
 use super::{Employee, assert_refused, employee, held, key};
 use crate::blobs::{assert_sound, bytes};

@@ -30,7 +30,7 @@ fn queues(store: &Store) -> &dyn Queues {
 }
 
 fn ask(store: &Store, queue: QueueId, tasks: Vec<Task>) -> Result<Vec<Answer>> {
-    queues(store).carry_out(tasks.into_iter().map(|task| Errand { queue, task }).collect())
+    queues(store).carry_out(tasks.into_iter().map(|task| Errand { queue, name: None, task }).collect())
 }
 
 fn sending(text: &str) -> Sending {
