@@ -282,6 +282,11 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// Whether both say one value: a number that was written before its field grew is the same number.
+    pub(crate) fn says_same(self, other: ValueRef<'_>) -> bool {
+        self == other || self.as_i64().is_some_and(|number| other.as_i64() == Some(number))
+    }
+
     /// The number, if the value is a double.
     pub fn as_f64(self) -> Option<f64> {
         match self {

@@ -309,6 +309,20 @@ impl Schema {
         false
     }
 
+    /// Whether a field of its key is kept in copies under a name that the entity's own row never has: only they tell whether
+    /// they were written before the property had its name.
+    pub(crate) const fn renames_key(&self) -> bool {
+        let (mut fields, mut at) = (self.fields, 0);
+        while let [field, rest @ ..] = fields {
+            if field.was.is_some() && self.place().gives_back(at) {
+                return true;
+            }
+            fields = rest;
+            at += 1;
+        }
+        false
+    }
+
     /// Whether a field has a default that stands for it where a row lacks it.
     pub(crate) fn has_defaults(&self) -> bool {
         self.fields.iter().any(|field| field.absent.is_some())

@@ -406,10 +406,7 @@ fn says_the_same(
     (copied, view): (&Noted, &RowView<'_>),
 ) -> Result<bool> {
     let is_same = |field: usize| match (noted.get(field), copied.get(field)) {
-        (Some(own), Some(copy)) => {
-            // A number that was written before its field grew says the same.
-            own == copy || own.as_i64().is_some_and(|number| copy.as_i64() == Some(number))
-        }
+        (Some(own), Some(copy)) => own.says_same(copy),
         // It has a default that only the struct knows.
         (None, _) => true,
         (Some(_), None) => false,

@@ -47,7 +47,7 @@ pub(super) fn read(
         row
     } else {
         decode(subject, view)?;
-        Row::read(view, subject.facts().schema, &found(subject)?)?
+        Row::read(view, subject.facts(), &found(subject)?)?
     };
     Ok(row.of(version))
 }
@@ -81,6 +81,7 @@ pub(super) fn read_unopened(
     }
     check_kind(view, schema.tag(None))?;
     let values = unopened::read_of(schema, facts.elements, view)?;
+    let is_exact = is_exact && !facts.renames_key;
     let row =
         Row { is_exact, unknown: unknown(view, schema)?, of_parts: of_parts(view, schema)?, sealed: None };
     Ok(Kept { values, ..row.of(version) })
@@ -119,11 +120,11 @@ impl Kept {
         (view, version): (&RowView<'_>, Version),
         former: Option<Row>,
     ) -> Result<Self> {
-        let Facts { schema, counts_some, .. } = subject.facts();
+        let facts @ Facts { schema, counts_some, .. } = subject.facts();
         let values = found(subject)?;
         let row = match former {
             Some(row) => row,
-            None => Row::read(view, schema, &values)?,
+            None => Row::read(view, facts, &values)?,
         };
         let indexes = 0..schema.indexes.len();
         let without = indexes.clone().filter(|index| !subject.has_row(FOUND, *index)).collect();
@@ -212,12 +213,13 @@ impl Row {
     }
 
     /// Compares the row with the values that were read from it.
-    fn read(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<Self> {
+    fn read(view: &RowView<'_>, facts: &Facts, values: &Values<'_>) -> Result<Self> {
+        let schema = facts.schema;
         let mut sealed = SealedFields::default();
         // What is opened is no longer what is stored.
         if !schema.seals() && are_as_written(view, schema, values) {
             let (unknown, of_parts) = (Vec::new(), schema.parts.iter().map(|_| Unknown::new()).collect());
-            return Ok(Self { is_exact: true, unknown, of_parts, sealed: Some(sealed) });
+            return Ok(Self { is_exact: !facts.renames_key, unknown, of_parts, sealed: Some(sealed) });
         }
         let fields = schema.fields;
         let (mut stored, mut same) = (0, 0);
@@ -246,7 +248,7 @@ impl Row {
         let mut unknown = if has_more { unknown(view, schema)? } else { Vec::new() };
         let known = unknown.len();
         unknown.retain(|(name, _)| !schema.gone.contains(&&**name));
-        is_exact &= known == unknown.len();
+        is_exact &= known == unknown.len() && !facts.renames_key;
         Ok(Self { is_exact, unknown, of_parts, sealed: Some(sealed) })
     }
 }
@@ -265,7 +267,7 @@ fn are_as_written(view: &RowView<'_>, schema: &'static Schema, values: &Values<'
 }
 
 /// Whether a row has a property under the name that it had before.
-fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
+pub(in crate::typed) fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was) {
         if view.get(was)?.is_some() {
             return Ok(true);

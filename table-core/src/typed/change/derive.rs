@@ -288,7 +288,7 @@ pub(in crate::typed) fn outdated(
 ) -> Result<Vec<&'static str>> {
     let held = hold::hold(of, None, values, &Known::at(together, moment), true)?;
     let mut names = Vec::new();
-    for holding in held.iter().filter(|holding| !holding.is_in(values)) {
+    for holding in held.iter().filter(|holding| !holding.is_in(of.0, values)) {
         if let Some((schema, keys)) = holding.follows() {
             let table = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
             if moment.follows(table, keys.as_strs())? {

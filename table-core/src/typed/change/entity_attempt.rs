@@ -359,7 +359,7 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
 
     fn holds_already(&self) -> bool {
         let before = self.old_values();
-        matches!(before, Ok(Some(before)) if self.held.iter().all(|held| held.is_in(&before)))
+        matches!(before, Ok(Some(before)) if self.held.iter().all(|held| held.is_in(self.facts.schema, &before)))
     }
 
     fn addition<'p>(&'p self, fresh: &'p mut Fresh<'p>) -> Option<Plan<'p>> {

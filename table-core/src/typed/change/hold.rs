@@ -90,10 +90,20 @@ impl Holding {
         self.copy.name
     }
 
-    /// Whether the copy is what an entity with these values has.
-    pub(in crate::typed) fn is_in(&self, values: &Values<'_>) -> bool {
+    /// Whether the copy says what an entity of this declaration with these values does: a number that was written before its
+    /// field grew is the same number, and what a row lacks is the field's default, if there is a source at all.
+    pub(in crate::typed) fn is_in(&self, schema: &Schema, values: &Values<'_>) -> bool {
+        let has_source = self.values.iter().any(Option::is_some);
         let is_same = |(at, value): (usize, &Option<Value>)| {
-            values.get(self.copy.first + at) == value.as_ref().map(Value::as_value_ref)
+            let place = self.copy.first + at;
+            match (values.get(place), value.as_ref().map(Value::as_value_ref)) {
+                (Some(held), Some(value)) => held.says_same(value),
+                (None, None) => true,
+                (Some(value), None) | (None, Some(value)) => {
+                    let default = schema.fields.get(place).and_then(|field| field.absent?.value());
+                    has_source && default.is_some_and(|default| default.as_value_ref().says_same(value))
+                }
+            }
         };
         self.values.iter().enumerate().all(is_same)
     }

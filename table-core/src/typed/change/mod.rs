@@ -170,6 +170,11 @@ impl What<'_> {
         false
     }
 
+    /// Whether the entity's own row stays as it is, and its copies alone are written.
+    fn keeps_own(self) -> bool {
+        matches!(self, Self::Fill(_) | Self::Refile)
+    }
+
     /// Whether what is stored is to be read.
     fn reads(self) -> bool {
         !matches!(self, Self::Insert)

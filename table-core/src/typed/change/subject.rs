@@ -25,6 +25,8 @@ pub(in crate::typed) struct Facts {
     pub(super) counts_some: bool,
     /// Whether its rows may be of a former version.
     pub(super) has_former: bool,
+    /// Whether copies may have something under a former name that its row never has.
+    pub(super) renames_key: bool,
     pub(super) held: &'static [Held],
     pub(super) holders: &'static [Holder],
     pub(super) elements: TakeElements,
@@ -113,6 +115,7 @@ impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
         seals: E::SCHEMA.seals(),
         counts_some: E::SCHEMA.counts_some(),
         has_former: E::SCHEMA.former.is_some(),
+        renames_key: E::SCHEMA.renames_key(),
         held: E::HELD,
         holders: E::HOLDERS,
         elements: E::elements,

@@ -36,12 +36,14 @@ impl SealedFields {
 
 /// Puts sealed bytes in the place of the values of encrypted fields, and their tokens beside them: of what is stored
 /// those that are stored, and of what is to be the same where nothing has changed. So a copy is rewritten only if it
-/// must be, and what a change did not touch goes on under the salt, the token and the key that it had.
+/// must be, and what a change did not touch goes on under the salt, the token and the key that it had. `keeps_own`: the
+/// entity's own row stays as it is.
 pub(in crate::typed) fn seal<'v>(
     schema: &'static Schema,
     old: Option<(&mut Values<'v>, &'v SealedFields)>,
     new: Option<&mut Values<'v>>,
     sealer: &dyn Seals,
+    keeps_own: bool,
 ) -> Result<()> {
     let fields = || schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted);
     if let Some(new) = new {
@@ -56,6 +58,10 @@ pub(in crate::typed) fn seal<'v>(
             let Some(value) = value_of(new, at) else { continue };
             let unchanged = same_row.filter(|(old, _)| value_of(old, at) == Some(value));
             let unchanged = unchanged.map(|(_, stored)| stored);
+            if keeps_own && unchanged.is_some_and(|stored| stored.value(at).is_none()) {
+                // The entity's own row holds it plain and stays: its copies say what that says.
+                continue;
+            }
             let token = field.blind.map(|blind| {
                 let kept = unchanged.and_then(|stored| stored.token(at));
                 token(sealer, partition, (at, field, blind), kept, value)

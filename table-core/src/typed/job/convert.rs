@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
+use super::check::as_stored;
+use super::look::At;
 use super::{Made, Work, sweep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::unknown_version;
@@ -13,6 +15,7 @@ use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
 use crate::row::view::RowView;
 use crate::schema::{KindEvent, KindState, Kinship, Lives, Schema};
 use crate::sealing::SealedAt;
+use crate::typed::change::driver::Together;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
@@ -41,6 +44,8 @@ pub(super) struct Convert<E> {
 #[derive(Default)]
 struct Found {
     entities: Vec<(String, String)>,
+    /// Of these only the copies tell whether they are to be written anew.
+    unsure: Vec<(String, String)>,
     copies: BTreeMap<String, Vec<String>>,
 }
 
@@ -113,7 +118,16 @@ impl<E: Entity> Convert<E> {
         let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(false) };
         let is_asked_for = match schema.kinship(kind) {
             Kinship::Former(_) => phase == CONVERTING,
-            Kinship::Mine => phase == RENEWING && has_something_former(view, schema)?,
+            Kinship::Mine if phase == RENEWING => {
+                let is_former = has_something_former(view, schema)?;
+                if !is_former && const { E::SCHEMA.renames_key() } {
+                    let (partition, row) = view.keys();
+                    found.unsure.push((partition.into_owned(), row.into_owned()));
+                    return Ok(true);
+                }
+                is_former
+            }
+            Kinship::Mine => false,
             Kinship::Other(version) if version < schema.version => {
                 return Err(unknown_version(schema, version));
             }
@@ -141,6 +155,26 @@ fn has_something_former(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Those of the entities of these keys that have a copy with something under a former name.
+fn with_former_copies<E: Entity>(
+    table: &DynamicTable,
+    unsure: Vec<(String, String)>,
+) -> Result<Vec<(String, String)>> {
+    let standing = driver::standing(Together::alone(table), E::SCHEMA, false)?;
+    let snapshot = as_stored::<E>(table)?;
+    let at = At { table, there: table, number: 0, snapshot: &snapshot, standing };
+    let mut found = Vec::new();
+    for (partition, row) in unsure {
+        if let Some(own) = snapshot.view(table, &partition, &row)?
+            && own.kind()? == Some(E::SCHEMA.entity_type)
+            && at.has_former_copy::<E>(&own)?
+        {
+            found.push((partition, row));
+        }
+    }
+    Ok(found)
 }
 
 /// Whether something of an entity's rows is to be written anew though their version is right.
@@ -276,6 +310,10 @@ impl<E: Entity> Work for Convert<E> {
                 return self.swept_or(table, &lives, next, epoch);
             }
             return Ok(Made::Rows(None, Some(epoch)));
+        }
+        if !found.unsure.is_empty() {
+            let unsure = std::mem::take(&mut found.unsure);
+            found.entities.extend(with_former_copies::<E>(table, unsure)?);
         }
         self.last = match &found.entities[..] {
             [one] => Some(one.clone()),

@@ -12,8 +12,8 @@ use crate::model::ValueRef;
 use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowContent, RowWrite, Version};
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Index, Schema, Standing, head_key, part_key};
-use crate::typed::change::before::unknown;
+use crate::schema::{Field, Index, Schema, Standing, head_key, part_key};
+use crate::typed::change::before::{has_former_name, unknown};
 use crate::typed::change::derive;
 use crate::typed::change::driver::Together;
 use crate::typed::encrypt::unopened;
@@ -241,7 +241,9 @@ impl At<'_> {
         wrong: &mut Wrong,
     ) -> Result<()> {
         self.look_at_blobs(E::SCHEMA, view, report, wrong)?;
-        let unknown = unknown(view, E::SCHEMA)?;
+        let mut unknown = unknown(view, E::SCHEMA)?;
+        // A copy that was mended has it no more, and its entity's row has it until that is written.
+        unknown.retain(|(name, _)| !E::SCHEMA.gone.contains(&&**name));
         let own = (partition, row);
         let mut is_wrong = false;
         self.with_rows::<E, _>(view, |rows| {
@@ -280,6 +282,22 @@ impl At<'_> {
         Ok(())
     }
 
+    /// Whether a copy of an entity has something under the name that its property had before.
+    pub(super) fn has_former_copy<E: Entity>(&self, own: &RowView<'_>) -> Result<bool> {
+        self.with_rows::<E, _>(own, |rows| {
+            for copy in rows.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_))) {
+                let (table, partition) = rows.place_of(copy);
+                let there = self.table.member(table);
+                if let Some(copy) = self.snapshot.view_unverified(there, partition, rows.key(copy))?
+                    && has_former_name(&copy, E::SCHEMA)?
+                {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })?
+    }
+
     /// What `read` makes of the rows that an entity is to have, by its own row. Nothing sealed is opened, but where a
     /// function of the user's says whether there is a copy.
     fn with_rows<E: Entity, T>(
@@ -303,18 +321,36 @@ impl At<'_> {
     }
 }
 
-/// Whether a row holds what it is to hold, and nothing else.
+/// Whether a row says what it is to say, and nothing else: what it says is a field's value, whatever name that has in the row.
 fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
+    let Schema { fields, gone, .. } = content.kind.schema;
+    let of = |name: &str| fields.iter().find(|field| field.property == name);
     let mut wanted: BTreeMap<&str, ValueRef<'_>> = content.properties().collect();
     for property in row.properties() {
         let (name, value) = property?;
-        // A number that was written before its field grew says the same.
-        let is_same = |wanted: ValueRef<'_>| {
-            wanted == value || wanted.as_i64().is_some_and(|wanted| value.as_i64() == Some(wanted))
+        let found = match wanted.remove(name) {
+            None if gone.contains(&name) => true,
+            // The row was written before the property had its name. One that has both was written by neither program.
+            None => match fields.iter().find(|field| field.was == Some(name)) {
+                Some(field) if row.get(field.property)?.is_none() => {
+                    wanted.remove(field.property).is_some_and(|wanted| wanted.says_same(value))
+                }
+                Some(_) => false,
+                // The entity's row was written before the field had its default.
+                None => of(name).is_some_and(|field| is_default(field, value)),
+            },
+            Some(wanted) => wanted.says_same(value),
         };
-        if !wanted.remove(name).is_some_and(is_same) {
+        if !found {
             return Ok(false);
         }
     }
-    Ok(wanted.is_empty())
+    // What is left the row lacks: it was written before the field had its default.
+    Ok(wanted.into_iter().all(|(name, wanted)| of(name).is_some_and(|field| is_default(field, wanted))))
+}
+
+/// Whether a row without the field says this value.
+fn is_default(field: &Field, value: ValueRef<'_>) -> bool {
+    let default = field.absent.and_then(|absent| absent.value());
+    default.is_some_and(|default| default.as_value_ref().says_same(value))
 }

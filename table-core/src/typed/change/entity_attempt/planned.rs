@@ -31,7 +31,13 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
                 return desk.new.as_mut().map_or(Ok(()), |new| sealing::reseal(schema, new, seals));
             }
             let sealed = self.before.as_ref().and_then(|before| before.sealed.as_ref());
-            sealing::seal(schema, desk.old.as_mut().zip(sealed), desk.new.as_mut(), seals)?;
+            sealing::seal(
+                schema,
+                desk.old.as_mut().zip(sealed),
+                desk.new.as_mut(),
+                seals,
+                self.what.keeps_own(),
+            )?;
         }
         Ok(())
     }
@@ -86,7 +92,7 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
             has: &has,
             counted: if self.facts.counts_some { Some(summed) } else { None },
             keeps_times: what.reseals() || matches!(what, What::Rewrite),
-            keeps_own: matches!(what, What::Fill(_) | What::Refile),
+            keeps_own: what.keeps_own(),
             is_entity: entity.is_some(),
         })
     }
