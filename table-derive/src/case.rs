@@ -50,6 +50,15 @@ impl Case {
         }
     }
 
+    /// What the property of a field of this name is called, if that is the name of a field and no property is called so by this
+    /// case.
+    pub(crate) fn misnamed(self, name: &str) -> Option<String> {
+        let is_field = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            && !name.contains(char::is_uppercase);
+        Some(self.of_field(name)).filter(|property| is_field && property != name)
+    }
+
     /// A variant's name, which is in pascal case, in this one.
     pub(crate) fn of_variant(self, variant: &str) -> String {
         match self {

@@ -62,6 +62,7 @@ pub(crate) const PLAIN: &str = "plain";
 pub(crate) const UNKNOWN: &str = "unknown";
 pub(crate) const VERSION: &str = "version";
 pub(crate) const WAS: &str = "was";
+pub(crate) const NEW: &str = "new";
 pub(crate) const WHEN: &str = "when";
 pub(crate) const WHEN_VERSION: &str = "when_version";
 pub(crate) const WIDTH: &str = "width";

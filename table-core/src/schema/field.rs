@@ -43,6 +43,8 @@ pub struct Field {
     pub absent: Option<Absent>,
     /// What its property was called: rows may still have it under this name. It is written under the other.
     pub was: Option<&'static str>,
+    /// Whether it is none of the properties that rows have, under whatever name: `#[property(new)]`.
+    pub new: bool,
     /// The slot of a series that it is, if it is one.
     pub series: Option<Slot>,
     /// Which of a wide entity's own rows holds it: 0 is the head.
@@ -66,6 +68,7 @@ impl Field {
         column: ColumnType::Text,
         absent: None,
         was: None,
+        new: false,
         series: None,
         part: 0,
     };
@@ -96,6 +99,13 @@ impl Field {
     #[must_use]
     pub const fn was(mut self, property: &'static str) -> Self {
         self.was = Some(property);
+        self
+    }
+
+    /// The same field, which is none of those that rows have.
+    #[must_use]
+    pub const fn is_new(mut self) -> Self {
+        self.new = true;
         self
     }
 

@@ -12,8 +12,8 @@ use crate::ctxt::Ctxt;
 use crate::model::Spanned;
 use crate::symbol::{
     BLIND, BLOB, COPIED_INTO, COPY_OF, DEFAULT, DUAL, ENCRYPT, ENTITY, FLATTEN, FROM, INDEX, INDEX_LIST,
-    JSON, KEY, OF, PART, PLAIN, PROPERTY, RENAME, SCOPE, SERIES, SKIP, SLOT, SUMMARIZED_IN, SUMMARY, TOKENS,
-    WAS, WIDTH,
+    JSON, KEY, NEW, OF, PART, PLAIN, PROPERTY, RENAME, SCOPE, SERIES, SKIP, SLOT, SUMMARIZED_IN, SUMMARY,
+    TOKENS, WAS, WIDTH,
 };
 
 /// The attributes on a field.
@@ -109,6 +109,7 @@ pub(crate) struct PropertyWords {
     pub(crate) skip: Slot<()>,
     pub(crate) default: Slot<DefaultWord>,
     pub(crate) was: Slot<LitStr>,
+    pub(crate) new: Slot<()>,
     pub(crate) plain: Slot<()>,
 }
 
@@ -121,6 +122,7 @@ impl FieldAttrs {
             skip: Slot::new(value::flag),
             default: Slot::new(default),
             was: Slot::new(value::text),
+            new: Slot::new(value::flag),
             plain: Slot::new(value::flag),
         };
         let sealing = EncryptWords {
@@ -268,7 +270,7 @@ impl Words for EncryptWords {
 }
 
 impl Words for PropertyWords {
-    const KNOWN: &'static [&'static str] = &[RENAME, JSON, SKIP, DEFAULT, WAS, PLAIN];
+    const KNOWN: &'static [&'static str] = &[RENAME, JSON, SKIP, DEFAULT, WAS, NEW, PLAIN];
     const EXAMPLE: &'static str = "#[property(rename = \"..\")]";
 
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill> {
@@ -279,6 +281,7 @@ impl Words for PropertyWords {
             SKIP => &mut self.skip,
             DEFAULT => &mut self.default,
             WAS => &mut self.was,
+            NEW => &mut self.new,
             _ => return None,
         })
     }

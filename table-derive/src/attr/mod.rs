@@ -21,7 +21,7 @@ use syn::{Attribute, Meta, Token};
 
 pub(crate) use copy_of::CopyOfWords;
 pub(crate) use entity::EntityAttrs;
-pub(crate) use field::{DefaultWord, FieldAttrs, KeyScope, SeriesWords, TokenScope};
+pub(crate) use field::{DefaultWord, FieldAttrs, KeyScope, PropertyWords, SeriesWords, TokenScope};
 pub(crate) use index::{CopyWord, IndexWords};
 pub(crate) use others::{
     EntitySetWords, KeyPartWords, KeyVariantWords, MemberWords, ProjectionWords, PropertiesWords,

@@ -51,6 +51,17 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
             cx.error(gone.span, format!("`{name}` is named twice"));
         } else if !is_name(name) {
             cx.error(gone.span, format!("`{name}` is no property's name: letters, digits and `_`"));
+        } else if let Some(meant) = entity.case.misnamed(name)
+            // Who names both names means them.
+            && entity.gone.iter().all(|other| other.value != meant)
+        {
+            cx.error(
+                gone.span,
+                format!(
+                    "`{name}` is the name of a field, and its property is called `{meant}`: `gone(\"{meant}\")`; if rows do \
+                     have `{name}`, say both names: `gone(\"{meant}\", \"{name}\")`"
+                ),
+            );
         }
     }
     let Some(former) = &entity.former else { return };

@@ -50,11 +50,12 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let or_default = or_default(krate, field);
         let sealing = sealing(krate, field);
         let was = field.was.as_ref().map(|was| &was.value).map(|was| quote!(.was(#was)));
+        let new = field.is_new.then(|| quote!(.is_new()));
         let part = (field.part > 0).then(|| {
             let part = field.part;
             quote!(.in_part(#part))
         });
-        quote!(#of_type.named(#name, #property) #or_default #was #sealing #part)
+        quote!(#of_type.named(#name, #property) #or_default #was #new #sealing #part)
     });
     let own = quote!(&[#(#own),*]);
     let others: Vec<_> = behind(fields)

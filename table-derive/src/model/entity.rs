@@ -7,7 +7,7 @@ use super::{
     Field, Index, Krate, Periods, Spanned, Summary, Template, Types, named_fields, no_generics, template,
 };
 use crate::attr::EntityAttrs;
-use crate::case;
+use crate::case::{self, Case};
 use crate::ctxt::Ctxt;
 use crate::symbol::HOT_PARTITION;
 
@@ -33,6 +33,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) former: Option<Ident>,
     /// `from`: the version before, of which it is made.
     pub(crate) from: Option<Path>,
+    /// How the names of its fields become those of properties.
+    pub(crate) case: Case,
     /// `gone`: properties that rows may still have, and that are to go.
     pub(crate) gone: Vec<Spanned<String>>,
     /// The words that a former version has no use for.
@@ -80,7 +82,8 @@ impl<'a> Entity<'a> {
         let attrs = EntityAttrs::read(cx, &input.attrs);
         must_have(cx, &attrs, &input.ident);
         let EntityAttrs { entity, key, indexes, summary, summarized_in, copied_into, .. } = attrs;
-        let fields = Field::read_all(cx, fields, entity.rename_all.get().copied(), true);
+        let case = entity.rename_all.get().copied();
+        let fields = Field::read_all(cx, fields, case, true);
         let words = [
             entity.table.word(),
             entity.keep.word(),
@@ -121,6 +124,7 @@ impl<'a> Entity<'a> {
             former: entity.former.word().cloned(),
             from: entity.from.into_value(),
             idle,
+            case: case.unwrap_or(Case::Pascal),
             gone: entity
                 .gone
                 .into_value()

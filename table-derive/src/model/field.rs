@@ -30,6 +30,8 @@ pub(crate) struct Field<'a> {
     pub(crate) default: Option<DefaultWord>,
     /// `was`: the name that the property had before, and where it stands.
     pub(crate) was: Option<Spanned<String>>,
+    /// `new`: it is none of the properties that rows have.
+    pub(crate) is_new: bool,
     /// `plain`: rows may hold it as it is, though its type hides it from `Debug`.
     pub(crate) plain: bool,
     /// `encrypt`, and where: the property holds the value sealed.
@@ -122,10 +124,11 @@ impl<'a> Field<'a> {
             vis: &field.vis,
             ty: &field.ty,
             storage,
-            property,
             renamed: rename.get().is_some(),
             default: attrs.property.default.get().cloned(),
-            was: was(cx, &attrs),
+            was: was(cx, &attrs, case, &property),
+            is_new: attrs.property.new.get().is_some(),
+            property,
             plain: attrs.property.plain.get().is_some(),
             encrypted: encrypted(cx, &attrs),
             width: attrs.series.as_ref().and_then(|(_, words)| words.width.get().cloned()),
@@ -212,8 +215,11 @@ fn encrypted(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Encrypted> {
 
 /// The name that the property had before.
 // C24: words that contradict each other.
-fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
+fn was(cx: &Ctxt, attrs: &FieldAttrs, case: Case, property: &Spanned<String>) -> Option<Spanned<String>> {
     let (word, literal) = (attrs.property.was.word()?, attrs.property.was.get()?);
+    if let Some(new) = attrs.property.new.word() {
+        cx.error(new.span(), "`new` and `was` contradict each other: what is new was nothing before");
+    }
     if attrs.encrypt.is_some() {
         let name = literal.value();
         cx.error(
@@ -224,7 +230,32 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs) -> Option<Spanned<String>> {
             ),
         );
     }
-    Some(Spanned { value: literal.value(), span: literal.span() })
+    let was = Spanned { value: literal.value(), span: literal.span() };
+    // Who names both names means them.
+    if attrs.property.rename.is_missing()
+        && attrs.encrypt.is_none()
+        && let Some(meant) = case.misnamed(&was.value)
+    {
+        let (name, property) = (&was.value, &property.value);
+        cx.error(
+            was.span,
+            format!(
+                "{}; if rows do have `{name}`, say both names: `#[property(rename = \"{property}\", was = \"{name}\")]`",
+                of_a_field(name, &meant, property)
+            ),
+        );
+    }
+    Some(was)
+}
+
+/// What is said of the name of a field where that of its property, `meant`, was to be, by a field that gives `property`.
+pub(super) fn of_a_field(name: &str, meant: &str, property: &str) -> String {
+    let instead = if meant == property {
+        "which this one still is: leave `was` out".to_owned()
+    } else {
+        format!("`#[property(was = \"{meant}\")]`")
+    };
+    format!("`{name}` is the name of a field, and its property is called `{meant}`: {instead}")
 }
 
 /// What the words of a field say together.
@@ -248,8 +279,14 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
     if let (Some(word), Some(why)) = (&attrs.encrypt, unsealed) {
         cx.error(word.span(), format!("`#[encrypt]` says nothing here: {why}"));
     }
-    let given =
-        [words.rename.word(), words.json.word(), words.default.word(), words.was.word(), words.plain.word()];
+    let given = [
+        words.rename.word(),
+        words.json.word(),
+        words.default.word(),
+        words.was.word(),
+        words.new.word(),
+        words.plain.word(),
+    ];
     if attrs.flatten.is_some() {
         if let Some(word) = given.into_iter().chain([words.skip.word()]).flatten().next() {
             cx.error(
@@ -266,7 +303,10 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
         return Storage::Skipped;
     }
     if is_group {
-        for word in [words.default.word(), words.was.word(), words.plain.word()].into_iter().flatten() {
+        for word in [words.default.word(), words.was.word(), words.new.word(), words.plain.word()]
+            .into_iter()
+            .flatten()
+        {
             cx.error(
                 word.span(),
                 format!("`{word}` says nothing here: a reference or a copy is several properties; one that may be absent is an `Option`"),
@@ -294,7 +334,8 @@ impl<'a> Field<'a> {
             property: Spanned { value: Case::Pascal.of_field(&of.name), span: of.ident.span() },
             renamed: false,
             default: of.default.clone(),
-            was: None,
+            was: of.was.clone(),
+            is_new: of.is_new,
             encrypted: None,
             is_number: false,
             number: None,
@@ -338,6 +379,7 @@ fn series_storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
             words.was.word(),
             "its properties are many: `#[property(rename = \"..\")]` keeps what their names begin with",
         ),
+        (words.new.word(), "its slots are told from others by what their names begin with"),
         (
             attrs.encrypt.as_ref(),
             "a slot is compared, patched and added to as it is stored; `#[property(json)]` and `#[encrypt]` seal an array as a whole",

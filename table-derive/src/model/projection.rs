@@ -4,9 +4,10 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Path, Type, Visibility};
 
-use super::field::referred;
+use super::field::{of_a_field, referred};
 use super::{Field, Krate, Spanned, named_fields, no_generics};
-use crate::attr::{self, DefaultWord, FieldAttrs, ProjectionWords, SeriesWords, Slot};
+use crate::attr::{self, DefaultWord, FieldAttrs, ProjectionWords, PropertyWords, SeriesWords, Slot};
+use crate::case::Case;
 use crate::ctxt::Ctxt;
 use crate::symbol::PROJECTION;
 
@@ -39,6 +40,10 @@ pub(crate) struct ProjectionField<'a> {
     pub(crate) json: bool,
     /// `default`: what an absent property is.
     pub(crate) default: Option<DefaultWord>,
+    /// `was`: what the property was called that holders of a copy keep it in.
+    pub(crate) was: Option<Spanned<String>>,
+    /// `new`: it is none of the properties that those have.
+    pub(crate) is_new: bool,
     /// Whether it is a reference.
     pub(crate) refers: bool,
     /// `series`: which slots of which series it is.
@@ -100,27 +105,35 @@ impl<'a> Projection<'a> {
                 let words = FieldAttrs::read(cx, &field.attrs, false);
                 let property = &words.property;
                 // C24: the names are the entity's, and what is left out needs no field.
-                for word in [
-                    property.rename.word(),
-                    property.skip.word(),
-                    property.was.word(),
-                    words.flatten.as_ref(),
-                ]
-                .into_iter()
-                .flatten()
+                for word in [property.rename.word(), property.skip.word(), words.flatten.as_ref()]
+                    .into_iter()
+                    .flatten()
                 {
                     cx.error(
                         word.span(),
                         format!("`{word}` says nothing here: a projection's field is one of the entity's"),
                     );
                 }
+                let refers = referred(&field.ty).is_some() && property.json.get().is_none();
+                for word in [property.was.word(), property.new.word()].into_iter().flatten() {
+                    if refers || words.series.is_some() {
+                        cx.error(
+                            word.span(),
+                            format!(
+                                "`{word}` says nothing here: a reference or a series is several properties"
+                            ),
+                        );
+                    }
+                }
                 Some(ProjectionField {
                     ident,
                     name: ident.unraw().to_string(),
                     ty: &field.ty,
+                    was: was(cx, property, ident),
+                    is_new: property.new.get().is_some(),
                     json: property.json.get().is_some(),
                     default: property.default.get().cloned(),
-                    refers: referred(&field.ty).is_some() && property.json.get().is_none(),
+                    refers,
                     slots: words
                         .series
                         .as_ref()
@@ -136,4 +149,23 @@ impl<'a> Projection<'a> {
             fields,
         })
     }
+}
+
+/// What the property was called that holders of a copy keep the field in.
+fn was(cx: &Ctxt, words: &PropertyWords, field: &Ident) -> Option<Spanned<String>> {
+    let literal = words.was.get()?;
+    let was = Spanned { value: literal.value(), span: literal.span() };
+    if let Some(new) = words.new.word() {
+        cx.error(new.span(), "`new` and `was` contradict each other: what is new was nothing before");
+    }
+    let name = Case::Pascal.of_field(&field.unraw().to_string());
+    if was.value == name {
+        cx.error(
+            was.span,
+            format!("copies still call it `{name}`: `was` is a name that no field has any more"),
+        );
+    } else if let Some(meant) = Case::Pascal.misnamed(&was.value) {
+        cx.error(was.span, of_a_field(&was.value, &meant, &name));
+    }
+    Some(was)
 }

@@ -55,12 +55,15 @@ pub const fn group_names_len(mut fields: &[Field], name: &str, property: &str) -
     let mut length = 0;
     while let [field, rest @ ..] = fields {
         length += name.len() + 1 + field.name.len() + property.len() + field.property.len();
+        if let Some(was) = field.was {
+            length += property.len() + was.len();
+        }
         fields = rest;
     }
     length
 }
 
-/// Those names, one after another: `manager.row`, `ManagerRow`.
+/// Those names, one after another: `manager.row`, `ManagerRow`, and what the property was if that had another name.
 #[must_use]
 pub const fn group_names<const LENGTH: usize>(
     mut fields: &[Field],
@@ -70,7 +73,10 @@ pub const fn group_names<const LENGTH: usize>(
     let mut names = [0; LENGTH];
     let mut free: &mut [u8] = &mut names;
     while let [field, rest @ ..] = fields {
-        let mut texts: &[&str] = &[name, ".", field.name, property, field.property];
+        let mut texts: &[&str] = match field.was {
+            Some(was) => &[name, ".", field.name, property, field.property, property, was],
+            None => &[name, ".", field.name, property, field.property],
+        };
         while let [text, others @ ..] = texts {
             let (into, after) = free.split_at_mut(text.len());
             into.copy_from_slice(text.as_bytes());
@@ -97,7 +103,15 @@ pub const fn group_fields<const COUNT: usize>(
         let (stored, others) = others.split_at(property.len() + field.property.len());
         *into = field.named(text(own), text(stored));
         into.optional = into.optional || optional;
-        (rest, free, names) = (later, after, others);
+        let behind = match field.was {
+            Some(was) => {
+                let (former, behind) = others.split_at(property.len() + was.len());
+                into.was = Some(text(former));
+                behind
+            }
+            None => others,
+        };
+        (rest, free, names) = (later, after, behind);
     }
     all
 }
