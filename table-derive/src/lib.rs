@@ -135,6 +135,7 @@ use crate::ctxt::Ctxt;
 /// | `#[property(default)]`, `#[property(default = 3)]` | an absent property is the type's default, or this value, in filters too |
 /// | `#[property(plain)]` | a `Secret` that rows hold as it is: it is hidden from `Debug` and wiped in memory, and no more |
 /// | `#[property(was = "Old")]` | what the property was called: rows are read under both names and written under the new one |
+/// | `#[property(new)]` | the property is none that rows have: said of an optional one that comes where another one goes |
 /// | `#[property(skip)]` | not stored; the type's default when it is read |
 /// | `#[flatten]` | the fields of a struct with [`Properties`](macro@Properties), side by side with the entity's |
 /// | `#[series]`, `#[series(width = 3)]` | an array each slot of which is a property: `Cpu_00`, `Cpu_01`. The width is how many digits the numbers have at least: as many as the last, and two, if not said |
@@ -390,6 +391,8 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
 /// | `#[series(from = 9)]` | the first of them, if not 0 |
 /// | `#[series(slot = 13)]` | one slot, as a value |
 /// | `#[series(of = cpu)]` | the entity's series, if it is called otherwise |
+/// | `#[property(was = "Name")]` | of what is copied by `#[copy_of]`: what the field was called, which holders may still have |
+/// | `#[property(new)]` | of the same: the field is none of those that holders have |
 #[proc_macro_derive(Projection, attributes(projection, property, series))]
 pub fn derive_projection(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -68,6 +68,23 @@ fn changed(noted: &str, found: &Differences, schema: &'static Schema) -> Error {
     Error::new(ErrorKind::LayoutChanged).because(because)
 }
 
+/// The error of a declaration that must say first what some of its properties were, if it must: before it writes by it.
+#[cold]
+pub(crate) fn unclear(found: &Noted, schema: &Schema) -> Result<()> {
+    match found {
+        Noted::Before(found) if !found.unclear.is_empty() => {
+            let because = format!(
+                "the struct `{}` does not say what became of properties of `{}`:\n  {}",
+                schema.entity,
+                schema.kind,
+                found.unclear.join("\n  ")
+            );
+            Err(Error::new(ErrorKind::LayoutChanged).because(because))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The error of a program that can't write a kind, since it could not keep one of its indexes.
 #[cold]
 pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -> Error {
@@ -229,6 +246,7 @@ pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema)
             let version = of_kind(&known, schema).and_then(|layout| schema::read(layout, schema.kind));
             return Err(pending(schema, version.map_or(1, |noted| noted.version), "written"));
         }
+        unclear(&found, schema)?;
         if found == Noted::Same
             || noted.note(
                 &known,

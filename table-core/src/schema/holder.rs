@@ -205,7 +205,7 @@ impl Schema {
     }
 
     /// The copy of another entity that a field is of.
-    pub(super) const fn copy_of(&self, field: usize) -> Option<&'static HeldCopy> {
+    pub(in crate::schema) const fn copy_of(&self, field: usize) -> Option<&'static HeldCopy> {
         let mut copied = self.copied;
         while let [copy, rest @ ..] = copied {
             if copy.has(field) {

@@ -7,6 +7,7 @@ mod advice;
 mod differences;
 mod indexes;
 mod read;
+mod renamed;
 mod series;
 #[cfg(test)]
 mod tests;

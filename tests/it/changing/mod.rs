@@ -7,4 +7,5 @@ mod kept;
 mod messages;
 mod renamed;
 mod rolling;
+mod unsaid;
 mod versions;

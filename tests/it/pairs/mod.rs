@@ -1,9 +1,11 @@
 //! Shapes through paths, where the modules of neither go: series in periods, blobs in everything, lists in sets.
-//! `docs/shapes.md` has the table of all pairs, and says which test holds each.
+//! `docs/shapes.md` has the table of all pairs, and says which test holds each. `repeated` has another table: what each change of a
+//! field makes of each kind of row that repeats it.
 
 mod blobs;
 mod lists;
 mod periods;
+mod repeated;
 
 use std::path::Path;
 

@@ -16,7 +16,8 @@ pub(super) const fn source(holder: &Schema, source: &Schema, copy: &HeldCopy) ->
     }
     if source.former.is_some() || holder.former.is_some() {
         let message = if source.former.is_some() { message } else { Message::new("`").text(holder.entity) };
-        return Some(message.text("` is made from a former version of itself, and is no part of a copy yet"));
+        return Some(message.text("` is made from a former version of itself, and is no part of a copy: leave out `from` and the version, where `was`, `default` \
+             or an `Option` say what has changed, or the copy, whose fields the program keeps itself then"));
     }
     if holder.summary_of.is_some() {
         return Some(Message::new("a summary holds no copies: nobody writes it who could keep them"));

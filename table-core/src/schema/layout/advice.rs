@@ -3,7 +3,7 @@
 use super::super::key_type::KeyType;
 use super::super::{Field, Index, Part, Schema, Template};
 use super::differences::{holds_what, may_lack, of_property, prints_anew, prints_as, renamed_to, same_index};
-use super::{read, series};
+use super::{read, renamed, series};
 
 /// The lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
 pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
@@ -49,7 +49,11 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
             "`{gone}` is to go, by another program: leave it out, or give the property another name"
         ));
     }
+    lines.extend(renamed::misspelt(&noted, schema).iter().map(renamed::Misspelt::advice));
     properties(&noted, schema, &mut lines);
+    if renamed::empties_copies(&noted, schema) {
+        lines.extend(renamed::unclear(&noted, schema).iter().map(|unclear| unclear.advice(schema)));
+    }
     lines
 }
 
@@ -72,6 +76,14 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     if noted.version != schema.version {
         return lines;
     }
+    let unclear = renamed::unclear(&noted, schema);
+    lines.extend(
+        unclear
+            .iter()
+            .map(|unclear| unclear.advice(schema))
+            .filter(|line| !lines.contains(line))
+            .collect::<Vec<_>>(),
+    );
     for field in schema.fields {
         if let Some(old) = field.was.and_then(|was| of_property(&noted, was)) {
             lines.push(format!(
@@ -176,15 +188,23 @@ fn variant(old: &Template, new: &Template) -> Option<String> {
 }
 
 fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
+    let wrong = renamed::misspelt(noted, schema);
     // A property that came where another one went may be the same.
     let mut came: Vec<&Field> = schema
         .fields
         .iter()
         .filter(|field| of_property(noted, field.property).is_none())
         .filter(|field| field.was.is_none_or(|was| of_property(noted, was).is_none()))
-        .filter(|field| field.series.is_none())
+        .filter(|field| field.series.is_none() && !field.new)
+        .filter(|field| !wrong.iter().any(|wrong| wrong.is_said_of(field)))
+        // What a copy of another entity holds is called by its projection.
+        .filter(|field| {
+            schema.fields.iter().position(|of| of == *field).is_none_or(|at| !schema.is_copied(at))
+        })
         .collect();
-    for old in noted.fields.iter().filter(|field| field.series.is_none()) {
+    let olds =
+        noted.fields.iter().filter(|old| old.series.is_none() && !wrong.iter().any(|wrong| wrong.is_of(old)));
+    for old in olds {
         let name = old.property;
         if let Some(new) = of_property(schema, name).or_else(|| renamed_to(schema, ("property", name))) {
             lines.extend(changed((noted, old), (schema, new)));
@@ -261,6 +281,10 @@ fn changed((noted, old): (&Schema, &Field), (schema, new): (&Schema, &Field)) ->
                  `Table::reencrypt` the rest"
             ),
             (_, false) => format!("keep `#[encrypt]` of `{name}`, which is stored sealed"),
+            _ if new.dual && !old.dual && (old.scope, old.blind) == (new.scope, new.blind) => format!(
+                "no row holds `{name}` plain any more: leave `dual` out; what is to be plain again is another property, which \
+                 the program copies it to"
+            ),
             _ => format!("keep the words of the `#[encrypt(..)]` of `{name}`, which is sealed otherwise"),
         });
     }

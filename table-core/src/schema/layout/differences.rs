@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
 use super::super::{Copies, Field, HeldCopy, Index, Part, Schema, Sum, SumOf, Template};
-use super::{COPIED, EVENTUAL, GONE, HOLDER, layout_in, read, series};
+use super::{COPIED, EVENTUAL, GONE, HOLDER, layout_in, read, renamed, series};
 use crate::model::EdmType;
 
 /// The changes from one layout to another.
@@ -24,6 +24,8 @@ pub(crate) struct Differences {
     pub(crate) begins_to_seal: bool,
     /// Whether sealing changed in a way that no layout may follow the former one.
     pub(crate) jumps: bool,
+    /// What must be said of properties before anything is written: they may be what others were.
+    pub(crate) unclear: Vec<String>,
 }
 
 /// How the sealing of a property changes.
@@ -70,8 +72,15 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
         no_longer_plain: Vec::new(),
         begins_to_seal: false,
         jumps: false,
+        unclear: Vec::new(),
     };
-    found.is_compatible &= noted.as_ref().is_none_or(|noted| prints_anew(noted, schema).is_none());
+    if let Some(noted) = &noted {
+        found.is_compatible &= prints_anew(noted, schema).is_none()
+            && renamed::misspelt(noted, schema).is_empty()
+            && !renamed::empties_copies(noted, schema);
+        found.unclear =
+            renamed::unclear(noted, schema).iter().map(|unclear| unclear.advice(schema)).collect();
+    }
     for (old, new) in noted.iter().flat_map(|noted| both(noted, schema)) {
         match sealing(old, new) {
             Sealing::Same => {}
@@ -217,14 +226,13 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
 
 /// What a declaration does not say of copies, and the one noted does.
 pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
-    let property = |schema: &Schema, field: &usize| schema.fields.get(*field).map(|field| field.property);
     let is_one = |was: &HeldCopy, is: &HeldCopy| {
         was.property == is.property
             // A copy that follows is looked up with each change of its holder, which a program that takes it for another
             // would not do.
             && (is.is_eventual() || !was.is_eventual())
             && was.key.len() == is.key.len()
-            && was.key.iter().zip(is.key).all(|(was, is)| property(noted, was) == property(schema, is))
+            && was.key.iter().zip(is.key).all(|(was, is)| is_one(noted.fields.get(*was), schema.fields.get(*is)))
     };
     let is_held = |was: &&HeldCopy| schema.copied.iter().any(|is| is_one(was, is));
     if let Some(copy) = noted.copied.iter().find(|copy| !is_held(copy)) {

@@ -2,7 +2,7 @@
 
 use super::{elsewhere, plain};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::layouts::{Noted, pending, refused, unknown_version};
+use crate::executor::layouts::{Noted, pending, refused, unclear, unknown_version};
 use crate::schema::{self, Lives, Rows, Schema, Standing};
 use crate::sealing::missing;
 use crate::store::handle::lmdb_table::LmdbTable;
@@ -169,6 +169,7 @@ fn look(
         }
         found
     };
+    unclear(&found, schema)?;
     *has_changed = matches!(found, Noted::Before(_));
     inner.transact(|txn, dbs, meta| {
         table.check_generation(dbs, txn, meta)?;

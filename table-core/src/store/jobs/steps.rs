@@ -9,7 +9,7 @@ use super::elsewhere;
 use super::forget;
 use super::plain::damaged;
 use crate::error::{Error, Result};
-use crate::executor::layouts::unknown_version;
+use crate::executor::layouts::{unclear, unknown_version};
 use crate::executor::{
     Conversion, EachRow, JobRecord, Jobs, Looked, Position, StepSize, TableExec, Transition,
 };
@@ -189,6 +189,11 @@ impl Jobs for LmdbTable {
             let declared = schema::read(&noted, kind).ok_or_else(layouts::damaged)?;
             if declared.version != schema.version {
                 return Err(unknown_version(schema, declared.version));
+            }
+            if *event == IndexEvent::Rebuild
+                && let Ok(found) = layouts::compare(dbs, txn, table, schema)
+            {
+                unclear(&found, schema)?;
             }
             let now = lives.index(&declared, index);
             let event = match event {
