@@ -18,6 +18,15 @@ struct Guest {
     id: u32,
 }
 
+// The property's name, and no field's, unless both are said.
+#[derive(Entity)]
+#[entity(table = "Company", kind = "partner", gone("first_phone", "Fax", "fax"))]
+#[key(partition = "{department}", row = "partner_{id:06}")]
+struct Partner {
+    department: String,
+    id: u32,
+}
+
 // The version of a function that is not named, and one that is counted from 0.
 #[derive(Entity)]
 #[entity(table = "Company", kind = "visitor")]
