@@ -252,7 +252,7 @@ use crate::ctxt::Ctxt;
 /// | C8 | an index that can't be `unique` and doesn't say which entity a row is of |
 /// | C9 | an encrypted field in a key but by its token; a token of a field without `blind`, or of one that is `dual`; `blind` on a type of few values, or on floats |
 /// | C10 | two properties of one name |
-/// | C11 | a property name that is taken or malformed |
+/// | C11 | a property name that is taken or malformed; in `was`, the name of a field |
 /// | C12 | a row of more than 252 properties, `EntityType` among them; of a wide entity each of its rows, and `EntityParts` is among the head's |
 /// | C13 | a table name that the service refuses |
 /// | C14 | literal text with `/`, `\`, `#`, `?` or control characters |
@@ -271,7 +271,7 @@ use crate::ctxt::Ctxt;
 /// | C28 | `json`, `flatten` or `series` on a type that doesn't fit; a series with `json`, `flatten`, `skip`, `was` or `encrypt` |
 /// | C29 | a struct without named fields |
 /// | C30 | an entity without table, kind, partition key or row key |
-/// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has; a later version of a kind with a table for each period; a property in `gone` that a field gives, or named twice; `when_version` without `when` |
+/// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has; a later version of a kind with a table for each period; a property in `gone` that a field gives, named twice, or by the name of a field; `when_version` without `when` |
 #[proc_macro_derive(
     Entity,
     attributes(
@@ -398,6 +398,9 @@ pub fn derive_projection(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let cx = Ctxt::default();
     let model = model::Projection::read(&cx, &input);
+    if let Some(model) = &model {
+        check::projection(&cx, model);
+    }
     finish(cx, model, expand::projection, |model| fallback::projection(&input, model))
 }
 

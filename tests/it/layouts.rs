@@ -132,7 +132,8 @@ struct Noted {
     id: u32,
     email: String,
     age: i32,
-    #[property(default)]
+    /// Not what another branch has called otherwise.
+    #[property(default, new)]
     note: String,
 }
 

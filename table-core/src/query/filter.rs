@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::model::Value;
 use crate::model::names::{self, ENTITY_TYPE, Name};
-use crate::schema::{Schema, Series};
+use crate::schema::{Field, Schema, Series};
 
 /// A condition on the keys and properties of an entity.
 ///
@@ -149,23 +149,26 @@ impl Filter {
     }
 
     /// The same filter, in which each comparison holds too of the rows of a kind that lack the property, if it holds of
-    /// what an entity of that kind reads there.
-    pub(crate) fn or_defaults(self, kinds: &[&'static Schema]) -> Self {
-        if !kinds.iter().any(|schema| schema.has_defaults()) {
+    /// what an entity of that kind reads there: what they have under the name that it had before, or the default.
+    pub(crate) fn as_read(self, kinds: &[&'static Schema]) -> Self {
+        let is_read_otherwise = |field: &Field| field.absent.is_some() || field.was.is_some();
+        if !kinds.iter().any(|schema| schema.fields.iter().any(is_read_otherwise)) {
             return self;
         }
         match self.node {
             Node::Compare(ref comparison) | Node::IsTrue(ref comparison) => {
-                let absent =
-                    kinds.iter().filter_map(|schema| absent_of(schema, comparison)).reduce(Self::bitor);
+                let of = |schema: &&'static Schema| {
+                    [former_of(schema, comparison), absent_of(schema, comparison)].into_iter().flatten()
+                };
+                let absent = kinds.iter().flat_map(of).reduce(Self::bitor);
                 match absent {
                     Some(absent) => self | absent,
                     None => self,
                 }
             }
-            Node::Not(inner) => !Self::from_node(*inner).or_defaults(kinds),
+            Node::Not(inner) => !Self::from_node(*inner).as_read(kinds),
             Node::Join(join, terms) => {
-                let terms = terms.into_iter().map(|term| Self::from_node(term).or_defaults(kinds));
+                let terms = terms.into_iter().map(|term| Self::from_node(term).as_read(kinds));
                 let all = terms.reduce(|filter, term| filter.join(join, term));
                 all.unwrap_or_else(|| Self::refused(Refusal::TooDeep))
             }
@@ -278,13 +281,35 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
     if !comparison.holds(default.as_value_ref()) {
         return None;
     }
-    // What is there either equals a value or differs from it.
-    let compare = |operator| {
-        let (property, constant) = (comparison.property.clone(), default.clone());
-        Filter::compare(property, operator, constant, Rule::Named)
+    let is_there = is_there(comparison.property.clone(), &default);
+    let is_there = match former_name(schema, comparison) {
+        Some(was) => is_there | self::is_there(was, &default),
+        None => is_there,
     };
-    let is_there = compare(Operator::Eq) | compare(Operator::Ne);
     Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there)
+}
+
+/// That a row is of the kind and has the property under the name that it had before, if it had one, and that the comparison
+/// holds of it.
+fn former_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
+    let was = former_name(schema, comparison)?;
+    let Comparison { property, operator, constant, rule, .. } = comparison;
+    let holds = Filter::compare(was, *operator, constant.clone(), *rule);
+    Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there(property.clone(), constant) & holds)
+}
+
+/// The name that the property of a comparison had before, in entities' own rows.
+fn former_name(schema: &'static Schema, comparison: &Comparison) -> Option<Name> {
+    let at = schema.fields.iter().position(|field| field.property == &*comparison.property)?;
+    let was = schema.fields.get(at)?.was.filter(|_| !schema.place().gives_back(at))?;
+    Some(was.into())
+}
+
+/// That a row has a property of the type of this value.
+fn is_there(property: Name, value: &Value) -> Filter {
+    // What is there either equals a value or differs from it.
+    let compare = |property, operator| Filter::compare(property, operator, value.clone(), Rule::Named);
+    compare(property.clone(), Operator::Eq) | compare(property, Operator::Ne)
 }
 
 /// Whether an entity can have a property of this name.

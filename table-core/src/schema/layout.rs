@@ -22,6 +22,7 @@ pub(crate) use differences::{
 };
 pub(crate) use indexes::{noted_elsewhere, with_index, with_table_renamed, without_index, without_table};
 pub(crate) use read::read;
+pub(crate) use renamed::both_names;
 
 use super::charset::CharSet;
 use super::key_type::{Format, KeyType, TimeItem};

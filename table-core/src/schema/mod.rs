@@ -88,9 +88,9 @@ pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{
-    Differences, Outdated, advice, differences_in, forgotten, layout_in, noted_elsewhere, outdated, read,
-    same_index, same_keys, takes, united, with_index, with_table_renamed, without_copies, without_index,
-    without_table,
+    Differences, Outdated, advice, both_names, differences_in, forgotten, layout_in, noted_elsewhere,
+    outdated, read, same_index, same_keys, takes, united, with_index, with_table_renamed, without_copies,
+    without_index, without_table,
 };
 pub use list::List;
 pub(crate) use list::SEPARATOR as LIST_SEPARATOR;

@@ -29,7 +29,7 @@ mod version;
 mod wide;
 
 use crate::ctxt::Ctxt;
-use crate::model::{Entity, EntitySet, KeyPart, Properties};
+use crate::model::{Entity, EntitySet, KeyPart, Projection, Properties};
 
 /// Every rule about an entity.
 pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
@@ -82,6 +82,13 @@ pub(crate) fn entity(cx: &Ctxt, entity: &Entity<'_>) {
 pub(crate) fn properties(cx: &Ctxt, properties: &Properties<'_>) {
     property::c10_properties_have_names_of_their_own(cx, &properties.fields);
     property::c11_the_service_takes_the_names(cx, &properties.fields);
+}
+
+/// Every rule about a projection: of the names by which others hold it.
+pub(crate) fn projection(cx: &Ctxt, projection: &Projection<'_>) {
+    let fields = projection.as_group();
+    property::c10_former_names_are_no_field_s(cx, &fields);
+    property::c11_former_names_are_names(cx, &fields);
 }
 
 /// Every rule about a type in a key.

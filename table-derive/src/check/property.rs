@@ -24,24 +24,7 @@ pub(super) fn c10_properties_have_names_of_their_own(cx: &Ctxt, fields: &[Field<
             seen.insert(name, field);
         }
     }
-    let mut former: BTreeMap<&str, &Field<'_>> = BTreeMap::new();
-    for field in fields.iter().filter(|field| field.is_property()) {
-        let Some(was) = &field.was else { continue };
-        let name = was.value.as_str();
-        if let Some(other) = seen.get(name) {
-            let whose = if other.name == field.name {
-                "still its own".to_owned()
-            } else {
-                format!("that of the field `{}`", other.name)
-            };
-            cx.error(
-                was.span,
-                format!("the property name `{name}` is {whose}: `was` is a name that no field has any more"),
-            );
-        } else if let Some(first) = former.insert(name, field) {
-            cx.error(was.span, format!("`{name}` is already what the field `{}` was", first.name));
-        }
-    }
+    c10_former_names_are_no_field_s(cx, fields);
     for field in fields.iter().filter(|field| field.is_property()) {
         let (Some(blind), token) = (field.blind(), field.token_property()) else { continue };
         if let Some(other) = seen.get(token.as_str()) {
@@ -56,14 +39,32 @@ pub(super) fn c10_properties_have_names_of_their_own(cx: &Ctxt, fields: &[Field<
     }
 }
 
-/// C11: the service takes the names, and keeps none of them for itself.
-pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
-    for was in fields.iter().filter_map(|field| field.was.as_ref()) {
+/// C10, of the names that properties had.
+pub(super) fn c10_former_names_are_no_field_s(cx: &Ctxt, fields: &[Field<'_>]) {
+    let own = |name: &str| fields.iter().find(|field| field.is_property() && field.property.value == name);
+    let mut former: BTreeMap<&str, &Field<'_>> = BTreeMap::new();
+    for field in fields.iter().filter(|field| field.is_property()) {
+        let Some(was) = &field.was else { continue };
         let name = was.value.as_str();
-        if names::SYSTEM.contains(&name) || !names::is_property(name) {
-            cx.error(was.span, format!("no property was ever called `{name}`: a letter or `_`, then letters, decimal digits, combining marks and `_`"));
+        if let Some(other) = own(name) {
+            let whose = if other.name == field.name {
+                "still its own".to_owned()
+            } else {
+                format!("that of the field `{}`", other.name)
+            };
+            cx.error(
+                was.span,
+                format!("the property name `{name}` is {whose}: `was` is a name that no field has any more"),
+            );
+        } else if let Some(first) = former.insert(name, field) {
+            cx.error(was.span, format!("`{name}` is already what the field `{}` was", first.name));
         }
     }
+}
+
+/// C11: the service takes the names, and keeps none of them for itself.
+pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
+    c11_former_names_are_names(cx, fields);
     for field in fields.iter().filter(|field| field.is_property()) {
         let (name, span) = (field.property.value.as_str(), field.property.span);
         let hint = if field.renamed { "" } else { "; give it another by `#[property(rename = \"..\")]`" };
@@ -100,6 +101,16 @@ pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
                     names::NAME_UNITS
                 ),
             );
+        }
+    }
+}
+
+/// C11, of the names that properties had.
+pub(super) fn c11_former_names_are_names(cx: &Ctxt, fields: &[Field<'_>]) {
+    for was in fields.iter().filter_map(|field| field.was.as_ref()) {
+        let name = was.value.as_str();
+        if names::SYSTEM.contains(&name) || !names::is_property(name) {
+            cx.error(was.span, format!("no property was ever called `{name}`: a letter or `_`, then letters, decimal digits, combining marks and `_`"));
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::case::Case;
 use crate::ctxt::Ctxt;
 
 /// A field.
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the declaration")]
 pub(crate) struct Field<'a> {
     /// Its name as the user wrote it, `r#` included.
     pub(crate) ident: &'a Ident,
@@ -251,11 +252,11 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs, case: Case, property: &Spanned<String>) ->
 /// What is said of the name of a field where that of its property, `meant`, was to be, by a field that gives `property`.
 pub(super) fn of_a_field(name: &str, meant: &str, property: &str) -> String {
     let instead = if meant == property {
-        "which this one still is: leave `was` out".to_owned()
+        ", which this one still is: leave `was` out".to_owned()
     } else {
-        format!("`#[property(was = \"{meant}\")]`")
+        format!(": `#[property(was = \"{meant}\")]`")
     };
-    format!("`{name}` is the name of a field, and its property is called `{meant}`: {instead}")
+    format!("`{name}` is the name of a field, and its property is called `{meant}`{instead}")
 }
 
 /// What the words of a field say together.

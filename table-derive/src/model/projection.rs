@@ -159,12 +159,7 @@ fn was(cx: &Ctxt, words: &PropertyWords, field: &Ident) -> Option<Spanned<String
         cx.error(new.span(), "`new` and `was` contradict each other: what is new was nothing before");
     }
     let name = Case::Pascal.of_field(&field.unraw().to_string());
-    if was.value == name {
-        cx.error(
-            was.span,
-            format!("copies still call it `{name}`: `was` is a name that no field has any more"),
-        );
-    } else if let Some(meant) = Case::Pascal.misnamed(&was.value) {
+    if let Some(meant) = Case::Pascal.misnamed(&was.value) {
         cx.error(was.span, of_a_field(&was.value, &meant, &name));
     }
     Some(was)

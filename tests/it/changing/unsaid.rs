@@ -280,5 +280,11 @@ fn a_copied_field_with_another_name_is_told_before_it_is_read_as_none() {
     products.update(told::Product::key("tea", 1), |product| product.label = "Greener".into()).unwrap();
     assert_eq!(label(), "Greener");
     assert!(orders.check().unwrap().is_sound());
+    // Who knows the former name alone can write neither.
+    let older = store.table::<shop::Order>().unwrap_err();
+    assert_says(
+        &older,
+        &["`Label` in the projection that is copied, and `#[property(was = \"Name\")]` there"],
+    );
     assert_sound(&store);
 }

@@ -281,6 +281,7 @@ mod later {
     pub(super) struct Order {
         pub(super) customer: u32,
         pub(super) number: u32,
+        #[property(new)]
         pub(super) remark: Option<String>,
     }
 

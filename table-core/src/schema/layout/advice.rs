@@ -213,7 +213,8 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
         if let Some(was) = old.was {
             came.retain(|field| field.property != was);
             lines.push(format!(
-                "`{was}` is called `{name}`, and rows have either name: `#[property(rename = \"{name}\", was = \"{was}\")]`"
+                "`{was}` is called `{name}`, and rows have either name: {}",
+                renamed::both_names(schema, name, was)
             ));
             continue;
         }

@@ -95,8 +95,9 @@ pub(super) fn unclear<'s>(noted: &'s Schema, schema: &'s Schema) -> Vec<Unclear<
             && !noted.gone.contains(&old.property)
     });
     went.filter_map(|went| {
-        let may_be =
-            |came: &&Field| came.edm == went.edm && came.part == went.part && same_copy(schema, went, came);
+        let may_be = |came: &&Field| {
+            came.edm == went.edm && came.part == went.part && same_copy(noted, schema, went, came)
+        };
         let at = came.iter().position(may_be)?;
         Some(Unclear { went, came: came.remove(at) })
     })
@@ -120,11 +121,11 @@ fn copy_of(schema: &Schema, property: &str) -> Option<&'static str> {
 }
 
 /// Whether both are of one copy of another entity, or both are of none.
-fn same_copy(schema: &Schema, went: &Field, came: &Field) -> bool {
+fn same_copy(noted: &Schema, schema: &Schema, went: &Field, came: &Field) -> bool {
     let place = schema.fields.iter().position(|field| field.property == came.property);
     match place.and_then(|place| schema.copy_of(place)) {
         Some(copy) => copy_of(schema, went.property) == Some(copy.property),
-        None => true,
+        None => copy_of(noted, went.property).is_none(),
     }
 }
 
@@ -150,6 +151,18 @@ impl Unclear<'_> {
              `#[property(new)]` says so, and `{went}` is carried along",
             self.came.name
         )
+    }
+}
+
+/// The words by which a declaration that knows a property under its former name alone knows both.
+pub(crate) fn both_names(schema: &Schema, is: &str, was: &str) -> String {
+    let place = schema.fields.iter().position(|field| field.property == was);
+    let copy = place.and_then(|place| schema.copy_of(place));
+    match copy.and_then(|copy| Some((is.strip_prefix(copy.property)?, was.strip_prefix(copy.property)?))) {
+        Some((is, was)) => {
+            format!("`{is}` in the projection that is copied, and `#[property(was = \"{was}\")]` there")
+        }
+        None => format!("`#[property(rename = \"{is}\", was = \"{was}\")]`"),
     }
 }
 

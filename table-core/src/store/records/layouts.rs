@@ -111,7 +111,8 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
         Outdated::Former(version) => layouts::outdated_version(schema, version),
         Outdated::Misnamed { is, was } => format!(
             "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
-             declare it in the struct `{entity}` with `#[property(rename = \"{is}\", was = \"{was}\")]` too"
+             declare it in the struct `{entity}` with {} too",
+            schema::both_names(schema, is, was)
         ),
     };
     Error::new(ErrorKind::LayoutChanged).because(because)

@@ -47,11 +47,12 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         self.with(|query| query.rows(range))
     }
 
-    /// Leaves out what does not pass the filter: `prop("Age").ge(40)`. An entity without the property doesn't pass, unless its
-    /// field is `#[property(default)]`: then the default is compared, which is what is read of it.
+    /// Leaves out what does not pass the filter: `prop("Age").ge(40)`. What an entity reads is compared: one that has the
+    /// property under the name that it `was` passes by that, and one without it by the default of its field, if that is
+    /// `#[property(default)]`.
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filters = true;
-        self.with(|query| query.filter(filter.or_defaults(Set::KINDS)))
+        self.with(|query| query.filter(filter.as_read(Set::KINDS)))
     }
 
     /// Gives the entities from the last to the first.

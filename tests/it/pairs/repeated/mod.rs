@@ -49,6 +49,7 @@ fn expected(entities: &[(u32, Option<i64>)]) -> Cells {
     cells.insert("holder", all.clone());
     let twenty: Vec<_> = entities.iter().copied().filter(|(_, number)| *number == Some(20)).collect();
     cells.insert("filter", Ok(twenty.clone()));
+    cells.insert("filter of the set", Ok(twenty.clone()));
     cells.insert("filter of copies", Ok(twenty));
     let mut listed = entities.to_vec();
     listed.retain(|(_, number)| number.is_some());
@@ -144,7 +145,7 @@ impl Pair {
                 };
                 self.assert_mended(store, &format!("{row}, {property}"));
             }
-            table.raw().delete("a", row, IfMatch::Any).unwrap();
+            table.raw().delete("a", row).unwrap();
             self.assert_mended(store, row);
         }
     }

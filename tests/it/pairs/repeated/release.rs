@@ -55,7 +55,7 @@ macro_rules! release {
         field $field:ident,
         number $number:expr
         $(, shared($template:literal, $sum:ident, $element:ty))?
-        $(, filtered $filtered:expr)?
+        $(, filtered $filtered:expr, named $named:literal)?
         $(,)?
     ) => {
         mod $release {
@@ -175,6 +175,14 @@ macro_rules! release {
                     let one = |row: table_core::Result<table_core::Stored<Item>>| {
                         row.map(|row| (row.id, number_of(&row)))
                     };
+                    let named = set.partition(Item::partition("a")).filter(table_core::prop($named).eq(20));
+                    let item = |member: table_core::Result<table_core::Stored<All>>| {
+                        match table_core::Stored::into_inner(member?) {
+                            All::Item(item) => Ok((item.id, number_of(&item))),
+                            All::Order(order) => panic!("no item: {order:?}"),
+                        }
+                    };
+                    cells.insert("filter of the set", sorted(named.into_iter().map(item)));
                     cells.insert("filter", sorted(own().filter($filtered).into_iter().map(one)));
                     let whole = items.whole().shop("a").filter($filtered).into_iter();
                     cells.insert("filter of copies", sorted(whole.map(|row| row.map(|row| (row.id, number_of(&row))))));

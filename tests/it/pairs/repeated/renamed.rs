@@ -18,7 +18,7 @@ release! {
     field size,
     number |item| Some(item.size.into()),
     shared("size_{size:06}", size, i32),
-    filtered |item| item.size.eq(20),
+    filtered |item| item.size.eq(20), named "Size",
 }
 
 release! {
@@ -36,7 +36,7 @@ release! {
     field extent,
     number |item| Some(item.extent.into()),
     shared("size_{extent:06}", extent, i32),
-    filtered |item| item.extent.eq(20),
+    filtered |item| item.extent.eq(20), named "Extent",
 }
 
 release! {
@@ -54,7 +54,7 @@ release! {
     field extent,
     number |item| Some(item.extent.into()),
     shared("size_{extent:06}", extent, i32),
-    filtered |item| item.extent.eq(20),
+    filtered |item| item.extent.eq(20), named "Size",
 }
 
 #[test]

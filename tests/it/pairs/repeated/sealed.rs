@@ -9,7 +9,7 @@ use super::release::release;
 use super::{FORMER, Pair, assert_refused_by_the_compiler};
 
 macro_rules! sealed {
-    ($release:ident, [$($encrypt:tt)*] $(, filtered $filtered:expr)?) => {
+    ($release:ident, [$($encrypt:tt)*] $(, filtered $filtered:expr, named $named:literal)?) => {
         release! {
             mod $release,
             words(),
@@ -25,12 +25,12 @@ macro_rules! sealed {
             },
             field size,
             number |item| Some(item.size.into())
-            $(, filtered $filtered)?
+            $(, filtered $filtered, named $named)?
         }
     };
 }
 
-sealed!(plain, [], filtered | item | item.size.eq(20));
+sealed!(plain, [], filtered |item| item.size.eq(20), named "Size");
 sealed!(dual, [#[encrypt(dual)]]);
 sealed!(closed, [#[encrypt]]);
 

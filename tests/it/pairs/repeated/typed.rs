@@ -20,7 +20,7 @@ release! {
     field size,
     number |item| Some(item.size.into()),
     shared("size_{size:06}", size, i32),
-    filtered |item| item.size.eq(20),
+    filtered |item| item.size.eq(20), named "Size",
 }
 
 release! {
@@ -38,7 +38,7 @@ release! {
     field size,
     number |item| Some(item.size),
     shared("size_{size:06}", size, i64),
-    filtered |item| item.size.eq(20),
+    filtered |item| item.size.eq(20), named "Size",
 }
 
 #[test]
@@ -73,7 +73,7 @@ release! {
     field size,
     number |item| Some(item.size.into()),
     shared("size_{size:06}", size, i32),
-    filtered |item| item.size.eq(20),
+    filtered |item| item.size.eq(20), named "Size",
 }
 
 #[test]
@@ -108,7 +108,7 @@ release! {
     },
     field size,
     number |item| item.size.map(Into::into),
-    filtered |item| item.size.eq(20),
+    filtered |item| item.size.eq(20), named "Size",
 }
 
 release! {
@@ -125,7 +125,7 @@ release! {
     make |id, number| Item { shop: "a".into(), id, name: format!("n{id}"), size: i32::try_from(number).unwrap() },
     field size,
     number |item| Some(item.size.into()),
-    filtered |item| item.size.eq(20),
+    filtered |item| item.size.eq(20), named "Size",
 }
 
 #[test]
