@@ -1,7 +1,7 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|living|periods|shapes|all|tidy] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|living|unending|periods|shapes|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
@@ -76,6 +76,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "periods" => periods::run(arguments),
         "shapes" => shapes::run(arguments),
         "living" => living::run(arguments),
+        "unending" => living::unending::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),
         "forms-profile" => forms::profile(arguments),

@@ -3,6 +3,7 @@
 mod beside;
 mod memory;
 mod staff;
+pub(crate) mod unending;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -3,24 +3,48 @@
 //! How far a job has come lies in the store, and each step writes it in the transaction of its rows: a job that is dropped or
 //! killed goes on from there, whoever takes it up, and no row is done twice.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::TableExec;
 use crate::error::Result;
-use crate::model::Ticks;
+use crate::model::{Ticks, key};
 use crate::plan::Epoch;
 use crate::row::view::RowView;
 use crate::schema::{IndexEvent, IndexState, KindEvent, Lives, Schema};
 
-/// The keys of a row, behind which a job goes on.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The keys of a row, behind which a job goes on. Positions compare as their rows lie in a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The partition key.
     pub partition: String,
     /// The row key.
     pub row: String,
+}
+
+impl PartialOrd for Position {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Position {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.compare(&other.partition, &other.row)
+    }
+}
+
+impl Position {
+    fn compare(&self, partition: &str, row: &str) -> Ordering {
+        key::compare(&self.partition, partition).then_with(|| key::compare(&self.row, row))
+    }
+
+    /// Returns whether this is the row of these keys, or lies before it.
+    pub(crate) fn is_at_or_before(&self, partition: &str, row: &str) -> bool {
+        self.compare(partition, row).is_le()
+    }
 }
 
 /// How far a job has come, as the store keeps it.
@@ -40,6 +64,9 @@ pub struct JobRecord {
     pub phase: u8,
     /// The last row that is done; `None` at the start.
     pub position: Option<Position>,
+    /// The last row that there was when the part began that it is in: the part ends there, however many rows come behind it
+    /// meanwhile. `None` before the first step of a part, and of a part without such an end.
+    pub end: Option<Position>,
     /// What it was asked for.
     pub asked: String,
     /// What else it has counted; at most 255 numbers.
@@ -49,8 +76,34 @@ pub struct JobRecord {
 impl JobRecord {
     /// A job that begins now, on so many rows.
     pub fn new(total: u64, asked: String) -> Self {
-        let (begun, position) = (Ticks::now(), None);
-        Self { begun, done: 0, total, changed: 0, stamp: 0, phase: 0, position, asked, counts: Vec::new() }
+        let (begun, position, end) = (Ticks::now(), None, None);
+        Self { begun, done: 0, total, changed: 0, stamp: 0, phase: 0, position, end, asked, counts: Vec::new() }
+    }
+
+    /// Returns the record with the end of its part, which is where the table ends by now if none was noted yet.
+    pub(crate) fn within(&self, table: &dyn Jobs) -> Result<Self> {
+        let mut record = self.clone();
+        if record.end.is_none() {
+            record.end = table.last_row()?;
+        }
+        Ok(record)
+    }
+
+    /// Returns whether every row of the part is done that there was when it began.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.position.as_ref().zip(self.end.as_ref()).is_some_and(|(position, end)| position >= end)
+    }
+
+    /// Returns how often the job has looked at all rows that there were, beyond twice: a part may add a row for each that there
+    /// is, and looks at that too. One that is behind goes over rows that come as fast as it goes.
+    pub(crate) fn times_behind(&self) -> u32 {
+        let times = self.done / self.total.max(LEAST_ROWS);
+        u32::try_from(times.saturating_sub(2)).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the record at the beginning of another part.
+    pub(crate) fn in_part(&self, phase: u8) -> Self {
+        Self { phase, position: None, end: None, ..self.clone() }
     }
 
     /// The tables over which a job goes that was asked for these, one after another; it is in that of the number of its phase.
@@ -58,6 +111,9 @@ impl JobRecord {
         self.asked.lines()
     }
 }
+
+/// Over a table of fewer rows a job is not taken to be behind for what it has looked at.
+const LEAST_ROWS: u64 = 1_000;
 
 /// A step that has been made ready: how far the job was, and how far it is with it.
 #[derive(Clone, Debug)]
@@ -190,6 +246,9 @@ pub trait Jobs {
 
     /// Another table of the store; `None` if there is none of this name.
     fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>>;
+
+    /// The position of the last row of the table; `None` if it has no row.
+    fn last_row(&self) -> Result<Option<Position>>;
 
     /// How many rows the table has.
     fn row_count(&self) -> Result<u64>;

@@ -189,7 +189,7 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
             let way = match state {
                 IndexState::Absent => "`Table::rebuild` makes it".to_owned(),
                 IndexState::Blocked(blocked) => {
-                    format!("{blocked}; change one of them and call `Table::rebuild` again")
+                    format!("{blocked}; change or delete one of them and call `Table::rebuild` again")
                 }
                 _ => format!("`Table::rebuild` goes on with it{far}"),
             };

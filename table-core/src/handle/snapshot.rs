@@ -203,6 +203,20 @@ impl Snapshot {
         stretch.map_err(|e| e.attempted("query").table(table.name()))
     }
 
+    /// Returns the last row in the range of keys that a query reads from its beginning; `None` if there is none, or the query
+    /// has several lanes or goes backwards.
+    pub(crate) fn last_row(&self, table: &DynamicTable, lanes: &Lanes) -> Result<Option<Position>> {
+        let [query] = lanes.queries() else { return Ok(None) };
+        if query.is_reverse() {
+            return Ok(None);
+        }
+        let last = self.views_of(table, query.of_last_row().into())?.next().transpose()?;
+        Ok(last.map(|view| {
+            let (partition, row) = view.keys();
+            Position { partition: partition.into_owned(), row: row.into_owned() }
+        }))
+    }
+
     /// The number of the store's state that it sees: that of the last transaction.
     pub(crate) fn state(&self) -> usize {
         self.moment.state()

@@ -138,6 +138,12 @@ impl Query {
         self
     }
 
+    /// Returns the query of the last row of its kind in the range of keys that this one reads, whatever its filter says.
+    pub(crate) fn of_last_row(&self) -> Self {
+        let (within, kind) = (self.within.clone(), self.kind.clone());
+        Self { within, kind, top: Some(1), reverse: true, ..Self::new() }
+    }
+
     /// Whether its filter compares a property that is stored sealed.
     pub(crate) fn has_sealed(&self) -> bool {
         self.filter.as_ref().is_some_and(Filter::has_sealed)

@@ -12,6 +12,7 @@ mod mended;
 mod random;
 mod repaired;
 mod resealed;
+mod unending;
 
 use integration_tests::releases::{Copies, Staff, assert_rows, first, second, third};
 use integration_tests::{Scratch, assert_sound};

@@ -54,6 +54,12 @@ impl Standing {
         Self { kept: Self::bit(index), filling: self.filling & Self::bit(index), ..self }
     }
 
+    /// Returns the standing of who compares the copies of this index alone, whether it is ready or not.
+    #[must_use]
+    pub(crate) fn comparing(self, index: usize) -> Self {
+        Self { ready: Self::bit(index), since: 0, ..self }
+    }
+
     /// The same, with copies that may be missing in any index: what mends them looks before it writes.
     #[must_use]
     pub fn refiling(self) -> Self {

@@ -174,7 +174,7 @@ fn copies_go(
         // A job that fills it begins again.
         let job = format!("rebuild {kind} {}", index.name);
         if let Some(record) = lives::job(dbs, txn, entry.id, &job)? {
-            let again = JobRecord { position: None, done: 0, ..record };
+            let again = JobRecord { position: None, end: None, done: 0, ..record };
             lives::write_job(dbs, txn, meta, entry.id, (&job, Some(&again)))?;
         }
     }

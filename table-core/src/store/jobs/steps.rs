@@ -82,6 +82,31 @@ impl Jobs for LmdbTable {
         }))
     }
 
+    fn last_row(&self) -> Result<Option<Position>> {
+        let (inner, state) = (&self.inner, &self.state);
+        inner.writer.check_running()?;
+        let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
+        state.check_exists(dbs, &txn)?;
+        let behind = state.id.checked_add(1).map(key::Number::of);
+        let last = match &behind {
+            Some(behind) => dbs.data.get_lower_than(&txn, behind),
+            None => dbs.data.last(&txn),
+        };
+        let last = last.map_err(lmdb::error)?;
+        if let Some((key, bytes)) = last {
+            read::verify_row(&inner.environment, key, bytes)?;
+        }
+        // What a damaged page hides at the end would be left out for ever.
+        let next = match &behind {
+            Some(behind) => dbs.data.get_greater_than_or_equal_to(&txn, behind).map_err(lmdb::error)?,
+            None => None,
+        };
+        check_next(&inner.environment, &txn, last, next)?;
+        let own = last.and_then(|(key, _)| StoredKey::parse(key)).filter(|key| key.table == state.id);
+        let texts = own.and_then(|key| key.texts());
+        Ok(texts.map(|(partition, row)| Position { partition: partition.into(), row: row.into() }))
+    }
+
     fn row_count(&self) -> Result<u64> {
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;

@@ -260,14 +260,20 @@ pub(crate) fn decode_lives(body: &[u8]) -> Option<Lives> {
     body.0.is_empty().then_some(Lives { epoch, kind, indexes })
 }
 
+/// The bits that say which positions a job's record has.
+const POSITION: u8 = 1;
+const END: u8 = 2;
+
 pub(crate) fn encode_job(job: &JobRecord) -> Vec<u8> {
     let mut body = Vec::new();
     for number in [job.begun.get(), job.done, job.total, job.changed, job.stamp] {
         body.extend_from_slice(&number.to_le_bytes());
     }
     body.push(job.phase);
-    body.push(u8::from(job.position.is_some()));
-    for part in job.position.iter().flat_map(|Position { partition, row }| [partition, row]) {
+    let positions = [&job.position, &job.end];
+    body.push(positions.iter().zip([POSITION, END]).map(|(at, bit)| if at.is_some() { bit } else { 0 }).sum());
+    let positions = positions.into_iter().flatten();
+    for part in positions.flat_map(|Position { partition, row }| [partition, row]) {
         push_text(&mut body, part);
     }
     push_text(&mut body, &job.asked);
@@ -284,11 +290,17 @@ pub(crate) fn decode_job(body: &[u8]) -> Option<JobRecord> {
     let begun = Ticks::new(body.u64()?)?;
     let (done, total, changed, stamp) = (body.u64()?, body.u64()?, body.u64()?, body.u64()?);
     let [phase] = body.take()?;
-    let position = match body.take()? {
-        [0] => None,
-        [1] => Some(Position { partition: text(&mut body)?, row: text(&mut body)? }),
-        _ => return None,
+    let [has] = body.take()?;
+    if has > POSITION | END {
+        return None;
+    }
+    let mut row = |bit| -> Option<Option<Position>> {
+        if has & bit == 0 {
+            return Some(None);
+        }
+        Some(Some(Position { partition: text(&mut body)?, row: text(&mut body)? }))
     };
+    let (position, end) = (row(POSITION)?, row(END)?);
     let asked = text(&mut body)?;
     let [many] = body.take()?;
     let counts = (0..many).map(|_| body.u64()).collect::<Option<_>>()?;
@@ -300,6 +312,7 @@ pub(crate) fn decode_job(body: &[u8]) -> Option<JobRecord> {
         stamp,
         phase,
         position,
+        end,
         asked,
         counts,
     })
@@ -319,10 +332,12 @@ mod tests {
             stamp: 7,
             phase: 1,
             position: Some(Position { partition: "Sales".into(), row: "empid_000001".into() }),
+            end: Some(Position { partition: "Sales".into(), row: "empid_000009".into() }),
             asked: "Age ge 3".into(),
             counts: vec![5, u64::MAX],
         };
-        vec![JobRecord { position: None, asked: String::new(), counts: Vec::new(), ..job.clone() }, job]
+        let begun = JobRecord { position: None, end: None, asked: String::new(), counts: Vec::new(), ..job.clone() };
+        vec![begun, JobRecord { end: None, ..job.clone() }, JobRecord { position: None, ..job.clone() }, job]
     }
 
     fn lives_of_every_state() -> Vec<Lives> {

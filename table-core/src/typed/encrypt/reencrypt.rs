@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::time::Instant;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobRecord, Loader, StepSize};
+use crate::executor::{JobRecord, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::schema;
-use crate::sealing::job::{SealedRow, SealedValue};
+use crate::sealing::job::{SealedRow, SealedValue, Stretch};
 use crate::typed::change::Change;
 use crate::typed::change::driver;
 use crate::typed::change::entity_attempt::EntityAttempt;
@@ -104,6 +105,35 @@ impl<E: Entity> Reencrypt<E> {
         Self { handed, left_out, failures, entity: PhantomData }
     }
 
+    /// Goes over the next rows, until the step has enough that need to be sealed anew; the last of them, and how many there
+    /// were. What others write meanwhile needs nothing, and is passed in large steps.
+    fn next(
+        &mut self,
+        table: &DynamicTable,
+        at: &JobRecord,
+        size: StepSize,
+        loader: &mut dyn Loader,
+    ) -> Result<Option<(Position, u64)>> {
+        let keys = table.exec().resealing()?;
+        let (begun, mut passed) = (Instant::now(), None::<(Position, u64)>);
+        loop {
+            let handed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
+            let size_left = StepSize { rows: size.rows.saturating_sub(handed).max(1) };
+            let after = passed.as_ref().map(|(last, _)| last).or(at.position.as_ref());
+            let Stretch { rows, last, entities } = keys.sealed_rows_after(E::SCHEMA, after, size_left)?;
+            self.seal(table, entities, loader)?;
+            let Some(last) = last else { return Ok(passed) };
+            let looked = rows + passed.map_or(0, |(_, looked)| looked);
+            let handed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
+            let is_enough =
+                handed >= size.rows || looked >= size.looks() || begun.elapsed() >= size.time();
+            passed = Some((last, looked));
+            if is_enough {
+                return Ok(passed);
+            }
+        }
+    }
+
     /// Hands over those of the entities that need to be sealed anew.
     fn seal(&mut self, table: &DynamicTable, rows: Vec<SealedRow>, loader: &mut dyn Loader) -> Result<()> {
         let sealer = table.sealer();
@@ -170,21 +200,22 @@ impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
         let keys = table.exec().resealing()?;
         self.handed.clear();
         self.failures.clear();
-        let stretch = keys.sealed_rows_after(E::SCHEMA, at.position.as_ref(), size)?;
-        let Some(last) = stretch.last else {
+        // Rows that come later are sealed with the keys that are current.
+        let of_part = at.within(table.exec().jobs()?)?;
+        let last = if at.is_at_end() { None } else { self.next(table, at, size, loader)? };
+        let Some((last, rows)) = last else {
             // If a key was rotated meanwhile, the job begins again.
             let generation = keys.generation()?;
             if at.stamp == generation {
                 return Ok(Made::Rows(None, None));
             }
             keys.await_writers()?;
-            let again = JobRecord { position: None, done: 0, stamp: generation, ..at.clone() };
+            let again = JobRecord { done: 0, stamp: generation, ..at.in_part(at.phase) };
             return Ok(Made::Rows(Some(again), None));
         };
-        self.seal(table, stretch.entities, loader)?;
         let changed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
-        let (done, changed) = (at.done + stretch.rows, at.changed + changed);
-        Ok(Made::Rows(Some(JobRecord { position: Some(last), done, changed, ..at.clone() }), None))
+        let (done, changed) = (at.done + rows, at.changed + changed);
+        Ok(Made::Rows(Some(JobRecord { position: Some(last), done, changed, ..of_part }), None))
     }
 
     fn leaves_out(&mut self, plan: usize, error: &Error) -> bool {

@@ -95,18 +95,28 @@ impl<E: Entity> Table<E> {
 
     fn go_over_one(&self, (number, there): (usize, &DynamicTable), report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
-        let mut after = None;
+        // What comes later its writers keep right. An executor that has no jobs says of no row that it is the last.
+        let end = match there.exec().jobs() {
+            Ok(jobs) => jobs.last_row().map_err(|e| e.attempted("check").table(there.name()))?,
+            Err(_) => None,
+        };
+        let (mut after, mut is_at_end) = (None, false);
         loop {
             let standing = driver::standing(Together::alone(table), E::SCHEMA, false)?;
             let snapshot = as_stored::<E>(table)?;
-            let found = RefCell::new((Wrong::default(), &mut *report));
+            let found = RefCell::new((Wrong::default(), &mut *report, &mut is_at_end));
             let page = snapshot.page_by(there, Query::new().into(), ROWS, after.as_ref(), |_, view| {
-                let (wrong, report) = &mut *found.borrow_mut();
+                let (wrong, report, is_at_end) = &mut *found.borrow_mut();
+                if let Some(end) = &end {
+                    let (partition, row) = view.keys();
+                    **is_at_end |= end.is_at_or_before(&partition, &row);
+                }
                 let at = At { table, there, number, snapshot: &snapshot, standing };
                 at.look::<E>(view, report, wrong)
             })?;
             after = page.next;
-            if after.is_none() {
+            drop(found);
+            if after.is_none() || is_at_end {
                 return Ok(());
             }
         }

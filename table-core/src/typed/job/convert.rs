@@ -100,7 +100,7 @@ impl<E: Entity> Convert<E> {
         if to.position.is_some() {
             return Ok(Made::Rows(Some(to), Some(epoch)));
         }
-        let next = JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() };
+        let next = to.in_part(at.phase.saturating_add(1));
         self.swept_or(table, lives, next, epoch)
     }
 
@@ -302,12 +302,17 @@ impl<E: Entity> Work for Convert<E> {
             return self.sweep(table, (&lives, epoch), (at, size), loader);
         }
         let mut found = Found::default();
-        let (last, rows) = jobs
-            .rows_after(at.position.as_ref(), size, &mut |view, _| Self::look(view, at.phase, &mut found))?;
+        // Rows that come later are written as they are to be: those of former versions, or with former names, nobody writes.
+        let of_part = at.within(jobs)?;
+        let (last, rows) = if at.is_at_end() {
+            (None, 0)
+        } else {
+            let mut each = |view: &RowView<'_>, _| Self::look(view, at.phase, &mut found);
+            jobs.rows_after(at.position.as_ref(), size, &mut each)?
+        };
         if last.is_none() {
             if at.phase == CONVERTING {
-                let next = JobRecord { phase: SWEEPING, position: None, ..at.clone() };
-                return self.swept_or(table, &lives, next, epoch);
+                return self.swept_or(table, &lives, at.in_part(SWEEPING), epoch);
             }
             return Ok(Made::Rows(None, Some(epoch)));
         }
@@ -336,7 +341,7 @@ impl<E: Entity> Work for Convert<E> {
             remove(partition, keys, epoch, loader)?;
         }
         let to =
-            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..at.clone() };
+            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
         Ok(Made::Rows(Some(to), Some(epoch)))
     }
 

@@ -22,9 +22,12 @@ use crate::typed::table::Table;
 impl<E: Entity> Table<E> {
     /// A job that deletes every entity that the query finds, each with its copies.
     ///
-    /// It does so in steps, and others read and write meanwhile: an entity that comes to be found while it runs goes too, and
-    /// one that is found no more stays. So whatever it goes over is gone over again, until nothing is found there. Of a query
-    /// that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is gone over once.
+    /// It does so in steps, and others read and write meanwhile: an entity that comes to be found while it runs may go too, and
+    /// one that is found no more stays. One that somebody moves behind what was gone over is found the next time: whatever it
+    /// goes over is gone over again, until nothing is found there, and four times at most, each time up to where it ended when
+    /// that time began. So the job ends beside writers that never stop, and what it leaves of what is to be found was written
+    /// while it ran. Of a query that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is gone over
+    /// once.
     ///
     /// A job that was broken off goes on when it is made again for the same query. One for all that has expired by now is
     /// another query at another time: keep the time for as long as the job takes, or give up what was begun for a former one,
@@ -53,11 +56,13 @@ impl<E: Entity> Table<E> {
         let limit = query.clone().take_limit().map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));
         let explain = query.explain()?;
         let (name, asked) = (of_kind::<E>("delete", &format!("{explain:?}")), explain.to_string());
+        let last = query.clone();
         let find = move |after: Option<&Position>, size| {
             let Stretch { found, last, looked } = query.stretch(after, size)?;
             Ok(Stretch { found: found.iter().map(|entity| Key::of(&**entity)).collect(), last, looked })
         };
-        self.deleting(Delete { name, asked, limit, find: Box::new(find) })
+        let last = Box::new(move || last.last_row());
+        self.deleting(Delete { name, asked, limit, find: Box::new(find), last })
     }
 
     /// A job that deletes every entity of a partition, each with its copies; see [`delete_where`](Self::delete_where).
@@ -67,6 +72,7 @@ impl<E: Entity> Table<E> {
         let asked = format!("partition `{}`", partition.escape_debug());
         let kind = <OwnRows<E> as Path>::KEYS.kind();
         let (table, query) = (self.dynamic().clone(), Query::new().partition(partition).of_kind(kind));
+        let (of_last, range) = (table.clone(), Lanes::from(query.clone()));
         let find = move |after: Option<&Position>, size| {
             let (lanes, mut found) = (Lanes::from(query.clone()), Vec::new());
             let (last, looked) =
@@ -77,7 +83,8 @@ impl<E: Entity> Table<E> {
                 })?;
             Ok(Stretch { found, last, looked })
         };
-        self.deleting(Delete { name, asked, limit: None, find: Box::new(find) })
+        let last = Box::new(move || of_last.snapshot()?.last_row(&of_last, &range));
+        self.deleting(Delete { name, asked, limit: None, find: Box::new(find), last })
     }
 
     fn deleting(&self, work: Delete<E>) -> Result<Job<'static>> {
@@ -94,8 +101,14 @@ fn of_kind<E: Entity>(what: &str, which: &str) -> String {
 
 /// What is to be deleted of the next rows behind a position.
 type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Stretch<Key<E>>>>;
+/// The last row of what is gone over.
+type Last = Box<dyn Fn() -> Result<Option<Position>>>;
 
-/// Deletes entities. In its record the stamp says how many may still go, if there is a limit.
+/// So often a deletion goes over everything at the most.
+const PASSES: u64 = 4;
+
+/// Deletes entities. In its record the stamp says how many may still go, if there is a limit, and the count how often it has
+/// gone over everything.
 struct Delete<E: Entity> {
     name: String,
     /// What it deletes, in words.
@@ -103,6 +116,7 @@ struct Delete<E: Entity> {
     /// How many are to go at the most.
     limit: Option<u64>,
     find: Find<E>,
+    last: Last,
 }
 
 /// Nothing was found since the job went to the first row.
@@ -132,10 +146,12 @@ impl<E: Entity> Work for Delete<E> {
         loader: &mut dyn Loader,
     ) -> Result<Made> {
         let most = if self.limit.is_some() { at.stamp } else { u64::MAX };
-        if most == 0 {
+        let passes = at.counts.first().copied().unwrap_or_default();
+        if most == 0 || passes >= PASSES {
             return Ok(Made::Rows(None, None));
         }
         let size = StepSize { rows: size.rows.min(most) };
+        let end = at.end.clone().map_or_else(&self.last, |end| Ok(Some(end)))?;
         let Stretch { found, last, looked } = (self.find)(at.position.as_ref(), size)?;
         let (mut changed, mut known) = (0, BTreeSet::new());
         for key in found {
@@ -159,13 +175,15 @@ impl<E: Entity> Work for Delete<E> {
             stamp: at.stamp.saturating_sub(changed),
             phase,
             position: last,
+            end,
             ..at.clone()
         };
-        if to.position.is_some() {
+        if to.position.is_some() && !to.is_at_end() {
             return Ok(Made::Rows(Some(to), None));
         }
+        let passes = to.counts.first().copied().unwrap_or_default() + 1;
         // The limit is for one time over it. What this step has deleted is told by a record in each case.
-        let goes_again = JobRecord { done: 0, phase: FINDS_NONE, stamp: 0, ..to };
+        let goes_again = JobRecord { done: 0, stamp: 0, counts: vec![passes], ..to.in_part(FINDS_NONE) };
         Ok(Made::Rows((phase == HAS_FOUND).then_some(goes_again), None))
     }
 }

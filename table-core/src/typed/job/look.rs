@@ -81,6 +81,23 @@ pub(super) struct At<'a> {
     pub(super) standing: Standing,
 }
 
+/// Returns whether the entity of these keys has its copies in an index that is being filled, or is gone.
+pub(super) fn is_filed<E: Entity>(
+    (table, snapshot): (&DynamicTable, &Snapshot),
+    (standing, index): (Standing, usize),
+    (partition, row): (&str, &str),
+) -> Result<bool> {
+    if E::SCHEMA.indexes.get(index).is_none_or(|index| index.is_shared()) {
+        return Ok(false);
+    }
+    let Some(view) = snapshot.view(table, partition, row)? else { return Ok(true) };
+    let at = At { table, there: table, number: 0, snapshot, standing: standing.comparing(index) };
+    let mut report = CopyReport::default();
+    // What can't be read here is told by who fills it.
+    let looked = at.look::<E>(&view, &mut report, &mut Wrong::default());
+    Ok(looked.is_ok() && report.is_sound())
+}
+
 impl At<'_> {
     /// Looks at one row: an entity's copies must be there, and a copy's entity must say it.
     pub(super) fn look<E: Entity>(

@@ -39,10 +39,15 @@ use crate::typed::entity::Entity;
 const STEP: StepSize = StepSize { rows: 500 };
 /// The same of a job that gives way, at first.
 const GENTLE: StepSize = StepSize { rows: 50 };
-/// How many times as long as its step a job that gives way rests after it.
+/// How many times as long as its step a job rests after it that gives way, or beside others who write.
 const REST: u32 = 2;
-/// So often a step is tried when others write its rows; each time it is half as large.
+/// So often a step is tried when others write its rows; each time it ends before the first of those.
 const ATTEMPTS: u32 = 64;
+/// So often it may lose before it asks for a turn, as a change does: meanwhile the plans of others are held, for a second at
+/// most.
+const LOSSES_BORNE: u32 = 8;
+/// The longest that it waits for the turn each time.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// What a job does, and what it says of it. The machinery around it keeps how far it is, carries out its steps and tries again.
 pub(in crate::typed) trait Work<R = JobProgress> {
@@ -125,6 +130,10 @@ pub struct Job<'j, R = JobProgress> {
     most: StepSize,
     size: StepSize,
     clock: Clock,
+    /// How far behind its table the last step has found the job; see [`JobRecord::times_behind`].
+    times_behind: u32,
+    /// The number of the store's state after the last step.
+    state: Option<usize>,
     report: R,
     /// What the report says of the progress alone.
     copies: fn(&mut R, &JobProgress),
@@ -147,6 +156,8 @@ impl<'j, R: Default> Job<'j, R> {
             most: STEP,
             size: STEP,
             clock: Clock::default(),
+            times_behind: 0,
+            state: None,
             report: R::default(),
             copies: |_, _| {},
         }
@@ -164,8 +175,8 @@ impl<R> Job<'_, R> {
         Ok(self)
     }
 
-    /// The same, giving way to others: smaller steps, and a rest after each that is twice as long. A step changes 50 rows at
-    /// first, and more where a commit takes long whatever it holds.
+    /// The same, giving way to others: smaller steps, and a rest after each that is twice as long, which other jobs take only
+    /// while others write. A step changes 50 rows at first, and more where a commit takes long whatever it holds.
     pub fn gentle(mut self) -> Self {
         self.is_gentle = true;
         self.size = StepSize { rows: self.size.rows.min(GENTLE.rows) };
@@ -193,8 +204,9 @@ impl<R> Job<'_, R> {
         let more = self
             .next_step()
             .map_err(|error| error.attempted("go on with a job over").table(self.table.name()))?;
-        if more && self.is_gentle {
-            std::thread::sleep(began.elapsed().saturating_mul(REST));
+        if more {
+            let rest = self.rest(began.elapsed())?;
+            std::thread::sleep(rest);
         }
         Ok(more)
     }
@@ -240,10 +252,23 @@ impl<R> Job<'_, R> {
         &self.report
     }
 
+    /// How long to rest after a step that took so long: others who write come to little during a step, and are to keep half of
+    /// their rate. Those who are held during the steps of a job that is behind have less time between them the further it is
+    /// behind, so that it comes to its end however fast they write.
+    fn rest(&mut self, took: Duration) -> Result<Duration> {
+        let state = self.table.snapshot()?.state();
+        // A step is one transaction.
+        let others_write = self.state.replace(state).is_some_and(|before| state > before.saturating_add(1));
+        if self.is_gentle || others_write {
+            return Ok(took.saturating_mul(REST) / self.times_behind.saturating_add(1));
+        }
+        Ok(Duration::ZERO)
+    }
+
     fn next_step(&mut self) -> Result<bool> {
         let Some(work) = self.works.front_mut() else { return Ok(false) };
-        let name = work.name();
-        let mut size = self.size;
+        let (name, own) = (work.name(), self.table.clone());
+        let (mut size, mut turn) = (self.size, None);
         for attempt in 0..ATTEMPTS {
             let Some(at) = self.table.exec().jobs()?.job(&name)? else {
                 // It has ended, maybe by somebody else.
@@ -255,7 +280,11 @@ impl<R> Job<'_, R> {
                 (self.copies)(&mut self.report, self.clock.last());
                 work.tell(&at, &mut self.report);
             }
-            let table = work.reach(&self.table, &at)?;
+            self.times_behind = at.times_behind();
+            if turn.is_none() && (attempt >= LOSSES_BORNE || self.times_behind > 0) {
+                turn = own.turn(LONGEST_WAIT);
+            }
+            let table = work.reach(&own, &at)?;
             let (begun, mut loader) = (Instant::now(), table.loader());
             let to = match work.step(&table, &at, size, &mut *loader)? {
                 Made::Moved => return Ok(true),
@@ -284,21 +313,22 @@ impl<R> Job<'_, R> {
                 }
                 return Ok(!self.works.is_empty());
             }
-            let mut was_overtaken = false;
+            let mut first_overtaken = None::<usize>;
             for (plan, error) in failed {
                 if attempt + 1 < ATTEMPTS && !error.kind().stops() {
                     if work.leaves_out(plan, &error) {
                         continue;
                     }
                     if is_overtaken(error.kind()) {
-                        was_overtaken = true;
+                        first_overtaken = first_overtaken.into_iter().chain([plan]).min();
                         continue;
                     }
                 }
-                return Err(work.refused(&self.table, &at, error));
+                return Err(work.refused(&own, &at, error));
             }
-            if was_overtaken {
-                size.rows = (size.rows / 2).max(1);
+            if let Some(plan) = first_overtaken {
+                // What comes before it, which are so many rows or more: each has one plan at most.
+                size.rows = u64::try_from(plan).unwrap_or(u64::MAX).clamp(1, size.rows);
             }
         }
         Err(Error::new(ErrorKind::ConditionNotMet).because("others were quicker each time"))

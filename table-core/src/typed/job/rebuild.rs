@@ -3,13 +3,15 @@
 use std::marker::PhantomData;
 
 use super::recount::Recount;
-use super::{Job, Made, Work, sweep};
+use super::{Job, Made, Work, look, sweep};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobRecord, Loader, StepSize, Transition};
+use crate::executor::{JobRecord, Loader, Position, StepSize, Transition};
 use crate::handle::table::DynamicTable;
+use crate::model::Ticks;
 use crate::plan::Epoch;
 use crate::schema::{Blocked, IndexEvent, IndexState, KindState, Lives};
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::driver::Together;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
@@ -20,10 +22,16 @@ impl<E: Entity> Table<E> {
     /// entities, or that is declared otherwise now.
     ///
     /// Until an index is ready, what reads by it is [`IndexBuilding`](crate::ErrorKind::IndexBuilding); all else goes on as
-    /// ever, reads and writes, and a unique index already refuses a second claim. Programs that don't declare the index
-    /// can't write the kind any more once it begins to be filled. Two entities that claim one key of a unique index stop
-    /// the job with [`UniqueConflict`](crate::ErrorKind::UniqueConflict), which names both; when one of them is changed, it
-    /// goes on.
+    /// ever, reads and writes. Programs that don't declare the index can't write the kind any more once it begins to be filled.
+    ///
+    /// While a unique index is being made, it refuses a claim of a key that is in it already. A claim of one that another
+    /// entity has which the job has not come to is accepted, and so it is after the index's table was dropped, until the
+    /// index is made again. Two entities that claim one key stop the job with
+    /// [`UniqueConflict`](crate::ErrorKind::UniqueConflict), which names both, and reads by the index go on to be
+    /// `IndexBuilding`, which says so. When one of them is changed or deleted, `rebuild` goes on.
+    ///
+    /// It ends beside writers that never stop: what is written behind the row that was the table's last when the index began
+    /// to be filled is put into the index by who writes it.
     ///
     /// ```
     /// # use table_core::{Entity, ErrorKind, Store};
@@ -65,6 +73,16 @@ impl<E: Entity> Table<E> {
         let begun = Job::new(table, works).begun();
         begun.map_err(|error| error.attempted("rebuild the indexes of").table(table.name()))
     }
+}
+
+/// An entity that a step of the filling has met.
+struct Found {
+    partition: String,
+    row: String,
+    /// How many rows the step had looked at with it.
+    looked: u64,
+    /// Whether it was written since the index began to be filled.
+    is_new: bool,
 }
 
 /// The part of the job in which copies are added. Before, they are removed, of one table after another.
@@ -115,20 +133,41 @@ impl<E: Entity> Rebuild<E> {
         (at, size): (&JobRecord, StepSize),
         loader: &mut dyn Loader,
     ) -> Result<Option<Made>> {
-        let (schema, mut found) = (E::SCHEMA, Vec::new());
-        let (last, rows) = table.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
-            let is_mine = view.kind()? == Some(schema.entity_type);
-            if is_mine {
-                let (partition, row) = view.keys();
-                found.push((partition.into_owned(), row.into_owned()));
+        if at.is_at_end() {
+            return Ok(None);
+        }
+        let (schema, jobs, mut found) = (E::SCHEMA, table.exec().jobs()?, Vec::new());
+        // What comes behind the row where the table ends now is written in an epoch in which writers keep the index.
+        let of_part = at.within(jobs)?;
+        let mut looked = 0;
+        let (mut last, mut rows) = jobs.rows_after(at.position.as_ref(), size, &mut |view, _| {
+            looked += 1;
+            if view.kind()? != Some(schema.entity_type) {
+                return Ok(false);
             }
-            Ok(is_mine)
+            let (partition, row) = view.keys();
+            let (partition, row) = (partition.into_owned(), row.into_owned());
+            // Who has written it since keeps the index, and most of what is ahead may be such.
+            let is_new = view.timestamp().get() > at.stamp;
+            found.push(Found { partition, row, looked, is_new });
+            Ok(!is_new)
         })?;
         if last.is_none() {
             return Ok(None);
         }
-        let mut changed = 0;
-        for (partition, row) in found {
+        let (snapshot, standing) = (table.snapshot()?, driver::standing(Together::alone(table), schema, false)?);
+        let (mut changed, mut before) = (0, None);
+        for Found { partition, row, looked, is_new } in found {
+            let of_index = (standing, self.index);
+            if is_new && look::is_filed::<E>((table, &snapshot), of_index, (&partition, &row))? {
+                before = Some((partition, row, looked));
+                continue;
+            }
+            if changed >= size.rows && let Some((partition, row, looked)) = before {
+                (last, rows) = (Some(Position { partition, row }), looked);
+                break;
+            }
+            before = Some((partition.clone(), row.clone(), looked));
             let key = Key::<E>::stored(&partition, &row);
             let mut attempt = EntityAttempt::new(key, Change::<E>::Fill(self.index));
             match driver::loaded(table, &mut attempt, loader) {
@@ -145,7 +184,7 @@ impl<E: Entity> Rebuild<E> {
             }
         }
         let to =
-            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..at.clone() };
+            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
         Ok(Some(Made::Rows(Some(to), Some(Self::epoch(lives)))))
     }
 }
@@ -234,15 +273,20 @@ impl<E: Entity> Work for Rebuild<E> {
                 {
                     return Ok(made);
                 }
-                let begun = JobRecord { position: None, done: 0, phase: FILLING, ..at.clone() };
+                let begun = JobRecord {
+                    done: 0,
+                    total: table.exec().jobs()?.row_count()?,
+                    stamp: Ticks::now().get(),
+                    ..at.in_part(FILLING)
+                };
                 self.transit(table, lives.epoch, IndexEvent::Swept, Some(&begun))?;
                 Ok(Made::Moved)
             }
             IndexState::Fill => {
                 let made = if self.is_summary() {
                     let (name, epoch) = (self.name(), Self::epoch(&lives));
-                    let then = |changed| JobRecord {
-                        done: at.done + changed,
+                    let then = |changed, looked| JobRecord {
+                        done: looked,
                         changed: at.changed + changed,
                         ..at.clone()
                     };
@@ -258,7 +302,8 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             IndexState::Blocked(blocked) => {
                 let because = format!(
-                    "the index `{}` can't be made: {blocked}; change one of them and call `Table::rebuild` again",
+                    "the index `{}` can't be made: {blocked}; a claim is refused only where the other is in the index already, and that is being made: \
+                     change or delete one of them and call `Table::rebuild` again",
                     self.index()
                 );
                 let error = Error::new(ErrorKind::UniqueConflict).because(because);

@@ -39,6 +39,8 @@ pub(super) struct Recount<E> {
     expected: Option<(JobRecord, u64)>,
     /// What is still to be added.
     left: Vec<Amount>,
+    /// How many rows were looked at to find that.
+    looked: u64,
     entity: PhantomData<fn() -> E>,
 }
 
@@ -153,7 +155,7 @@ fn add(differences: &mut Differences, place: (String, String), adds: &[i128]) {
 
 impl<E: Entity> Recount<E> {
     pub(super) fn of(index: usize) -> Self {
-        Self { index, expected: None, left: Vec::new(), entity: PhantomData }
+        Self { index, expected: None, left: Vec::new(), looked: 0, entity: PhantomData }
     }
 
     pub(super) fn index(&self) -> usize {
@@ -169,18 +171,19 @@ impl<E: Entity> Recount<E> {
     ) -> Result<JobRecord> {
         let compared = compare::<E>(table, &table.snapshot()?, self.index)?;
         let to = then(&compared);
+        self.looked = compared.looked;
         self.left = compared.differences.into_iter().rev().collect();
         self.expected = Some((to.clone(), epoch));
         Ok(to)
     }
 
     /// Hands over what makes the next rows right, as a step of the job of this name, which is there then when so many rows
-    /// have changed; `None` if all of them are right.
+    /// have changed, of so many that were looked at; `None` if all of them are right.
     pub(super) fn next(
         &mut self,
         table: &DynamicTable,
         (name, at, size): (&str, &JobRecord, StepSize),
-        (epoch, then): (Epoch, &dyn Fn(u64) -> JobRecord),
+        (epoch, then): (Epoch, &dyn Fn(u64, u64) -> JobRecord),
         loader: &mut dyn Loader,
     ) -> Result<Option<Made>> {
         let is_expected = |(expected, of): &(JobRecord, u64)| expected == at && *of == epoch.number;
@@ -210,7 +213,7 @@ impl<E: Entity> Recount<E> {
             |(partition, additions)| Group { table: number, additions, ..Group::new(partition, Vec::new()) };
         let plan = Plan { groups: groups.into_iter().map(group).collect(), is_wide: true, ..Plan::default() };
         let changed = u64::try_from(taken.len()).unwrap_or(u64::MAX);
-        let to = then(changed);
+        let to = then(changed, self.looked);
         let step =
             JobStep { name: name.to_owned(), from: at.clone(), to: Some(to.clone()), epoch: Some(epoch) };
         loader.add_with_step(&plan, step).map_err(|refused| refused.error)?;

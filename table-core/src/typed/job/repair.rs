@@ -194,7 +194,9 @@ impl<E: Entity> Repair<E> {
         (at, size): (&JobRecord, StepSize),
         loader: &mut dyn Loader,
     ) -> Result<JobRecord> {
-        let Some(there) = table.family().get(number) else { return Ok(next(at)) };
+        let Some(there) = table.family().get(number).filter(|_| !at.is_at_end()) else { return Ok(next(at)) };
+        // What comes later its writers keep right.
+        let at = &at.within(there.exec().jobs()?)?;
         let snapshot = as_stored::<E>(table)?;
         let (mut delta, mut wrong, mut looked) = (CopyReport::default(), Wrong::default(), 0);
         let (mut last, begun) = (at.position.clone(), Instant::now());
@@ -284,7 +286,7 @@ impl<E: Entity> Repair<E> {
 
 /// The same at the beginning of the next part.
 fn next(at: &JobRecord) -> JobRecord {
-    JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() }
+    at.in_part(at.phase.saturating_add(1))
 }
 
 /// The same with so much more mended.
@@ -371,7 +373,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
                 let name = self.name();
                 let of_it = recount.filter(|recount| recount.index() == index);
                 let mut recount = of_it.unwrap_or_else(|| Recount::of(index));
-                let then = |mended| mended_more(at, mended);
+                let then = |mended, _| mended_more(at, mended);
                 let made = recount.next(table, (&name, at, size), (epoch, &then), loader)?;
                 self.recount = Some(recount);
                 if let Some(made) = made {

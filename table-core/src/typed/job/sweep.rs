@@ -49,7 +49,7 @@ pub(super) fn step(
     let goes = |found: &str| found == kind || schema.is_former_copy(found);
     let to = remove(table, (name, &goes), (at, size), epoch, loader)?;
     if to.position.is_none() {
-        let next = JobRecord { phase: at.phase.saturating_add(1), position: None, ..at.clone() };
+        let next = to.in_part(at.phase.saturating_add(1));
         let is_last = swept(table, &next).is_none();
         return Ok((!is_last).then_some(Made::Rows(Some(next), Some(epoch))));
     }
@@ -65,19 +65,30 @@ pub(super) fn remove(
     epoch: Epoch,
     loader: &mut dyn Loader,
 ) -> Result<JobRecord> {
-    let mut found = BTreeMap::<String, Vec<String>>::new();
+    if at.is_at_end() {
+        return Ok(JobRecord { position: None, ..at.clone() });
+    }
+    let (mut at, mut found) = (at.clone(), BTreeMap::<String, Vec<String>>::new());
     let there = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(name));
     let (position, rows) = match there.and_then(|number| table.family().get(number)) {
         // It was dropped, and its rows with it.
         None => (None, 0),
-        Some(swept) => swept.exec().jobs()?.rows_after(at.position.as_ref(), size, &mut |view, _| {
-            let goes = view.kind()?.is_some_and(goes);
-            if goes {
-                let (partition, row) = view.keys();
-                found.entry(partition.into_owned()).or_default().push(row.into_owned());
+        Some(swept) => {
+            let jobs = swept.exec().jobs()?;
+            if at.position.is_none() && at.end.is_none() {
+                (at.done, at.total) = (0, jobs.row_count()?);
             }
-            Ok(goes)
-        })?,
+            // Nobody writes what goes, so none of it comes behind the row where the table ends by now.
+            at = at.within(jobs)?;
+            jobs.rows_after(at.position.as_ref(), size, &mut |view, _| {
+                let goes = view.kind()?.is_some_and(goes);
+                if goes {
+                    let (partition, row) = view.keys();
+                    found.entry(partition.into_owned()).or_default().push(row.into_owned());
+                }
+                Ok(goes)
+            })?
+        }
     };
     let mut changed = 0;
     for (partition, keys) in &found {
@@ -91,7 +102,7 @@ pub(super) fn remove(
             loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)?;
         }
     }
-    Ok(JobRecord { position, done: at.done + rows, changed: at.changed + changed, ..at.clone() })
+    Ok(JobRecord { position, done: at.done + rows, changed: at.changed + changed, ..at })
 }
 
 /// The plan that removes rows of a partition of the table of this number, in this epoch of the kind, which the first of the

@@ -30,6 +30,18 @@ impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
         or_again(|| self.stretch_of(after, size))
     }
 
+    /// Returns the last row of the range of keys that the query reads; `None` if nothing tells where it ends.
+    pub(in crate::typed) fn last_row(&self) -> Result<Option<Position>> {
+        let of_range = || {
+            let mut rows = self.clone();
+            rows.take_limit();
+            let (hold, lanes) = rows.asked.held(&Self::WANTED)?;
+            let snapshot: &Snapshot = hold.borrow();
+            snapshot.last_row(&self.table(), &lanes)
+        };
+        or_again(of_range).map_err(|e: Error| e.attempted("query").table(self.table().name()))
+    }
+
     fn stretch_of(&self, after: Option<&Position>, size: StepSize) -> Result<Stretch<R::Item>> {
         let mut rows = self.clone();
         rows.take_limit();

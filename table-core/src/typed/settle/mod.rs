@@ -7,6 +7,7 @@ mod report;
 mod settler;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use self::report::{FailedSettling, Settlement, Unsettled};
 
@@ -27,6 +28,10 @@ const AT_ONCE: usize = 512;
 
 /// So often does [`Store::settle`] go over all that is to follow, while others write what it settles.
 const PASSES: u32 = 64;
+/// After so many it asks for a turn, as a change does that has lost so often: for each second one the plans of others are held.
+const PASSES_BORNE: u32 = 8;
+/// The longest that it waits for the turn each time.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Has this process settle what follows the entities of this type, once it has opened their table.
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
@@ -76,7 +81,8 @@ impl<Set> Visitor<Set> for Register<'_> {
 const ATTEMPTED: &str = "settle what follows entities in";
 
 impl Store {
-    /// Has the copies of all `eventual` indexes follow their entities before it returns, as far as this process can.
+    /// Has the copies of all `eventual` indexes follow their entities before it returns, as far as this process can: those that
+    /// were to follow when it was called. What others write meanwhile it does not wait for.
     ///
     /// A store does this by itself in the background, unless it was opened with
     /// [`Settling::Manual`](crate::store::Settling::Manual): each change of an entity leaves a note with which of its copies
@@ -122,9 +128,17 @@ impl Store {
     fn settle_all(&self) -> Result<Settlement> {
         let pending = self.backend().pending()?;
         pending.sweep()?;
-        let mut passes = 0;
+        // What is noted from here on has a later time.
+        let Some(noted_by) = self.list()?.iter().map(|entry| entry.since).max() else {
+            return Ok(Settlement::Settled);
+        };
+        let tries = Tries::Now(noted_by);
+        let (mut passes, mut rounds) = (0, 0_u32);
         while passes < PASSES {
-            let done = pass(self.backend(), Tries::Now)?;
+            let is_turn = rounds >= PASSES_BORNE && rounds.is_multiple_of(2);
+            let _turn = if is_turn { self.backend().turns().take(LONGEST_WAIT) } else { None };
+            rounds = rounds.saturating_add(1);
+            let done = pass(self.backend(), tries)?;
             if done.more > 0 {
                 // It has come further.
                 continue;
@@ -138,7 +152,8 @@ impl Store {
                 None => break,
             }
         }
-        let left = self.list()?;
+        let mut left = self.list()?;
+        left.retain(|entry| tries.asks_for(entry));
         if left.is_empty() {
             return Ok(Settlement::Settled);
         }

@@ -18,8 +18,18 @@ use crate::sealing::SealedAt;
 pub(super) enum Tries {
     /// Those whose time has come.
     Due,
-    /// All but those that were set aside.
-    Now,
+    /// All that were noted by this time, but those that were set aside.
+    Now(Ticks),
+}
+
+impl Tries {
+    /// Whether an entry is of those that are asked for, now or later.
+    pub(super) fn asks_for(self, entry: &PendingEntry) -> bool {
+        match self {
+            Self::Due => true,
+            Self::Now(noted_by) => entry.since <= noted_by,
+        }
+    }
 }
 
 /// What a pass has left.
@@ -52,11 +62,11 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
         }
         let now = Ticks::now();
         let mut kinds: BTreeMap<String, Vec<PendingEntry>> = BTreeMap::new();
-        for entry in entries.into_iter().filter(|entry| entry.table.is_some() && !entry.is_aside) {
+        for entry in entries.into_iter().filter(|entry| entry.table.is_some() && !entry.is_aside && tries.asks_for(entry)) {
             if !pending.settlers().settles(&entry.kind) {
                 continue;
             }
-            if tries == Tries::Now || entry.is_due(now) {
+            if tries != Tries::Due || entry.is_due(now) {
                 kinds.entry(entry.kind.clone()).or_default().push(entry);
             } else {
                 done.next = Some(done.next.map_or(entry.not_before, |next| next.min(entry.not_before)));
