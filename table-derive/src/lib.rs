@@ -68,6 +68,9 @@ use crate::ctxt::Ctxt;
 /// | `staff.rows()`, `staff.by_email()` | queries of a [`Table`]: by the entity's own key, and by each index |
 /// | `Employee::SCHEMA` | the declaration as a constant, which prints itself |
 ///
+/// What their types offer has no pages in `cargo doc` unless [`types`](#types-in-signatures) puts them beside the struct. A
+/// field's own documentation, its first paragraph, stands on the column, the setter and the method of a view that it has.
+///
 /// [`Table`]: https://docs.rs/table-core/latest/table_core/struct.Table.html
 ///
 /// # On the struct

@@ -179,6 +179,58 @@ fn a_derive_depends_on_no_name_in_scope() {
     assert_eq!(table.view(key(), |odd| odd.view()).unwrap(), ::std::option::Option::Some(1.5));
 }
 
+/// Constants that are called as fields are, which a pattern would mean in the place of a new name.
+mod constants {
+    #![allow(non_upper_case_globals, reason = "that is what is tried")]
+
+    use ::std::string::String;
+    use ::std::vec::Vec;
+
+    const age: ::std::primitive::i32 = 7;
+    const department: &::std::primitive::str = "Sales";
+    const id: ::std::primitive::u32 = 7;
+    const name: &::std::primitive::str = "Jones";
+    const secret: ::std::primitive::u8 = 7;
+    const tag: ::std::primitive::u8 = 7;
+    const tags: ::std::primitive::u8 = 7;
+    const r#type: ::std::primitive::u8 = 7;
+    static year: ::std::primitive::u8 = 7;
+
+    #[derive(::table_core::Entity)]
+    #[entity(table = "Constants", kind = "employee")]
+    #[key(partition = "{department}", row = "empid_{id:06}")]
+    #[index(by_name, row = "name_{name:escaped}_{id:06}", copy(age))]
+    #[index(by_secret, row = "secret_{secret:blind}", unique, copy = keys)]
+    #[index(by_shard, partition = "{name:shard(4)}", row = "type_{type}_{department}_{id:06}", copy = keys, atomic)]
+    #[index(by_tag, row = "tag_{tags[]:escaped}!{id:06}", copy = keys, as = tag)]
+    #[index_list(by_year, row = "year_{year:04}", of = id)]
+    pub(super) struct Employee {
+        pub(super) department: String,
+        pub(super) id: ::std::primitive::u32,
+        pub(super) name: String,
+        pub(super) age: ::std::primitive::i32,
+        #[encrypt(blind)]
+        pub(super) secret: String,
+        #[property(json)]
+        pub(super) tags: Vec<String>,
+        pub(super) r#type: String,
+        pub(super) year: ::std::primitive::u16,
+    }
+
+    /// They are the user's, and are used.
+    pub(super) fn key() -> ::table_core::Key<Employee> {
+        let _ = (age, name, secret, tag, tags, r#type, year);
+        Employee::key(department, id)
+    }
+}
+
+#[test]
+fn a_constant_may_be_called_as_a_field() {
+    assert_eq!(constants::key().as_strs().unwrap(), ("Sales", "empid_000007"));
+    let patch = constants::Employee::patch().age(8).name("Jones");
+    let _: ::table_core::Patch<constants::Employee> = patch;
+}
+
 /// A struct that the user's own macro writes, of which nothing but the table is used.
 mod by_macro {
     #![deny(dead_code, reason = "what is derived and not used is not the user's fault")]

@@ -26,6 +26,7 @@ pub mod rolling;
 pub mod rolls;
 pub mod staff;
 pub mod stops;
+pub mod strict;
 pub mod together;
 pub mod vault;
 pub mod versions;

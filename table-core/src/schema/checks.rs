@@ -382,6 +382,10 @@ pub const fn copied(holder: &Schema, source: &Schema, at: usize, fields: &[usize
         return;
     }
     let copy = copy(holder, at);
+    // What else there is to say would follow from it.
+    if holder::is_any_mistyped(holder, source, copy) {
+        return;
+    }
     let mistake = match holder::source(holder, source, copy) {
         Some(mistake) => Some(mistake),
         None => match holder::fields(source, fields) {

@@ -110,19 +110,6 @@ impl fmt::Debug for Kin {
     }
 }
 
-/// An entity that holds a copy of another. Derived, not written by hand.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has no field that is `#[copy_of({S}, ..)]`",
-    label = "`{S}` says that it is copied here",
-    note = "add `#[copy_of({S}, key(..))]` to a field of `{Self}`, or leave out `#[copied_into({Self})]`"
-)]
-pub trait CopyOf<S> {
-    /// Which of its [copies](Schema::copied) are of it.
-    const COPIES: &'static [usize];
-    /// Its kind.
-    const KIND: &'static str;
-}
-
 /// An entity whose changes keep the copies that another holds of it. Derived, not written by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` doesn't say that it is copied into `{H}`",

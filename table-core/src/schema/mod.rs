@@ -79,7 +79,7 @@ pub use field::Field;
 pub use fold::fold_char;
 pub(crate) use held::holds;
 #[doc(hidden)]
-pub use holder::{CopiedInto, CopyOf};
+pub use holder::CopiedInto;
 pub use holder::{HeldCopy, Kin};
 pub use index::{Arrival, Copies, Index};
 pub(crate) use key_error::KeyError;

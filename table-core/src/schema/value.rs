@@ -40,7 +40,8 @@ use crate::model::{EdmType, Value, ValueRef};
     message = "`{Self}` cannot be a property",
     label = "not a property",
     note = "a property is text, bytes (`Vec<u8>`), a `bool`, an integer of up to 64 bits, a float, a time or a `Uuid`, or an `Option` of one; instead of `usize` and `isize`, whose width differs between machines, use `u64` and `i64`",
-    note = "`#[derive(KeyPart)]` makes a property of an enum or a newtype of yours; `#[property(json)]` keeps any type that serde knows in one text property, and `#[property(skip)]` keeps the field out of the table"
+    note = "`#[derive(KeyPart)]` makes a property of an enum or a newtype of yours; `#[property(json)]` keeps any type that serde knows in one text property, and `#[property(skip)]` keeps the field out of the table",
+    note = "a reference is written by its own name, `Ref<..>` or `Option<Ref<..>>`: the derive can't see through another"
 )]
 pub trait Property: Sized {
     /// The type of the property.

@@ -54,9 +54,9 @@ pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch, PatchOf};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
 pub use self::periods::{DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned};
 pub use self::query::{
-    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, Fits, GoesOn, HasField, HeldBy,
-    Holds, HoldsAll, InOne, InPartition, Latest, Newest, Open, OwnRows, PathQuery, Prefix, Ready, Turns,
-    TypedRows, WholeCopies, prefix,
+    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, FieldNamed, FieldNumber, Fits,
+    GoesOn, HasField, HeldBy, Holds, HoldsAll, InOne, InPartition, Latest, Newest, Open, OwnRows, PathQuery,
+    Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
@@ -77,7 +77,7 @@ pub use crate::plan::WriteExplain;
 pub use self::{
     entity::former::{FromFormer, converted},
     entity::group::{Group, group_fields, group_is_exact, group_names, group_names_len},
-    entity::holder::{Held, Holder, kin},
+    entity::holder::{CopyOf, Held, Holder, kin},
     entity::path::{read_copied, read_stored},
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,

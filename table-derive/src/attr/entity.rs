@@ -113,7 +113,7 @@ impl EntityWords {
             version: Slot::new(value::number),
             former: Slot::new(value::flag),
             from: Slot::new(value::path),
-            gone: Slot::new(value::texts),
+            gone: Slot::new(value::properties),
             rename_all: Slot::new(value::property_case),
             krate: Slot::new(value::path),
             patch_name: Slot::new(value::name),

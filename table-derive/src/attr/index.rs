@@ -59,7 +59,7 @@ impl IndexWords {
             row: Slot::new(value::text),
             partition: Slot::new(value::text),
             table: Slot::new(value::text),
-            unique: Slot::new(value::flag),
+            unique: Slot::new(unique),
             copy: Slot::new(copy),
             when: Slot::new(value::path),
             when_version: Slot::new(value::number),
@@ -95,6 +95,18 @@ pub(super) fn index_name<W: Words>(
     let at = input.span();
     super::skip_word(input);
     Err(missing(at))
+}
+
+/// `unique`, which holds among the rows of one partition, wherever those lie.
+fn unique(word: &Ident, input: ParseStream<'_>) -> Result<()> {
+    if input.peek(token::Paren) {
+        return Err(Error::new(
+            word.span(),
+            "`unique` takes no value: a key is unique in the partition that the copies lie in; `unique, atomic, partition = \"..\"` \
+             has the copies of all entities in one",
+        ));
+    }
+    value::flag(word, input)
 }
 
 /// What follows `copy`.

@@ -10,14 +10,14 @@ use super::{KeyScope, TokenScope};
 use crate::case::{CASES, Case};
 use crate::model::Spanned;
 use crate::suggest;
-use crate::symbol::{PARTITION, TABLE};
+use crate::symbol::{GONE, PARTITION, TABLE};
 
 /// A word that stands alone: `unique`.
 pub(super) fn flag(word: &Ident, input: ParseStream<'_>) -> Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
     }
-    Err(Error::new(word.span(), format!("`{word}` takes no value")))
+    Err(Error::new(word.span(), format!("`{word}` takes no value: write `{word}` alone, or leave it out")))
 }
 
 /// `table = ".."`.
@@ -25,7 +25,26 @@ pub(super) fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     equals(word, input, "\"..\"")?;
     // The span is taken first: a failed read may have moved on.
     let at = input.span();
-    input.parse().map_err(|_| Error::new(at, format!("`{word}` is a text: `{word} = \"..\"`")))
+    let unseen = unseen(input);
+    input.parse().map_err(|_| {
+        Error::new(
+            at,
+            match unseen {
+                Some(what) => {
+                    format!("`{word}` is a literal, `{word} = \"..\"`: the derive can't see {what}")
+                }
+                None => format!("`{word}` is a text: `{word} = \"..\"`"),
+            },
+        )
+    })
+}
+
+/// What stands in the place of a literal, if it is a constant or a macro: a derive runs before either has a value.
+fn unseen(input: ParseStream<'_>) -> Option<String> {
+    let ahead = input.fork();
+    let path = ahead.call(Path::parse_mod_style).ok()?;
+    let name = path.segments.last()?.ident.to_string();
+    Some(if ahead.peek(Token![!]) { format!("what `{name}!` makes") } else { format!("what `{name}` is") })
 }
 
 /// `version = 2`.
@@ -128,13 +147,28 @@ pub(super) fn property_case(word: &Ident, input: ParseStream<'_>) -> Result<Case
 }
 
 /// `gone("Phone", "Fax")`.
-pub(super) fn texts(word: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
+pub(super) fn properties(word: &Ident, input: ParseStream<'_>) -> Result<Vec<LitStr>> {
     if !input.peek(token::Paren) {
         return Err(Error::new(word.span(), format!("`{word}` takes texts: `{word}(\"..\")`")));
     }
     let group: Group = input.parse()?;
-    let texts = |input: ParseStream<'_>| Punctuated::<LitStr, Token![,]>::parse_terminated(input);
-    Ok(texts.parse2(group.stream())?.into_iter().collect())
+    let properties =
+        |input: ParseStream<'_>| Punctuated::<_, Token![,]>::parse_terminated_with(input, property);
+    Ok(properties.parse2(group.stream())?.into_iter().collect())
+}
+
+/// The name of a property, which is a text and no field: rows may have it though the struct has no such field.
+fn property(input: ParseStream<'_>) -> Result<LitStr> {
+    let at = input.span();
+    if let Ok(field) = input.fork().call(Ident::parse_any) {
+        // The case of the struct's other names is read elsewhere, and this one is the rule.
+        let name = Case::Pascal.of_field(&field.unraw().to_string());
+        return Err(Error::new(
+            at,
+            format!("`{GONE}` names properties as rows have them, in texts: `{GONE}(\"{name}\")`"),
+        ));
+    }
+    input.parse().map_err(|_| Error::new(at, format!("`{GONE}` takes texts: `{GONE}(\"..\")`")))
 }
 
 /// The `=` before a value.

@@ -2,6 +2,7 @@
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
+use syn::{Path, Type};
 
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, Storage, copied};
@@ -10,6 +11,16 @@ use crate::model::{Entity, Storage, copied};
 pub(super) fn a_copy_is_found_by_fields(cx: &Ctxt, entity: &Entity<'_>) {
     for field in &entity.fields {
         let Some(copy) = &field.copy else { continue };
+        if let Some(ty) = field.optional().filter(|ty| is_path(ty, &copy.of)) {
+            let of = copy.of.to_token_stream();
+            cx.error(
+                ty.span(),
+                format!(
+                    "a copy is of some of the fields, and `{of}` is all of them: write `Option<..>` of a struct that has those, with \
+                     `#[derive(Projection)]` and `#[projection(of = {of})]`"
+                ),
+            );
+        }
         if field.optional().is_none() {
             cx.error(
                 field.ty.span(),
@@ -55,4 +66,9 @@ pub(super) fn a_copy_is_found_by_fields(cx: &Ctxt, entity: &Entity<'_>) {
     if let (true, Some(first)) = (entity.is_summary, entity.copied_into.first()) {
         cx.error(first.span(), "a summary is in nobody's copy: it is read beside, in one snapshot");
     }
+}
+
+/// Whether the type is written as this path is.
+fn is_path(ty: &Type, path: &Path) -> bool {
+    ty.to_token_stream().to_string() == path.to_token_stream().to_string()
 }

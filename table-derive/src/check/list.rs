@@ -71,21 +71,53 @@ pub(super) fn c17_a_list_names_what_tells_apart(cx: &Ctxt, entity: &Entity<'_>) 
             } else if entity.partition_of(index).gives_back(place.value) {
                 cx.error(
                     place.span,
-                    format!("`{name}` is in the partition key of `{}`, which gives it back", index.name),
+                    format!(
+                        "`{name}` is in the partition key of `{}`, which gives it back{}",
+                        index.name,
+                        instead(entity, index, list)
+                    ),
                 );
             } else if index.row.gives_back(place.value) {
                 cx.error(
                     place.span,
-                    format!("`{name}` is in the row key of `{}`, which gives it back", index.name),
+                    format!(
+                        "`{name}` is in the row key of `{}`, which gives it back{}",
+                        index.name,
+                        instead(entity, index, list)
+                    ),
                 );
             } else if is_sound && entity.key_part(place.value).is_none() {
                 cx.error(
                     place.span,
-                    format!("`{name}` is not in the entity's key: an id is made of the fields that tell which entity it is"),
+                    format!(
+                        "`{name}` is not in the entity's key, whose fields tell which entity an id is of{}",
+                        instead(entity, index, list)
+                    ),
                 );
             }
             seen.push(place.value);
         }
+    }
+}
+
+/// What to write in the place of a field that makes up no id: the fields that do, or none if the others do already.
+fn instead(entity: &Entity<'_>, index: &Index, list: &List) -> String {
+    if !entity.key.partition.sound || !entity.key.row.sound || !index.row.sound {
+        return String::new();
+    }
+    let is_given = |field: usize| entity.partition_of(index).gives_back(field) || index.row.gives_back(field);
+    let ids: Vec<usize> = entity.key_arguments().into_iter().filter(|field| !is_given(*field)).collect();
+    if ids.is_empty() {
+        return "; a list that says all of an entity's key lists one entity: leave a field of it out of `row`".to_owned();
+    }
+    if ids.iter().all(|field| list.of.iter().any(|named| named.value == *field)) {
+        return ": leave it out".to_owned();
+    }
+    let names: Vec<_> =
+        ids.iter().filter_map(|field| entity.field(*field)).map(|field| field.name.as_str()).collect();
+    match names.as_slice() {
+        [name] => format!(": write `of = {name}`"),
+        names => format!(": write `of({})`", names.join(", ")),
     }
 }
 

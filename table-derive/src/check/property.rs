@@ -133,7 +133,12 @@ pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
     if let Some(first) = fields.get(most) {
         cx.error(
             first.ident.span(),
-            format!("`{}` stores {} properties; {limit}", entity.ident, fields.len()),
+            format!(
+                "`{}` stores {} properties; {limit}: `wide`, in `#[entity(..)]`, has it lie in several rows, of which the next \
+                 begins with a field that has `#[part]`, this one or one before it",
+                entity.ident,
+                fields.len()
+            ),
         );
         return;
     }
@@ -142,7 +147,10 @@ pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
         if count > most {
             cx.error(
                 index.ident.span(),
-                format!("a copy in `{}` stores {count} properties; {limit}", index.name),
+                format!(
+                    "a copy in `{}` stores {count} properties; {limit}: say `copy = keys`, or `copy(..)` with some of the fields",
+                    index.name
+                ),
             );
         }
     }

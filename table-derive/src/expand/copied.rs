@@ -73,7 +73,7 @@ pub(super) fn constants(model: &Entity<'_>) -> TokenStream {
             let span = holder.span();
             let krate = krate.at(span);
             let here = respanned(ident, span);
-            quote_spanned!(span=> #krate::Holder::of::<#holder>(<#holder as #krate::CopyOf<#here>>::COPIES))
+            quote_spanned!(span=> <#holder as #krate::CopyOf<#here>>::HOLDER)
         })
         .collect();
     let holders = (!holders.is_empty()).then(|| {

@@ -72,7 +72,7 @@ fn lies(model: &Entity<'_>) -> TokenStream {
 /// The types around the entity.
 fn ways(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, indexes, view, columns) = (&model.krate, &names.indexes, &names.view, &names.columns);
-    let (from, made) = (names.parameter("From"), path::columns(model, names));
+    let (from, made) = (names.parameter("In"), path::columns(model, names));
     quote! {
         type Indexes<#from: #krate::Origin> = #indexes<#from>;
         type Columns = #columns;

@@ -3,7 +3,7 @@
 //! Fields that are properties themselves come first everywhere, each at a place that the derive knows. The fields of
 //! flattened structs, those of references and the slots of series follow: the derive doesn't know how many there are.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -111,6 +111,13 @@ pub(crate) fn default_of(krate: &Krate, ty: &impl ToTokens) -> TokenStream {
 pub(crate) fn json_of(krate: &Krate, ty: &impl ToTokens) -> TokenStream {
     let span = ty.span();
     let krate = krate.at(span);
+    let names_a_blob = ty
+        .to_token_stream()
+        .into_iter()
+        .any(|token| matches!(token, TokenTree::Ident(ident) if ident == "Blob" || ident == "SealedBlob"));
+    if names_a_blob {
+        return quote_spanned!(span=> #krate::json::of_blobs::<#ty>);
+    }
     quote_spanned!(span=> #krate::json::of::<#ty>)
 }
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::names::Names;
-use super::{patch, path};
+use super::{bound, patch, path};
 use crate::model::{Entity, Field, Index, Krate, Template, arguments};
 use crate::template::Format;
 
@@ -107,7 +107,7 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
     for place in arguments(templates) {
         let Some(field) = model.fields.get(place) else { continue };
         let each = templates.iter().flat_map(|t| t.fields()).any(|part| part.field == place && part.each);
-        let (ident, ty) = (field.ident, argument_type(krate, field, each));
+        let (ident, ty) = (bound(field.ident), argument_type(krate, field, each));
         let mut parts = templates.iter().flat_map(|t| t.fields());
         if parts.any(|part| part.field == place && part.format == Format::Blind) {
             parameters.push(quote!(#ident: impl #krate::BlindArg<#ty>));

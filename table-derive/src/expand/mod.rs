@@ -27,8 +27,9 @@ mod summary;
 mod tests;
 mod view;
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
 
 use crate::model::{Entity, EntitySet, KeyPart, Krate, Projection, Properties};
 use beside::Beside;
@@ -89,10 +90,11 @@ pub(crate) fn in_a_block(krate: &Krate, items: &TokenStream) -> TokenStream {
             missing_debug_implementations,
             non_camel_case_types,
             unused_qualifications,
+            clippy::arbitrary_source_item_ordering,
             clippy::impl_trait_in_params,
             clippy::same_name_method,
             clippy::should_implement_trait,
-            reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
+            reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are, in their order; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
         )]
         const _: () = {
             #import
@@ -130,6 +132,12 @@ pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
 /// What the uses of a set need, if its declaration is wrong.
 pub(crate) fn entity_set_stub(model: &EntitySet<'_>) -> TokenStream {
     in_a_block(&model.krate, &set::stub(model))
+}
+
+/// What a function's parameter for a field is called: with a sign behind it, since a constant of the user's that has the
+/// field's name would be a pattern in its place.
+fn bound(field: &Ident) -> Ident {
+    format_ident!("{}_", field.unraw())
 }
 
 /// The tokens, as the user's at this place. An assertion is reported there only if all of its tokens are.

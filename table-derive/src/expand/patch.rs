@@ -5,9 +5,9 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::beside::Beside;
-use super::debug;
 use super::names::Names;
 use super::series;
+use super::{bound, debug};
 use crate::model::{Entity, Field, Krate, Storage};
 use crate::symbol::PATCH;
 
@@ -46,7 +46,7 @@ pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
             #(#declared),*
         }
     };
-    let definition = beside.place(PATCH, definition);
+    let definition = beside.place(PATCH, patch, definition);
     quote! {
         #definition
 
@@ -64,19 +64,19 @@ fn setter(krate: &Krate, field: &Field<'_>) -> TokenStream {
     if field.storage == Storage::Series {
         return series::setter(krate, field);
     }
-    let (vis, ident, ty) = (field.vis, field.ident, field.ty);
-    let doc = format!("Sets `{}`.", field.name);
+    let (vis, ident, ty, value) = (field.vis, field.ident, field.ty, bound(field.ident));
+    let doc = field.done_with(&format!("Sets `{}`.", field.name));
     // Text is mostly at hand as a literal.
-    let (given, value) = if field.is_string() {
-        (quote!(impl ::core::convert::Into<#ty>), quote!(::core::convert::Into::into(#ident)))
+    let (given, set) = if field.is_string() {
+        (quote!(impl ::core::convert::Into<#ty>), quote!(::core::convert::Into::into(#value)))
     } else {
-        (quote!(#ty), quote!(#ident))
+        (quote!(#ty), quote!(#value))
     };
     quote! {
         #[doc = #doc]
         #[inline]
-        #vis fn #ident(mut self, #ident: #given) -> Self {
-            self.#ident = ::core::option::Option::Some(#value);
+        #vis fn #ident(mut self, #value: #given) -> Self {
+            self.#ident = ::core::option::Option::Some(#set);
             self
         }
     }
@@ -106,8 +106,12 @@ pub(crate) fn function(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
         }
         quote!(#ident: ::core::option::Option::None)
     });
+    let doc = format!(
+        "A patch that sets nothing yet, for a merge. Its methods are called as the fields are; `#[entity(types)]` puts `{patch}` \
+         beside the struct, where `cargo doc` shows them."
+    );
     quote! {
-        /// A patch that sets nothing yet, for a merge.
+        #[doc = #doc]
         #[inline]
         #vis fn #name() -> #patch {
             #patch { #(#nothing),* }

@@ -22,11 +22,20 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     let held = model.fields.iter().map(|field| {
         // The compiler points at the field that rows lack.
         let (span, krate) = (field.ident.span(), krate.at(field.ident.span()));
-        let (number, named) = (number_of(field.of()), holding(model, field.of(), span));
-        quote_spanned!(span=> #krate::RowsOf<__Path>: #krate::HasField<#number, #named>)
+        let named = holding(model, field.of(), span);
+        quote_spanned!(span=> #krate::RowsOf<__Path>: #krate::HasField<#named>)
     });
     let fields: BTreeSet<_> = model.fields.iter().map(ProjectionField::of).collect();
-    let named = fields.into_iter().map(|field| holding(model, field, Span::call_site()));
+    let named = fields.into_iter().map(|field| {
+        let (named, number) = (holding(model, field, Span::call_site()), number_of(field));
+        quote! {
+            pub enum #named {}
+
+            impl #krate::FieldNamed for #named {
+                type Number = #krate::FieldNumber<#number>;
+            }
+        }
+    });
     // What slots of a series are read as is no struct that another entity holds.
     let has_slots = model.fields.iter().any(|field| field.slots.is_some());
     let group = (!has_slots).then(|| copied::group(krate, ident, &model.as_group()));
@@ -51,7 +60,7 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
             }
         }
 
-        #(pub enum #named {})*
+        #(#named)*
 
         impl<__Path> #held_by for #ident
         where

@@ -70,21 +70,21 @@ fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
     for (at, field) in compared {
         let (vis, ident, ty, property) = (field.vis, field.ident, field.ty, &field.property.value);
         if field.storage == Storage::Flattened {
-            let doc = format!("The fields of `{}`.", field.name);
+            let doc = field.documented(&format!("The fields of `{}`.", field.name));
             declared.push(quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>));
             made.push(quote!(#ident: #krate::FlatColumns::NEW));
         } else if field.storage == Storage::Series {
-            let (doc, column) = (series::doc(field), series::column(krate, field));
+            let (doc, column) = (field.documented(&series::doc(field)), series::column(krate, field));
             let slots = series::slots(at);
             declared.push(quote!(#[doc = #doc] #vis #ident: #column));
             made.push(quote!(#ident: #krate::SeriesColumn::new(#slots)));
         } else if let Some((column, value)) = fields::reference_column(krate, field) {
-            let doc = format!("The reference `{}`.", field.name);
+            let doc = field.documented(&format!("The reference `{}`.", field.name));
             declared.push(quote!(#[doc = #doc] #vis #ident: #column));
             made.push(quote!(#ident: #value));
         } else {
             let ty = field.optional().unwrap_or(ty);
-            let doc = format!("Property `{property}`.");
+            let doc = field.documented(&format!("Property `{property}`."));
             let column = fields::column(krate, field, &quote!(#ty));
             declared.push(quote!(#[doc = #doc] #vis #ident: #column));
             made.push(quote!(#ident: #krate::Column::new(#property)));

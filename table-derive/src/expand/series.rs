@@ -132,14 +132,15 @@ pub(super) fn take(krate: &Krate, field: &Field<'_>) -> TokenStream {
 /// The method of a patch that sets slots.
 pub(super) fn setter(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (vis, ident, slot) = (field.vis, field.ident, slot(krate, field));
-    let doc = format!(
+    // Through the trait: where the core is not found, a short path to the type would be a second mistake.
+    let doc = field.done_with(&format!(
         "Sets slots of `{}`: one by its number, `13`, or several by a range, `9..17`, with a value for each.",
         field.name
-    );
+    ));
     quote! {
         #[doc = #doc]
         #[inline]
-        #vis fn #ident<Which: #krate::Slots<#slot>>(mut self, slots: Which, given: Which::Given) -> Self {
+        #vis fn #ident<Which: #krate::Slots<#slot>>(mut self, slots: Which, given: <Which as #krate::Slots<#slot>>::Given) -> Self {
             self.#ident.set(slots, given);
             self
         }
@@ -172,7 +173,10 @@ pub(super) fn view(krate: &Krate, at: usize, field: &Field<'_>, first: &TokenStr
         }
         Some(DefaultWord::Is(value)) => quote!(::core::option::Option::Some(|| #value)),
     };
-    let doc = format!("The series `{}` in place: each slot is decoded when it is asked for.", field.name);
+    let doc = field.done_with(&format!(
+        "The series `{}` in place: each slot is decoded when it is asked for.",
+        field.name
+    ));
     quote! {
         #[doc = #doc]
         #vis fn #ident(&self) -> #krate::SeriesView<'_, #slot> {
@@ -194,7 +198,7 @@ pub(super) fn add(model: &Entity<'_>) -> TokenStream {
         let (vis, ident, ty, of, series) = (field.vis, field.ident, field.ty, of(at), &field.name);
         let is_series = quote_spanned!(ty.span()=> #krate::SeriesOf<Slot = Value>);
         let add = quote_spanned!(ty.span()=> #krate::add_to_slot::<#ty>);
-        let doc = format!("Adds to a slot of `{series}`.");
+        let doc = field.done_with(&format!("Adds to a slot of `{series}`."));
         quote! {
             #[doc = #doc]
             #[inline]

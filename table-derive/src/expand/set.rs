@@ -41,7 +41,7 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
                 fn visit<Member: #krate::Visitor<Self>>(
                     kind: &::core::primitive::str,
                     visitor: Member,
-                ) -> ::core::option::Option<Member::Output> {
+                ) -> ::core::option::Option<<Member as #krate::Visitor<Self>>::Output> {
                     #(#visits)*
                     ::core::option::Option::None
                 }
@@ -65,7 +65,7 @@ pub(crate) fn stub(model: &EntitySet<'_>) -> TokenStream {
             fn visit<Member: #krate::Visitor<Self>>(
                 _: &::core::primitive::str,
                 _: Member,
-            ) -> ::core::option::Option<Member::Output> {
+            ) -> ::core::option::Option<<Member as #krate::Visitor<Self>>::Output> {
                 ::core::option::Option::None
             }
         }

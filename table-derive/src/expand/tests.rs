@@ -73,10 +73,20 @@ fn an_entity_with_indexes() {
         #[index(by_email, row = "email_{email}", unique)]
         #[index(by_name, row = "name_{last_name}_{id:06}", copy(email), when = Employee::is_listed)]
         pub struct Employee {
+            /// Where they work.
             pub department: String,
             pub id: u32,
             pub last_name: String,
+            /** Where letters go,
+             as they are now.
+
+             What is said after the first paragraph stays here. */
             pub email: String,
+            ///
+            /// In years.
+            /// ```
+            /// assert!(true);
+            /// ```
             #[property(default)]
             pub age: i32,
         }

@@ -33,7 +33,7 @@ pub(crate) fn view(
             fields: #krate::FieldViews<'view>,
         }
     };
-    let definition = beside.place(VIEW, definition);
+    let definition = beside.place(VIEW, view, definition);
     quote! {
         #definition
 
@@ -136,6 +136,7 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     } else {
         format!("The field `{}`, decoded from the property `{}`.", field.name, field.property.value)
     };
+    let doc = field.done_with(&doc);
     quote! {
         #[doc = #doc]
         #[inline]
@@ -171,7 +172,7 @@ fn flattened<'m>(model: &'m Entity<'_>, stub: bool) -> impl Iterator<Item = Toke
         } else {
             quote!(self.fields.flattened(#start, #flat::take))
         };
-        let doc = format!("The field `{}`, of its properties.", field.name);
+        let doc = field.done_with(&format!("The field `{}`, of its properties.", field.name));
         quote! {
             #[doc = #doc]
             #vis fn #ident(&self) -> #krate::Result<#ty> {

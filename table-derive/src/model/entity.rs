@@ -81,7 +81,8 @@ impl<'a> Entity<'a> {
         let fields = named_fields(cx, input, "an entity")?;
         let attrs = EntityAttrs::read(cx, &input.attrs);
         must_have(cx, &attrs, &input.ident);
-        let EntityAttrs { entity, key, indexes, summary, summarized_in, copied_into, .. } = attrs;
+        let EntityAttrs { entity, entity_attr, key, indexes, summary, summarized_in, copied_into, .. } =
+            attrs;
         let case = entity.rename_all.get().copied();
         let fields = Field::read_all(cx, fields, case, true);
         let words = [
@@ -135,7 +136,7 @@ impl<'a> Entity<'a> {
             patch_name: entity.patch_name.into_value(),
             allow: entity.allow.into_value().unwrap_or_default(),
             krate: Krate::new(entity.krate.into_value()),
-            types: Types::read(cx, entity.types, &input.ident, &indexes),
+            types: Types::read(cx, (entity.types, entity_attr.as_ref()), &input.ident, &indexes),
             fields,
             key,
             indexes,

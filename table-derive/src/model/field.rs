@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, PathArguments, Token, Type, Visibility};
+use syn::{Attribute, Expr, ExprLit, GenericArgument, Lit, PathArguments, Token, Type, Visibility};
 
 use super::{CopyOf, Number, ProjectionField, Spanned};
 use crate::attr::{DefaultWord, FieldAttrs, KeyScope, TokenScope};
@@ -20,6 +20,8 @@ pub(crate) struct Field<'a> {
     pub(crate) name: String,
     pub(crate) vis: &'a Visibility,
     pub(crate) ty: &'a Type,
+    /// What the user says of it: the first paragraph of its documentation.
+    pub(crate) docs: Option<String>,
     /// How it is stored.
     pub(crate) storage: Storage,
     /// The name of its property, and the token that gives it: the one in `rename`, or the field's name. Means nothing
@@ -124,6 +126,7 @@ impl<'a> Field<'a> {
             name,
             vis: &field.vis,
             ty: &field.ty,
+            docs: docs(&field.attrs),
             storage,
             renamed: rename.get().is_some(),
             default: attrs.property.default.get().cloned(),
@@ -139,6 +142,16 @@ impl<'a> Field<'a> {
             begins: attrs.part,
             part: 0,
         })
+    }
+
+    /// The user's own words of the field, and then what generated code says of it.
+    pub(crate) fn documented(&self, own: &str) -> String {
+        self.docs.as_ref().map_or_else(|| own.to_owned(), |docs| format!("{docs}\n\n{own}"))
+    }
+
+    /// What generated code does with the field, and then the user's own words of it.
+    pub(crate) fn done_with(&self, own: &str) -> String {
+        self.docs.as_ref().map_or_else(|| own.to_owned(), |docs| format!("{own}\n\n{docs}"))
     }
 
     /// How its tokens are made, if it has any.
@@ -190,6 +203,27 @@ impl<'a> Field<'a> {
 /// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
 pub(crate) fn referred(ty: &Type) -> Option<&Type> {
     argument(argument(ty, "Option").unwrap_or(ty), "Ref")
+}
+
+/// The first paragraph of a field's documentation, without what is no text: an example would run once more for each item
+/// that has it.
+fn docs(attrs: &[Attribute]) -> Option<String> {
+    let texts = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| {
+        let value = &attr.meta.require_name_value().ok()?.value;
+        match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        }
+    });
+    let lines: Vec<String> =
+        texts.flat_map(|text| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>()).collect();
+    let paragraph: Vec<_> = lines
+        .iter()
+        .map(String::as_str)
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty() && !line.starts_with("```"))
+        .collect();
+    (!paragraph.is_empty()).then(|| paragraph.join("\n"))
 }
 
 /// What `encrypt` says, with the words beside it.
@@ -331,6 +365,7 @@ impl<'a> Field<'a> {
             name: of.name.clone(),
             vis,
             ty: of.ty,
+            docs: None,
             storage,
             property: Spanned { value: Case::Pascal.of_field(&of.name), span: of.ident.span() },
             renamed: false,

@@ -18,16 +18,24 @@ pub(crate) struct Types {
     /// `types` alone: every type, reported there.
     all: Option<Span>,
     named: Vec<TypeWord>,
+    /// Where the others would be asked for: at `types`, or at the attribute that lacks it.
+    at: Option<Span>,
 }
 
 impl Types {
     /// The words, each a type that there is, and each once.
     // C24: the words of an attribute are those there are, each once.
-    pub(super) fn read(cx: &Ctxt, slot: Slot<Vec<TypeWord>>, entity: &Ident, indexes: &[Index]) -> Self {
+    pub(super) fn read(
+        cx: &Ctxt,
+        (slot, attr): (Slot<Vec<TypeWord>>, Option<&Ident>),
+        entity: &Ident,
+        indexes: &[Index],
+    ) -> Self {
         let all = slot.word().map(Ident::span);
-        let Some(words) = slot.into_value() else { return Self::default() };
+        let at = all.or_else(|| attr.map(Ident::span));
+        let Some(words) = slot.into_value() else { return Self { at, ..Self::default() } };
         if words.is_empty() {
-            return Self { all, named: Vec::new() };
+            return Self { all, at, named: Vec::new() };
         }
         let known: Vec<&str> = OWN
             .into_iter()
@@ -57,12 +65,17 @@ impl Types {
             }
             named.push(word);
         }
-        Self { all: None, named }
+        Self { all: None, named, at }
     }
 
     /// Where the user asked for this type to lie beside the struct, if he did.
     pub(crate) fn asked(&self, word: &str) -> Option<Span> {
         self.all.or_else(|| self.find(word).map(|found| found.word.span()))
+    }
+
+    /// Where the user would have asked for the types that he did not ask for.
+    pub(crate) fn place(&self) -> Option<Span> {
+        self.at
     }
 
     /// The name that the user gave to the type.

@@ -36,6 +36,10 @@ pub(super) const fn source(holder: &Schema, source: &Schema, copy: &HeldCopy) ->
             );
             Some(message.text(if matches!(arrival, Arrival::Eventual) { "eventual`" } else { "atomic`" }))
         }
+        (false, None) if names_another_order(holder, source, copy) => {
+            let message = Message::new("`key(..)` names the fields of the key of `").text(source.entity);
+            Some(in_order(source, message.text("`, and not in its order: ")))
+        }
         (false, None) => Some(
             Message::new("a `").text(source.entity).text("` lies in another table or partition than the `").text(holder.entity).text(
                 "` that it is copied into: say `atomic`, so that both change in one transaction, which the service can't, or \
@@ -147,18 +151,106 @@ const fn refers(source: &Schema, of: usize, copy: &HeldCopy, field: usize) -> bo
     false
 }
 
-/// A field of the holder and the one of the source that it is the value of are of one type.
+/// A field of the holder and the one of the source that it is the value of are of one type. Where all would be in another
+/// order, the first says so.
 pub(super) const fn key(holder: &Schema, source: &Schema, copy: &HeldCopy, at: usize) -> Option<Message> {
-    let Some(part) = argument(source, at) else { return None };
-    let Some(place) = nth(copy.key, at) else { return None };
-    let (own, theirs) = (field_at(holder, place), field_at(source, part.field));
-    if same(own.edm.name(), theirs.edm.name()) {
+    if !is_mistyped(holder, source, copy, at) {
         return None;
     }
+    let (Some(place), Some(part)) = (nth(copy.key, at), argument(source, at)) else { return None };
+    let (own, theirs) = (field_at(holder, place), field_at(source, part.field));
     let message = Message::new("`").text(field_name(holder, place)).text("` is ").text(own.edm.name());
     let message =
         message.text(", and `").text(field_name(source, part.field)).text("` of `").text(source.entity);
-    Some(message.text("`, whose key it stands in, is ").text(theirs.edm.name()))
+    let message = message.text("`, whose key it stands in, is ").text(theirs.edm.name());
+    if !is_in_another_order(holder, source, copy) {
+        return Some(message);
+    }
+    if at > first_mistyped(holder, source, copy) {
+        return None;
+    }
+    Some(in_order(source, message.text(": `key(..)` names the fields in the order of that key, ")))
+}
+
+/// Whether some field in `key(..)` is of another type than the one in the source's key, which is said of the field.
+pub(super) const fn is_any_mistyped(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
+    first_mistyped(holder, source, copy) < copy.key.len()
+}
+
+const fn first_mistyped(holder: &Schema, source: &Schema, copy: &HeldCopy) -> usize {
+    let mut at = 0;
+    while at < copy.key.len() && !is_mistyped(holder, source, copy, at) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether the field that is named at this place is of another type than the one there in the source's key.
+const fn is_mistyped(holder: &Schema, source: &Schema, copy: &HeldCopy, at: usize) -> bool {
+    match (nth(copy.key, at), argument(source, at)) {
+        (Some(place), Some(part)) => !is_one_type(field_at(holder, place), field_at(source, part.field)),
+        _ => false,
+    }
+}
+
+const fn is_one_type(a: &Field, b: &Field) -> bool {
+    same(a.edm.name(), b.edm.name())
+}
+
+/// Whether the fields that are named would be of the right types in another order: of each type there are as many as in the
+/// source's key.
+const fn is_in_another_order(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
+    let mut at = 0;
+    while let Some(place) = nth(copy.key, at) {
+        let of = field_at(holder, place);
+        let (mut own, mut theirs, mut other) = (0, 0, 0);
+        while let (Some(place), Some(part)) = (nth(copy.key, other), argument(source, other)) {
+            if is_one_type(of, field_at(holder, place)) {
+                own += 1;
+            }
+            if is_one_type(of, field_at(source, part.field)) {
+                theirs += 1;
+            }
+            other += 1;
+        }
+        if own != theirs || other != copy.key.len() {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether the fields that are named are called as those of the source's key, and stand in another order.
+const fn names_another_order(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
+    let (mut at, mut is_other) = (0, false);
+    while let Some(place) = nth(copy.key, at) {
+        let name = field_name(holder, place);
+        let (mut other, mut found) = (0, false);
+        while let Some(part) = argument(source, other) {
+            if same(field_name(source, part.field), name) {
+                found = true;
+                is_other |= other != at;
+            }
+            other += 1;
+        }
+        if !found {
+            return false;
+        }
+        at += 1;
+    }
+    is_other
+}
+
+/// The fields of the source's key, in its order.
+const fn in_order(source: &Schema, mut message: Message) -> Message {
+    let mut at = 0;
+    while let Some(part) = argument(source, at) {
+        message = message.text(if at == 0 { "`" } else { ", `" });
+        message = message.text(field_name(source, part.field)).text("`");
+        at += 1;
+    }
+    message
 }
 
 const fn nth(mut all: &[usize], mut at: usize) -> Option<usize> {

@@ -290,11 +290,9 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
         let message = if own > 1 { message.text("and `EntityParts` ") } else { message };
         let message = message.text("among them: it can hold ").count(limits::PROPERTIES);
         return Some(match row {
-            KeyOf::Row | KeyOf::Part(_) if schema.is_wide() => {
-                let message = message.text("; begin the next part, by `#[part]`, with `");
-                message.text(named(first_beyond(schema, row))).text("` or a field before it")
-            }
-            _ => message,
+            KeyOf::Row | KeyOf::Part(_) => in_more_rows(schema, row, message),
+            KeyOf::Index(_) if schema.is_wide() => message,
+            _ => message.text("; `copy = keys` or `copy(..)` has its rows hold less"),
         });
     }
     let mut fields = schema.fields;
@@ -321,6 +319,30 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
         }
     }
     None
+}
+
+/// What has an entity lie in as many rows as it needs: `wide`, and a part that begins early enough.
+const fn in_more_rows(schema: &Schema, row: KeyOf, message: Message) -> Message {
+    let beyond = first_beyond(schema, row);
+    let message = message.text("; ");
+    let message = if schema.is_wide() {
+        message
+    } else {
+        message.text("`wide`, in `#[entity(..)]`, has it lie in several rows: ")
+    };
+    // The head of a wide entity has two properties of no field.
+    if let Some(slot) = beyond.series
+        && slot.of.slots > limits::PROPERTIES - 2
+    {
+        return message
+            .text("a series lies in one row, so split `")
+            .text(slot.of.name)
+            .text("` into several, and let each but the first begin a part, by `#[part]`");
+    }
+    message
+        .text("begin the next part, by `#[part]`, with `")
+        .text(named(beyond))
+        .text("` or a field before it")
 }
 
 /// Whether the field is a slot of a series, and not the first.

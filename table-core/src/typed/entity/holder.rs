@@ -65,6 +65,21 @@ impl fmt::Debug for Held {
     }
 }
 
+/// An entity that holds a copy of another. Derived, not written by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no field that is `#[copy_of({S}, ..)]`",
+    label = "`{S}` says that it is copied here",
+    note = "`#[copied_into(..)]` names the entity that has the copy in a field, and no projection: add `#[copy_of({S}, key(..))]` to a field of `{Self}`, or name another"
+)]
+pub trait CopyOf<S>: Entity {
+    /// Which of its [copies](Schema::copied) are of it.
+    const COPIES: &'static [usize];
+    /// Its kind.
+    const KIND: &'static str;
+    /// What the other knows of it. Asked for here, so that of a type that is no entity the compiler says one thing.
+    const HOLDER: Holder = Holder::of::<Self>(Self::COPIES);
+}
+
 /// Who holds copies of an entity.
 pub struct Holder {
     schema: fn() -> &'static Schema,
@@ -77,8 +92,7 @@ pub struct Holder {
 
 impl Holder {
     /// Entities of the type `H`, of whose copies these are of the entity.
-    #[must_use]
-    pub const fn of<H: Entity>(copies: &'static [usize]) -> Self {
+    const fn of<H: Entity>(copies: &'static [usize]) -> Self {
         Self { schema: || H::SCHEMA, held: || H::HELD, copies, again: again::<H>, own_keys: own_keys::<H> }
     }
 

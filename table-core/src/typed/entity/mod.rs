@@ -33,7 +33,8 @@ pub trait Entity: Sized + 'static {
     /// The declaration, as a constant.
     const SCHEMA: &'static Schema;
 
-    /// What a table of the entity offers besides its own methods: one for each way to query it.
+    /// What a table of the entity offers besides its own methods: one for each way to query it. `#[entity(types)]` gives it,
+    /// the queries and the patch names and pages of their own.
     type Indexes<O: Origin>;
 
     /// What filters of its rows and whole copies can speak of.
@@ -74,7 +75,8 @@ pub trait Entity: Sized + 'static {
         Ok(Vec::new())
     }
 
-    /// Some of the fields, to be set: all but those of the primary key.
+    /// Some of the fields, to be set: all but those of the primary key. It has a method for each, called as the field is;
+    /// `#[entity(types)]` gives it a page of its own.
     type Patch;
 
     /// Exchanges the fields that the patch sets with those of the entity. Done twice, it changes nothing.

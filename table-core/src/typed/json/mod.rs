@@ -28,6 +28,23 @@ pub const fn of<T: Json>() -> Of<T> {
     Of { give: give::<T>, take: take::<T> }
 }
 
+/// A type with a `Blob` in its name that a field with `json` can have: one of the user's own.
+#[diagnostic::on_unimplemented(
+    message = "a blob is not kept as JSON",
+    label = "rows that refer to a blob are counted, and a text is not",
+    note = "a field of the type `Blob` is one blob; several are in entities of their own, each with one, or in a container, by names that JSON can hold",
+    note = "a `Blob` of yours derives `serde::Serialize` and `serde::Deserialize`"
+)]
+pub trait JsonOfBlobs: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> JsonOfBlobs for T {}
+
+/// [`of`], of a type that is written with `Blob` or `SealedBlob`.
+pub const fn of_blobs<T: JsonOfBlobs>() -> Of<T> {
+    Of { give: give::<T>, take: take::<T> }
+}
+
 /// How a field of the type is written and read.
 pub struct Of<T> {
     /// The field's value as text.

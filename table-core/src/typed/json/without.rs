@@ -31,6 +31,9 @@ pub const fn of<T: Json>() -> Of<T> {
     Of { give: |_| Ok(PropertyValue::Absent), take: |text| Err(text.refused("it is JSON")) }
 }
 
+/// [`of`], of a type that is written with `Blob` or `SealedBlob`.
+pub use of as of_blobs;
+
 /// How a field of the type would be written and read.
 #[allow(missing_debug_implementations, reason = "there is none")]
 pub struct Of<T> {

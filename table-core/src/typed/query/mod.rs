@@ -18,7 +18,10 @@ use std::marker::PhantomData;
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(in crate::typed) use beyond::Beyond;
 pub use given::GivenParts;
-pub use paths::{EventualCopies, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf, WholeCopies};
+pub use paths::{
+    EventualCopies, FieldNamed, FieldNumber, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf,
+    WholeCopies,
+};
 pub use rows::TypedRows;
 pub(in crate::typed) use spread::Spread;
 pub use steps::{

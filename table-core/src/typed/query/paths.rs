@@ -11,34 +11,43 @@ use crate::typed::entity::path::{read_copied, read_stored};
 use crate::typed::entity::stored::{Copied, Eventual, Stored};
 use crate::typed::read::projection::Projected;
 
-/// A path whose rows hold the field with this number, which a derive makes of its name.
+/// The number of a field, which a derive makes of its name.
 ///
 /// A number is what a derive can tell another one: neither sees the other's struct, and names can't be said in types.
-pub trait Holds<const FIELD: u64> {}
+#[derive(Debug)]
+pub enum FieldNumber<const FIELD: u64> {}
+
+/// A field of a projection: a type that its derive makes, which is called as the field and the projection are.
+pub trait FieldNamed {
+    /// The number of its name.
+    type Number;
+}
+
+/// A path whose rows hold the field with this number.
+pub trait Holds<Number> {}
 
 #[diagnostic::do_not_recommend]
-impl<E, const FIELD: u64> Holds<FIELD> for OwnRows<E> {}
+impl<E, Number> Holds<Number> for OwnRows<E> {}
 #[diagnostic::do_not_recommend]
-impl<E, const INDEX: usize, const FIELD: u64> Holds<FIELD> for WholeCopies<E, INDEX> {}
+impl<E, const INDEX: usize, Number> Holds<Number> for WholeCopies<E, INDEX> {}
 #[diagnostic::do_not_recommend]
-impl<E, const INDEX: usize, const FIELD: u64> Holds<FIELD> for EventualCopies<E, INDEX> {}
+impl<E, const INDEX: usize, Number> Holds<Number> for EventualCopies<E, INDEX> {}
 
 /// The rows of a path, of which a projection asks what they hold. A type beside the path, so that the compiler speaks of the
 /// field that they lack wherever it is asked for.
 #[derive(Debug)]
 pub struct RowsOf<P>(PhantomData<fn() -> P>);
 
-/// Rows that hold the field. `Named` is a type that the derive of the projection makes, which is called as the field is and
-/// the projection.
+/// Rows that hold the field.
 #[diagnostic::on_unimplemented(
     message = "rows of this index lack a field of the projection: `{Named}`",
     label = "name the field in `copy(..)` of the index, or read the entities themselves",
     note = "`.entities()` of a query reads the entity behind each row, and the entity's own key finds it"
 )]
-pub trait HasField<const FIELD: u64, Named> {}
+pub trait HasField<Named> {}
 
 #[diagnostic::do_not_recommend]
-impl<P: Holds<FIELD>, const FIELD: u64, Named> HasField<FIELD, Named> for RowsOf<P> {}
+impl<P: Holds<Named::Number>, Named: FieldNamed> HasField<Named> for RowsOf<P> {}
 
 /// A projection whose fields rows of the path hold, each of them.
 pub trait HeldBy<P> {}

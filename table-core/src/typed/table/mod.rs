@@ -28,7 +28,8 @@ use crate::typed::read::point::Got;
 /// A table as a place for entities of type `E`.
 ///
 /// Cheap to clone, and may be shared between threads. Every write keeps the entity's copies right in the same
-/// transaction. The entity's queries are methods of it too: `staff.rows()`, and one for each index.
+/// transaction. The entity's queries are methods of it too: `staff.rows()`, and one for each index. They have pages in
+/// `cargo doc` if the entity says `#[entity(types)]`.
 pub struct Table<E: Entity> {
     table: DynamicTable,
     indexes: E::Indexes<DynamicTable>,

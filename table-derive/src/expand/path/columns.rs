@@ -28,19 +28,19 @@ pub(super) fn columns(
     let declared = compared(model, holds).map(|(_, field)| {
         if field.storage == Storage::Series {
             let (vis, ident) = (field.vis, field.ident);
-            let (doc, column) = (series::doc(field), series::column(krate, field));
+            let (doc, column) = (field.documented(&series::doc(field)), series::column(krate, field));
             return quote!(#[doc = #doc] #vis #ident: #column);
         }
         let (vis, ident, ty) = (field.vis, field.ident, argument_type(krate, field, false));
         if field.storage == Storage::Flattened {
-            let doc = format!("The fields of `{}`.", field.name);
+            let doc = field.documented(&format!("The fields of `{}`.", field.name));
             return quote!(#[doc = #doc] #vis #ident: #krate::FlatColumns<#ty>);
         }
         if let Some((column, _)) = fields::reference_column(krate, field) {
-            let doc = format!("The reference `{}`.", field.name);
+            let doc = field.documented(&format!("The reference `{}`.", field.name));
             return quote!(#[doc = #doc] #vis #ident: #column);
         }
-        let doc = format!("Property `{}`.", field.property.value);
+        let doc = field.documented(&format!("Property `{}`.", field.property.value));
         let column = fields::column(krate, field, &ty);
         quote!(#[doc = #doc] #vis #ident: #column)
     });

@@ -15,7 +15,7 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize], beside: &mut 
     let fields: Vec<_> = held.iter().filter_map(|at| Some((*at, path.model.fields.get(*at)?))).collect();
     let declared = fields.iter().map(|(_, field)| {
         let (vis, ident, ty) = (field.vis, field.ident, field.ty);
-        let doc = format!("As in the entity: property `{}`.", field.property.value);
+        let doc = field.documented(&format!("As in the entity: property `{}`.", field.property.value));
         quote!(#[doc = #doc] #vis #ident: #ty)
     });
     let taken = fields.iter().map(|(at, field)| {
@@ -44,7 +44,7 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize], beside: &mut 
             #(#declared),*
         }
     };
-    let definition = beside.place(&index.name, definition);
+    let definition = beside.place(&index.name, item, definition);
     quote! {
         #definition
 

@@ -30,11 +30,12 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
     let paths: Vec<_> = paths.map(|index| Path::new(model, names, index)).collect();
     let methods = paths.iter().map(|path| query::start(path, &names.query));
     let query = query::query(model, names, beside);
-    let columns = beside.place(COLUMNS, columns::columns(model, None, &names.columns, |_| true));
+    let columns =
+        beside.place(COLUMNS, &names.columns, columns::columns(model, None, &names.columns, |_| true));
     let mut order = Order::default();
     let types: Vec<_> = paths.iter().map(|path| path.types(names, beside, &mut order)).collect();
     let order = order.into_items(names);
-    let from = names.parameter("From");
+    let from = names.parameter("In");
     let doc = format!("The ways to query a table of `{}`.", model.ident);
     let definition = quote! {
         #[doc = #doc]
@@ -42,7 +43,7 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
             from: #from,
         }
     };
-    let definition = beside.place(INDEXES, definition);
+    let definition = beside.place(INDEXES, name, definition);
     quote! {
         #definition
 
@@ -102,7 +103,7 @@ impl<'m> Path<'m> {
             ty,
             item: names.path(found, ""),
             columns: names.path(found, "Columns"),
-            from: names.parameter("From"),
+            from: names.parameter("In"),
             given: names.parameter("Given"),
             step: names.parameter("Step"),
         }
@@ -125,13 +126,11 @@ impl<'m> Path<'m> {
                     columns::columns(self.model, Some(index), &self.columns, |field| held.contains(&field));
                 let marker = self.marker(number, index, &held, beside);
                 let item = item::item(self, index, &held, beside);
-                let columns = beside.place(&index.name, columns);
+                let columns = beside.place(&index.name, &self.columns, columns);
                 quote!(#marker #item #columns #parts)
             }
             Some((_, index)) => {
-                if beside.takes(&index.name) {
-                    self.aliases(names, index, beside);
-                }
+                self.aliases(names, index, beside);
                 parts
             }
             None => parts,
@@ -142,6 +141,11 @@ impl<'m> Path<'m> {
     fn aliases(&self, names: &Names<'_>, index: &Index, beside: &mut Beside<'_>) {
         let (krate, vis, ident) = (&self.model.krate, self.model.vis, self.model.ident);
         let (item, ty, path) = (&self.item, &self.ty, names.path(Some(index), "Path"));
+        if !beside.takes(&index.name) {
+            beside.leave_out(item);
+            beside.leave_out(&path);
+            return;
+        }
         let of_row = format!("A row of the index `{}` of `{ident}`, which has every field.", index.name);
         let of_path = self.of_path(index);
         let row = if is_eventual(self.model, index) { quote!(Eventual) } else { quote!(Copied) };
@@ -167,15 +171,17 @@ impl<'m> Path<'m> {
         };
         let definition = beside.place(
             &index.name,
+            marker,
             quote! {
                 #[doc = #of_path]
+                #[non_exhaustive]
                 #vis enum #marker {}
             },
         );
         // What the path's rows hold, by the numbers that a projection asks with.
         let holds = held.iter().filter_map(|at| self.model.fields.get(*at)).map(|field| {
             let number = number_of(&field.name);
-            quote!(impl #krate::Holds<#number> for #marker {})
+            quote!(impl #krate::Holds<#krate::FieldNumber<#number>> for #marker {})
         });
         quote! {
             #definition

@@ -24,7 +24,7 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
         ident = model.ident,
     );
     let (narrowing, iterated) = (narrowing(model, names), iterated(model, names));
-    let [path, step, from] = ["Path", "Step", "From"].map(|name| names.parameter(name));
+    let [path, step, from] = ["By", "Step", "In"].map(|name| names.parameter(name));
     let parameters = quote!(<#path, #step, #from>);
     let debug = debug::of(krate, query, &parameters, &parameters);
     let definition = quote! {
@@ -34,7 +34,7 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
             query: #krate::PathQuery<#path, #from, #krate::Whole, #step>,
         }
     };
-    let definition = beside.place(QUERY, definition);
+    let definition = beside.place(QUERY, query, definition);
     quote! {
         #definition
 
@@ -56,7 +56,7 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
 fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
     let [path, step, from, fields, condition] =
-        ["Path", "Step", "From", "Fields", "Condition"].map(|name| names.parameter(name));
+        ["By", "Step", "In", "Fields", "Test"].map(|name| names.parameter(name));
     let private = quote!(#krate);
     let ready = quote!(where #step: #private::Ready);
     quote! {
@@ -166,7 +166,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
 /// What `for` takes: a query at a step at which it can run.
 fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, query) = (&model.krate, &names.query);
-    let [path, from, parts, order] = ["Path", "From", "PARTS", "Order"].map(|name| names.parameter(name));
+    let [path, from, parts, order] = ["By", "In", "PARTS", "Order"].map(|name| names.parameter(name));
     let steps = [
         (quote!(const #parts: ::core::primitive::usize,), quote!(#krate::At<#parts>)),
         (quote!(#order,), quote!(#krate::Ended<#order>)),
@@ -281,7 +281,8 @@ fn method(
     let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.ty, &path.from);
     let field: &Field<'_> = path.model.fields.get(next.field)?;
     let (name, ty) = (name(path, next)?, argument_type(krate, field, next.each.is_some()));
-    let (place, step, part) = (place(path.model, next.field), next.step, next.place);
+    let (place, step, part, given) =
+        (place(path.model, next.field), next.step, next.place, super::super::bound(name));
     let at = |step: usize| {
         let step = step_type(krate, steps, step);
         quote!(#query<#this, #step, #from>)
@@ -291,8 +292,8 @@ fn method(
     let value = |doc: String| {
         quote! {
             #[doc = #doc]
-            #vis fn #name(self, #name: impl #krate::KeyArg<#ty>) -> #to #bound {
-                #query { query: self.query.fixed::<#ty, _>(#place, &#name) }
+            #vis fn #name(self, #given: impl #krate::KeyArg<#ty>) -> #to #bound {
+                #query { query: self.query.fixed::<#ty, _>(#place, &#given) }
             }
         }
     };
@@ -305,8 +306,8 @@ fn method(
             );
             quote! {
                 #[doc = #doc]
-                #vis fn #name(self, #name: impl #krate::BlindArg<#ty>) -> #to #bound {
-                    #query { query: self.query.blind::<#ty, _>(#place, &#name) }
+                #vis fn #name(self, #given: impl #krate::BlindArg<#ty>) -> #to #bound {
+                    #query { query: self.query.blind::<#ty, _>(#place, &#given) }
                 }
             }
         }
@@ -336,15 +337,17 @@ fn method(
                 "Narrows by `{}`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text.",
                 field.name
             );
-            let (offers, given) = (offers(path, next), &path.given);
+            let (offers, of) = (offers(path, next), &path.given);
+            // Through its trait: where the core is not found, a short path to the type would be a second mistake.
+            let part = quote!(#krate::PartArg<#ty, #step, #offers>);
             quote! {
                 #[doc = #doc]
-                #vis fn #name<#given>(self, #name: #given) -> #query<#this, #given::Step, #from>
+                #vis fn #name<#of>(self, #given: #of) -> #query<#this, <#of as #part>::Step, #from>
                 where
-                    #given: #krate::PartArg<#ty, #step, #offers>,
+                    #of: #part,
                     #comes
                 {
-                    #query { query: self.query.part(#place, #name) }
+                    #query { query: self.query.part(#place, #given) }
                 }
             }
         }
@@ -386,7 +389,8 @@ pub(super) fn start(path: &Path<'_>, query: &Ident) -> TokenStream {
     let name = path.index.map_or_else(|| format_ident!("rows"), |(_, index)| index.ident.clone());
     let (partition, row) = (path.partition().source(), path.row().source());
     let doc = format!(
-        "Queries by PartitionKey `{partition}`, RowKey `{row}`: the parts are given from left to right."
+        "Queries by PartitionKey `{partition}`, RowKey `{row}`: the parts are given from left to right. `#[entity(types)]` puts \
+         `{query}` beside the struct."
     );
     quote! {
         #[doc = #doc]

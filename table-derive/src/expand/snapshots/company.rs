@@ -3,10 +3,11 @@
     missing_debug_implementations,
     non_camel_case_types,
     unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
     clippy::impl_trait_in_params,
     clippy::same_name_method,
     clippy::should_implement_trait,
-    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are, in their order; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;
@@ -17,7 +18,7 @@ const _: () = {
         fn visit<Member: __table::Visitor<Self>>(
             kind: &::core::primitive::str,
             visitor: Member,
-        ) -> ::core::option::Option<Member::Output> {
+        ) -> ::core::option::Option<<Member as __table::Visitor<Self>>::Output> {
             if kind == __table::declared::<Department>().entity_type {
                 return ::core::option::Option::Some(__table::Visitor::visit::<Department>(
                     visitor,

@@ -1,10 +1,26 @@
-#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[cfg(any())]
+struct DepartmentPatch;
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
+    rustdoc::broken_intra_doc_links,
+    reason = "as in the block below; a field's documentation may link to what is known where it stands"
+)]
 #[doc = "A query of `Department`, by a path, at one of its steps: `DepartmentQuery<OwnRows<Department>, At<2>>` after two parts of its own key."]
 #[must_use = "a query does nothing until it is iterated"]
-struct DepartmentQuery<Path, Step, From = ::table_core::__private::DynamicTable> {
-    query: ::table_core::__private::PathQuery<Path, From, ::table_core::__private::Whole, Step>,
+struct DepartmentQuery<By, Step, In = ::table_core::__private::DynamicTable> {
+    query: ::table_core::__private::PathQuery<By, In, ::table_core::__private::Whole, Step>,
 }
-#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
+    rustdoc::broken_intra_doc_links,
+    reason = "as in the block below; a field's documentation may link to what is known where it stands"
+)]
 #[doc = "What filters of `Department` can speak of: what its rows hold, and what their keys say."]
 #[non_exhaustive]
 struct Known {
@@ -13,15 +29,20 @@ struct Known {
     #[doc = "Property `HeadCount`."]
     head_count: ::table_core::__private::Column<u32>,
 }
+#[cfg(any())]
+struct DepartmentIndexes;
+#[cfg(any())]
+struct DepartmentView;
 #[allow(
     dead_code,
     missing_debug_implementations,
     non_camel_case_types,
     unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
     clippy::impl_trait_in_params,
     clippy::same_name_method,
     clippy::should_implement_trait,
-    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are, in their order; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;
@@ -54,12 +75,12 @@ const _: () = {
                 __table::schema::Schema::new(["Department", "department"], FIELDS, &[ROW]);
             &DECLARED
         };
-        type Indexes<From: __table::Origin> = DepartmentIndexes<From>;
+        type Indexes<In: __table::Origin> = DepartmentIndexes<In>;
         type Columns = Known;
         type View<'view> = DepartmentView<'view>;
         const COLUMNS: &'static Known =
             &Known { name: __table::Column::new("Name"), head_count: __table::Column::new("HeadCount") };
-        fn indexes<From: __table::Origin>(from: From) -> DepartmentIndexes<From> {
+        fn indexes<In: __table::Origin>(from: In) -> DepartmentIndexes<In> {
             DepartmentIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
@@ -80,15 +101,15 @@ const _: () = {
     impl Department {
         #[doc = "The entity's key: PartitionKey `{name}`, RowKey `department`. Reading it is a point query."]
         #[must_use]
-        fn key(name: impl __table::KeyArg<String>) -> __table::Key<Self> {
-            __table::Key::new(&[__table::KeyArg::<String>::to_key(&name)])
+        fn key(name_: impl __table::KeyArg<String>) -> __table::Key<Self> {
+            __table::Key::new(&[__table::KeyArg::<String>::to_key(&name_)])
         }
         #[doc = "A partition of the table: PartitionKey `{name}`. One transaction can change entities of one partition."]
         #[must_use]
-        fn partition(name: impl __table::KeyArg<String>) -> __table::Partition<Self> {
-            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&name)])
+        fn partition(name_: impl __table::KeyArg<String>) -> __table::Partition<Self> {
+            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&name_)])
         }
-        #[doc = r" A patch that sets nothing yet, for a merge."]
+        #[doc = "A patch that sets nothing yet, for a merge. Its methods are called as the fields are; `#[entity(types)]` puts `DepartmentPatch` beside the struct, where `cargo doc` shows them."]
         #[inline]
         fn patch() -> DepartmentPatch {
             DepartmentPatch { head_count: ::core::option::Option::None }
@@ -102,8 +123,8 @@ const _: () = {
     impl DepartmentPatch {
         #[doc = "Sets `head_count`."]
         #[inline]
-        fn head_count(mut self, head_count: u32) -> Self {
-            self.head_count = ::core::option::Option::Some(head_count);
+        fn head_count(mut self, head_count_: u32) -> Self {
+            self.head_count = ::core::option::Option::Some(head_count_);
             self
         }
         #[doc(hidden)]
@@ -117,32 +138,32 @@ const _: () = {
         }
     }
     #[doc = "The ways to query a table of `Department`."]
-    struct DepartmentIndexes<From = __table::DynamicTable> {
-        from: From,
+    struct DepartmentIndexes<In = __table::DynamicTable> {
+        from: In,
     }
-    impl<From: __table::Origin> DepartmentIndexes<From> {
-        #[doc = "Queries by PartitionKey `{name}`, RowKey `department`: the parts are given from left to right."]
-        fn rows(&self) -> DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, From> {
+    impl<In: __table::Origin> DepartmentIndexes<In> {
+        #[doc = "Queries by PartitionKey `{name}`, RowKey `department`: the parts are given from left to right. `#[entity(types)]` puts `DepartmentQuery` beside the struct."]
+        fn rows(&self) -> DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, In> {
             DepartmentQuery { query: __table::PathQuery::new(&self.from) }
         }
     }
-    impl<Path, Step, From: ::core::clone::Clone> ::core::clone::Clone for DepartmentQuery<Path, Step, From> {
+    impl<By, Step, In: ::core::clone::Clone> ::core::clone::Clone for DepartmentQuery<By, Step, In> {
         fn clone(&self) -> Self {
             Self { query: ::core::clone::Clone::clone(&self.query) }
         }
     }
-    impl<Path, Step, From> ::core::fmt::Debug for DepartmentQuery<Path, Step, From> {
+    impl<By, Step, In> ::core::fmt::Debug for DepartmentQuery<By, Step, In> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             __table::named(f, "DepartmentQuery")
         }
     }
-    impl<Path, Step, From> DepartmentQuery<Path, Step, From>
+    impl<By, Step, In> DepartmentQuery<By, Step, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
-        fn across_partitions(self) -> DepartmentQuery<Path, __table::Ended, From>
+        fn across_partitions(self) -> DepartmentQuery<By, __table::Ended, In>
         where
             Step: __table::Open,
         {
@@ -156,7 +177,7 @@ const _: () = {
             Self { query: self.query.rev() }
         }
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
-        fn latest(self, entities: ::core::primitive::usize) -> DepartmentQuery<Path, __table::Newest, From>
+        fn latest(self, entities: ::core::primitive::usize) -> DepartmentQuery<By, __table::Newest, In>
         where
             Step: __table::InOne,
             Step::Of<Self>: __table::CountsBackwards,
@@ -171,9 +192,9 @@ const _: () = {
             Self { query: self.query.top(entities) }
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        fn filter<Condition: __table::Condition>(
+        fn filter<Test: __table::Condition>(
             self,
-            filter: impl ::core::ops::FnOnce(&Path::Columns) -> Condition,
+            filter: impl ::core::ops::FnOnce(&By::Columns) -> Test,
         ) -> Self
         where
             Step: __table::Ready,
@@ -181,15 +202,15 @@ const _: () = {
             Self { query: self.query.filter(filter) }
         }
         #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
-        fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
+        fn select<Fields>(self) -> __table::PathQuery<By, In, __table::Selected<Fields>>
         where
-            Fields: __table::Fits<Path>,
+            Fields: __table::Fits<By>,
             Step: __table::Ready,
         {
             self.query.select()
         }
         #[doc = r" Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each."]
-        fn entities(self) -> __table::PathQuery<Path, From, __table::Entities>
+        fn entities(self) -> __table::PathQuery<By, In, __table::Entities>
         where
             Step: __table::Ready,
         {
@@ -200,7 +221,7 @@ const _: () = {
             &self,
             size: ::core::primitive::usize,
             after: ::core::option::Option<&__table::Continuation>,
-        ) -> __table::Result<__table::Page<Path::Item>>
+        ) -> __table::Result<__table::Page<By::Item>>
         where
             Step: __table::Ready,
         {
@@ -214,7 +235,7 @@ const _: () = {
             self.query.explain()
         }
         #[doc = r" The first that the query finds, if it finds any."]
-        fn first(self) -> __table::Result<::core::option::Option<Path::Item>>
+        fn first(self) -> __table::Result<::core::option::Option<By::Item>>
         where
             Step: __table::Ready,
         {
@@ -228,7 +249,7 @@ const _: () = {
             self.query.exists()
         }
         #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
-        fn into_iter(self) -> __table::TypedRows<Path, From>
+        fn into_iter(self) -> __table::TypedRows<By, In>
         where
             Step: __table::Ready,
         {
@@ -250,32 +271,32 @@ const _: () = {
             self.query.views()
         }
     }
-    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::IntoIterator
-        for DepartmentQuery<Path, __table::At<PARTS>, From>
+    impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::IntoIterator
+        for DepartmentQuery<By, __table::At<PARTS>, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, In>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, Order, From> ::core::iter::IntoIterator for DepartmentQuery<Path, __table::Ended<Order>, From>
+    impl<By, Order, In> ::core::iter::IntoIterator for DepartmentQuery<By, __table::Ended<Order>, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, In>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
     #[allow(unused_qualifications)]
-    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
-        for DepartmentQuery<Path, __table::InPartition<PARTS>, From>
+    impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::Iterator
+        for DepartmentQuery<By, __table::InPartition<PARTS>, In>
     where
         __table::InPartition<PARTS>: __table::Ready,
     {
@@ -284,16 +305,16 @@ const _: () = {
             ::core::option::Option::None
         }
     }
-    impl<Step, From: __table::Origin> DepartmentQuery<__table::OwnRows<Department>, Step, From> {
+    impl<Step, In: __table::Origin> DepartmentQuery<__table::OwnRows<Department>, Step, In> {
         #[doc = "Fixes `name`, which stands in the partition key."]
         fn name(
             self,
-            name: impl __table::KeyArg<String>,
-        ) -> DepartmentQuery<__table::OwnRows<Department>, __table::At<1usize>, From>
+            name_: impl __table::KeyArg<String>,
+        ) -> DepartmentQuery<__table::OwnRows<Department>, __table::At<1usize>, In>
         where
             Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
-            DepartmentQuery { query: self.query.fixed::<String, _>(0usize, &name) }
+            DepartmentQuery { query: self.query.fixed::<String, _>(0usize, &name_) }
         }
     }
     #[doc = "A `Department` in place: each method decodes one field."]

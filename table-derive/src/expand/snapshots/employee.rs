@@ -1,12 +1,33 @@
+#[cfg(any())]
+struct EmployeePatch;
+#[cfg(any())]
+struct EmployeeQuery;
+#[cfg(any())]
+struct EmployeeColumns;
+#[cfg(any())]
+struct EmployeeByEmail;
+#[cfg(any())]
+struct EmployeeByEmailPath;
+#[cfg(any())]
+struct EmployeeByNamePath;
+#[cfg(any())]
+struct EmployeeByName;
+#[cfg(any())]
+struct EmployeeByNameColumns;
+#[cfg(any())]
+struct EmployeeIndexes;
+#[cfg(any())]
+struct EmployeeView;
 #[allow(
     dead_code,
     missing_debug_implementations,
     non_camel_case_types,
     unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
     clippy::impl_trait_in_params,
     clippy::same_name_method,
     clippy::should_implement_trait,
-    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are, in their order; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;
@@ -100,7 +121,7 @@ const _: () = {
                 __table::schema::Schema::new(["Employee", "employee"], FIELDS, &[ROW]).indexes(INDEXES);
             &DECLARED
         };
-        type Indexes<From: __table::Origin> = EmployeeIndexes<From>;
+        type Indexes<In: __table::Origin> = EmployeeIndexes<In>;
         type Columns = EmployeeColumns;
         type View<'view> = EmployeeView<'view>;
         const COLUMNS: &'static EmployeeColumns = &EmployeeColumns {
@@ -110,7 +131,7 @@ const _: () = {
             email: __table::Column::new("Email"),
             age: __table::Column::new("Age"),
         };
-        fn indexes<From: __table::Origin>(from: From) -> EmployeeIndexes<From> {
+        fn indexes<In: __table::Origin>(from: In) -> EmployeeIndexes<In> {
             EmployeeIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
@@ -146,20 +167,20 @@ const _: () = {
         #[doc = "The entity's key: PartitionKey `{department}`, RowKey `empid_{id:06}`. Reading it is a point query."]
         #[must_use]
         pub fn key(
-            department: impl __table::KeyArg<String>,
-            id: impl __table::KeyArg<u32>,
+            department_: impl __table::KeyArg<String>,
+            id_: impl __table::KeyArg<u32>,
         ) -> __table::Key<Self> {
             __table::Key::new(&[
-                __table::KeyArg::<String>::to_key(&department),
-                __table::KeyArg::<u32>::to_key(&id),
+                __table::KeyArg::<String>::to_key(&department_),
+                __table::KeyArg::<u32>::to_key(&id_),
             ])
         }
         #[doc = "A partition of the table: PartitionKey `{department}`. One transaction can change entities of one partition."]
         #[must_use]
-        pub fn partition(department: impl __table::KeyArg<String>) -> __table::Partition<Self> {
-            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department)])
+        pub fn partition(department_: impl __table::KeyArg<String>) -> __table::Partition<Self> {
+            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department_)])
         }
-        #[doc = r" A patch that sets nothing yet, for a merge."]
+        #[doc = "A patch that sets nothing yet, for a merge. Its methods are called as the fields are; `#[entity(types)]` puts `EmployeePatch` beside the struct, where `cargo doc` shows them."]
         #[inline]
         pub fn patch() -> EmployeePatch {
             EmployeePatch {
@@ -171,25 +192,25 @@ const _: () = {
         #[doc = "The key of the entity's copy in `by_email`: PartitionKey `{department}`, RowKey `email_{email}`. Reading it is a point query."]
         #[must_use]
         pub fn by_email(
-            department: impl __table::KeyArg<String>,
-            email: impl __table::KeyArg<String>,
+            department_: impl __table::KeyArg<String>,
+            email_: impl __table::KeyArg<String>,
         ) -> __table::IndexKey<__table::WholeCopies<Employee, 0usize>> {
             __table::IndexKey::new(&[
-                __table::KeyArg::<String>::to_key(&department),
-                __table::KeyArg::<String>::to_key(&email),
+                __table::KeyArg::<String>::to_key(&department_),
+                __table::KeyArg::<String>::to_key(&email_),
             ])
         }
         #[doc = "The key of the entity's copy in `by_name`: PartitionKey `{department}`, RowKey `name_{last_name}_{id:06}`. Reading it is a point query."]
         #[must_use]
         pub fn by_name(
-            department: impl __table::KeyArg<String>,
-            last_name: impl __table::KeyArg<String>,
-            id: impl __table::KeyArg<u32>,
+            department_: impl __table::KeyArg<String>,
+            last_name_: impl __table::KeyArg<String>,
+            id_: impl __table::KeyArg<u32>,
         ) -> __table::IndexKey<EmployeeByNamePath> {
             __table::IndexKey::new(&[
-                __table::KeyArg::<String>::to_key(&department),
-                __table::KeyArg::<String>::to_key(&last_name),
-                __table::KeyArg::<u32>::to_key(&id),
+                __table::KeyArg::<String>::to_key(&department_),
+                __table::KeyArg::<String>::to_key(&last_name_),
+                __table::KeyArg::<u32>::to_key(&id_),
             ])
         }
     }
@@ -203,20 +224,20 @@ const _: () = {
     impl EmployeePatch {
         #[doc = "Sets `last_name`."]
         #[inline]
-        pub fn last_name(mut self, last_name: impl ::core::convert::Into<String>) -> Self {
-            self.last_name = ::core::option::Option::Some(::core::convert::Into::into(last_name));
+        pub fn last_name(mut self, last_name_: impl ::core::convert::Into<String>) -> Self {
+            self.last_name = ::core::option::Option::Some(::core::convert::Into::into(last_name_));
             self
         }
-        #[doc = "Sets `email`."]
+        #[doc = "Sets `email`.\n\nWhere letters go,\nas they are now."]
         #[inline]
-        pub fn email(mut self, email: impl ::core::convert::Into<String>) -> Self {
-            self.email = ::core::option::Option::Some(::core::convert::Into::into(email));
+        pub fn email(mut self, email_: impl ::core::convert::Into<String>) -> Self {
+            self.email = ::core::option::Option::Some(::core::convert::Into::into(email_));
             self
         }
-        #[doc = "Sets `age`."]
+        #[doc = "Sets `age`.\n\nIn years."]
         #[inline]
-        pub fn age(mut self, age: i32) -> Self {
-            self.age = ::core::option::Option::Some(age);
+        pub fn age(mut self, age_: i32) -> Self {
+            self.age = ::core::option::Option::Some(age_);
             self
         }
         #[doc(hidden)]
@@ -234,48 +255,47 @@ const _: () = {
         }
     }
     #[doc = "The ways to query a table of `Employee`."]
-    pub struct EmployeeIndexes<From = __table::DynamicTable> {
-        from: From,
+    pub struct EmployeeIndexes<In = __table::DynamicTable> {
+        from: In,
     }
-    impl<From: __table::Origin> EmployeeIndexes<From> {
-        #[doc = "Queries by PartitionKey `{department}`, RowKey `empid_{id:06}`: the parts are given from left to right."]
-        pub fn rows(&self) -> EmployeeQuery<__table::OwnRows<Employee>, __table::InPartition<0usize>, From> {
+    impl<In: __table::Origin> EmployeeIndexes<In> {
+        #[doc = "Queries by PartitionKey `{department}`, RowKey `empid_{id:06}`: the parts are given from left to right. `#[entity(types)]` puts `EmployeeQuery` beside the struct."]
+        pub fn rows(&self) -> EmployeeQuery<__table::OwnRows<Employee>, __table::InPartition<0usize>, In> {
             EmployeeQuery { query: __table::PathQuery::new(&self.from) }
         }
-        #[doc = "Queries by PartitionKey `{department}`, RowKey `email_{email}`: the parts are given from left to right."]
+        #[doc = "Queries by PartitionKey `{department}`, RowKey `email_{email}`: the parts are given from left to right. `#[entity(types)]` puts `EmployeeQuery` beside the struct."]
         pub fn by_email(
             &self,
-        ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::InPartition<0usize>, From>
-        {
+        ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::InPartition<0usize>, In> {
             EmployeeQuery { query: __table::PathQuery::new(&self.from) }
         }
-        #[doc = "Queries by PartitionKey `{department}`, RowKey `name_{last_name}_{id:06}`: the parts are given from left to right."]
-        pub fn by_name(&self) -> EmployeeQuery<EmployeeByNamePath, __table::InPartition<0usize>, From> {
+        #[doc = "Queries by PartitionKey `{department}`, RowKey `name_{last_name}_{id:06}`: the parts are given from left to right. `#[entity(types)]` puts `EmployeeQuery` beside the struct."]
+        pub fn by_name(&self) -> EmployeeQuery<EmployeeByNamePath, __table::InPartition<0usize>, In> {
             EmployeeQuery { query: __table::PathQuery::new(&self.from) }
         }
     }
     #[doc = "A query of `Employee`, by a path, at one of its steps: `EmployeeQuery<OwnRows<Employee>, At<2>>` after two parts of its own key."]
     #[must_use = "a query does nothing until it is iterated"]
-    pub struct EmployeeQuery<Path, Step, From = __table::DynamicTable> {
-        query: __table::PathQuery<Path, From, __table::Whole, Step>,
+    pub struct EmployeeQuery<By, Step, In = __table::DynamicTable> {
+        query: __table::PathQuery<By, In, __table::Whole, Step>,
     }
-    impl<Path, Step, From: ::core::clone::Clone> ::core::clone::Clone for EmployeeQuery<Path, Step, From> {
+    impl<By, Step, In: ::core::clone::Clone> ::core::clone::Clone for EmployeeQuery<By, Step, In> {
         fn clone(&self) -> Self {
             Self { query: ::core::clone::Clone::clone(&self.query) }
         }
     }
-    impl<Path, Step, From> ::core::fmt::Debug for EmployeeQuery<Path, Step, From> {
+    impl<By, Step, In> ::core::fmt::Debug for EmployeeQuery<By, Step, In> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             __table::named(f, "EmployeeQuery")
         }
     }
-    impl<Path, Step, From> EmployeeQuery<Path, Step, From>
+    impl<By, Step, In> EmployeeQuery<By, Step, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
-        pub fn across_partitions(self) -> EmployeeQuery<Path, __table::Ended, From>
+        pub fn across_partitions(self) -> EmployeeQuery<By, __table::Ended, In>
         where
             Step: __table::Open,
         {
@@ -289,7 +309,7 @@ const _: () = {
             Self { query: self.query.rev() }
         }
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
-        pub fn latest(self, entities: ::core::primitive::usize) -> EmployeeQuery<Path, __table::Newest, From>
+        pub fn latest(self, entities: ::core::primitive::usize) -> EmployeeQuery<By, __table::Newest, In>
         where
             Step: __table::InOne,
             Step::Of<Self>: __table::CountsBackwards,
@@ -304,9 +324,9 @@ const _: () = {
             Self { query: self.query.top(entities) }
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        pub fn filter<Condition: __table::Condition>(
+        pub fn filter<Test: __table::Condition>(
             self,
-            filter: impl ::core::ops::FnOnce(&Path::Columns) -> Condition,
+            filter: impl ::core::ops::FnOnce(&By::Columns) -> Test,
         ) -> Self
         where
             Step: __table::Ready,
@@ -314,15 +334,15 @@ const _: () = {
             Self { query: self.query.filter(filter) }
         }
         #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
-        pub fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
+        pub fn select<Fields>(self) -> __table::PathQuery<By, In, __table::Selected<Fields>>
         where
-            Fields: __table::Fits<Path>,
+            Fields: __table::Fits<By>,
             Step: __table::Ready,
         {
             self.query.select()
         }
         #[doc = r" Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each."]
-        pub fn entities(self) -> __table::PathQuery<Path, From, __table::Entities>
+        pub fn entities(self) -> __table::PathQuery<By, In, __table::Entities>
         where
             Step: __table::Ready,
         {
@@ -333,7 +353,7 @@ const _: () = {
             &self,
             size: ::core::primitive::usize,
             after: ::core::option::Option<&__table::Continuation>,
-        ) -> __table::Result<__table::Page<Path::Item>>
+        ) -> __table::Result<__table::Page<By::Item>>
         where
             Step: __table::Ready,
         {
@@ -347,7 +367,7 @@ const _: () = {
             self.query.explain()
         }
         #[doc = r" The first that the query finds, if it finds any."]
-        pub fn first(self) -> __table::Result<::core::option::Option<Path::Item>>
+        pub fn first(self) -> __table::Result<::core::option::Option<By::Item>>
         where
             Step: __table::Ready,
         {
@@ -361,7 +381,7 @@ const _: () = {
             self.query.exists()
         }
         #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
-        pub fn into_iter(self) -> __table::TypedRows<Path, From>
+        pub fn into_iter(self) -> __table::TypedRows<By, In>
         where
             Step: __table::Ready,
         {
@@ -383,32 +403,32 @@ const _: () = {
             self.query.views()
         }
     }
-    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::IntoIterator
-        for EmployeeQuery<Path, __table::At<PARTS>, From>
+    impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::IntoIterator
+        for EmployeeQuery<By, __table::At<PARTS>, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, In>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, Order, From> ::core::iter::IntoIterator for EmployeeQuery<Path, __table::Ended<Order>, From>
+    impl<By, Order, In> ::core::iter::IntoIterator for EmployeeQuery<By, __table::Ended<Order>, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, In>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
     #[allow(unused_qualifications)]
-    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
-        for EmployeeQuery<Path, __table::InPartition<PARTS>, From>
+    impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::Iterator
+        for EmployeeQuery<By, __table::InPartition<PARTS>, In>
     where
         __table::InPartition<PARTS>: __table::Ready,
     {
@@ -420,74 +440,86 @@ const _: () = {
     #[doc = "What filters of `Employee` can speak of: what its rows hold, and what their keys say."]
     #[non_exhaustive]
     pub struct EmployeeColumns {
-        #[doc = "Property `Department`."]
+        #[doc = "Where they work.\n\nProperty `Department`."]
         pub department: __table::Column<String>,
         #[doc = "Property `Id`."]
         pub id: __table::Column<u32>,
         #[doc = "Property `LastName`."]
         pub last_name: __table::Column<String>,
-        #[doc = "Property `Email`."]
+        #[doc = "Where letters go,\nas they are now.\n\nProperty `Email`."]
         pub email: __table::Column<String>,
-        #[doc = "Property `Age`."]
+        #[doc = "In years.\n\nProperty `Age`."]
         pub age: __table::Column<i32>,
     }
     mod of_Employee {
         pub enum department {}
         pub enum last_name {}
     }
-    impl<Step, From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, From> {
+    impl<Step, In: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
-            department: impl __table::KeyArg<String>,
-        ) -> EmployeeQuery<__table::OwnRows<Employee>, __table::At<1usize>, From>
+            department_: impl __table::KeyArg<String>,
+        ) -> EmployeeQuery<__table::OwnRows<Employee>, __table::At<1usize>, In>
         where
             Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
-            EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
+            EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, From: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, From> {
+    impl<Step, In: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, In> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
-        pub fn id<Given>(self, id: Given) -> EmployeeQuery<__table::OwnRows<Employee>, Given::Step, From>
+        pub fn id<Given>(
+            self,
+            id_: Given,
+        ) -> EmployeeQuery<
+            __table::OwnRows<Employee>,
+            <Given as __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>>::Step,
+            In,
+        >
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
             Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Employee::department>,
         {
-            EmployeeQuery { query: self.query.part(1usize, id) }
+            EmployeeQuery { query: self.query.part(1usize, id_) }
         }
     }
-    impl<Step, From: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, From> {
+    impl<Step, In: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
-            department: impl __table::KeyArg<String>,
-        ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::At<1usize>, From>
+            department_: impl __table::KeyArg<String>,
+        ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, __table::At<1usize>, In>
         where
             Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
-            EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
+            EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, From: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, From> {
+    impl<Step, In: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, In> {
         #[doc = "Narrows by `email`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn email<Given>(
             self,
-            email: Given,
-        ) -> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Given::Step, From>
+            email_: Given,
+        ) -> EmployeeQuery<
+            __table::WholeCopies<Employee, 0usize>,
+            <Given as __table::PartArg<String, __table::At<2usize>, __table::Offers<true, true>>>::Step,
+            In,
+        >
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<true, true>>,
             Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Employee::department>,
         {
-            EmployeeQuery { query: self.query.part(3usize, email) }
+            EmployeeQuery { query: self.query.part(3usize, email_) }
         }
     }
     #[doc = "The way to `Employee` by the index `by_name`, in the type of a query."]
+    #[non_exhaustive]
     pub enum EmployeeByNamePath {}
-    impl __table::Holds<11520974274199761607u64> for EmployeeByNamePath {}
-    impl __table::Holds<628021283683842752u64> for EmployeeByNamePath {}
-    impl __table::Holds<8253495473240048185u64> for EmployeeByNamePath {}
-    impl __table::Holds<1311787414694181895u64> for EmployeeByNamePath {}
+    impl __table::Holds<__table::FieldNumber<11520974274199761607u64>> for EmployeeByNamePath {}
+    impl __table::Holds<__table::FieldNumber<628021283683842752u64>> for EmployeeByNamePath {}
+    impl __table::Holds<__table::FieldNumber<8253495473240048185u64>> for EmployeeByNamePath {}
+    impl __table::Holds<__table::FieldNumber<1311787414694181895u64>> for EmployeeByNamePath {}
     #[automatically_derived]
     impl __table::Path for EmployeeByNamePath {
         type Entity = Employee;
@@ -507,13 +539,13 @@ const _: () = {
     #[doc = "A row of the index `by_name` of `Employee`."]
     #[non_exhaustive]
     pub struct EmployeeByName {
-        #[doc = "As in the entity: property `Department`."]
+        #[doc = "Where they work.\n\nAs in the entity: property `Department`."]
         pub department: String,
         #[doc = "As in the entity: property `Id`."]
         pub id: u32,
         #[doc = "As in the entity: property `LastName`."]
         pub last_name: String,
-        #[doc = "As in the entity: property `Email`."]
+        #[doc = "Where letters go,\nas they are now.\n\nAs in the entity: property `Email`."]
         pub email: String,
     }
     impl EmployeeByName {
@@ -548,48 +580,59 @@ const _: () = {
     #[doc = "What filters of the index `by_name` can speak of: what its rows hold, and what their keys say."]
     #[non_exhaustive]
     pub struct EmployeeByNameColumns {
-        #[doc = "Property `Department`."]
+        #[doc = "Where they work.\n\nProperty `Department`."]
         pub department: __table::Column<String>,
         #[doc = "Property `Id`."]
         pub id: __table::Column<u32>,
         #[doc = "Property `LastName`."]
         pub last_name: __table::Column<String>,
-        #[doc = "Property `Email`."]
+        #[doc = "Where letters go,\nas they are now.\n\nProperty `Email`."]
         pub email: __table::Column<String>,
     }
-    impl<Step, From: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, From> {
+    impl<Step, In: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
-            department: impl __table::KeyArg<String>,
-        ) -> EmployeeQuery<EmployeeByNamePath, __table::At<1usize>, From>
+            department_: impl __table::KeyArg<String>,
+        ) -> EmployeeQuery<EmployeeByNamePath, __table::At<1usize>, In>
         where
             Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
-            EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department) }
+            EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, From: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, From> {
+    impl<Step, In: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, In> {
         #[doc = "Narrows by `last_name`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn last_name<Given>(
             self,
-            last_name: Given,
-        ) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
+            last_name_: Given,
+        ) -> EmployeeQuery<
+            EmployeeByNamePath,
+            <Given as __table::PartArg<String, __table::At<2usize>, __table::Offers<false, true>>>::Step,
+            In,
+        >
         where
             Given: __table::PartArg<String, __table::At<2usize>, __table::Offers<false, true>>,
             Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Employee::department>,
         {
-            EmployeeQuery { query: self.query.part(2usize, last_name) }
+            EmployeeQuery { query: self.query.part(2usize, last_name_) }
         }
     }
-    impl<Step, From: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, From> {
+    impl<Step, In: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, In> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
-        pub fn id<Given>(self, id: Given) -> EmployeeQuery<EmployeeByNamePath, Given::Step, From>
+        pub fn id<Given>(
+            self,
+            id_: Given,
+        ) -> EmployeeQuery<
+            EmployeeByNamePath,
+            <Given as __table::PartArg<u32, __table::At<3usize>, __table::Offers<true, false>>>::Step,
+            In,
+        >
         where
             Given: __table::PartArg<u32, __table::At<3usize>, __table::Offers<true, false>>,
             Step: __table::GoesOn + __table::ComesAfter<__table::At<2usize>, of_Employee::last_name>,
         {
-            EmployeeQuery { query: self.query.part(1usize, id) }
+            EmployeeQuery { query: self.query.part(1usize, id_) }
         }
     }
     #[doc = "A `Employee` in place: each method decodes one field."]
@@ -597,7 +640,7 @@ const _: () = {
         fields: __table::FieldViews<'view>,
     }
     impl EmployeeView<'_> {
-        #[doc = "The field `department`, parsed from the key."]
+        #[doc = "The field `department`, parsed from the key.\n\nWhere they work."]
         #[inline]
         pub fn department(&self) -> __table::Result<__table::Cow<'_, ::core::primitive::str>> {
             self.fields.key_text(0usize)
@@ -612,12 +655,12 @@ const _: () = {
         pub fn last_name(&self) -> __table::Result<&::core::primitive::str> {
             self.fields.text(2usize)
         }
-        #[doc = "The field `email`, decoded from the property `Email`."]
+        #[doc = "The field `email`, decoded from the property `Email`.\n\nWhere letters go,\nas they are now."]
         #[inline]
         pub fn email(&self) -> __table::Result<&::core::primitive::str> {
             self.fields.text(3usize)
         }
-        #[doc = "The field `age`, decoded from the property `Age`."]
+        #[doc = "The field `age`, decoded from the property `Age`.\n\nIn years."]
         #[inline]
         pub fn age(&self) -> __table::Result<i32> {
             self.fields.stored_or(

@@ -1,4 +1,11 @@
-#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
+    rustdoc::broken_intra_doc_links,
+    reason = "as in the block below; a field's documentation may link to what is known where it stands"
+)]
 #[doc = "What a merge sets on the `Sealed` there: nothing at first."]
 #[must_use = "a patch does nothing until it is merged"]
 pub struct SealedPatch {
@@ -7,10 +14,29 @@ pub struct SealedPatch {
     note: ::core::option::Option<String>,
     card: ::core::option::Option<String>,
 }
-#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[cfg(any())]
+struct SealedQuery;
+#[cfg(any())]
+struct SealedColumns;
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
+    rustdoc::broken_intra_doc_links,
+    reason = "as in the block below; a field's documentation may link to what is known where it stands"
+)]
 #[doc = "The way to `Sealed` by the index `by_ssn`, in the type of a query."]
+#[non_exhaustive]
 pub enum FoundPath {}
-#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
+    rustdoc::broken_intra_doc_links,
+    reason = "as in the block below; a field's documentation may link to what is known where it stands"
+)]
 #[doc = "A row of the index `by_ssn` of `Sealed`."]
 #[non_exhaustive]
 pub struct Found {
@@ -21,7 +47,14 @@ pub struct Found {
     #[doc = "As in the entity: property `Ssn`."]
     pub ssn: String,
 }
-#[allow(dead_code, missing_debug_implementations, unused_qualifications, reason = "as in the block below")]
+#[allow(
+    dead_code,
+    missing_debug_implementations,
+    unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
+    rustdoc::broken_intra_doc_links,
+    reason = "as in the block below; a field's documentation may link to what is known where it stands"
+)]
 #[doc = "What filters of the index `by_ssn` can speak of: what its rows hold, and what their keys say."]
 #[non_exhaustive]
 pub struct FoundColumns {
@@ -32,15 +65,20 @@ pub struct FoundColumns {
     #[doc = "Property `Ssn`."]
     pub ssn: ::table_core::__private::Column<String, ::table_core::__private::Blind>,
 }
+#[cfg(any())]
+struct SealedIndexes;
+#[cfg(any())]
+struct SealedView;
 #[allow(
     dead_code,
     missing_debug_implementations,
     non_camel_case_types,
     unused_qualifications,
+    clippy::arbitrary_source_item_ordering,
     clippy::impl_trait_in_params,
     clippy::same_name_method,
     clippy::should_implement_trait,
-    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
+    reason = "which of it is called is the user's choice; some types have no values to be shown, and some are named as fields are, in their order; names are the same wherever the user's imports lead; no caller would name the type of a key's part; a query's own methods come before an iterator's"
 )]
 const _: () = {
     use ::table_core::__private as __table;
@@ -111,7 +149,7 @@ const _: () = {
                 __table::schema::Schema::new(["Sealed", "employee"], FIELDS, &[ROW]).indexes(INDEXES);
             &DECLARED
         };
-        type Indexes<From: __table::Origin> = SealedIndexes<From>;
+        type Indexes<In: __table::Origin> = SealedIndexes<In>;
         type Columns = SealedColumns;
         type View<'view> = SealedView<'view>;
         const COLUMNS: &'static SealedColumns = &SealedColumns {
@@ -122,7 +160,7 @@ const _: () = {
             note: __table::Column::new("Note"),
             card: __table::Column::new("Card"),
         };
-        fn indexes<From: __table::Origin>(from: From) -> SealedIndexes<From> {
+        fn indexes<In: __table::Origin>(from: In) -> SealedIndexes<In> {
             SealedIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
@@ -155,20 +193,20 @@ const _: () = {
         #[doc = "The entity's key: PartitionKey `{department}`, RowKey `empid_{id:06}`. Reading it is a point query."]
         #[must_use]
         pub fn key(
-            department: impl __table::KeyArg<String>,
-            id: impl __table::KeyArg<u32>,
+            department_: impl __table::KeyArg<String>,
+            id_: impl __table::KeyArg<u32>,
         ) -> __table::Key<Self> {
             __table::Key::new(&[
-                __table::KeyArg::<String>::to_key(&department),
-                __table::KeyArg::<u32>::to_key(&id),
+                __table::KeyArg::<String>::to_key(&department_),
+                __table::KeyArg::<u32>::to_key(&id_),
             ])
         }
         #[doc = "A partition of the table: PartitionKey `{department}`. One transaction can change entities of one partition."]
         #[must_use]
-        pub fn partition(department: impl __table::KeyArg<String>) -> __table::Partition<Self> {
-            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department)])
+        pub fn partition(department_: impl __table::KeyArg<String>) -> __table::Partition<Self> {
+            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department_)])
         }
-        #[doc = r" A patch that sets nothing yet, for a merge."]
+        #[doc = "A patch that sets nothing yet, for a merge. Its methods are called as the fields are; `#[entity(types)]` puts `SealedPatch` beside the struct, where `cargo doc` shows them."]
         #[inline]
         pub fn patch() -> SealedPatch {
             SealedPatch {
@@ -181,38 +219,38 @@ const _: () = {
         #[doc = "The key of the entity's copy in `by_ssn`: PartitionKey `{department}`, RowKey `ssn_{ssn:blind}`. Reading it is a point query for each of the store's keys that is alive."]
         #[must_use]
         pub fn by_ssn(
-            department: impl __table::KeyArg<String>,
-            ssn: impl __table::BlindArg<String>,
+            department_: impl __table::KeyArg<String>,
+            ssn_: impl __table::BlindArg<String>,
         ) -> __table::IndexKey<FoundPath> {
             __table::IndexKey::new(&[
-                __table::KeyArg::<String>::to_key(&department),
-                __table::BlindArg::<String>::to_value(&ssn),
+                __table::KeyArg::<String>::to_key(&department_),
+                __table::BlindArg::<String>::to_value(&ssn_),
             ])
         }
     }
     impl SealedPatch {
         #[doc = "Sets `ssn`."]
         #[inline]
-        pub fn ssn(mut self, ssn: impl ::core::convert::Into<String>) -> Self {
-            self.ssn = ::core::option::Option::Some(::core::convert::Into::into(ssn));
+        pub fn ssn(mut self, ssn_: impl ::core::convert::Into<String>) -> Self {
+            self.ssn = ::core::option::Option::Some(::core::convert::Into::into(ssn_));
             self
         }
         #[doc = "Sets `salary`."]
         #[inline]
-        pub fn salary(mut self, salary: Option<i64>) -> Self {
-            self.salary = ::core::option::Option::Some(salary);
+        pub fn salary(mut self, salary_: Option<i64>) -> Self {
+            self.salary = ::core::option::Option::Some(salary_);
             self
         }
         #[doc = "Sets `note`."]
         #[inline]
-        pub fn note(mut self, note: impl ::core::convert::Into<String>) -> Self {
-            self.note = ::core::option::Option::Some(::core::convert::Into::into(note));
+        pub fn note(mut self, note_: impl ::core::convert::Into<String>) -> Self {
+            self.note = ::core::option::Option::Some(::core::convert::Into::into(note_));
             self
         }
         #[doc = "Sets `card`."]
         #[inline]
-        pub fn card(mut self, card: impl ::core::convert::Into<String>) -> Self {
-            self.card = ::core::option::Option::Some(::core::convert::Into::into(card));
+        pub fn card(mut self, card_: impl ::core::convert::Into<String>) -> Self {
+            self.card = ::core::option::Option::Some(::core::convert::Into::into(card_));
             self
         }
         #[doc(hidden)]
@@ -230,41 +268,41 @@ const _: () = {
         }
     }
     #[doc = "The ways to query a table of `Sealed`."]
-    pub struct SealedIndexes<From = __table::DynamicTable> {
-        from: From,
+    pub struct SealedIndexes<In = __table::DynamicTable> {
+        from: In,
     }
-    impl<From: __table::Origin> SealedIndexes<From> {
-        #[doc = "Queries by PartitionKey `{department}`, RowKey `empid_{id:06}`: the parts are given from left to right."]
-        pub fn rows(&self) -> SealedQuery<__table::OwnRows<Sealed>, __table::InPartition<0usize>, From> {
+    impl<In: __table::Origin> SealedIndexes<In> {
+        #[doc = "Queries by PartitionKey `{department}`, RowKey `empid_{id:06}`: the parts are given from left to right. `#[entity(types)]` puts `SealedQuery` beside the struct."]
+        pub fn rows(&self) -> SealedQuery<__table::OwnRows<Sealed>, __table::InPartition<0usize>, In> {
             SealedQuery { query: __table::PathQuery::new(&self.from) }
         }
-        #[doc = "Queries by PartitionKey `{department}`, RowKey `ssn_{ssn:blind}`: the parts are given from left to right."]
-        pub fn by_ssn(&self) -> SealedQuery<FoundPath, __table::InPartition<0usize>, From> {
+        #[doc = "Queries by PartitionKey `{department}`, RowKey `ssn_{ssn:blind}`: the parts are given from left to right. `#[entity(types)]` puts `SealedQuery` beside the struct."]
+        pub fn by_ssn(&self) -> SealedQuery<FoundPath, __table::InPartition<0usize>, In> {
             SealedQuery { query: __table::PathQuery::new(&self.from) }
         }
     }
     #[doc = "A query of `Sealed`, by a path, at one of its steps: `SealedQuery<OwnRows<Sealed>, At<2>>` after two parts of its own key."]
     #[must_use = "a query does nothing until it is iterated"]
-    pub struct SealedQuery<Path, Step, From = __table::DynamicTable> {
-        query: __table::PathQuery<Path, From, __table::Whole, Step>,
+    pub struct SealedQuery<By, Step, In = __table::DynamicTable> {
+        query: __table::PathQuery<By, In, __table::Whole, Step>,
     }
-    impl<Path, Step, From: ::core::clone::Clone> ::core::clone::Clone for SealedQuery<Path, Step, From> {
+    impl<By, Step, In: ::core::clone::Clone> ::core::clone::Clone for SealedQuery<By, Step, In> {
         fn clone(&self) -> Self {
             Self { query: ::core::clone::Clone::clone(&self.query) }
         }
     }
-    impl<Path, Step, From> ::core::fmt::Debug for SealedQuery<Path, Step, From> {
+    impl<By, Step, In> ::core::fmt::Debug for SealedQuery<By, Step, In> {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             __table::named(f, "SealedQuery")
         }
     }
-    impl<Path, Step, From> SealedQuery<Path, Step, From>
+    impl<By, Step, In> SealedQuery<By, Step, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
-        pub fn across_partitions(self) -> SealedQuery<Path, __table::Ended, From>
+        pub fn across_partitions(self) -> SealedQuery<By, __table::Ended, In>
         where
             Step: __table::Open,
         {
@@ -278,7 +316,7 @@ const _: () = {
             Self { query: self.query.rev() }
         }
         #[doc = r" The latest so many: the first in the order of the key, where its next part counts backwards."]
-        pub fn latest(self, entities: ::core::primitive::usize) -> SealedQuery<Path, __table::Newest, From>
+        pub fn latest(self, entities: ::core::primitive::usize) -> SealedQuery<By, __table::Newest, In>
         where
             Step: __table::InOne,
             Step::Of<Self>: __table::CountsBackwards,
@@ -293,9 +331,9 @@ const _: () = {
             Self { query: self.query.top(entities) }
         }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
-        pub fn filter<Condition: __table::Condition>(
+        pub fn filter<Test: __table::Condition>(
             self,
-            filter: impl ::core::ops::FnOnce(&Path::Columns) -> Condition,
+            filter: impl ::core::ops::FnOnce(&By::Columns) -> Test,
         ) -> Self
         where
             Step: __table::Ready,
@@ -303,15 +341,15 @@ const _: () = {
             Self { query: self.query.filter(filter) }
         }
         #[doc = r" Reads some of the fields alone: those of a struct with `#[derive(Projection)]`."]
-        pub fn select<Fields>(self) -> __table::PathQuery<Path, From, __table::Selected<Fields>>
+        pub fn select<Fields>(self) -> __table::PathQuery<By, In, __table::Selected<Fields>>
         where
-            Fields: __table::Fits<Path>,
+            Fields: __table::Fits<By>,
             Step: __table::Ready,
         {
             self.query.select()
         }
         #[doc = r" Reads the entity itself that each row is a copy of, in the same snapshot: a point read for each."]
-        pub fn entities(self) -> __table::PathQuery<Path, From, __table::Entities>
+        pub fn entities(self) -> __table::PathQuery<By, In, __table::Entities>
         where
             Step: __table::Ready,
         {
@@ -322,7 +360,7 @@ const _: () = {
             &self,
             size: ::core::primitive::usize,
             after: ::core::option::Option<&__table::Continuation>,
-        ) -> __table::Result<__table::Page<Path::Item>>
+        ) -> __table::Result<__table::Page<By::Item>>
         where
             Step: __table::Ready,
         {
@@ -336,7 +374,7 @@ const _: () = {
             self.query.explain()
         }
         #[doc = r" The first that the query finds, if it finds any."]
-        pub fn first(self) -> __table::Result<::core::option::Option<Path::Item>>
+        pub fn first(self) -> __table::Result<::core::option::Option<By::Item>>
         where
             Step: __table::Ready,
         {
@@ -350,7 +388,7 @@ const _: () = {
             self.query.exists()
         }
         #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
-        pub fn into_iter(self) -> __table::TypedRows<Path, From>
+        pub fn into_iter(self) -> __table::TypedRows<By, In>
         where
             Step: __table::Ready,
         {
@@ -372,32 +410,32 @@ const _: () = {
             self.query.views()
         }
     }
-    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::IntoIterator
-        for SealedQuery<Path, __table::At<PARTS>, From>
+    impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::IntoIterator
+        for SealedQuery<By, __table::At<PARTS>, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, In>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
-    impl<Path, Order, From> ::core::iter::IntoIterator for SealedQuery<Path, __table::Ended<Order>, From>
+    impl<By, Order, In> ::core::iter::IntoIterator for SealedQuery<By, __table::Ended<Order>, In>
     where
-        Path: __table::Path,
-        From: __table::Origin,
+        By: __table::Path,
+        In: __table::Origin,
     {
-        type Item = __table::Result<Path::Item>;
-        type IntoIter = __table::TypedRows<Path, From>;
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, In>;
         fn into_iter(self) -> Self::IntoIter {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
     }
     #[allow(unused_qualifications)]
-    impl<Path, const PARTS: ::core::primitive::usize, From> ::core::iter::Iterator
-        for SealedQuery<Path, __table::InPartition<PARTS>, From>
+    impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::Iterator
+        for SealedQuery<By, __table::InPartition<PARTS>, In>
     where
         __table::InPartition<PARTS>: __table::Ready,
     {
@@ -425,31 +463,38 @@ const _: () = {
     mod of_Sealed {
         pub enum department {}
     }
-    impl<Step, From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, From> {
+    impl<Step, In: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
-            department: impl __table::KeyArg<String>,
-        ) -> SealedQuery<__table::OwnRows<Sealed>, __table::At<1usize>, From>
+            department_: impl __table::KeyArg<String>,
+        ) -> SealedQuery<__table::OwnRows<Sealed>, __table::At<1usize>, In>
         where
             Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
-            SealedQuery { query: self.query.fixed::<String, _>(0usize, &department) }
+            SealedQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, From: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, From> {
+    impl<Step, In: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, In> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
-        pub fn id<Given>(self, id: Given) -> SealedQuery<__table::OwnRows<Sealed>, Given::Step, From>
+        pub fn id<Given>(
+            self,
+            id_: Given,
+        ) -> SealedQuery<
+            __table::OwnRows<Sealed>,
+            <Given as __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>>::Step,
+            In,
+        >
         where
             Given: __table::PartArg<u32, __table::At<2usize>, __table::Offers<true, false>>,
             Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Sealed::department>,
         {
-            SealedQuery { query: self.query.part(1usize, id) }
+            SealedQuery { query: self.query.part(1usize, id_) }
         }
     }
-    impl __table::Holds<11520974274199761607u64> for FoundPath {}
-    impl __table::Holds<628021283683842752u64> for FoundPath {}
-    impl __table::Holds<9393806343699098199u64> for FoundPath {}
+    impl __table::Holds<__table::FieldNumber<11520974274199761607u64>> for FoundPath {}
+    impl __table::Holds<__table::FieldNumber<628021283683842752u64>> for FoundPath {}
+    impl __table::Holds<__table::FieldNumber<9393806343699098199u64>> for FoundPath {}
     #[automatically_derived]
     impl __table::Path for FoundPath {
         type Entity = Sealed;
@@ -492,28 +537,28 @@ const _: () = {
                 .finish()
         }
     }
-    impl<Step, From: __table::Origin> SealedQuery<FoundPath, Step, From> {
+    impl<Step, In: __table::Origin> SealedQuery<FoundPath, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
-            department: impl __table::KeyArg<String>,
-        ) -> SealedQuery<FoundPath, __table::At<1usize>, From>
+            department_: impl __table::KeyArg<String>,
+        ) -> SealedQuery<FoundPath, __table::At<1usize>, In>
         where
             Step: __table::GoesOn + __table::Comes<__table::InPartition<0usize>>,
         {
-            SealedQuery { query: self.query.fixed::<String, _>(0usize, &department) }
+            SealedQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, From: __table::Origin> SealedQuery<FoundPath, Step, From> {
+    impl<Step, In: __table::Origin> SealedQuery<FoundPath, Step, In> {
         #[doc = "Fixes `ssn`, whose token stands in the row key: it is looked up by one value, and opened."]
         pub fn ssn(
             self,
-            ssn: impl __table::BlindArg<String>,
-        ) -> SealedQuery<FoundPath, __table::At<2usize>, From>
+            ssn_: impl __table::BlindArg<String>,
+        ) -> SealedQuery<FoundPath, __table::At<2usize>, In>
         where
             Step: __table::GoesOn + __table::ComesAfter<__table::At<1usize>, of_Sealed::department>,
         {
-            SealedQuery { query: self.query.blind::<String, _>(2usize, &ssn) }
+            SealedQuery { query: self.query.blind::<String, _>(2usize, &ssn_) }
         }
     }
     #[doc = "A `Sealed` in place: each method decodes one field."]
