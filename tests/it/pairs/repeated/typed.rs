@@ -195,3 +195,53 @@ fn what_is_kept_as_json_is_read_under_both_names_in_every_kind_of_row() {
     };
     pair.run(&store);
 }
+
+release! {
+    mod bare,
+    words(),
+    indexes {
+        #[index(some, row = "some_{id:06}", copy(name))]
+        #[index(away, table = "Away", partition = "all", row = "{shop}_{id:06}", copy(name), eventual)]
+    } reads away,
+    item { },
+    part { },
+    held { },
+    order(),
+    make |id, _| Item { shop: "a".into(), id, name: format!("n{id}") },
+    field id,
+    number |item| Some(item.id.into()),
+}
+
+release! {
+    mod grown,
+    words(),
+    indexes {
+        #[index(some, row = "some_{id:06}", copy(size))]
+        #[index(away, table = "Away", partition = "all", row = "{shop}_{id:06}", copy(size), eventual)]
+    } reads away,
+    item { #[property(default = 7)] pub size: i32, },
+    part { #[property(default = 7)] pub size: i32, },
+    held { #[property(default = 7)] pub size: i32, } reads order,
+    order(),
+    make |id, number| Item { shop: "a".into(), id, name: format!("n{id}"), size: i32::try_from(number).unwrap() },
+    field size,
+    number |item| Some(item.size.into()),
+    filtered |item| item.size.eq(20), named "Size",
+}
+
+#[test]
+fn a_new_field_with_a_default_says_that_in_every_kind_of_row() {
+    let (_scratch, store) = store();
+    let pair = Pair {
+        former: bare::RELEASE,
+        now: grown::RELEASE,
+        properties: ["Size", "Size"],
+        reads: |_, number| Some(if number == 40 { 40 } else { 7 }),
+        goes: None,
+        // They copy the field from now on.
+        refused: &[("some", ErrorKind::IndexBuilding), ("away", ErrorKind::IndexBuilding)],
+        rebuilds: true,
+        renewed: 0,
+    };
+    pair.run(&store);
+}
