@@ -5,6 +5,7 @@ mod declared;
 mod faults;
 mod former;
 mod forms;
+mod unnumbered;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

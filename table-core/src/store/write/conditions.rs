@@ -152,6 +152,7 @@ impl Writing<'_, '_> {
             self.check_old(plan, row, old)?;
         }
         check_condition(old_row, row.condition)?;
+        let going = old.as_ref().map(|(row, length)| OldRow::of(row, *length));
         let new = match (&row.act, old_row) {
             (Act::Merge(image), Some(old)) => {
                 let bytes = match (&new, image) {
@@ -159,16 +160,12 @@ impl Writing<'_, '_> {
                     (_, Image::Ready(range)) => plan.image(range),
                     (_, Image::Deferred(..)) => &[],
                 };
-                let whole = self.merge(plan, row, old, bytes)?;
-                let from = self.scratch.rows.len();
-                self.scratch.rows.extend_from_slice(&whole);
-                let whole = from..self.scratch.rows.len();
-                New::Scratch(whole)
+                let merged = self.merge(plan, row, old, bytes)?;
+                New::Scratch(self.put_merged(plan, row, merged)?)
             }
             _ => new,
         };
-        let old = old.map(|(row, length)| OldRow::of(&row, length));
-        Ok(AppliedRow::of(old, new))
+        Ok(AppliedRow::of(going, new))
     }
 
     /// Checks that what was found lies in its page, that the page is in use, and that its pages are its own.

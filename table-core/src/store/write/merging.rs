@@ -1,18 +1,27 @@
 //! Rows merged with those that are there, inside the transaction.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::apply::Writing;
-use super::encoded::{EncodedRow, Prepared};
-use super::transaction::Touched;
+use super::encoded::{Deferred, EncodedRow, Prepared};
+use super::numbering::encode_now;
+use super::transaction::{Touched, touched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::model;
+use crate::model::{self, Name};
 use crate::row::dict::Dict;
 use crate::row::encode::{self, Under};
 use crate::row::row_write::{self, RowWriter};
 use crate::row::view::{self, RowView};
 use crate::row::{Row, merge};
+
+/// A row that another was merged with.
+pub(super) enum Merged {
+    Whole(Vec<u8>),
+    /// The text that says its kind has no number yet: nobody has asked for one when the row was put there.
+    Unnumbered(Deferred),
+}
 
 impl Writing<'_, '_> {
     /// The row that is there with what another sets.
@@ -22,7 +31,7 @@ impl Writing<'_, '_> {
         row: &EncodedRow,
         old: &Row<'_>,
         new: &[u8],
-    ) -> Result<Vec<u8>> {
+    ) -> Result<Merged> {
         let Some(touched) = self.touched_by(plan, row.group) else {
             return Err(Error::new(ErrorKind::TableNotFound));
         };
@@ -40,9 +49,40 @@ impl Writing<'_, '_> {
         let mut order: Vec<_> = merged.iter().zip(0..).map(|((id, ..), index)| (*id, index)).collect();
         let (mut whole, mut writer) = (Vec::new(), RowWriter::default());
         let under = Under { dict: &dict, seed: row.seed, digest: None };
-        encode::write_numbered(&properties, under, &mut order, &mut writer, &mut whole)?;
+        if encode::write_numbered(&properties, under, &mut order, &mut writer, &mut whole)?.is_none() {
+            let properties =
+                properties.iter().map(|(name, value)| (Name::from(*name), value.to_value())).collect();
+            return Ok(Merged::Unnumbered(Deferred { properties, digest: None, kind: None }));
+        }
         check_merged_size(key, &whole, &dict)?;
-        Ok(whole)
+        Ok(Merged::Whole(whole))
+    }
+
+    /// Puts a merged row among those of the transaction; returns where it is.
+    pub(super) fn put_merged(
+        &mut self,
+        plan: &Prepared,
+        row: &EncodedRow,
+        merged: Merged,
+    ) -> Result<Range<usize>> {
+        let deferred = match merged {
+            Merged::Whole(whole) => {
+                let from = self.scratch.rows.len();
+                self.scratch.rows.extend_from_slice(&whole);
+                return Ok(from..self.scratch.rows.len());
+            }
+            Merged::Unnumbered(deferred) => deferred,
+        };
+        let group = plan.groups.get(row.group);
+        let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {
+            return Err(Error::new(ErrorKind::TableNotFound));
+        };
+        let range = encode_now(self.dbs, self.txn, touched, self.scratch, &deferred, row.seed)?;
+        let whole = self.scratch.rows.get(range.clone()).unwrap_or_default();
+        if let Some((dict, _)) = touched.grown.as_deref() {
+            check_merged_size(plan.key(row), whole, dict)?;
+        }
+        Ok(range)
     }
 
     /// The dictionary with everything that a row needs: also a row that this transaction has put.
