@@ -39,7 +39,7 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
-    fn id(&self, text: &str) -> Option<u16> {
+    pub(crate) fn id(&self, text: &str) -> Option<u16> {
         if self.texts.len() <= FEW {
             return (0..).zip(&self.texts).find(|(_, known)| ***known == *text).map(|(id, _)| id);
         }
@@ -51,6 +51,11 @@ impl Numbered {
         self.texts.push(text.clone());
         self.ids.insert(text, id);
         Some(id)
+    }
+
+    /// Whether this text of `EntityType` is to be numbered among those.
+    pub(crate) fn takes_symbol(&self, text: &str) -> bool {
+        text.len() <= MAX_SYMBOL_BYTES && self.texts.len() < MAX_SYMBOLS
     }
 
     fn truncate(&mut self, length: usize) {
@@ -269,7 +274,7 @@ impl Dict {
 
     /// Whether this text of `EntityType` is to be numbered.
     pub(crate) fn takes_symbol(&self, text: &str) -> bool {
-        text.len() <= MAX_SYMBOL_BYTES && self.symbols.texts.len() < MAX_SYMBOLS
+        self.symbols.takes_symbol(text)
     }
 
     pub(crate) fn push_name(&mut self, name: Name) -> Option<u16> {

@@ -98,8 +98,9 @@ impl Store {
         let copy = || {
             let inner = self.lmdb()?;
             inner.writer.check_running()?;
+            let has_keys = Keys::are_noted(&inner.environment)?;
             open::copy_with(&inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
-                Keys::copy(&inner.environment, copy)
+                Keys::copy(&inner.environment, copy, has_keys)
             })
         };
         copy().map_err(|e: Error| e.attempted("copy the store"))

@@ -11,15 +11,15 @@ use super::{Account, Bank, account};
 #[entity(table = "Clinic", kind = "patient")]
 #[key(partition = "{ward}", row = "patient_{id:03}")]
 #[index(by_name, row = "name_{name}", unique)]
-struct Patient {
+pub(super) struct Patient {
     ward: String,
     id: u8,
     name: String,
     #[encrypt]
-    ssn: String,
+    pub(super) ssn: String,
 }
 
-fn patient(id: u8) -> Patient {
+pub(super) fn patient(id: u8) -> Patient {
     Patient { ward: "East".into(), id, name: format!("Name{id}"), ssn: format!("078-05-112{id}") }
 }
 
@@ -34,7 +34,7 @@ struct Note {
 
 const IDS: [u32; 3] = [1, 2, 3];
 
-fn town() -> Bank {
+pub(super) fn town() -> Bank {
     let bank = Bank::new();
     let (store, _) = bank.open();
     store.set::<super::Kept>().unwrap();

@@ -74,9 +74,9 @@ pub(super) fn read(image: &Image, own: &Own) -> Read<Found> {
 fn entry(body: &[u8]) -> Read<(u32, String)> {
     let mut bytes = Bytes(body);
     let (number, flags, _identity) = (bytes.u32()?, bytes.u16()?, bytes.take(16)?);
-    ensure!(number < 1 << 30 && flags <= 1, "the number {number} and the flags {flags}");
+    ensure!(number < 1 << 30 && matches!(flags, 0 | 1 | 3), "the number {number} and the flags {flags}");
     let mut name = bytes.rest();
-    if flags == 1 {
+    if flags != 0 {
         name = name.split_last_chunk::<16>().ok_or("there is no digest")?.0;
     }
     let name = text(name)?;

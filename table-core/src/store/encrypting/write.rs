@@ -91,7 +91,7 @@ impl<'t> Sealing<'t> {
         Ok(match (view, condition) {
             (Some(view), Condition::Tag(_)) => (kind(view.kind()?)?, what, false),
             (Some(view), _) => (kind(view.kind()?)?, (Condition::Tag(view.etag()), Act::Merge(())), true),
-            (None, Condition::Any) => (RowKind::Free, (Condition::Absent, Act::Put(())), true),
+            (None, Condition::Any) => (kind(None)?, (Condition::Absent, Act::Put(())), true),
             (None, _) => return Err(Error::new(ErrorKind::EntityNotFound)),
         })
     }
@@ -110,13 +110,14 @@ impl<'t> Sealing<'t> {
         let rule = &self.lens.rule;
         let mut values = Vec::new();
         for (at, (name, value)) in entity.entries().iter().enumerate() {
-            let scope = match kind.treatment(rule, partition, row, name) {
+            let scope = match self.lens.treatment(kind, (partition, row), name) {
                 Treatment::Plain => continue,
                 Treatment::Contradiction => return Err(contradiction(kind, name)),
                 Treatment::Declared(field) => {
                     check_declared(field, value.edm_type())?;
                     field.scope
                 }
+                Treatment::Named(field) => field.scope,
                 Treatment::Resolved => rule.scope,
             };
             let cell = self.table.table.cell(partition, row, name)?.scoped(scope);

@@ -58,8 +58,13 @@ impl Keys {
         vault::check(environment, self.0.as_ref())
     }
 
-    /// Copies the keys of a store, if it has any.
-    pub(in crate::store) fn copy(store: &Environment, copy: &Path) -> Result<()> {
-        vault::copy_to(&store.path, copy, &store.options)
+    /// Whether the store says that it has keys.
+    pub(in crate::store) fn are_noted(store: &Environment) -> Result<bool> {
+        vault::are_noted(store)
+    }
+
+    /// Copies the keys of a store, if it has any. The store said before its data were copied whether it had.
+    pub(in crate::store) fn copy(store: &Environment, copy: &Path, were_noted: bool) -> Result<()> {
+        vault::copy_to(&store.path, copy, &store.options, were_noted)
     }
 }

@@ -1,7 +1,7 @@
 //! The rule by which properties are sealed: those that the resolver names, and those that a struct declares.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::Keys;
 use crate::crypt::{Cell, KeyScope};
@@ -62,6 +62,8 @@ pub(in crate::store) enum Treatment {
     Resolved,
     /// Its struct has it sealed.
     Declared(&'static Field),
+    /// No struct declares the row, and some struct of the table has a property of this name sealed.
+    Named(&'static Field),
     /// The resolver names what its struct declares in the clear.
     Contradiction,
 }
@@ -108,13 +110,7 @@ impl RowKind {
         }
     }
 
-    pub(in crate::store) fn treatment(
-        &self,
-        rule: &Rule,
-        partition: &str,
-        row: &str,
-        property: &str,
-    ) -> Treatment {
+    fn treatment(&self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment {
         match self.field(property) {
             Some(field) if field.encrypted => Treatment::Declared(field),
             Some(_) if rule.names(partition, row, property) => Treatment::Contradiction,
@@ -146,15 +142,29 @@ pub(in crate::store) struct Lens {
     pub(in crate::store) rule: Rule,
     keys: Keys,
     kinds: Mutex<Vec<(Box<str>, RowKind)>>,
+    /// What structs of the table have sealed, once a row was met that none declares.
+    sealed: OnceLock<Vec<&'static Field>>,
 }
 
 impl Lens {
     pub(in crate::store) fn new(rule: &Rule, keys: Keys) -> Self {
-        Self { rule: rule.clone(), keys, kinds: Mutex::default() }
+        Self { rule: rule.clone(), keys, kinds: Mutex::default(), sealed: OnceLock::new() }
     }
 
     /// What the rows of this `EntityType` are.
     pub(in crate::store) fn kind(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
+        let found = self.find(place, kind)?;
+        if let (RowKind::Free, None) = (found, self.sealed.get()) {
+            let (dbs, txn, table) = place;
+            table.check_exists(dbs, txn)?;
+            let schemas = layouts::all_declared(dbs, txn, table.id)?;
+            let fields = schemas.iter().flat_map(|schema| schema.fields).filter(|field| field.encrypted);
+            self.sealed.get_or_init(|| fields.collect());
+        }
+        Ok(found)
+    }
+
+    fn find(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
         let Some(kind) = kind else { return Ok(RowKind::Free) };
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = kinds.iter().find(|(known, _)| **known == *kind) {
@@ -168,6 +178,20 @@ impl Lens {
         Ok(found)
     }
 
+    /// How a property of a row of this kind is stored. Whoever can write the file can have a row say that it is of another
+    /// kind than it is: so what some struct of the table has sealed is sealed, too, on a row that none declares.
+    pub(in crate::store) fn treatment(&self, kind: RowKind, keys: (&str, &str), property: &str) -> Treatment {
+        match kind.treatment(&self.rule, keys.0, keys.1, property) {
+            Treatment::Plain if matches!(kind, RowKind::Free) => {
+                let mut sealed = self.sealed.get().into_iter().flatten();
+                sealed
+                    .find(|field| field.property == property)
+                    .map_or(Treatment::Plain, |field| Treatment::Named(field))
+            }
+            treatment => treatment,
+        }
+    }
+
     /// Refuses a filter that compares a sealed property of this row.
     pub(in crate::store) fn check_filter(
         &self,
@@ -177,20 +201,23 @@ impl Lens {
     ) -> Result<()> {
         let kind = self.kind(place, view.kind()?)?;
         let (partition, row) = (view.partition_key(), view.row_key());
-        let is_sealed = |name: &&Name| {
-            let treatment = kind.treatment(&self.rule, &partition, &row, name);
-            matches!(treatment, Treatment::Resolved | Treatment::Declared(_))
+        let is_sealed = |name: &Name| match self.treatment(kind, (&partition, &row), name) {
+            Treatment::Resolved | Treatment::Declared(_) => Ok::<_, Error>(true),
+            Treatment::Named(_) => Ok(view.get(name)?.is_some_and(looks_sealed)),
+            Treatment::Plain | Treatment::Contradiction => Ok(false),
         };
-        match names.iter().find(is_sealed) {
-            None => Ok(()),
-            Some(name) => Err(Error::new(ErrorKind::InvalidQuery)
-                .because(format!(
-                    "the filter looks at `{}`, which is sealed in this row; filter what was read instead",
-                    name.escape_debug()
-                ))
-                .partition(&partition)
-                .row(&row)),
+        for name in names {
+            if is_sealed(name)? {
+                return Err(Error::new(ErrorKind::InvalidQuery)
+                    .because(format!(
+                        "the filter looks at `{}`, which is sealed in this row; filter what was read instead",
+                        name.escape_debug()
+                    ))
+                    .partition(&partition)
+                    .row(&row));
+            }
         }
+        Ok(())
     }
 
     /// The row's entity with what is sealed opened.
@@ -216,17 +243,17 @@ impl Lens {
         let mut opened = Vec::new();
         let (partition, row) = (entity.partition_key(), entity.row_key());
         for (at, (name, value)) in entity.entries().iter().enumerate() {
-            let treatment = kind.treatment(&self.rule, partition, row, name);
-            if !matches!(treatment, Treatment::Resolved | Treatment::Declared(_)) {
+            let may_be_plain = match self.treatment(kind, (partition, row), name) {
+                Treatment::Plain | Treatment::Contradiction => continue,
+                Treatment::Resolved => false,
+                // As the struct itself takes it.
+                Treatment::Declared(field) => field.dual,
+                Treatment::Named(_) => true,
+            };
+            if may_be_plain && !looks_sealed(value.as_value_ref()) {
                 continue;
             }
             let cell = Cell::new(table.id, partition, row, name)?;
-            // As the struct itself takes it.
-            if matches!(treatment, Treatment::Declared(field) if field.dual)
-                && !looks_sealed(value.as_value_ref())
-            {
-                continue;
-            }
             let ValueRef::Binary(bytes) = value.as_value_ref() else {
                 return Err(cell.error(
                     ErrorKind::DecryptionFailed,

@@ -43,7 +43,11 @@ impl Keys {
         Vec::new()
     }
 
-    pub(in crate::store) fn copy(_: &Environment, _: &Path) -> Result<()> {
+    pub(in crate::store) fn are_noted(_: &Environment) -> Result<bool> {
+        Ok(false)
+    }
+
+    pub(in crate::store) fn copy(_: &Environment, _: &Path, _: bool) -> Result<()> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::row::shape::{Column, MAX_SHAPES, Shape};
 use crate::schema::{ColumnType, Period};
 use crate::store::Store;
 use crate::store::lmdb::Db;
-use crate::store::records::catalog::{self, Entry};
+use crate::store::records::catalog::{self, Entry, Voucher};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Features;
 use crate::store::records::inventory::{self, Inventory, Tally};
@@ -159,7 +159,8 @@ fn small_records_are_these_bytes() {
     let record = "01000000 0000 30313233343536373839616263646566 436f6d70616e79";
     assert_eq!(entry.encode(&hex(company)), hex(&format!("{record} be152b1a6d2e4a0e")));
     assert_eq!(entry.encode(&hex("00000001")), hex(&format!("{record} d2ebd8a9dffe93be")));
-    let vouched = Entry { digest: Some(std::array::from_fn(|at| u8::try_from(at).unwrap())), ..entry };
+    let digest = std::array::from_fn(|at| u8::try_from(at).unwrap());
+    let vouched = Entry { digest: Some(Voucher { digest, has_numbers: false }), ..entry };
     let record =
         "01000000 0100 30313233343536373839616263646566 436f6d70616e79 000102030405060708090a0b0c0d0e0f";
     assert_eq!(vouched.encode(&hex(company)), hex(&format!("{record} 68e74a6d6875da0a")));

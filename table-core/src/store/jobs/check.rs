@@ -23,6 +23,7 @@ use crate::store::queues::check;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Feature;
+use crate::store::records::kinds::{self, DeclaredKind};
 use crate::store::records::meta::{META_KEY, Meta};
 use crate::store::records::{inventory, layouts, lives, names};
 use crate::store::scan::read;
@@ -165,6 +166,8 @@ struct Table {
     layouts: usize,
     /// The shapes that some row has.
     shapes: BTreeSet<u16>,
+    /// The kinds of rows that structs declare.
+    declared: Vec<DeclaredKind>,
     found: Counts,
 }
 
@@ -304,7 +307,9 @@ impl<'t> Check<'t> {
         };
         let (dict, found) = (Arc::new(known), Counts::default());
         let shapes = BTreeSet::new();
-        let table = Table { name: Some(entry.name.clone()), dict, layouts, shapes, found };
+        // What keeps them from being read has been told.
+        let declared = kinds::declared(self.dbs, self.txn, entry.id).unwrap_or_default();
+        let table = Table { name: Some(entry.name.clone()), dict, layouts, shapes, declared, found };
         if self.tables.insert(entry.id, table).is_some() {
             self.problem(Some(&entry.name), &corrupt("two tables have one number".into()));
         }
@@ -374,7 +379,9 @@ impl<'t> Check<'t> {
         }
         let view = RowView::new(key, row, &*table.dict, true);
         // Without keys the rest is checked.
-        if row.is_signed() && table.dict.vault().is_some() {
+        if !row.is_signed() {
+            kinds::check_unsigned(&table.declared, &view)?;
+        } else if table.dict.vault().is_some() {
             sign::verify(&view)?;
         }
         view.to_entity().map(|_| ())

@@ -276,6 +276,9 @@ impl OpenOptions {
     /// lost**, as it is without keys, and nothing finds a value any more by a token from before: a unique index takes it
     /// once more. The default is `false`: such a store is an error, and its keys are to be taken from a backup. Keys that
     /// are there are used.
+    ///
+    /// The new keys vouch for what says that kinds seal or sign as they find it. So it is for the one opening that is to make
+    /// them: with it, who can write the store's files need only take the keys away to have his changes vouched for.
     #[cfg(feature = "encrypt")]
     #[must_use]
     pub fn new_keys(mut self, make: bool) -> Self {

@@ -21,11 +21,20 @@ pub(crate) struct Entry {
     /// Its identity, which no other table has, of whatever store.
     pub(crate) identity: [u8; IDENTITY],
     /// The keyed digest of a table whose kinds seal or sign.
-    pub(crate) digest: Option<[u8; 16]>,
+    pub(crate) digest: Option<Voucher>,
 }
 
-/// The flag of a record that carries a keyed digest.
+/// A table's keyed digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Voucher {
+    pub(crate) digest: [u8; 16],
+    /// Whether it covers the numbers of the kinds' texts. Those that were made before it did are still believed.
+    pub(crate) has_numbers: bool,
+}
+
+/// The flag of a record that carries a keyed digest, and that of one whose digest covers the numbers of kinds.
 const VOUCHED: u16 = 1;
+const NUMBERED: u16 = 2;
 
 impl Entry {
     fn decode(key: &[u8], record: &[u8]) -> Result<Self, Error> {
@@ -37,10 +46,12 @@ impl Entry {
         let mut body = Fields(meta::opened(key, record)?);
         let id = body.u32().filter(|id| *id < NUMBERS)?;
         // A record with another flag is no record of this version.
-        let flags = body.u16().filter(|flags| flags & !VOUCHED == 0)?;
+        let flags = body.u16().filter(|flags| [0, VOUCHED, VOUCHED | NUMBERED].contains(flags))?;
         let identity = body.take()?;
         let (name, digest) = match body.0.split_last_chunk() {
-            Some((name, digest)) if flags & VOUCHED != 0 => (name, Some(*digest)),
+            Some((name, digest)) if flags & VOUCHED != 0 => {
+                (name, Some(Voucher { digest: *digest, has_numbers: flags & NUMBERED != 0 }))
+            }
             _ if flags & VOUCHED != 0 => return None,
             _ => (body.0, None),
         };
@@ -51,11 +62,15 @@ impl Entry {
     pub(crate) fn encode(&self, key: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(6 + IDENTITY + self.name.len() + meta::CHECKSUM);
         body.extend_from_slice(&self.id.to_le_bytes());
-        let flags = if self.digest.is_some() { VOUCHED } else { 0 };
+        let flags = match &self.digest {
+            Some(Voucher { has_numbers: true, .. }) => VOUCHED | NUMBERED,
+            Some(_) => VOUCHED,
+            None => 0,
+        };
         body.extend_from_slice(&flags.to_le_bytes());
         body.extend_from_slice(&self.identity);
         body.extend_from_slice(self.name.as_bytes());
-        body.extend_from_slice(self.digest.as_ref().map_or(&[], |digest| &digest[..]));
+        body.extend_from_slice(self.digest.as_ref().map_or(&[], |voucher| &voucher.digest[..]));
         meta::sealed(key, body)
     }
 }

@@ -4,7 +4,9 @@ use super::catalog::TableState;
 use super::layouts;
 use crate::error::{Error, Result};
 pub(in crate::store) use crate::executor::layouts::needs_its_struct;
+use crate::row::view::RowView;
 use crate::schema::{self, Schema};
+use crate::sealing::sign;
 use crate::store::lmdb::Databases;
 
 /// A kind of rows that some struct has declared in a table.
@@ -49,10 +51,39 @@ impl DeclaredKind {
     }
 }
 
+/// The texts of `EntityType` on the rows of a kind and on its copies.
+pub(super) fn texts(layout: &str, kind: &str) -> Result<Vec<Box<str>>> {
+    let schema = schema::read(layout, kind).ok_or_else(layouts::damaged)?;
+    Ok(DeclaredKind::of(&schema).map(|declared| declared.kind).collect())
+}
+
 /// Every kind that the structs of a table declare, as far as their layouts tell.
-pub(super) fn declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<DeclaredKind>> {
+pub(in crate::store) fn declared(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<DeclaredKind>> {
     let schemas = layouts::all_declared(dbs, txn, table)?;
     Ok(schemas.iter().flat_map(DeclaredKind::of).collect())
+}
+
+/// The one of the declared kinds that has this name.
+fn find<'d>(declared: &'d [DeclaredKind], kind: &str) -> Option<&'d DeclaredKind> {
+    // Rows of other versions are the struct's as well.
+    let is_version =
+        |known: &&DeclaredKind| schema::other_version(&known.kind, kind).is_some() && known.index.is_none();
+    let known = declared.iter().find(|known| *known.kind == *kind);
+    known.or_else(|| declared.iter().find(is_version))
+}
+
+/// Refuses a row that carries no keyed digest, and is of a kind all of whose rows carry one.
+#[cold]
+pub(in crate::store) fn check_unsigned(declared: &[DeclaredKind], view: &RowView<'_>) -> Result<()> {
+    let Some(kind) = view.kind()? else { return Ok(()) };
+    if find(declared, kind).is_some_and(|declared| declared.is_signed) {
+        return Err(sign::unsigned(view));
+    }
+    Ok(())
 }
 
 impl TableState {
@@ -62,12 +93,18 @@ impl TableState {
         kind: &str,
         read: impl FnOnce(&DeclaredKind) -> T,
     ) -> Option<T> {
-        let declared = self.declared_kinds();
-        // Rows of other versions are the struct's as well.
-        let is_version = |known: &&DeclaredKind| {
-            schema::other_version(&known.kind, kind).is_some() && known.index.is_none()
-        };
-        let known = declared.iter().find(|known| *known.kind == *kind);
-        known.or_else(|| declared.iter().find(is_version)).map(read)
+        find(&self.declared_kinds(), kind).map(read)
+    }
+
+    /// Makes sure that a row carries the right keyed digest, or none where its kind needs none.
+    #[inline]
+    pub(in crate::store) fn check_genuine(&self, view: &RowView<'_>) -> Result<()> {
+        if view.row().is_signed() {
+            sign::verify(view)
+        } else if self.signs_some() {
+            check_unsigned(&self.declared_kinds(), view)
+        } else {
+            Ok(())
+        }
     }
 }

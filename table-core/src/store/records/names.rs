@@ -93,6 +93,36 @@ impl Dict {
     }
 }
 
+/// The texts of `EntityType` that have a number.
+pub(super) fn symbols(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Numbered, Error> {
+    let (mut symbols, inventory) = (Numbered::default(), Inventory::read(dbs.main, txn, table)?);
+    read_new(&mut symbols, inventory.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
+    Ok(symbols)
+}
+
+/// Gives a number to those of these texts of `EntityType` that have none, as long as there are any.
+pub(super) fn number_symbols(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    table: u32,
+    texts: &[Box<str>],
+) -> Result<(), Error> {
+    let mut symbols = symbols(dbs, txn, table)?;
+    let from = symbols.texts.len();
+    for text in texts {
+        if symbols.id(text).is_none() && symbols.takes_symbol(text) {
+            symbols.push((&**text).into());
+        }
+    }
+    if symbols.texts.len() == from {
+        return Ok(());
+    }
+    write_new(&symbols, from, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
+    let mut inventory = Inventory::read(dbs.main, txn, table)?;
+    inventory.symbols = count(&symbols);
+    inventory.write(dbs.main, txn, table)
+}
+
 /// How many entries a dictionary has on disk: each text by number and by itself, and each shape.
 pub(crate) fn entries(dict: &Dict) -> usize {
     let Length { names, symbols, shapes } = dict.len();

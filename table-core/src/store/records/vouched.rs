@@ -1,18 +1,19 @@
 //! Tables whose kinds seal or sign: a keyed digest vouches for the records that say so.
 //!
-//! The record of such a table in the catalog carries a digest of its name, its identity, its number, and the layouts of
-//! those kinds. The store's own record carries one of the set of such tables. Without the keys nobody can exchange two
+//! The record of such a table in the catalog carries a digest of its name, its identity, its number, the layouts of those
+//! kinds, and the numbers of the texts that say which rows are theirs. So these are numbered when the table is vouched for. The store's own record carries one of the set of such tables. Without the keys nobody can exchange two
 //! tables, make a table forget that something in it is sealed, or make one vanish from those that are verified. A process
 //! with the keys compares the digests whenever the catalog's generation has moved.
 
-use super::catalog::{self, Entry};
-use super::layouts;
+use super::catalog::{self, Entry, Voucher};
 use super::meta::Meta;
+use super::{kinds, layouts, names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::vault::Authority;
 use crate::store::lmdb::{Databases, WriteTxn};
 
-/// The labels of a table's digest, and of the digest of the set of tables.
+/// The labels of a table's digest, of one without the numbers of its kinds, and of the digest of the set of tables.
+const NUMBERED: &str = "numbered table";
 const TABLE: &str = "table";
 const TABLES: &str = "tables";
 
@@ -25,7 +26,8 @@ fn of_table(
     txn: &heed::RoTxn<'_>,
     (store, authority): (&[u8; 16], &dyn Authority),
     entry: &Entry,
-) -> Result<Option<[u8; DIGEST]>> {
+    has_numbers: bool,
+) -> Result<Option<Voucher>> {
     let layouts = layouts::vouched(dbs, txn, entry.id)?;
     if layouts.is_empty() {
         return Ok(None);
@@ -35,7 +37,32 @@ fn of_table(
     for (kind, layout) in &layouts {
         parts.extend([kind.as_bytes(), layout.as_bytes()]);
     }
-    Ok(Some(authority.digest(TABLE, &parts)))
+    if !has_numbers {
+        return Ok(Some(Voucher { digest: authority.digest(TABLE, &parts), has_numbers }));
+    }
+    let symbols = names::symbols(dbs, txn, entry.id)?;
+    let texts = texts(&layouts)?;
+    let numbers: Vec<_> = texts.iter().map(|text| symbols.id(text).map(u16::to_le_bytes)).collect();
+    for (text, number) in texts.iter().zip(&numbers) {
+        // One that came when all numbers were given out has none for ever.
+        parts.extend([text.as_bytes(), number.as_ref().map_or(&[], |number| &number[..])]);
+    }
+    Ok(Some(Voucher { digest: authority.digest(NUMBERED, &parts), has_numbers }))
+}
+
+/// The texts of `EntityType` on the rows of kinds, in the order of their layouts.
+fn texts(layouts: &[(&str, &str)]) -> Result<Vec<Box<str>>> {
+    let mut texts = Vec::new();
+    for (kind, layout) in layouts {
+        texts.extend(kinds::texts(layout, kind)?);
+    }
+    Ok(texts)
+}
+
+/// Gives numbers to the texts that say which rows are of the kinds that are vouched for.
+fn number(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {
+    let texts = texts(&layouts::vouched(dbs, txn, table)?)?;
+    names::number_symbols(dbs, txn, table, &texts)
 }
 
 /// The digest of the tables that carry one.
@@ -48,6 +75,19 @@ pub(crate) fn of_tables(store: &[u8; 16], authority: &dyn Authority, entries: &[
     identities.sort_unstable();
     identities.insert(0, store);
     authority.digest(TABLES, &identities)
+}
+
+/// Whether something is vouched for, or would be: by a digest, or by a layout that seals or signs.
+pub(crate) fn is_any(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool> {
+    if meta.vouched != [0; DIGEST] {
+        return Ok(true);
+    }
+    for entry in catalog::list(dbs, txn, meta)? {
+        if entry.digest.is_some() || !layouts::vouched(dbs, txn, entry.id)?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Verifies the set of tables that are vouched for.
@@ -75,12 +115,13 @@ pub(crate) fn verify_table(
     authority: &dyn Authority,
     entry: &Entry,
 ) -> Result<()> {
-    if of_table(dbs, txn, (&meta.identity, authority), entry)? == entry.digest {
+    let has_numbers = entry.digest.is_none_or(|voucher| voucher.has_numbers);
+    if of_table(dbs, txn, (&meta.identity, authority), entry, has_numbers)? == entry.digest {
         return Ok(());
     }
     let error = Error::new(ErrorKind::NotGenuine).because(
-        "the table's record, or the layout of a kind that seals or signs, is not one that the store's keys vouch for: \
-         somebody without the keys has changed or exchanged it",
+        "the table's record, or the layout or the name of a kind that seals or signs, is not one that the store's keys vouch \
+         for: somebody without the keys has changed or exchanged it",
     );
     Err(error.table(&entry.name))
 }
@@ -93,7 +134,8 @@ pub(crate) fn vouch(
     authority: &dyn Authority,
     entry: &Entry,
 ) -> Result<()> {
-    let digest = of_table(dbs, txn, (&meta.identity, authority), entry)?;
+    number(dbs, txn, entry.id)?;
+    let digest = of_table(dbs, txn, (&meta.identity, authority), entry, true)?;
     if digest != entry.digest {
         catalog::rewrite(dbs, txn, meta, entry, &Entry { digest, ..entry.clone() })?;
         vouch_set(dbs, txn, meta, authority)?;

@@ -32,6 +32,8 @@ pub(crate) struct Scan {
     /// The stored keys between which the rows lie: first, and first beyond. None if there can be no row.
     pub(in crate::store) range: Option<StoredRange>,
     dict: Arc<Dict>,
+    /// Whether a row without a keyed digest may be of a kind that has one. A query of one kind looks at its own rows alone.
+    asks_for_digests: bool,
     /// For queries of one kind of rows.
     kind: Option<KindTest>,
     /// The shape of rows that are wanted whatever they hold.
@@ -77,6 +79,7 @@ impl Scan {
             table: table.clone(),
             range,
             dict: table.dict(),
+            asks_for_digests: false,
             kind: None,
             plain_shape: None,
             columns: Vec::new(),
@@ -100,6 +103,7 @@ impl Scan {
     fn number_columns(&mut self) {
         let dict = &*self.dict;
         self.kind = self.plan.kind.map(|kind| KindTest::new(dict, kind));
+        self.asks_for_digests = self.kind.is_none() && self.table.signs_some();
         let is_plain = !self.plan.is_filtered() && self.plan.kind.is_some_and(|kind| !kind.is_signed);
         self.plain_shape = self.kind.as_ref().and_then(KindTest::shape).filter(|_| is_plain);
         let keys = self.plan.kind.map(|kind| kind.keys);
@@ -169,8 +173,8 @@ impl Scan {
         if self.verify {
             row.verify(row::key_seed(key)).map_err(|e| key::locate(e.into(), key))?;
         }
-        if row.is_signed() {
-            sign::verify(&self.lend(Found { key, row }))?;
+        if row.is_signed() || self.asks_for_digests {
+            self.table.check_genuine(&self.lend(Found { key, row }))?;
         }
         if self.expected.is_some() {
             self.seen.add(key.len() + bytes.len(), row.checksum());

@@ -7,13 +7,12 @@ use crate::row::dict::Dict;
 use crate::row::key::{self, KeyBuffer};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
-use crate::sealing::sign;
 use crate::store::lmdb;
 use crate::store::open::{Environment, Living, Tree};
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 
-/// Finds a row in a snapshot. One that carries a keyed digest is verified.
+/// Finds a row in a snapshot. One that carries a keyed digest is verified, and one that lacks the digest of its kind refused.
 pub(crate) fn get<'t>(
     inner: &Inner,
     txn: &'t heed::RoTxn<'_>,
@@ -21,7 +20,7 @@ pub(crate) fn get<'t>(
     keys: (&str, &str),
 ) -> Result<Option<RowView<'t>>> {
     let found = get_unverified(inner, txn, table, keys)?;
-    found.as_ref().map_or(Ok(()), check_genuine)?;
+    found.as_ref().map_or(Ok(()), |view| table.check_genuine(view))?;
     Ok(found)
 }
 
@@ -50,14 +49,8 @@ pub(crate) fn get_at<'k>(
     let key = key.encode(table.id, keys.0, keys.1);
     let Some((row, dict)) = find(inner, txn, table, keys, (key, to_change))? else { return Ok(None) };
     let view = RowView::new(key, row, dict, inner.environment.options.verify_reads).of_keys(keys);
-    check_genuine(&view)?;
+    table.check_genuine(&view)?;
     Ok(Some(view))
-}
-
-/// Makes sure that the row carries no keyed digest, or the right one.
-#[inline]
-fn check_genuine(view: &RowView<'_>) -> Result<()> {
-    if view.row().is_signed() { sign::verify(view) } else { Ok(()) }
 }
 
 /// The row of these keys, which are stored as `key`, and the dictionary that covers it. For a transaction that reads.

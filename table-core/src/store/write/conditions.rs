@@ -143,8 +143,8 @@ impl Writing<'_, '_> {
         };
         let old_row = old.as_ref().map(|(row, _)| row);
         let writes = row.act.content().is_some();
-        if writes && old_row.is_some_and(Row::is_signed) && !plan.signs(row) {
-            return Err(sign::needs_its_struct());
+        if let Some(old) = old_row.filter(|_| writes) {
+            self.check_unsigned(plan, row, old)?;
         }
         if let Some(old) = old_row.filter(|_| {
             !row.act.keeps() && !matches!(row.condition, Condition::Absent | Condition::StillAbsent)
@@ -180,6 +180,18 @@ impl Writing<'_, '_> {
         let state = open::state_of_write(self.txn);
         self.environment.check_in_use(self.txn, state, bytes)?;
         self.environment.check_run(self.txn, state, bytes)
+    }
+
+    /// Refuses to write over a row that is signed, or should be, with one that is not.
+    #[inline]
+    fn check_unsigned(&self, plan: &Prepared, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
+        if old.is_signed() {
+            return if plan.signs(row) { Ok(()) } else { Err(sign::needs_its_struct()) };
+        }
+        let signs = |touched: &&Touched| touched.state.signs_some() && !plan.signs(row);
+        let Some(touched) = self.touched_by(plan, row.group).filter(signs) else { return Ok(()) };
+        let dict = self.dict_for(touched, old)?;
+        touched.state.check_genuine(&RowView::new(plan.key(row), *old, dict, false))
     }
 
     /// Refuses to change a row that is there if it is one of a declared kind, which is not the plan's to change.

@@ -14,9 +14,17 @@ use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
-/// A new one, as its record is.
-pub(super) fn make(identity: &[u8; 16], root: &Root) -> Result<Vec<u8>> {
-    wrap(identity, root, &SecretKey::generate()?).map(|record| record.encode())
+/// The authority as it was read.
+pub(super) struct Authority {
+    key: MacKey,
+    /// The number of the root key, if the keys were [new](super::new_keys).
+    new_under: Option<u64>,
+}
+
+/// Makes a new one, and its record.
+pub(super) fn make(identity: &[u8; 16], root: &Root) -> Result<(MacKey, Vec<u8>)> {
+    let key = SecretKey::generate()?;
+    Ok((MacKey::new(&key), wrap(identity, root, &key)?.encode()))
 }
 
 fn wrap(identity: &[u8; 16], root: &Root, key: &SecretKey) -> Result<AuthorityRecord> {
@@ -49,20 +57,27 @@ impl Vault {
     /// The authority, which is read once.
     pub(super) fn authority(&self) -> Result<&MacKey> {
         match self.authority.get() {
-            Some(authority) => Ok(authority),
-            None => self.load_authority().map(|loaded| self.authority.get_or_init(|| loaded)),
+            Some(authority) => Ok(&authority.key),
+            None => self.load_authority().map(|loaded| &self.authority.get_or_init(|| loaded).key),
         }
     }
 
-    fn load_authority(&self) -> Result<MacKey> {
+    /// Returns the number of the root key if the keys were new when the authority was read.
+    pub(super) fn new_under(&self) -> Option<u64> {
+        self.authority.get().and_then(|authority| authority.new_under)
+    }
+
+    fn load_authority(&self) -> Result<Authority> {
         for _ in 0..PATIENCE {
             let root = self.root()?;
             let txn = self.read_txn()?;
-            if self.meta(&txn)?.root != root.number {
+            let meta = self.meta(&txn)?;
+            if meta.root != root.number {
                 continue;
             }
-            let record = self.authority_record(&txn)?;
-            return Ok(MacKey::new(&unwrap(&self.identity, &root, &AuthorityRecord::decode(record)?)?));
+            let record = AuthorityRecord::decode(self.authority_record(&txn)?)?;
+            let key = MacKey::new(&unwrap(&self.identity, &root, &record)?);
+            return Ok(Authority { key, new_under: meta.is_new.then_some(meta.root) });
         }
         Err(without_end())
     }

@@ -1,8 +1,13 @@
 //! The note that a store has keys. It lies with the data, so that lost keys are told from keys that never were.
 //!
 //! The keys are made first, and the note is durable before anybody gets them. So every sealed value, and every digest,
-//! stands in a store that says it has keys. After a crash between the two, the next opening makes the note.
+//! stands in a store that says it has keys. Until the note is durable the keys are [new](super::new_keys), and say so; after a
+//! crash in between, the next opening makes others in their place, and the note.
+//!
+//! Beside keys that are in use nothing is vouched for by an opening: a note that is missing there was taken away.
 
+use super::new_keys::NewKeys;
+use super::opened::{PATIENCE, without_end};
 use super::{DIRECTORY, Encryption};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
@@ -16,19 +21,27 @@ use crate::store::records::{catalog, vouched};
 pub(in crate::store) fn open(environment: &Environment) -> Result<Option<Encryption>> {
     let options = &environment.options;
     let Some(provider) = &options.encryption else { return Ok(None) };
-    let meta = read(environment)?;
-    let is_noted = meta.features.has(Feature::Sealed);
-    let has_keys = has_data(&environment.path.join(DIRECTORY));
-    if is_noted && !options.new_keys && !has_keys {
-        return Err(missing(environment).and(
-            " (or, if what is sealed may be lost for ever, open the store with `OpenOptions::new_keys`)",
-        ));
+    let identity = {
+        let txn = environment.read_txn()?;
+        let meta = Meta::read(environment.dbs.main, &txn)?;
+        let has_keys = has_data(&environment.path.join(DIRECTORY));
+        if !has_keys && !options.new_keys && is_sealed(&environment.dbs, &txn, &meta)? {
+            return Err(lost(environment));
+        }
+        meta.identity
+    };
+    for _ in 0..PATIENCE {
+        let keys = Encryption::open_keys(&environment.path, options, identity, provider.0.clone())?;
+        if belong(environment, &keys)? {
+            return Ok(Some(keys));
+        }
     }
-    let keys = Encryption::open_keys(&environment.path, options, meta.identity, provider.0.clone())?;
-    if !options.read_only && (!is_noted || !has_keys) {
-        note(environment, keys.authority()?)?;
-    }
-    Ok(Some(keys))
+    Err(without_end())
+}
+
+/// Whether the store says that it has keys.
+pub(in crate::store) fn are_noted(environment: &Environment) -> Result<bool> {
+    read(environment).map(|meta| meta.features.has(Feature::Sealed))
 }
 
 fn read(environment: &Environment) -> Result<Meta> {
@@ -36,30 +49,85 @@ fn read(environment: &Environment) -> Result<Meta> {
     Meta::read(environment.dbs.main, &txn)
 }
 
-/// Notes durably, whatever the store's level, that it has keys, and has them vouch for what it says of sealing. That is
-/// nothing as yet, unless the keys take the place of lost ones.
-fn note(environment: &Environment, authority: &MacKey) -> Result<()> {
-    let note = || {
-        let mut txn = environment.write_txn()?;
-        let mut meta = Meta::begin(environment.dbs.main, &txn)?;
-        let before = meta;
-        meta.features.set(Feature::Sealed);
-        vouch_all(&environment.dbs, &mut txn, &mut meta, authority)?;
-        if meta != before {
-            meta.write(environment.dbs.main, &mut txn)?;
-            environment.commit(txn)?;
-        }
-        // Also what another process has committed this moment.
-        environment.env.force_sync().map_err(lmdb::error)
-    };
-    note().map_err(|error| environment.refusal(error))
+/// Whether the data say that they have keys, or hold what takes some.
+fn is_sealed(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool> {
+    Ok(meta.features.has(Feature::Sealed) || vouched::is_any(dbs, txn, meta)?)
 }
 
-/// What is wrong if the data say that there are keys, and there are none.
-pub(super) fn check(environment: &Environment) -> Result<()> {
-    let lost =
-        read(environment)?.features.has(Feature::Sealed) && !has_data(&environment.path.join(DIRECTORY));
-    if lost { Err(missing(environment)) } else { Ok(()) }
+/// Makes sure that data and keys belong together; `false` if the keys have been replaced and are to be opened again.
+fn belong(environment: &Environment, keys: &Encryption) -> Result<bool> {
+    let vault = &keys.vault;
+    let Some(root) = vault.new_under() else {
+        // Whoever has made them new no longer has noted them before.
+        return if are_noted(environment)? { Ok(true) } else { Err(unnoted()) };
+    };
+    if environment.options.read_only {
+        let txn = environment.read_txn()?;
+        let meta = Meta::read(environment.dbs.main, &txn)?;
+        return match is_vouched(environment, &txn, &meta, keys.authority()?)? {
+            true => Ok(true),
+            false => Err(unfinished()),
+        };
+    }
+    // Those that this opening has made are known to be new. The provider is asked while nobody waits.
+    let spare =
+        (vault.made != Some(root)).then(|| NewKeys::make(&vault.identity, &*vault.provider)).transpose()?;
+    note(environment, keys, root, spare).map_err(|error| environment.refusal(error))
+}
+
+/// Notes durably, whatever the store's level, that the store has these keys, which are new, and has them vouch for what it
+/// says of sealing. That is nothing as yet, unless the keys take the place of lost ones.
+fn note(environment: &Environment, keys: &Encryption, root: u64, spare: Option<NewKeys>) -> Result<bool> {
+    let (dbs, vault) = (&environment.dbs, &keys.vault);
+    let mut txn = environment.write_txn()?;
+    // Whoever replaces or notes them holds the lock of the data, too.
+    if vault.new_root()? != Some(root) {
+        return Ok(false);
+    }
+    let mut meta = Meta::begin(dbs.main, &txn)?;
+    let mut replaced = None;
+    if is_vouched(environment, &txn, &meta, keys.authority()?)? {
+        drop(txn);
+    } else {
+        if !environment.options.new_keys && is_sealed(dbs, &txn, &meta)? {
+            return Err(lost(environment));
+        }
+        replaced = spare.map(|spare| vault.replace(root, spare)).transpose()?;
+        let authority = replaced.as_ref().map_or_else(|| keys.authority(), Ok)?;
+        meta.features.set(Feature::Sealed);
+        vouch_all(dbs, &mut txn, &mut meta, authority)?;
+        meta.write(dbs.main, &mut txn)?;
+        environment.commit(txn)?;
+    }
+    // Also what another process has committed this moment.
+    environment.env.force_sync().map_err(lmdb::error)?;
+    vault.settle()?;
+    Ok(replaced.is_none())
+}
+
+/// Whether the data say that they have keys, and these are the ones that vouch for them.
+fn is_vouched(
+    environment: &Environment,
+    txn: &heed::RoTxn<'_>,
+    meta: &Meta,
+    authority: &MacKey,
+) -> Result<bool> {
+    if !meta.features.has(Feature::Sealed) {
+        return Ok(false);
+    }
+    match vouched::verify_tables(&environment.dbs, txn, meta, authority) {
+        Err(error) if error.kind() == ErrorKind::NotGenuine => Ok(false),
+        verified => verified.map(|()| true),
+    }
+}
+
+/// What is wrong if the data say that there are keys and there are none, or the other way round.
+pub(super) fn check(environment: &Environment, has_used_keys: bool) -> Result<()> {
+    match (are_noted(environment)?, has_used_keys) {
+        (true, false) if !has_data(&environment.path.join(DIRECTORY)) => Err(missing(environment)),
+        (false, true) => Err(unnoted()),
+        _ => Ok(()),
+    }
 }
 
 #[cold]
@@ -70,7 +138,31 @@ fn missing(environment: &Environment) -> Error {
     ))
 }
 
-/// Vouches for everything as it is: by keys that are new, for who says that the former ones are lost.
+#[cold]
+fn lost(environment: &Environment) -> Error {
+    missing(environment)
+        .and(" (or, if what is sealed may be lost for ever, open the store with `OpenOptions::new_keys`)")
+}
+
+#[cold]
+fn unnoted() -> Error {
+    Error::new(ErrorKind::NotGenuine).because(
+        "the store's keys are in use, and its data do not say that they have any: somebody without the keys has changed the \
+         data, or the data are older than the keys; take both from one backup, or move the directory of the keys away if \
+         nothing in these data was ever sealed or signed",
+    )
+}
+
+#[cold]
+fn unfinished() -> Error {
+    Error::new(ErrorKind::KeyUnavailable).because(
+        "the store's keys were being made when the process that made them ended, or are being made now; open the store for \
+         writing once",
+    )
+}
+
+/// Vouches for everything as it is, by keys that are new: nothing seals or signs, or who opens the store says that the former
+/// keys are lost.
 fn vouch_all(dbs: &Databases, txn: &mut WriteTxn<'_>, meta: &mut Meta, authority: &MacKey) -> Result<()> {
     for entry in catalog::list(dbs, txn, meta)? {
         vouched::vouch(dbs, txn, meta, authority, &entry)?;

@@ -9,7 +9,7 @@ use super::opened::{PATIENCE, no_keys, without_end};
 use super::record::{META, Meta};
 use super::root;
 use crate::crypt::files;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 use crate::store::open::side::{self, Access, Side};
 use crate::store::open::{self, has_data};
@@ -19,7 +19,14 @@ use crate::store::open::{self, has_data};
 ///
 /// To be called after the data are copied. A key is durable before the first value that needs it, so the keys of that
 /// moment are all that the copied data need.
-pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>) -> Result<()> {
+///
+/// Data that were copied before they said that they have keys would not open beside keys that are in use.
+pub(in crate::store) fn copy_to(
+    store: &Path,
+    copy: &Path,
+    access: impl Into<Access>,
+    were_noted: bool,
+) -> Result<()> {
     let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
     if !has_data(&from) {
         return Ok(());
@@ -27,10 +34,16 @@ pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Acc
     let access = Access { create: false, ..access.into() };
     let side = side::open(&from, access, Meta::number_of, |_| Ok(Vec::new()))?;
     for _ in 0..PATIENCE {
-        let root = root(&side)?;
+        let (root, is_new) = root(&side)?;
+        if !were_noted && !is_new {
+            return Err(Error::new(ErrorKind::NotGenuine).because(
+                "the store has keys that are in use, and its data did not say so when they were copied: the keys were made \
+                 meanwhile, so copy it again; or somebody without the keys has changed the data",
+            ));
+        }
         let copied = copy_once(&side, root, &to);
         // A key that was copied while the root key was renewed may lie under either.
-        if self::root(&side)? == root {
+        if self::root(&side)?.0 == root {
             return copied;
         }
         fs::remove_dir_all(&to).map_err(|error| files::failed("removing", &to, error))?;
@@ -38,12 +51,13 @@ pub(in crate::store) fn copy_to(store: &Path, copy: &Path, access: impl Into<Acc
     Err(without_end())
 }
 
-fn root(side: &Side) -> Result<u64> {
+/// The number of the root key, and whether the keys are new.
+fn root(side: &Side) -> Result<(u64, bool)> {
     let txn = side.read_txn()?;
     let meta = side.db.get(&txn, META).map_err(lmdb::error)?;
     let meta = meta.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
     change::check_commit(&side.path, &meta, &txn)?;
-    Ok(meta.root)
+    Ok((meta.root, meta.is_new))
 }
 
 fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {

@@ -42,7 +42,7 @@ pub(crate) fn again(key: &[u8], body: &[u8]) -> Option<Vec<u8>> {
 /// The keys and bodies of records of each sort.
 pub(crate) fn samples() -> Vec<(Vec<u8>, Vec<u8>)> {
     let tally = Tally { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
-    let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9, transaction: 11, tally };
+    let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9, is_new: false, transaction: 11, tally };
     let handle = KeyHandle(0x0102);
     let key = record::key_key(handle);
     let made = Ticks::UNIX_EPOCH;

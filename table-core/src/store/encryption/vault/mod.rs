@@ -10,6 +10,7 @@ mod data_keys;
 pub(crate) mod fuzzed;
 pub(in crate::store) mod in_use;
 mod list;
+mod new_keys;
 pub(in crate::store) mod of_table;
 mod opened;
 mod progress;
@@ -23,7 +24,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-pub(in crate::store) use self::belonging::open;
+pub(in crate::store) use self::belonging::{are_noted, open};
 pub(in crate::store) use self::copy::copy_to;
 use self::data_keys::Add;
 use self::in_use::{KeptStore, SealedValues, in_use};

@@ -6,12 +6,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::authority;
+use super::authority::Authority;
 use super::cache::Cache;
-use super::record::{AUTHORITY, META, Meta, Tally};
-use super::root::{self, NewRoot, Root};
+use super::new_keys::NewKeys;
+use super::record::Meta;
+use super::root::{self, Root};
 use crate::crypt::KeyProvider;
-use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::read_only;
@@ -19,9 +19,6 @@ use crate::store::open::side::{self, Access, Side};
 
 /// How often to look again for a root key, which other processes may take away between two looks.
 pub(super) const PATIENCE: usize = 100;
-
-/// The number of the first transaction in an environment.
-const FIRST: u64 = 1;
 
 /// An open environment of keys.
 pub(super) struct Vault {
@@ -31,7 +28,9 @@ pub(super) struct Vault {
     pub(super) identity: [u8; 16],
     root: Mutex<Option<Arc<Root>>>,
     cache: Mutex<Cache>,
-    pub(super) authority: OnceLock<MacKey>,
+    pub(super) authority: OnceLock<Authority>,
+    /// The number of the root key that this opening has made, if it has made one.
+    pub(super) made: Option<u64>,
 }
 
 impl Vault {
@@ -42,14 +41,11 @@ impl Vault {
         identity: [u8; 16],
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
+        let mut made = None;
         let side = side::open(dir, access, Meta::number_of, |dir| {
-            let root = NewRoot::make(&identity, &*provider)?;
-            root.write(dir)?;
-            let authority = authority::make(&identity, &root.root)?;
-            let mut tally = Tally::default();
-            tally.add(AUTHORITY, &authority);
-            let meta = Meta { identity, root: root.root.number, generation: 0, transaction: FIRST, tally };
-            Ok(vec![(META.to_vec(), meta.encode()), (AUTHORITY.to_vec(), authority)])
+            let new = NewKeys::make(&identity, &*provider)?;
+            made = Some(new.number());
+            new.first_records(identity, dir)
         })?;
         let vault = Self {
             side,
@@ -58,6 +54,7 @@ impl Vault {
             root: Mutex::default(),
             cache: Mutex::default(),
             authority: OnceLock::new(),
+            made,
         };
         vault.authority()?;
         vault.check_whole()?;

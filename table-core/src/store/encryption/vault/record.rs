@@ -19,8 +19,11 @@ pub(super) const META: &[u8] = b"\0keys";
 /// The key of the store's authority.
 pub(super) const AUTHORITY: &[u8] = b"a";
 
-/// Bits that later libraries may need; none is given out yet.
-const KNOWN_FEATURES: u64 = 0;
+/// The feature of keys that are new.
+const NEW: u64 = 1;
+
+/// Bits that this library knows; later ones may need others.
+const KNOWN_FEATURES: u64 = NEW;
 
 const KEY: u8 = b'k';
 const SCOPE: u8 = b's';
@@ -77,6 +80,8 @@ pub(super) struct Meta {
     pub(super) root: u64,
     /// Rises when a key that somebody may remember is no longer current, or is destroyed.
     pub(super) generation: u64,
+    /// Whether the store's data may not say yet that it has keys. Then nobody has been given them.
+    pub(super) is_new: bool,
     /// The number of the transaction that wrote it, which is that of the newest commit: every one writes it.
     pub(super) transaction: u64,
     pub(super) tally: Tally,
@@ -88,9 +93,8 @@ impl Meta {
         body.extend_from_slice(&FORMAT.to_le_bytes());
         body.extend_from_slice(&self.identity);
         let Tally { keys, scopes, jobs, digest } = self.tally;
-        for number in
-            [self.root, self.generation, KNOWN_FEATURES, self.transaction, keys, scopes, jobs, digest]
-        {
+        let features = if self.is_new { NEW } else { 0 };
+        for number in [self.root, self.generation, features, self.transaction, keys, scopes, jobs, digest] {
             body.extend_from_slice(&number.to_le_bytes());
         }
         sealed(META, body)
@@ -109,7 +113,8 @@ impl Meta {
             let (features, transaction) = (body.u64()?, body.u64()?);
             let tally =
                 Tally { keys: body.u64()?, scopes: body.u64()?, jobs: body.u64()?, digest: body.u64()? };
-            let meta = Self { identity, root, generation, transaction, tally };
+            let is_new = features & NEW != 0;
+            let meta = Self { identity, root, generation, is_new, transaction, tally };
             body.0.is_empty().then_some((meta, features))
         };
         match (version, read(&mut body)) {
@@ -170,6 +175,11 @@ pub(super) fn key_key(handle: KeyHandle) -> [u8; 9] {
         *number = handle.0.to_be_bytes();
     }
     key
+}
+
+/// Whether a record is a scope's, by its key.
+pub(super) fn is_scope(key: &[u8]) -> bool {
+    key.first() == Some(&SCOPE)
 }
 
 /// Whether a record is a data key's, by its key.

@@ -1,7 +1,7 @@
 //! A look at all the keys, when they are opened and by a check of the store.
 
 use super::opened::{Vault, no_keys};
-use super::record::{self, KeyRecord, META, Meta, Tally};
+use super::record::{self, KeyRecord, META, Meta, ScopeRecord, Tally};
 use super::root;
 use super::{DIRECTORY, Encryption};
 use super::{belonging, change};
@@ -83,6 +83,7 @@ impl Vault {
         }
         for pair in self.side.db.iter(&txn).map_err(lmdb::error)? {
             let (at, bytes) = pair.map_err(lmdb::error)?;
+            problems.extend(self.scope_flaw(&txn, at, bytes)?);
             // What is no record has been told.
             let (Ok(handle), Ok(record)) = (record::handle_of(at), KeyRecord::decode(at, bytes)) else {
                 continue;
@@ -106,6 +107,29 @@ impl Vault {
     }
 }
 
+impl Vault {
+    /// What is wrong with the keys that the record of a scope names, if this is one.
+    fn scope_flaw(&self, txn: &heed::RoTxn<'_>, at: &[u8], bytes: &[u8]) -> Result<Option<String>> {
+        // One that can't be read has been told.
+        let Some(Ok(scope)) = record::is_scope(at).then(|| ScopeRecord::decode(self.authority()?, at, bytes))
+        else {
+            return Ok(None);
+        };
+        for (_, handle) in scope.keys {
+            let what = match self.record(txn, handle) {
+                Ok(Some(record)) if record.is_alive() => continue,
+                Ok(Some(_)) => "was destroyed",
+                Ok(None) => "is missing",
+                // A damaged one is told by itself.
+                Err(error) if error.kind() == ErrorKind::Corrupt => continue,
+                Err(error) => return Err(error),
+            };
+            return Ok(Some(format!("keys, the record of a scope: its data key {handle} {what}")));
+        }
+        Ok(None)
+    }
+}
+
 /// Looks at everything in the keys of a store, if it has any, and says what is wrong. What is sealed in them is looked at
 /// if the store was opened with its provider.
 pub(in crate::store) fn check(environment: &Environment, keys: Option<&Encryption>) -> Vec<String> {
@@ -123,7 +147,7 @@ fn check_into(
 ) -> Result<()> {
     let dir = environment.path.join(DIRECTORY);
     if keys.is_none() && !has_data(&dir) {
-        return belonging::check(environment);
+        return belonging::check(environment, false);
     }
     let access = Access { create: false, ..(&environment.options).into() };
     let side = keys.map_or_else(
@@ -132,15 +156,16 @@ fn check_into(
     )?;
     side.check()?;
     let authority = keys.map(Encryption::authority).transpose()?;
-    let root = {
+    let (root, is_new) = {
         let txn = side.read_txn()?;
         let own = side.db.get(&txn, META).map_err(lmdb::error)?;
         let own = own.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
         change::check_commit(&side.path, &own, &txn)?;
         let tell = |key: &[u8], record: &[u8]| problems.extend(flaw(authority, key, record));
         Found::walk(side.db, &txn, tell)?.compare(&own)?;
-        own.root
+        (own.root, own.is_new)
     };
+    belonging::check(environment, !is_new)?;
     root::check(&side.path, root)?;
     keys.map_or(Ok(()), |keys| keys.vault.check_opened(problems))
 }

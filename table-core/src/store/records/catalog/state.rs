@@ -37,6 +37,8 @@ pub(crate) struct TableState {
     /// The kinds of rows that structs declare, at the generation above, and whether there are any.
     declared: RwLock<Vec<DeclaredKind>>,
     has_declared: AtomicBool,
+    /// Whether all rows of some of these kinds carry a keyed digest.
+    signs_some: AtomicBool,
     /// The states of the kinds that have any, at the generation above, and whether there are any.
     lives: RwLock<Vec<(String, Lives)>>,
     has_lives: AtomicBool,
@@ -74,6 +76,7 @@ impl TableState {
             has_outdated: AtomicBool::new(false),
             declared: RwLock::default(),
             has_declared: AtomicBool::new(false),
+            signs_some: AtomicBool::new(false),
             lives: RwLock::default(),
             has_lives: AtomicBool::new(false),
             looking: Mutex::default(),
@@ -166,6 +169,12 @@ impl TableState {
         self.has_declared.load(Ordering::Acquire)
     }
 
+    /// Whether all rows of some declared kind carry a keyed digest.
+    #[inline]
+    pub(in crate::store) fn signs_some(&self) -> bool {
+        self.signs_some.load(Ordering::Acquire)
+    }
+
     /// The kinds of rows that structs declare. They are complete after a
     /// [look at the generation](Self::check_generation) in the caller's transaction.
     pub(in crate::store::records) fn declared_kinds(&self) -> RwLockReadGuard<'_, Vec<DeclaredKind>> {
@@ -201,8 +210,10 @@ impl TableState {
     fn find_declared(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
         let declared = kinds::declared(dbs, txn, self.id)?;
         let has_declared = !declared.is_empty();
+        let signs_some = declared.iter().any(|kind| kind.is_signed);
         *self.declared.write().unwrap_or_else(PoisonError::into_inner) = declared;
         self.has_declared.store(has_declared, Ordering::Release);
+        self.signs_some.store(signs_some, Ordering::Release);
         let lives = lives::all_lives(dbs, txn, self.id)?;
         let has_lives = !lives.is_empty();
         *self.lives.write().unwrap_or_else(PoisonError::into_inner) = lives;

@@ -18,7 +18,7 @@ fn frozen<T: PartialEq + std::fmt::Debug>(value: &T, record: &[u8], decode: impl
 #[test]
 fn records_survive_and_every_flipped_bit_is_seen() {
     let tally = Tally { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
-    let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9, transaction: 11, tally };
+    let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9, is_new: false, transaction: 11, tally };
     frozen(&meta, &meta.encode(), Meta::decode);
 
     let authority = AuthorityRecord { check: [9; 32], wrapped: vec![5; 88] };

@@ -94,7 +94,7 @@ fn keys_are_copied_to_where_nothing_is_or_not_at_all() {
     std::fs::create_dir(&copy).unwrap();
     // A file where the directory is to be.
     std::fs::write(copy.join("keys"), "mine").unwrap();
-    let error = copy_to(&scratch.path, &copy, false).unwrap_err();
+    let error = copy_to(&scratch.path, &copy, false, true).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TargetExists);
     assert!(error.to_string().contains(copy.to_str().unwrap()), "{error}");
     assert_eq!(std::fs::read(copy.join("keys")).unwrap(), b"mine");
@@ -103,12 +103,12 @@ fn keys_are_copied_to_where_nothing_is_or_not_at_all() {
     std::fs::create_dir(copy.join("keys")).unwrap();
     let taken = root::path(&copy.join("keys"), root.number);
     std::fs::write(&taken, "mine").unwrap();
-    assert_eq!(kind(copy_to(&scratch.path, &copy, false)), ErrorKind::TargetExists);
+    assert_eq!(kind(copy_to(&scratch.path, &copy, false, true)), ErrorKind::TargetExists);
     assert_eq!(std::fs::read(&taken).unwrap(), b"mine");
     // A whole copy.
     std::fs::remove_dir_all(&copy).unwrap();
-    copy_to(&scratch.path, &copy, false).unwrap();
-    assert_eq!(kind(copy_to(&scratch.path, &copy, false)), ErrorKind::TargetExists);
+    copy_to(&scratch.path, &copy, false, true).unwrap();
+    assert_eq!(kind(copy_to(&scratch.path, &copy, false, true)), ErrorKind::TargetExists);
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn nothing_is_done_with_keys_whose_own_record_is_damaged() {
     let bad: [(Make<'_>, ErrorKind); 5] = [
         (Box::new(|body| whole(body).map(|record| flipped(&record))), ErrorKind::Corrupt),
         (Box::new(with(0, 3)), ErrorKind::Incompatible),
-        (Box::new(with(36, 1)), ErrorKind::Incompatible),
+        (Box::new(with(36, 2)), ErrorKind::Incompatible),
         // Of another commit than the file's header.
         (Box::new(with(51, 1)), ErrorKind::Corrupt),
         (Box::new(|_| None), ErrorKind::Incompatible),
@@ -529,4 +529,27 @@ fn records_that_are_neither_keys_nor_scopes_are_left_alone() {
         assert_eq!(damaged.record(*key), *record);
     }
     assert_eq!(damaged.problems(), [""; 0]);
+}
+
+#[test]
+fn a_scope_that_names_a_key_which_is_destroyed_or_gone_is_told() {
+    let damaged = Damaged::new();
+    let old = damaged.old();
+    let at = key_key(old);
+    let record = damaged.record(&at);
+    let right = KeyRecord::decode(&at, &record).unwrap();
+    for state in [State::Shredded, State::Superseded] {
+        damaged.forge(&at, Some(&KeyRecord { state, ..right.clone() }.encode(&at)));
+        let problems = damaged.problems();
+        assert_eq!(problems, [format!("keys, the record of a scope: its data key {old} was destroyed")]);
+    }
+    damaged.forge(&at, None);
+    let problems = damaged.problems();
+    assert_eq!(problems, [format!("keys, the record of a scope: its data key {old} is missing")]);
+    // The other way round it is told of the key.
+    damaged.forge(&at, Some(&record));
+    assert_eq!(damaged.problems(), [""; 0]);
+    damaged.forge(&damaged.scope_at(), None);
+    assert!(damaged.problems().iter().all(|problem| problem.contains("lacks the data key")));
+    assert_eq!(damaged.problems().len(), 2);
 }

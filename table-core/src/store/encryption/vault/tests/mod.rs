@@ -4,6 +4,7 @@ mod authority;
 mod copies;
 mod damage;
 mod files;
+mod new_keys;
 mod opening;
 mod provider;
 mod rotation;

@@ -1,7 +1,6 @@
 //! What opens with which keys.
 
 use super::*;
-use crate::store::records::meta::Meta;
 
 #[test]
 fn what_was_sealed_opens_after_the_store_is_opened_again() {
@@ -140,21 +139,6 @@ fn keys_that_are_missing_are_told_from_keys_that_never_were() {
     assert_eq!(kind(unmade), ErrorKind::KeyUnavailable);
     drop(scratch.store());
     assert!(keys.exists());
-    // It is noted where there are keys, whoever made them and died before it was.
-    let clear = || {
-        let store = plain().unwrap();
-        let environment = &store.lmdb().unwrap().environment;
-        let mut txn = environment.write_txn().unwrap();
-        let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
-        let was = std::mem::take(&mut meta.features.ignorable);
-        meta.write(environment.dbs.main, &mut txn).unwrap();
-        environment.commit(txn).unwrap();
-        was
-    };
-    assert_eq!(clear(), 1);
-    drop(scratch.store());
-    assert_eq!(clear(), 1);
-    drop(scratch.store());
     // From then on they are missed: by a check too, and by a copy.
     let aside = scratch.path.with_file_name("aside");
     std::fs::rename(&keys, &aside).unwrap();

@@ -1,0 +1,91 @@
+//! Keys that are new: the store's data may not say yet that there are any, so nobody has been given them.
+//!
+//! They say so themselves. Keys that don't are in use, and then the data must say that they have keys: an opening vouches
+//! for what it finds beside new keys alone. New keys that a process left behind which ended before it was done are replaced
+//! first, root key and authority. So whoever has others pass for new gets nothing vouched for by them: they are gone.
+
+use super::authority;
+use super::opened::{Vault, without_end};
+use super::record::{AUTHORITY, META, Meta, Tally};
+use super::root::{self, NewRoot};
+use crate::crypt::mac::MacKey;
+use crate::crypt::{KeyProvider, files};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::open::side::Records;
+
+/// The number of the first transaction in an environment.
+const FIRST: u64 = 1;
+
+/// A root key and an authority that are in no environment yet.
+pub(super) struct NewKeys {
+    root: NewRoot,
+    authority: MacKey,
+    /// The authority's record.
+    record: Vec<u8>,
+}
+
+impl NewKeys {
+    /// Makes them, and asks the provider to wrap the root key.
+    pub(super) fn make(identity: &[u8; 16], provider: &dyn KeyProvider) -> Result<Self> {
+        let root = NewRoot::make(identity, provider)?;
+        let (authority, record) = authority::make(identity, &root.root)?;
+        Ok(Self { root, authority, record })
+    }
+
+    /// Returns the number of the root key.
+    pub(super) fn number(&self) -> u64 {
+        self.root.root.number
+    }
+
+    /// Returns the first records of an environment of these keys, whose root key's file is durable by then.
+    pub(super) fn first_records(self, identity: [u8; 16], dir: &std::path::Path) -> Result<Records> {
+        self.root.write(dir)?;
+        let mut tally = Tally::default();
+        tally.add(AUTHORITY, &self.record);
+        let root = self.number();
+        let meta = Meta { identity, root, generation: 0, is_new: true, transaction: FIRST, tally };
+        Ok(vec![(META.to_vec(), meta.encode()), (AUTHORITY.to_vec(), self.record)])
+    }
+}
+
+impl Vault {
+    /// Returns the number of the root key if the keys are new now.
+    pub(super) fn new_root(&self) -> Result<Option<u64>> {
+        let txn = self.read_txn()?;
+        let meta = self.meta(&txn)?;
+        Ok(meta.is_new.then_some(meta.root))
+    }
+
+    /// Puts others in the place of the new keys under this root key, and returns their authority. What was opened of the
+    /// former ones is of no use any more.
+    pub(super) fn replace(&self, former: u64, new: NewKeys) -> Result<MacKey> {
+        let mut change = self.change()?;
+        if !change.meta.is_new || change.meta.root != former {
+            return Err(without_end());
+        }
+        if change.meta.tally.records() != 0 {
+            return Err(Error::new(ErrorKind::NotGenuine).because(
+                "the store's keys are said to be new, and have been in use: somebody without the keys has changed their \
+                 records; take them from a backup",
+            ));
+        }
+        root::wipe_others(&self.side.path, former)?;
+        change.put(AUTHORITY, &new.record)?;
+        change.meta.root = new.number();
+        change.meta.generation += 1;
+        new.root.write(&self.side.path)?;
+        change.commit()?;
+        files::wipe(&root::path(&self.side.path, former))?;
+        Ok(new.authority)
+    }
+
+    /// Notes durably that the keys are new no longer: the data say that they have keys.
+    pub(super) fn settle(&self) -> Result<()> {
+        let mut change = self.change()?;
+        if !change.meta.is_new {
+            return Ok(());
+        }
+        change.meta.is_new = false;
+        change.commit()
+    }
+}
