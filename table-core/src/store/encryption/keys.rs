@@ -54,7 +54,7 @@ impl Keys {
     }
 
     /// The faults that a look at them finds.
-    pub(in crate::store) fn check(&self, environment: &Environment) -> Vec<String> {
+    pub(in crate::store) fn check(&self, environment: &Environment) -> Result<Vec<String>> {
         vault::check(environment, self.0.as_ref())
     }
 

@@ -39,8 +39,8 @@ impl Keys {
     }
 
     /// They are left alone.
-    pub(in crate::store) fn check(&self, _: &Environment) -> Vec<String> {
-        Vec::new()
+    pub(in crate::store) fn check(&self, _: &Environment) -> Result<Vec<String>> {
+        Ok(Vec::new())
     }
 
     pub(in crate::store) fn are_noted(_: &Environment) -> Result<bool> {

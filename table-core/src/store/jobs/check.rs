@@ -149,7 +149,7 @@ impl Store {
             } else {
                 check.problem(None, &corrupt(PAGES_ALONE.to_owned()));
             }
-            let of_keys = inner.keys.check(&inner.environment);
+            let of_keys = inner.keys.check(&inner.environment)?;
             let problem = |what| Problem { table: None, row: None, what };
             check.report.problems.extend(of_keys.into_iter().map(problem));
             Ok(check.report)

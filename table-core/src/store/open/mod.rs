@@ -147,8 +147,15 @@ fn open_data(data: &Path, read_only: bool) -> Result<File> {
 
 /// Whether a directory holds an environment.
 #[cfg(feature = "encrypt")]
-pub(crate) fn has_data(dir: &Path) -> bool {
-    fs::symlink_metadata(dir.join(DATA)).is_ok()
+pub(crate) fn has_data(dir: &Path) -> Result<bool> {
+    let data = dir.join(DATA);
+    match fs::symlink_metadata(&data) {
+        Ok(_) => Ok(true),
+        Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
+            Ok(false)
+        }
+        Err(error) => Err(place::failed("finding", &data, error)),
+    }
 }
 
 fn identify(file: &File, data: &Path) -> Result<Identity> {

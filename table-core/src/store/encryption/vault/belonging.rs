@@ -24,7 +24,7 @@ pub(in crate::store) fn open(environment: &Environment) -> Result<Option<Encrypt
     let identity = {
         let txn = environment.read_txn()?;
         let meta = Meta::read(environment.dbs.main, &txn)?;
-        let has_keys = has_data(&environment.path.join(DIRECTORY));
+        let has_keys = has_data(&environment.path.join(DIRECTORY))?;
         if !has_keys && !options.new_keys && is_sealed(&environment.dbs, &txn, &meta)? {
             return Err(lost(environment));
         }
@@ -124,7 +124,7 @@ fn is_vouched(
 /// What is wrong if the data say that there are keys and there are none, or the other way round.
 pub(super) fn check(environment: &Environment, has_used_keys: bool) -> Result<()> {
     match (are_noted(environment)?, has_used_keys) {
-        (true, false) if !has_data(&environment.path.join(DIRECTORY)) => Err(missing(environment)),
+        (true, false) if !has_data(&environment.path.join(DIRECTORY))? => Err(missing(environment)),
         (false, true) => Err(unnoted()),
         _ => Ok(()),
     }

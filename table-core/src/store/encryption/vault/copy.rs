@@ -28,7 +28,7 @@ pub(in crate::store) fn copy_to(
     were_noted: bool,
 ) -> Result<()> {
     let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
-    if !has_data(&from) {
+    if !has_data(&from)? {
         return Ok(());
     }
     let access = Access { create: false, ..access.into() };

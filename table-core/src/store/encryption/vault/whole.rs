@@ -131,13 +131,17 @@ impl Vault {
 }
 
 /// Looks at everything in the keys of a store, if it has any, and says what is wrong. What is sealed in them is looked at
-/// if the store was opened with its provider.
-pub(in crate::store) fn check(environment: &Environment, keys: Option<&Encryption>) -> Vec<String> {
+/// if the store was opened with its provider. That a file can't be read is an error of the look, and says nothing of the keys.
+pub(in crate::store) fn check(environment: &Environment, keys: Option<&Encryption>) -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    if let Err(error) = check_into(environment, keys, &mut problems) {
-        problems.push(format!("keys: {error}"));
+    match check_into(environment, keys, &mut problems) {
+        Err(error) if [ErrorKind::Io, ErrorKind::TooManyReaders].contains(&error.kind()) => Err(error),
+        Err(error) => {
+            problems.push(format!("keys: {error}"));
+            Ok(problems)
+        }
+        Ok(()) => Ok(problems),
     }
-    problems
 }
 
 fn check_into(
@@ -146,7 +150,7 @@ fn check_into(
     problems: &mut Vec<String>,
 ) -> Result<()> {
     let dir = environment.path.join(DIRECTORY);
-    if keys.is_none() && !has_data(&dir) {
+    if !has_data(&dir)? {
         return belonging::check(environment, false);
     }
     let access = Access { create: false, ..(&environment.options).into() };

@@ -553,3 +553,21 @@ fn a_scope_that_names_a_key_which_is_destroyed_or_gone_is_told() {
     assert!(damaged.problems().iter().all(|problem| problem.contains("lacks the data key")));
     assert_eq!(damaged.problems().len(), 2);
 }
+
+#[test]
+fn a_file_of_the_keys_that_can_not_be_read_is_an_error_of_the_check() {
+    let damaged = Damaged::new();
+    let keys = damaged.scratch.path.join("keys");
+    let aside = damaged.scratch.path.with_file_name("aside");
+    std::fs::rename(&keys, &aside).unwrap();
+    // Keys that are gone are a problem of the store, and a directory that the system does not give is none.
+    let problems = damaged.problems();
+    assert!(problems.len() == 1 && problems[0].contains("its keys are missing"), "{problems:?}");
+    std::os::unix::fs::symlink(&keys, &keys).unwrap();
+    let error = damaged.store.check().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+    assert!(error.to_string().starts_with("cannot check the store: "), "{error}");
+    std::fs::remove_file(&keys).unwrap();
+    std::fs::rename(&aside, &keys).unwrap();
+    assert_eq!(damaged.problems(), [""; 0]);
+}
