@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use integration_tests::{Scratch, assert_sound};
 use table_core::typed::Ref;
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Projection, Properties, Store, Table, View};
+use table_core::{
+    DynamicEntity, Entity, ErrorKind, IfMatch, Projection, Properties, Store, Stored, Table, View,
+};
 
 /// Fields that refer, shared.
 #[derive(Properties, Clone, Debug, PartialEq)]
@@ -142,6 +144,27 @@ fn tables_and_filters_take_references() {
     let joined = staff.at(&snapshot).join(rows, |employee| employee.manager.clone());
     let managers: Vec<_> = joined.map(|pair| pair.unwrap().1.map(|manager| manager.id)).collect();
     assert_eq!(managers, [None, Some(1), Some(1), None]);
+}
+
+#[test]
+fn a_reference_is_made_of_an_entity_or_a_key_and_says_whom_to_change() {
+    let scratch = Scratch::new();
+    let (_store, staff) = filled(&scratch);
+    let one = staff.get(Employee::key("Sales", 1)).unwrap().unwrap();
+    let by_key = Ref::to(Employee::key("Sales", 1));
+    assert_eq!(by_key, Ref::to(&one));
+    assert_eq!(by_key, Ref::to(&*one));
+    assert_eq!(by_key, Ref::to(&std::sync::Arc::new(Stored::into_inner(one))));
+
+    staff.update(&by_key, |one| one.name = "Eve".into()).unwrap();
+    assert_eq!(staff.view(&by_key, |one| Ok(one.name()?.into_owned())).unwrap().unwrap(), "Eve");
+    staff.merge(by_key.clone(), Employee::patch().name("Ann".into()), IfMatch::Any).unwrap();
+    assert_eq!(staff.get(&by_key).unwrap().unwrap().name, "Ann");
+    // Of nobody.
+    let nobody = Ref::to(Employee::key("Sales", 1_000_000));
+    assert_eq!(staff.update(&nobody, |_| ()).unwrap_err().kind(), ErrorKind::EntityNotFound);
+    staff.delete(by_key.clone()).unwrap();
+    assert!(staff.get(&by_key).unwrap().is_none());
 }
 
 #[test]

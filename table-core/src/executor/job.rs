@@ -77,7 +77,18 @@ impl JobRecord {
     /// A job that begins now, on so many rows.
     pub fn new(total: u64, asked: String) -> Self {
         let (begun, position, end) = (Ticks::now(), None, None);
-        Self { begun, done: 0, total, changed: 0, stamp: 0, phase: 0, position, end, asked, counts: Vec::new() }
+        Self {
+            begun,
+            done: 0,
+            total,
+            changed: 0,
+            stamp: 0,
+            phase: 0,
+            position,
+            end,
+            asked,
+            counts: Vec::new(),
+        }
     }
 
     /// Returns the record with the end of its part, which is where the table ends by now if none was noted yet.

@@ -82,7 +82,8 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     let indexes = states.into_iter().map(|state| ("by_mail".to_owned(), state)).collect();
     let position = Some(Position { partition: "p".into(), row: "a".into() });
     let end = Some(Position { partition: "p".into(), row: "b".into() });
-    let job = JobRecord { position, end, counts: vec![3, 1 << 40], ..JobRecord::new(7, "Company\nNames".into()) };
+    let job =
+        JobRecord { position, end, counts: vec![3, 1 << 40], ..JobRecord::new(7, "Company\nNames".into()) };
     let message = Message { sent: Ticks::UNIX_EPOCH, expires: None, unique: Some("key"), text: "{\"a\":1}" };
     let mut directory = Directory::default();
     directory.add("hires");

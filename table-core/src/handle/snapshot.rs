@@ -19,7 +19,12 @@ use crate::schema::Schema;
 /// All tables as they were at one moment.
 ///
 /// What is read through one snapshot belongs together, over several tables too. It never waits for a writer nor
-/// holds one up, and it can move to another thread.
+/// holds one up.
+///
+/// A snapshot is `Send` and not `Sync`: it can move to another thread, and one thread at a time reads by it. Who reads in
+/// several threads gives each a snapshot of its own, or puts one into a `Mutex`. Across an `await` a `Send` future can hold the
+/// snapshot itself and nothing that borrows it, such as a query of it that is still iterated: collect the rows before the
+/// `await`, or read in `spawn_blocking`.
 ///
 /// **Don't keep it for long.** While it lives, no space that becomes free is used again, so the file grows with every
 /// change, up to the [`map_size`](crate::OpenOptions::map_size): 12 MiB of data have become a file of 574 MiB in 45

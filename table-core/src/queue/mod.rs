@@ -12,7 +12,6 @@ mod sending;
 mod worker;
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -72,22 +71,52 @@ pub struct Queue<T> {
     name: Arc<str>,
     id: QueueId,
     dequeues: u32,
-    messages: PhantomData<fn() -> T>,
+    json: Json<T>,
 }
+
+/// A type whose values are messages: serde writes and reads it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the messages of a queue",
+    label = "serde can't both write and read it",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`; a type of another crate may have them behind a feature `serde`"
+)]
+pub trait Messages: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> Messages for T {}
+
+/// How messages are written and read. Taken where the queue is opened, so that the compiler speaks of their type there, and
+/// of no method.
+struct Json<T> {
+    write: fn(&T) -> Result<String>,
+    read: fn(&str) -> Result<T>,
+}
+
+impl<T: Messages> Json<T> {
+    const NEW: Self = Self { write: sending::text, read: asking::read };
+}
+
+impl<T> Clone for Json<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Json<T> {}
 
 impl Store {
     /// The queue of this name, made if there is none.
     ///
     /// A name has 3 to 56 small letters, digits and hyphens, as the service has it, with room for `-poison` behind it.
     /// Messages that are received too often go to the queue `{name}-poison`, which is made when it is needed.
-    pub fn queue<T>(&self, name: &str) -> Result<Queue<T>> {
+    pub fn queue<T: Messages>(&self, name: &str) -> Result<Queue<T>> {
         let open = || {
             name::check(name)?;
             self.backend().queues()?.open(name)
         };
         let id = open().map_err(|error| error.attempted("open").queue(name))?;
         let (store, name) = (self.clone(), name.into());
-        Ok(Queue { store, name, id, dequeues: DEQUEUES, messages: PhantomData })
+        Ok(Queue { store, name, id, dequeues: DEQUEUES, json: Json::NEW })
     }
 
     /// The names of all queues, in alphabetical order.
@@ -177,7 +206,7 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T: Serialize> Queue<T> {
+impl<T> Queue<T> {
     /// Sends a message; returns its number. When this returns, the message is on disk.
     pub fn send(&self, message: &T) -> Result<u64> {
         self.message(message).send().map(|(id, _)| id)
@@ -222,7 +251,7 @@ impl<T: Serialize> Queue<T> {
     }
 }
 
-impl<T: DeserializeOwned> Queue<T> {
+impl<T> Queue<T> {
     /// Receives the next message, which nobody else does for so long; `None` if there is none, or the queue is paused.
     ///
     /// Messages come in the order in which they were sent, as far as they are neither given back nor sent for later.
@@ -277,7 +306,7 @@ impl<T: DeserializeOwned> Queue<T> {
         check_many(most).map_err(|error| self.named(PEEK, error))?;
         let found = self.asked(PEEK, |queues| queues.peek(self.id, most))?;
         let peeked = found.into_iter().map(|delivery| {
-            let read = asking::read(&delivery.body);
+            let read = (self.json.read)(&delivery.body);
             Ok(Peeked::new(delivery, read?))
         });
         peeked.collect::<Result<_>>().map_err(|error: Error| self.named(PEEK, error))
@@ -314,7 +343,7 @@ impl<T> Queue<T> {
 impl<T> Clone for Queue<T> {
     fn clone(&self) -> Self {
         let (store, name) = (self.store.clone(), self.name.clone());
-        Self { store, name, id: self.id, dequeues: self.dequeues, messages: PhantomData }
+        Self { store, name, id: self.id, dequeues: self.dequeues, json: self.json }
     }
 }
 

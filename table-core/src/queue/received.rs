@@ -5,12 +5,9 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use super::asking::{self, check_hidden, check_visibility, damaged};
+use super::Queue;
+use super::asking::{check_hidden, check_visibility, damaged};
 use super::worker::growing;
-use super::{Queue, sending};
 use crate::error::{ErrorKind, Result};
 use crate::messages::{Answer, Delivery, Errand, Receipt, Release, Task};
 use crate::model::Ticks;
@@ -145,12 +142,12 @@ impl<T> Received<T> {
     }
 }
 
-impl<T: Serialize> Received<T> {
+impl<T> Received<T> {
     /// Has the message say something else from now on, and hides it for so long. A job of several steps notes so how far
     /// it has come: whoever receives the message next goes on from there.
     pub fn update(&mut self, value: T, visibility: Duration) -> Result<()> {
         const UPDATE: &str = "update a message of";
-        let text = check_visibility(visibility).and_then(|()| sending::text(&value));
+        let text = check_visibility(visibility).and_then(|()| (self.queue.json.write)(&value));
         let text = text.map_err(|error| self.queue.named(UPDATE, error))?;
         self.hold(UPDATE, Task::Update(self.receipt(), text.into(), visibility))?;
         self.value = value;
@@ -158,7 +155,7 @@ impl<T: Serialize> Received<T> {
     }
 }
 
-impl<T: DeserializeOwned> Received<T> {
+impl<T> Received<T> {
     /// Completes the message and receives the next one, in one transaction: half of what it costs one after the other.
     /// `None` if there is none, or if the next one is not of the queue's type, which is then given back.
     pub fn complete_and_receive(&self, visibility: Duration) -> Result<Option<Self>> {
@@ -178,12 +175,12 @@ impl<T: DeserializeOwned> Received<T> {
     }
 }
 
-impl<T: DeserializeOwned> Queue<T> {
+impl<T> Queue<T> {
     /// Messages as they are received. One that is not of this type is given back with that error.
     pub(super) fn received(&self, deliveries: Vec<Delivery>) -> Result<Vec<Received<T>>> {
         let (mut received, mut wrong) = (Vec::with_capacity(deliveries.len()), None);
         for delivery in deliveries {
-            match asking::read(&delivery.body) {
+            match (self.json.read)(&delivery.body) {
                 Ok(value) => received.push(Received::new(self.clone(), value, delivery)),
                 Err(error) => {
                     let text: String = error.to_string();

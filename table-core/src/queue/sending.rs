@@ -21,7 +21,7 @@ pub struct Message<'m, T> {
     unique: Option<&'m str>,
 }
 
-impl<'m, T: Serialize> Message<'m, T> {
+impl<'m, T> Message<'m, T> {
     pub(super) fn new(queue: &'m Queue<T>, message: &'m T) -> Self {
         Self { queue, value: message, after: Duration::ZERO, lives: None, unique: None }
     }
@@ -69,7 +69,7 @@ impl<'m, T: Serialize> Message<'m, T> {
                 key.len()
             )));
         }
-        let body = text(self.value)?.into();
+        let body = (self.queue.json.write)(self.value)?.into();
         Ok(Sending { body, after: self.after, lives: self.lives, unique: self.unique.map(Into::into) })
     }
 

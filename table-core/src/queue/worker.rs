@@ -10,8 +10,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use serde::de::DeserializeOwned;
-
 use super::asking::{check_many, check_visibility};
 use super::{Queue, Received};
 use crate::error::{Error, ErrorKind, Result};
@@ -111,9 +109,12 @@ impl<T> Workers<T> {
     }
 
     /// Begins. The worker goes on until it is [stopped](Worker::stop) or dropped.
+    ///
+    /// Its threads may live longer than the function that begins it, so the closure owns what it uses: `move` it in, and clone
+    /// tables and queues for it before, which is cheap.
     pub fn run<E, F>(self, handle: F) -> Result<Worker>
     where
-        T: DeserializeOwned + Send + Sync + 'static,
+        T: Send + Sync + 'static,
         F: Fn(&Received<T>) -> Result<(), E> + Send + Sync + 'static,
         E: fmt::Display,
     {
@@ -348,7 +349,7 @@ impl<T> Crew<T> {
     }
 }
 
-impl<T: DeserializeOwned> Crew<T> {
+impl<T> Crew<T> {
     /// Receives as much as there is room for, and keeps hidden what is held.
     fn keep(&self) {
         let mut beaten = Instant::now();

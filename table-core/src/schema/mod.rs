@@ -84,7 +84,7 @@ pub use holder::{HeldCopy, Kin};
 pub use index::{Arrival, Copies, Index};
 pub(crate) use key_error::KeyError;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
-pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
+pub use key_type::{Format, KeyElements, KeyField, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{

@@ -19,6 +19,7 @@
 //! }
 //! ```
 
+mod advice;
 mod change;
 mod encrypt;
 mod entity;
@@ -44,7 +45,7 @@ pub use self::change::transaction::StoreTransaction;
 #[cfg(feature = "encrypt")]
 pub use self::encrypt::reencrypt::ReencryptReport;
 pub use self::entity::column::{
-    Blind, Column, ColumnArg, Comparable, Dual, Encrypted, Equatable, Plain, Unequal,
+    Always, Blind, Column, ColumnArg, Comparable, Dual, Encrypted, Equatable, MayLack, Maybe, Plain, Unequal,
 };
 pub use self::entity::comparisons::Condition;
 pub use self::entity::former::{Former, MadeFrom};
@@ -52,7 +53,9 @@ pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Eventual, Stored};
 pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch, PatchOf};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
-pub use self::periods::{DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned};
+pub use self::periods::{
+    DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned, Time, Times,
+};
 pub use self::query::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, FieldNamed, FieldNumber, Fits,
     GoesOn, HasField, HeldBy, Holds, HoldsAll, InOne, InPartition, Latest, Newest, Open, OwnRows, PathQuery,
@@ -60,8 +63,10 @@ pub use self::query::{
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
-pub use self::read::key::{BlindArg, IndexKey, Key, KeyArg, Lookup, Partition, Ref, RefArg, RefColumn};
-pub use self::read::list::{ListKey, Listed};
+pub use self::read::key::{
+    BlindArg, HoldsEntity, IndexKey, Key, KeyArg, KeyOf, Lookup, Partition, Ref, RefArg, RefColumn, RefTarget,
+};
+pub use self::read::list::{ListKey, Listed, ListedEntities};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::{Projected, Projection};
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
@@ -75,6 +80,7 @@ pub use crate::plan::WriteExplain;
 // What generated code names, by `__private`.
 #[doc(hidden)]
 pub use self::{
+    advice::{AnyQuery, Never, QueriedAsAList},
     entity::former::{FromFormer, converted},
     entity::group::{Group, group_fields, group_is_exact, group_names, group_names_len},
     entity::holder::{CopyOf, Held, Holder, kin},

@@ -20,7 +20,7 @@ pub(super) const BATCH_ROWS: usize = 100;
 
 /// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub(crate) const TABLE_METHODS: [&str; 36] = [
+pub(crate) const TABLE_METHODS: [&str; 38] = [
     "add",
     "all",
     "at",
@@ -43,6 +43,7 @@ pub(crate) const TABLE_METHODS: [&str; 36] = [
     "get_many",
     "get_or_insert",
     "insert",
+    "insert_many",
     "join",
     "list",
     "merge",
@@ -56,11 +57,12 @@ pub(crate) const TABLE_METHODS: [&str; 36] = [
     "rows",
     "try_update",
     "update",
+    "upsert",
     "view",
 ];
 
 /// Names that are kept for methods that tables are to get, which would hide an index's method.
-pub(crate) const TABLE_RESERVED: [&str; 17] = [
+pub(crate) const TABLE_RESERVED: [&str; 16] = [
     "batch",
     "bulk",
     "count",
@@ -76,7 +78,6 @@ pub(crate) const TABLE_RESERVED: [&str; 17] = [
     "schema",
     "snapshot",
     "store",
-    "upsert",
     "views",
 ];
 

@@ -8,6 +8,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
+use super::fields::property_of;
 use super::respanned;
 use crate::model::{Entity, Field, Krate, Storage};
 use crate::symbol::HOT_PARTITION;
@@ -62,8 +63,8 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         values.partition(|field| has_nested_arguments(field.ty) || is_special(field.ty));
     let property = |field: &&Field<'_>| {
         let (name, ty, span) = (&field.name, field.ty, field.ident.span());
-        let in_core = krate.at(span);
-        let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::Property>::#constant);
+        let (in_core, property) = (krate.at(span), property_of(field));
+        let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::#property>::#constant);
         let (nested, content) = (of(quote!(NESTED)), of(quote!(CONTENT)));
         if let Some(encrypted) = field.encrypted {
             let words = (encrypted.dual, encrypted.blind.is_some());

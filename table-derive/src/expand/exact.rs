@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+use super::fields::property_of;
 use crate::model::{Field, Krate, Storage};
 
 /// The constant that says so, where its default would be wrong. The default is told from the declared fields, which
@@ -33,8 +34,8 @@ pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         })
         .collect();
     let own = fields.iter().filter(|field| field.storage == Storage::Value).map(|field| {
-        let ty = field.ty;
-        quote_spanned!(ty.span()=> <#ty as #krate::Property>::EXACT)
+        let (ty, property) = (field.ty, property_of(field));
+        quote_spanned!(ty.span()=> <#ty as #krate::#property>::EXACT)
     });
     let plain = fields.iter().all(|field| field.storage != Storage::Json);
     quote!(const EXACT: ::core::primitive::bool = #plain #(&& #each)* #(&& #own)*;)

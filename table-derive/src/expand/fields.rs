@@ -3,13 +3,13 @@
 //! Fields that are properties themselves come first everywhere, each at a place that the derive knows. The fields of
 //! flattened structs, those of references and the slots of series follow: the derive doesn't know how many there are.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::series;
 use crate::attr::{DefaultWord, KeyScope, TokenScope};
-use crate::model::{Encrypted, Field, Krate, Storage};
+use crate::model::{Encrypted, Field, Krate, Stands, Storage, in_option};
 
 /// The fields that are several properties.
 pub(crate) fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
@@ -45,7 +45,8 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
             // The property is text, and nothing is known of it.
             quote!(#krate::schema::Field::PLAIN)
         } else {
-            quote_spanned!(ty.span()=> <#ty as #krate::Property>::FIELD)
+            let property = property_of(field);
+            quote_spanned!(ty.span()=> <#ty as #krate::#property>::FIELD)
         };
         let or_default = or_default(krate, field);
         let sealing = sealing(krate, field);
@@ -162,16 +163,22 @@ fn sealing(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
 
 /// The type of the column by which filters speak of a field of this type.
 pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> TokenStream {
-    match field.encrypted {
-        None => quote!(#krate::Column<#ty>),
-        Some(Encrypted { blind: None, dual: true, .. }) => quote!(#krate::Column<#ty, #krate::Dual>),
-        Some(Encrypted { blind: None, .. }) => {
-            quote!(#krate::Column<#ty, #krate::Encrypted>)
-        }
-        Some(Encrypted { blind: Some(_), .. }) => {
-            quote!(#krate::Column<#ty, #krate::Blind>)
-        }
-    }
+    let storage = match field.encrypted {
+        None if may_lack(field) => "Plain",
+        None => return quote!(#krate::Column<#ty>),
+        Some(Encrypted { blind: None, dual: true, .. }) => "Dual",
+        Some(Encrypted { blind: None, .. }) => "Encrypted",
+        Some(Encrypted { blind: Some(_), .. }) => "Blind",
+    };
+    let storage = Ident::new(storage, Span::call_site());
+    let absence = may_lack(field).then(|| quote!(, #krate::Maybe));
+    quote!(#krate::Column<#ty, #krate::#storage #absence>)
+}
+
+/// Whether a row may lack the field's properties, as far as its declaration tells.
+pub(crate) fn may_lack(field: &Field<'_>) -> bool {
+    let slot = field.slots().filter(|_| field.storage == Storage::Series);
+    field.default.is_some() || field.optional().is_some() || slot.and_then(in_option).is_some()
 }
 
 /// Whether filters can speak of the field.
@@ -187,7 +194,8 @@ pub(crate) fn is_compared(field: &Field<'_>) -> bool {
 pub(crate) fn reference_column(krate: &Krate, field: &Field<'_>) -> Option<(TokenStream, TokenStream)> {
     let to = field.referred().filter(|_| field.storage == Storage::Grouped)?;
     let [partition, row] = ["Partition", "Row"].map(|of| format!("{}{of}", field.property.value));
-    Some((quote!(#krate::RefColumn<#to>), quote!(#krate::RefColumn::new(#partition, #row))))
+    let absence = may_lack(field).then(|| quote!(, #krate::Maybe));
+    Some((quote!(#krate::RefColumn<#to #absence>), quote!(#krate::RefColumn::new(#partition, #row))))
 }
 
 /// The trait of the type of a field that is several properties.
@@ -200,6 +208,12 @@ pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
     Ident::new(name, field.ty.span())
 }
 
+/// The trait of the type of a field that is one property. What stands in a key says it by a trait of its own: a type that is
+/// neither is one mistake, and is told once.
+pub(crate) fn property_of(field: &Field<'_>) -> Ident {
+    Ident::new(if field.stands == Stands::InAKey { "KeyField" } else { "Property" }, field.ty.span())
+}
+
 /// The value that a field of `self` gives its property.
 pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (ident, ty) = (field.ident, field.ty);
@@ -209,7 +223,8 @@ pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
     }
     // The type is named through its trait, on its own token. Rustc then says once, and there, that a type is no
     // property, however often it is used.
-    let to_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::to_property);
+    let of = property_of(field);
+    let to_property = quote_spanned!(ty.span()=> <#ty as #krate::#of>::to_property);
     quote!(#to_property(&self.#ident))
 }
 
@@ -243,8 +258,8 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
 
 /// The same by a place that is an expression.
 pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -> TokenStream {
-    let ty = field.ty;
-    let take = quote_spanned!(ty.span()=> <#ty as #krate::Property>::TAKE);
+    let (ty, property) = (field.ty, property_of(field));
+    let take = quote_spanned!(ty.span()=> <#ty as #krate::#property>::TAKE);
     match (field.storage, &field.default) {
         (Storage::Json, default) => {
             let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.text(#place)?));
@@ -262,8 +277,8 @@ pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -
 /// The fields of a struct literal, each taken from `source`.
 pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| !field.is_behind()).map(|field| {
-        let (ident, ty) = (field.ident, field.ty);
-        let take = quote_spanned!(ty.span()=> <#ty as #krate::Property>::TAKE);
+        let (ident, ty, property) = (field.ident, field.ty, property_of(field));
+        let take = quote_spanned!(ty.span()=> <#ty as #krate::#property>::TAKE);
         let value = match (field.storage, &field.default) {
             (Storage::Json, default) => {
                 let taken = taken_from_json(krate, ty, default.as_ref(), &quote!(source.next_text()?));

@@ -33,7 +33,7 @@ fn key(model: &Entity<'_>) -> TokenStream {
         #[doc = #doc]
         #[must_use]
         #vis fn #name(#(#parameters),*) -> #krate::Key<Self> {
-            #krate::Key::new(&[#(#given),*])
+            #krate::Key::of_parts(&[#(#given),*])
         }
     }
 }
@@ -49,7 +49,7 @@ fn partition(model: &Entity<'_>) -> TokenStream {
         #[doc = #doc]
         #[must_use]
         #vis fn #name(#(#parameters),*) -> #krate::Partition<Self> {
-            #krate::Partition::new(&[#(#given),*])
+            #krate::Partition::of_parts(&[#(#given),*])
         }
     }
 }
@@ -76,7 +76,7 @@ fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)
         #[doc = #doc]
         #[must_use]
         #vis fn #name(#(#parameters),*) -> #krate::IndexKey<#path> {
-            #krate::IndexKey::new(&[#(#given),*])
+            #krate::IndexKey::of_parts(&[#(#given),*])
         }
     }
 }
@@ -94,7 +94,7 @@ fn list(model: &Entity<'_>, (number, index): (usize, &Index)) -> TokenStream {
         #[doc = #doc]
         #[must_use]
         #vis fn #name(#(#parameters),*) -> #krate::ListKey<Self> {
-            #krate::ListKey::new(#number, &[#(#given),*])
+            #krate::ListKey::of_parts(#number, &[#(#given),*])
         }
     }
 }

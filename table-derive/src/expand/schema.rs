@@ -213,7 +213,7 @@ fn field_part(model: &Entity<'_>, part: &FieldPart, place: &dyn Fn(usize) -> Tok
         } else if each {
             quote_spanned!(ty.span()=> <#ty as #krate::KeyElements>::KEY)
         } else {
-            quote_spanned!(ty.span()=> <#ty as #krate::KeyPart>::KEY)
+            quote_spanned!(ty.span()=> <#ty as #krate::KeyField>::KEY)
         }
     });
     let new = if each { quote!(each) } else { quote!(new) };
@@ -223,7 +223,7 @@ fn field_part(model: &Entity<'_>, part: &FieldPart, place: &dyn Fn(usize) -> Tok
         if each {
             quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyElements>::VERSION))
         } else {
-            quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyPart>::VERSION))
+            quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyField>::VERSION))
         }
     });
     quote! {

@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use super::debug;
-use super::fields::default_of;
+use super::fields::{default_of, may_lack};
 use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Krate, Storage, in_option};
 
@@ -105,7 +105,8 @@ pub(super) fn column(krate: &Krate, field: &Field<'_>) -> TokenStream {
         Some(inner) => quote!(#inner),
         None => slot(krate, field),
     };
-    quote!(#krate::SeriesColumn<#compared>)
+    let absence = may_lack(field).then(|| quote!(, #krate::Maybe));
+    quote!(#krate::SeriesColumn<#compared #absence>)
 }
 
 /// The whole series, taken from `source`.

@@ -7,7 +7,7 @@ use syn::{GenericArgument, PathArguments, Type};
 
 use super::beside::Beside;
 use super::debug;
-use super::fields::{default_of, taken_from_json, trait_of};
+use super::fields::{default_of, property_of, taken_from_json, trait_of};
 use super::names::Names;
 use super::schema::place;
 use super::series;
@@ -67,8 +67,9 @@ fn method(model: &Entity<'_>, at: usize, field: &Field<'_>, stub: bool) -> Token
     let (krate, ident, ty, vis) = (&model.krate, field.ident, field.ty, field.vis);
     let place = place(model, at);
     let in_key = model.gives_back(&model.key.row, at);
-    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::Property>::from_property);
-    let take = quote_spanned!(ty.span()=> <#ty as #krate::Property>::TAKE);
+    let property = property_of(field);
+    let from_property = quote_spanned!(ty.span()=> <#ty as #krate::#property>::from_property);
+    let take = quote_spanned!(ty.span()=> <#ty as #krate::#property>::TAKE);
     let bytes = quote!([::core::primitive::u8]);
     let is_made = matches!(field.default, Some(DefaultWord::Is(_)));
     let (seen, taken) = match (field.storage, borrowed(ty), field.optional().and_then(borrowed)) {

@@ -4,12 +4,14 @@ use proc_macro2::{Ident, Span};
 use syn::{DeriveInput, Path, Visibility};
 
 use super::{
-    Field, Index, Krate, Periods, Spanned, Summary, Template, Types, named_fields, no_generics, template,
+    Field, Index, Krate, Periods, Spanned, Stands, Summary, Template, Types, named_fields, no_generics,
+    template,
 };
 use crate::attr::EntityAttrs;
 use crate::case::{self, Case};
 use crate::ctxt::Ctxt;
 use crate::symbol::HOT_PARTITION;
+use crate::template::Format;
 
 /// An entity as declared.
 pub(crate) struct Entity<'a> {
@@ -84,7 +86,7 @@ impl<'a> Entity<'a> {
         let EntityAttrs { entity, entity_attr, key, indexes, summary, summarized_in, copied_into, .. } =
             attrs;
         let case = entity.rename_all.get().copied();
-        let fields = Field::read_all(cx, fields, case, true);
+        let mut fields = Field::read_all(cx, fields, case, true);
         let words = [
             entity.table.word(),
             entity.keep.word(),
@@ -104,6 +106,14 @@ impl<'a> Entity<'a> {
         };
         let indexes: Vec<_> =
             indexes.into_iter().filter_map(|words| Index::new(cx, words, &input.ident, &fields)).collect();
+        let of_indexes = indexes.iter().flat_map(|index| index.partition.iter().chain([&index.row]));
+        for part in [&key.partition, &key.row].into_iter().chain(of_indexes).flat_map(Template::fields) {
+            if let Some(field) =
+                fields.get_mut(part.field).filter(|_| !part.each && part.format != Format::Blind)
+            {
+                field.stands = Stands::InAKey;
+            }
+        }
         let text = |literal: Option<syn::LitStr>| match literal {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
             // A text that no rule objects to: the error about its absence has been told.

@@ -11,6 +11,15 @@ use crate::attr::{DefaultWord, FieldAttrs, KeyScope, TokenScope};
 use crate::case::Case;
 use crate::ctxt::Ctxt;
 
+/// Where the value of a field stands as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stands {
+    /// In rows, as a property.
+    InRows,
+    /// In a key of the entity or of an index, too.
+    InAKey,
+}
+
 /// A field.
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the declaration")]
 pub(crate) struct Field<'a> {
@@ -37,6 +46,8 @@ pub(crate) struct Field<'a> {
     pub(crate) is_new: bool,
     /// `plain`: rows may hold it as it is, though its type hides it from `Debug`.
     pub(crate) plain: bool,
+    /// Where its value stands as it is.
+    pub(crate) stands: Stands,
     /// `encrypt`, and where: the property holds the value sealed.
     pub(crate) encrypted: Option<Encrypted>,
     /// `width` of a series: how many digits the number of a slot has at least, and where that is said.
@@ -134,6 +145,7 @@ impl<'a> Field<'a> {
             is_new: attrs.property.new.get().is_some(),
             property,
             plain: attrs.property.plain.get().is_some(),
+            stands: Stands::InRows,
             encrypted: encrypted(cx, &attrs),
             width: attrs.series.as_ref().and_then(|(_, words)| words.width.get().cloned()),
             is_number: attrs.number.is_some(),
@@ -380,6 +392,7 @@ impl<'a> Field<'a> {
             begins: None,
             part: 0,
             plain: false,
+            stands: Stands::InRows,
         }
     }
 }

@@ -27,7 +27,7 @@ use syn::{Data, DeriveInput, Fields, Generics, Token};
 pub(crate) use copied::{CopyOf, HeldCopy};
 pub(crate) use entity::Entity;
 pub(crate) use entity_set::EntitySet;
-pub(crate) use field::{Encrypted, Field, Storage, in_option};
+pub(crate) use field::{Encrypted, Field, Stands, Storage, in_option};
 pub(crate) use index::{Copies, Index};
 pub(crate) use key_part::{KeyPart, KeyPartShape, KeyVariant};
 pub(crate) use krate::Krate;

@@ -295,7 +295,8 @@ fn a_step_that_loses_keeps_what_it_had() {
     INSIDE.set(Some(Box::new(move |id| {
         // When the last of the step is planned, and later each time that it comes first.
         let is_it = id == 99 && of_hook.load(Ordering::Relaxed) == 0 || id == 80;
-        if is_it && of_hook.load(Ordering::Relaxed) < 12 && (id == 99 || of_hook.load(Ordering::Relaxed) > 0) {
+        if is_it && of_hook.load(Ordering::Relaxed) < 12 && (id == 99 || of_hook.load(Ordering::Relaxed) > 0)
+        {
             of_hook.fetch_add(1, Ordering::Relaxed);
             other.update(Plain::key("p", 80), |plain| plain.v += 1_000).unwrap();
         }
@@ -336,7 +337,8 @@ fn beside(store: &Store, write: impl Fn(&Table<Plain>, u32) + Sync, work: impl F
 /// Writers append in the midst of the table, or change one row, as fast as they can: jobs come past them.
 #[test]
 fn jobs_come_past_those_who_write_where_they_are() {
-    let changes = |table: &Table<Plain>, _: u32| drop(table.update(Plain::key("p", 7), |p| p.v += 1).unwrap());
+    let changes =
+        |table: &Table<Plain>, _: u32| drop(table.update(Plain::key("p", 7), |p| p.v += 1).unwrap());
     let appends = |table: &Table<Plain>, id: u32| drop(table.insert(&plain(id)).unwrap());
     let both: [&(dyn Fn(&Table<Plain>, u32) + Sync); 2] = [&changes, &appends];
     for write in both {
@@ -430,7 +432,14 @@ fn a_second_claim_is_refused_where_the_first_is_filed_and_else_stops_the_job() {
             let error = table.rebuild().unwrap().run().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::UniqueConflict, "{error}");
             let said = error.to_string();
-            for part in ["`by_v`", "`000399`", "`001001`", "`v_000399`", "change or delete one of them", "`Table::rebuild`"] {
+            for part in [
+                "`by_v`",
+                "`000399`",
+                "`001001`",
+                "`v_000399`",
+                "change or delete one of them",
+                "`Table::rebuild`",
+            ] {
                 assert!(said.contains(part), "{part}: {said}");
             }
         }

@@ -119,6 +119,37 @@ pub(crate) fn assert_listed(store: &Store, staff: &[Employee]) {
 }
 
 #[test]
+fn for_goes_through_the_entities_of_a_list() {
+    let store = Store::temporary().unwrap();
+    let staff = store.table::<Employee>().unwrap();
+    for (id, name) in [(7, "Jones"), (3, "Jones"), (5, "Cao")] {
+        staff.insert(&employee("Sales", id, name)).unwrap();
+    }
+    let jones = staff.list(Employee::by_last_name("Sales", "Jones")).unwrap();
+    // As it was when the list was read, whatever becomes of it.
+    staff.update(Employee::key("Sales", 7), |one| one.last_name = "Cao".into()).unwrap();
+    let mut ids = Vec::new();
+    for one in &jones {
+        ids.push(one.unwrap().id);
+    }
+    assert_eq!(ids, [3, 7]);
+    assert_eq!(jones.entities().map(|one| one.unwrap().id).collect::<Vec<_>>(), ids);
+    let mut owned = jones.into_iter();
+    assert_eq!(owned.next().unwrap().unwrap().id, 3);
+    assert_eq!(owned.next().unwrap().unwrap().id, 7);
+    assert!(owned.next().is_none() && owned.next().is_none());
+
+    let snapshot = store.snapshot().unwrap();
+    let at = staff.at(&snapshot);
+    let cao = at.list(Employee::by_last_name("Sales", "Cao")).unwrap();
+    assert_eq!((&cao).into_iter().map(|one| one.unwrap().id).collect::<Vec<_>>(), [5, 7]);
+    assert_eq!(cao.into_iter().count(), 2);
+    for one in staff.list(Employee::by_last_name("Sales", "Smith")).unwrap() {
+        panic!("nobody is called so: {one:?}");
+    }
+}
+
+#[test]
 fn every_change_of_an_entity_keeps_its_lists() {
     let scratch = Scratch::new();
     let store = scratch.store();

@@ -139,16 +139,6 @@ fn a_batch_is_of_one_period() {
 }
 
 #[test]
-fn a_store_transaction_takes_no_entity_of_periods() {
-    let (_dir, store) = store();
-    let login = login("ann", "2014-07-31T18:00");
-    let error = store.transaction().insert(&login).commit().unwrap_err();
-    assert_eq!((error.kind(), error.index()), (ErrorKind::Unsupported, Some(0)));
-    assert!(error.to_string().contains("`Periods::egt`"), "{error}");
-    assert!(store.tables().unwrap().is_empty());
-}
-
-#[test]
 fn many_entities_are_loaded_into_their_periods() {
     let (_dir, store) = store();
     let logins = store.periods::<Login>().unwrap();

@@ -74,7 +74,7 @@ fn what_is_there_and_what_is_not_can_be_asked_of_every_type() {
     same(&table, |e| e.real.is_some(), |s| s.real.is_some());
     same(&table, |e| e.at.is_some(), |s| s.at.is_some());
     same(&table, |e| e.guid.is_none(), |s| s.guid.is_none());
-    same(&table, |e| e.name.is_none(), |_| false);
+    same(&table, |e| e.name.is_some(), |_| true);
     same(&table, |e| e.text.is_none() & !e.flag.is_none(), |s| s.text.is_none() && s.flag.is_some());
 }
 

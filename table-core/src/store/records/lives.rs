@@ -271,7 +271,9 @@ pub(crate) fn encode_job(job: &JobRecord) -> Vec<u8> {
     }
     body.push(job.phase);
     let positions = [&job.position, &job.end];
-    body.push(positions.iter().zip([POSITION, END]).map(|(at, bit)| if at.is_some() { bit } else { 0 }).sum());
+    body.push(
+        positions.iter().zip([POSITION, END]).map(|(at, bit)| if at.is_some() { bit } else { 0 }).sum(),
+    );
     let positions = positions.into_iter().flatten();
     for part in positions.flat_map(|Position { partition, row }| [partition, row]) {
         push_text(&mut body, part);
@@ -336,7 +338,8 @@ mod tests {
             asked: "Age ge 3".into(),
             counts: vec![5, u64::MAX],
         };
-        let begun = JobRecord { position: None, end: None, asked: String::new(), counts: Vec::new(), ..job.clone() };
+        let begun =
+            JobRecord { position: None, end: None, asked: String::new(), counts: Vec::new(), ..job.clone() };
         vec![begun, JobRecord { end: None, ..job.clone() }, JobRecord { position: None, ..job.clone() }, job]
     }
 

@@ -38,6 +38,9 @@ impl<E: Entity> MemberOf<E> for E {}
 /// [`explain`](Self::explain) says which. An error says [which change](Error::index) it is about, and nothing has
 /// happened. A transaction may send and complete messages without any change of an entity, too.
 ///
+/// It is not `Send`, since its closures need not be: a thread makes the transaction that it commits, of a table that was cloned
+/// for it. Each call takes the transaction and gives it back, as `transaction = transaction.insert(&entity)` in a loop.
+///
 /// ```
 /// # use table_core::{Entity, Store};
 /// # #[derive(Entity, Clone, Debug, PartialEq)]

@@ -7,13 +7,13 @@ macro_rules! messages_and_end {
         /// Sends a message with the changes: both happen, or neither. Nobody receives it before the changes are there. The
         /// queue is of the same store.
         #[cfg(feature = "queue")]
-        pub fn send<T: serde::Serialize>(self, queue: &Queue<T>, message: &T) -> Self {
+        pub fn send<T>(self, queue: &Queue<T>, message: &T) -> Self {
             self.send_message(queue.message(message))
         }
 
         /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
         #[cfg(feature = "queue")]
-        pub fn send_message<T: serde::Serialize>(mut self, message: Message<'_, T>) -> Self {
+        pub fn send_message<T>(mut self, message: Message<'_, T>) -> Self {
             self.errands.add(message.errand());
             self
         }

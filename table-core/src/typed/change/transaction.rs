@@ -18,7 +18,7 @@ use crate::plan::{Reach, WriteExplain};
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
 use crate::schema::Schema;
-use crate::typed::entity::{Entity, PatchOf};
+use crate::typed::entity::{Entity, InOneTable, PatchOf};
 use crate::typed::read::key::Key;
 use crate::typed::series::AddsTo;
 use crate::typed::settle;
@@ -31,6 +31,27 @@ use crate::typed::settle;
 /// [10,000 rows](limits::TRANSACTION_ROWS), which must come to less than [64 MiB](limits::TRANSACTION_BYTES);
 /// [`explain`](Self::explain) says which. An error says [which change](crate::Error::index) it is about, and nothing has
 /// happened. A transaction may send and complete messages without any change of an entity, too.
+///
+/// It is built by calls, each of which takes it and gives it back, and not by a closure; in a loop:
+///
+/// ```
+/// # use table_core::{Entity, Store};
+/// # #[derive(Entity)]
+/// # #[entity(table = "Company", kind = "employee")]
+/// # #[key(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32 }
+/// # let store = Store::temporary()?;
+/// # let all = [1, 2, 3].map(|id| Employee { department: "Sales".into(), id });
+/// let mut transaction = store.transaction();
+/// for employee in &all {
+///     transaction = transaction.insert(employee);
+/// }
+/// transaction.commit()?;
+/// # assert_eq!(store.table::<Employee>()?.all().count()?, 3);
+/// # Ok::<(), table_core::Error>(())
+/// ```
+///
+/// It is not `Send`, since its closures need not be: a thread makes the transaction that it commits.
 ///
 /// Azure Table storage has no such thing: there, what spans partitions is done in steps, each of which may be the last. A
 /// store that is no better refuses it by [`Unsupported`](ErrorKind::Unsupported).
@@ -106,16 +127,6 @@ impl<'c> StoreTransaction<'c> {
         if let Some((_, number)) = known {
             return Ok(*number);
         }
-        if schema.periods().is_some() {
-            return Err(Error::new(ErrorKind::Unsupported)
-                .because(format!(
-                    "`{}` has a table for each period, and a store transaction is of entities of one table each: \
-                     `Periods::egt` changes several of one period",
-                    schema.entity
-                ))
-                .attempted("write to")
-                .table(schema.table()));
-        }
         let table = self.store.table_of(&[schema])?;
         // The entity's own comes first.
         let mut number = None;
@@ -133,22 +144,27 @@ impl<'c> StoreTransaction<'c> {
     }
 
     /// Adds an entity and its copies; there must be none of its key.
-    pub fn insert<E: Entity>(self, entity: &'c E) -> Self {
+    pub fn insert<E: InOneTable>(self, entity: &'c E) -> Self {
         self.with(Key::unused(), Change::Insert(entity))
     }
 
     /// Adds an entity, or puts it in the place of the one there.
-    pub fn put<E: Entity>(self, entity: &'c E) -> Self {
+    pub fn put<E: InOneTable>(self, entity: &'c E) -> Self {
         self.with(Key::of(entity), Change::Put(entity))
     }
 
     /// Puts an entity in the place of the one there.
-    pub fn replace<E: Entity>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
+    pub fn replace<E: InOneTable>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
         self.with(Key::of(entity), Change::Replace(entity, condition.into()))
     }
 
     /// Sets what the patch sets on the entity there.
-    pub fn merge<E: Entity>(self, key: Key<E>, patch: impl PatchOf<E>, condition: impl IntoIfMatch) -> Self
+    pub fn merge<E: InOneTable>(
+        self,
+        key: Key<E>,
+        patch: impl PatchOf<E>,
+        condition: impl IntoIfMatch,
+    ) -> Self
     where
         E::Patch: 'c,
     {
@@ -156,29 +172,29 @@ impl<'c> StoreTransaction<'c> {
     }
 
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
-    pub fn update<E: Entity>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+    pub fn update<E: InOneTable>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
         self.with(key, Change::Update(Box::new(change)))
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
     /// are made again if somebody else was quicker with it.
-    pub fn add<E: Entity>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
+    pub fn add<E: InOneTable>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
         self.with(key, Change::Add(Box::new(add.into())))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times. To another partition an entity comes
     /// by a [`delete`](Self::delete) and an [`insert`](Self::insert).
-    pub fn move_to<E: Entity>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
+    pub fn move_to<E: InOneTable>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
         self.with(key, Change::Move(Box::new(change)))
     }
 
     /// Removes the entity there with its copies.
-    pub fn delete<E: Entity>(self, key: Key<E>) -> Self {
+    pub fn delete<E: InOneTable>(self, key: Key<E>) -> Self {
         self.delete_if(key, IfMatch::Any)
     }
 
     /// Removes the entity there with its copies, if it is of the version demanded.
-    pub fn delete_if<E: Entity>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
+    pub fn delete_if<E: InOneTable>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
         self.with(key, Change::Delete(condition.into()))
     }
 

@@ -125,8 +125,7 @@ impl<E: Entity> Reencrypt<E> {
             let Some(last) = last else { return Ok(passed) };
             let looked = rows + passed.map_or(0, |(_, looked)| looked);
             let handed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
-            let is_enough =
-                handed >= size.rows || looked >= size.looks() || begun.elapsed() >= size.time();
+            let is_enough = handed >= size.rows || looked >= size.looks() || begun.elapsed() >= size.time();
             passed = Some((last, looked));
             if is_enough {
                 return Ok(passed);

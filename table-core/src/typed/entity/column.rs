@@ -28,6 +28,12 @@ pub(in crate::typed) mod sealed {
     impl Storage for super::Encrypted {}
     impl Storage for super::Dual {}
     impl Storage for super::Blind {}
+
+    /// Whether a property may be absent.
+    pub trait Absence {}
+
+    impl Absence for super::Always {}
+    impl Absence for super::Maybe {}
 }
 
 #[diagnostic::on_unimplemented(
@@ -125,12 +131,14 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
-/// `K` says whether it can be: an encrypted property can't, but for equality if it has `#[encrypt(blind)]`.
-pub struct Column<T, K = Plain> {
+/// `K` says whether it can be: an encrypted property can't, but for equality if it has `#[encrypt(blind)]`. `A` says whether a
+/// row may lack the property.
+pub struct Column<T, K = Plain, A = Always> {
     name: &'static str,
     /// The slot that it was to be, of a series that has none of this number.
     no_slot: Option<(&'static Series, usize)>,
-    value: PhantomData<fn() -> (T, K)>,
+    value: PhantomData<fn() -> T>,
+    how: PhantomData<fn() -> (K, A)>,
 }
 
 /// A property that is stored as it is.
@@ -148,6 +156,28 @@ pub enum Dual {}
 /// A property that is stored sealed, and a token of it beside.
 #[derive(Debug)]
 pub enum Blind {}
+
+/// A property that every row has.
+#[derive(Debug)]
+pub enum Always {}
+
+/// A property that a row may lack: of an `Option`, or of a field with `default`.
+#[derive(Debug)]
+pub enum Maybe {}
+
+/// Whether rows may lack a property of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "every row has this property, so `is_none` would find none",
+    label = "leave this out: what is neither an `Option` nor `#[property(default)]` is never absent"
+)]
+pub trait MayLack<T>: sealed::Absence {}
+
+#[diagnostic::do_not_recommend]
+impl<T> MayLack<T> for Maybe {}
+
+/// A type by another name than `Option` may be one, which a derive does not see.
+#[diagnostic::do_not_recommend]
+impl<T> MayLack<Option<T>> for Always {}
 
 /// How a property is stored of which filters can ask whether it equals a value.
 #[diagnostic::on_unimplemented(
@@ -233,14 +263,14 @@ impl OneForm for Blind {}
 pub trait LooksInside {}
 
 #[allow(clippy::needless_pass_by_value, reason = "a comparison is written with the value itself")]
-impl<T, K> Column<T, K> {
+impl<T, K, A> Column<T, K, A> {
     #[doc(hidden)]
     pub const fn new(name: &'static str) -> Self {
-        Self { name, no_slot: None, value: PhantomData }
+        Self { name, no_slot: None, value: PhantomData, how: PhantomData }
     }
 
     pub(in crate::typed) const fn of_no_slot(series: &'static Series, slot: usize) -> Self {
-        Self { name: series.stem, no_slot: Some((series, slot)), value: PhantomData }
+        Self { name: series.stem, no_slot: Some((series, slot)), value: PhantomData, how: PhantomData }
     }
 
     /// A filter of the column.
@@ -320,15 +350,15 @@ impl<T, K> Column<T, K> {
     }
 }
 
-impl<T, K> Clone for Column<T, K> {
+impl<T, K, A> Clone for Column<T, K, A> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, K> Copy for Column<T, K> {}
+impl<T, K, A> Copy for Column<T, K, A> {}
 
-impl Column<bool> {
+impl<A> Column<bool, Plain, A> {
     /// True. The column says so by itself, too:
     ///
     /// ```
@@ -354,7 +384,7 @@ impl Column<bool> {
     }
 }
 
-impl<T, K> fmt::Debug for Column<T, K> {
+impl<T, K, A> fmt::Debug for Column<T, K, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Column").field(&self.name).finish()
     }

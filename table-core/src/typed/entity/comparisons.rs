@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::{BitAnd, BitOr, Not, RangeInclusive};
 
-use super::column::{Column, ColumnArg, Comparable, Equatable, OneForm};
+use super::column::{Column, ColumnArg, Comparable, Equatable, MayLack, OneForm, Plain};
 use crate::model::{EdmType, Ticks, Value};
 use crate::query::{Filter, declared, prop};
 use crate::schema::Property;
@@ -30,13 +30,13 @@ impl Condition for Filter {
 }
 
 #[diagnostic::do_not_recommend]
-impl Condition for Column<bool> {
+impl<A> Condition for Column<bool, Plain, A> {
     fn into_filter(self) -> Filter {
         self.is_true()
     }
 }
 
-impl Not for Column<bool> {
+impl<A> Not for Column<bool, Plain, A> {
     type Output = Filter;
 
     fn not(self) -> Filter {
@@ -45,7 +45,7 @@ impl Not for Column<bool> {
 }
 
 /// With a filter, or with another column of a `bool`.
-impl<C: Condition> BitAnd<C> for Column<bool> {
+impl<C: Condition, A> BitAnd<C> for Column<bool, Plain, A> {
     type Output = Filter;
 
     fn bitand(self, other: C) -> Filter {
@@ -53,7 +53,7 @@ impl<C: Condition> BitAnd<C> for Column<bool> {
     }
 }
 
-impl<C: Condition> BitOr<C> for Column<bool> {
+impl<C: Condition, A> BitOr<C> for Column<bool, Plain, A> {
     type Output = Filter;
 
     fn bitor(self, other: C) -> Filter {
@@ -61,18 +61,18 @@ impl<C: Condition> BitOr<C> for Column<bool> {
     }
 }
 
-impl BitAnd<Column<bool>> for Filter {
+impl<A> BitAnd<Column<bool, Plain, A>> for Filter {
     type Output = Self;
 
-    fn bitand(self, other: Column<bool>) -> Self {
+    fn bitand(self, other: Column<bool, Plain, A>) -> Self {
         self & other.is_true()
     }
 }
 
-impl BitOr<Column<bool>> for Filter {
+impl<A> BitOr<Column<bool, Plain, A>> for Filter {
     type Output = Self;
 
-    fn bitor(self, other: Column<bool>) -> Self {
+    fn bitor(self, other: Column<bool, Plain, A>) -> Self {
         self | other.is_true()
     }
 }
@@ -82,7 +82,7 @@ mod sealed {
     pub trait Condition {}
 
     impl Condition for crate::query::Filter {}
-    impl Condition for super::Column<bool> {}
+    impl<A> Condition for super::Column<bool, super::Plain, A> {}
 
     /// What `==` could compare a column with: nothing, so that the compiler says what to write instead.
     #[diagnostic::on_unimplemented(
@@ -99,19 +99,19 @@ mod sealed {
     pub trait OrderedOperand: Operand {}
 }
 
-impl<T, K, V: sealed::Operand> PartialEq<V> for Column<T, K> {
+impl<T, K, A, V: sealed::Operand> PartialEq<V> for Column<T, K, A> {
     fn eq(&self, _: &V) -> bool {
         false
     }
 }
 
-impl<T, K, V: sealed::OrderedOperand> PartialOrd<V> for Column<T, K> {
+impl<T, K, A, V: sealed::OrderedOperand> PartialOrd<V> for Column<T, K, A> {
     fn partial_cmp(&self, _: &V) -> Option<Ordering> {
         None
     }
 }
 
-impl<T: Property, K: OneForm + Comparable> Column<T, K> {
+impl<T: Property, K: OneForm + Comparable, A> Column<T, K, A> {
     /// There: the row has the property.
     ///
     /// A filter's text has no `null`, as the service's has none; what is there equals a value or differs from it.
@@ -120,13 +120,17 @@ impl<T: Property, K: OneForm + Comparable> Column<T, K> {
         self.filter(|name| declared(name).eq(value.clone()) | declared(name).ne(value))
     }
 
-    /// Not there: the row lacks the property, as that of an `Option` that is `None` does.
-    pub fn is_none(&self) -> Filter {
+    /// Not there: the row lacks the property, as that of an `Option` that is `None` does. For fields that may be absent, an
+    /// `Option` or one with `#[property(default)]`; of any other it does not compile.
+    pub fn is_none(&self) -> Filter
+    where
+        A: MayLack<T>,
+    {
         !self.is_some()
     }
 }
 
-impl<T, K: OneForm + Comparable> Column<T, K> {
+impl<T, K: OneForm + Comparable, A> Column<T, K, A> {
     /// From the range's start to its end, both included: `e.age.between(40..=49)`.
     pub fn between<V: ColumnArg<T>>(&self, range: RangeInclusive<V>) -> Filter {
         let (from, to) = range.into_inner();
@@ -134,7 +138,7 @@ impl<T, K: OneForm + Comparable> Column<T, K> {
     }
 }
 
-impl<T, K: OneForm + Equatable> Column<T, K> {
+impl<T, K: OneForm + Equatable, A> Column<T, K, A> {
     /// Equal to one of the values: `e.state.is_in(["open", "held"])`. Of none if there are none.
     pub fn is_in<V: ColumnArg<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter {
         let equal = values.into_iter().map(|value| self.eq(value));
@@ -143,14 +147,14 @@ impl<T, K: OneForm + Equatable> Column<T, K> {
     }
 }
 
-impl<K: OneForm + Comparable> Column<String, K> {
+impl<K: OneForm + Comparable, A> Column<String, K, A> {
     /// Text that starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
         self.filter(|name| starting(name, prefix))
     }
 }
 
-impl<K: OneForm + Comparable> Column<Box<str>, K> {
+impl<K: OneForm + Comparable, A> Column<Box<str>, K, A> {
     /// Text that starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
         self.filter(|name| starting(name, prefix))

@@ -138,7 +138,8 @@ pub trait HasSeries {}
     message = "`{Self}` is not an entity of one table",
     label = "there is no one table of this type",
     note = "a struct becomes an entity by `#[derive(Entity)]`",
-    note = "an entity with a table for each period, `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`, has them by `store.periods::<{Self}>()`"
+    note = "an entity with a table for each period, `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`, has them by `store.periods::<{Self}>()`",
+    note = "what changes together in one period does so by `Periods::egt`"
 )]
 pub trait InOneTable: Entity {}
 

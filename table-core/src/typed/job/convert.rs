@@ -340,8 +340,7 @@ impl<E: Entity> Work for Convert<E> {
         for (partition, keys) in &found.copies {
             remove(partition, keys, epoch, loader)?;
         }
-        let to =
-            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
+        let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
         Ok(Made::Rows(Some(to), Some(epoch)))
     }
 

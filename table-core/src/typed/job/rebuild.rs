@@ -10,8 +10,8 @@ use crate::handle::table::DynamicTable;
 use crate::model::Ticks;
 use crate::plan::Epoch;
 use crate::schema::{Blocked, IndexEvent, IndexState, KindState, Lives};
-use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::driver::Together;
+use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
@@ -155,7 +155,8 @@ impl<E: Entity> Rebuild<E> {
         if last.is_none() {
             return Ok(None);
         }
-        let (snapshot, standing) = (table.snapshot()?, driver::standing(Together::alone(table), schema, false)?);
+        let (snapshot, standing) =
+            (table.snapshot()?, driver::standing(Together::alone(table), schema, false)?);
         let (mut changed, mut before) = (0, None);
         for Found { partition, row, looked, is_new } in found {
             let of_index = (standing, self.index);
@@ -163,7 +164,9 @@ impl<E: Entity> Rebuild<E> {
                 before = Some((partition, row, looked));
                 continue;
             }
-            if changed >= size.rows && let Some((partition, row, looked)) = before {
+            if changed >= size.rows
+                && let Some((partition, row, looked)) = before
+            {
                 (last, rows) = (Some(Position { partition, row }), looked);
                 break;
             }
@@ -183,8 +186,7 @@ impl<E: Entity> Rebuild<E> {
                 return Ok(Some(Made::Moved));
             }
         }
-        let to =
-            JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
+        let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
         Ok(Some(Made::Rows(Some(to), Some(Self::epoch(lives)))))
     }
 }

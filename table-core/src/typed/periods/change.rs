@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use super::Periods;
-use super::times::ticks;
+use super::times::{Time, ticks};
 use crate::error::{ErrorKind, Result};
 use crate::handle::bulk::{BulkFailure, BulkReport};
 use crate::handle::table::DynamicTable;
@@ -15,7 +15,7 @@ use crate::typed::change::subject::Entities;
 use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{InPeriods, PatchOf};
-use crate::typed::read::key::{Key, Partition};
+use crate::typed::read::key::{Key, KeyOf, Partition};
 use crate::typed::series::AddsTo;
 use crate::typed::table::Table;
 
@@ -46,25 +46,26 @@ impl<E: InPeriods> Periods<E> {
     /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
     pub fn merge(
         &self,
-        key: Key<E>,
+        key: impl KeyOf<E>,
         patch: impl PatchOf<E>,
         condition: impl IntoIfMatch,
     ) -> Result<Stored<E>> {
-        self.changed(key, Change::Merge(patch.into(), condition.into()))
+        self.changed(key.into(), Change::Merge(patch.into(), condition.into()))
     }
 
     /// Reads the entity, changes it and writes it back, as [`Table::update`](crate::Table::update) does.
-    pub fn update(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key, Change::Update(Box::new(change)))
+    pub fn update(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key.into(), Change::Update(Box::new(change)))
     }
 
     /// Changes the entity as [`update`](Self::update) does, unless the closure fails: then nothing is written, and what it
     /// returned comes back.
     pub fn try_update<X: Refusal>(
         &self,
-        key: Key<E>,
+        key: impl KeyOf<E>,
         change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
+        let key = key.into();
         let start = self.start_of(&key)?;
         alone::update_unless_refused(self.known.tables.source, key, change, &mut |attempt| {
             self.writing(start, false, |table| driver::commit(Together::alone(table), &mut [&mut *attempt]))
@@ -77,7 +78,8 @@ impl<E: InPeriods> Periods<E> {
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does; fails if there is none.
-    pub fn add(&self, key: Key<E>, add: impl AddsTo<E>) -> Result<ETag> {
+    pub fn add(&self, key: impl KeyOf<E>, add: impl AddsTo<E>) -> Result<ETag> {
+        let key = key.into();
         let (start, additions) = (self.start_of(&key)?, add.into());
         let in_place = |table: &DynamicTable| Table::<E>::new(table.clone()).add_in_place(&key, &additions);
         match self.writing(start, false, in_place)? {
@@ -88,18 +90,18 @@ impl<E: InPeriods> Periods<E> {
 
     /// Changes the entity as [`update`](Self::update) does, its row key too, but not its period: the entity and its copies
     /// move within the partition. To another period it comes by a delete and an insert.
-    pub fn move_to(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key, Change::Move(Box::new(change)))
+    pub fn move_to(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key.into(), Change::Move(Box::new(change)))
     }
 
     /// Removes the entity of this key with all its copies; fails if there is none. The period's table stays.
-    pub fn delete(&self, key: Key<E>) -> Result<()> {
+    pub fn delete(&self, key: impl KeyOf<E>) -> Result<()> {
         self.delete_if(key, IfMatch::Any)
     }
 
     /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
-    pub fn delete_if(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
-        let change = Change::Delete(condition.into());
+    pub fn delete_if(&self, key: impl KeyOf<E>, condition: impl IntoIfMatch) -> Result<()> {
+        let (key, change) = (key.into(), Change::Delete(condition.into()));
         self.commit(self.start_of(&key)?, (key, change)).map(|_| ())
     }
 
@@ -167,7 +169,7 @@ impl<E: InPeriods> Periods<E> {
 
     /// Changes of several entities of one period and partition, to be made together or not at all: those of the period that
     /// this time lies in. Its table is made if there is none.
-    pub fn egt<'c>(&self, at: impl TryInto<Ticks>, partition: Partition<E>) -> Egt<'c, E> {
+    pub fn egt<'c>(&self, at: impl Time, partition: Partition<E>) -> Egt<'c, E> {
         let start = ticks(at).map(|time| self.known.start(time));
         let start = start.map_err(|error| error.attempted("write to").table(self.known.tables.source));
         let (known, to_forget) = (self.known.clone(), self.known.clone());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Periods;
-use super::times::ticks;
+use super::times::{Time, ticks};
 use crate::error::Result;
 use crate::model::Ticks;
 use crate::typed::entity::InPeriods;
@@ -47,7 +47,7 @@ impl<E: InPeriods> Periods<E> {
     ///
     /// It has all that a [`Table`] has: queries, checks, jobs. An entity of another period is refused by
     /// [`DifferentPartitions`](crate::ErrorKind::DifferentPartitions).
-    pub fn table_of(&self, at: impl TryInto<Ticks>) -> Result<Option<Table<E>>> {
+    pub fn table_of(&self, at: impl Time) -> Result<Option<Table<E>>> {
         let start = self
             .known
             .start(ticks(at).map_err(|error| error.attempted("open").table(self.known.tables.source))?);
@@ -62,7 +62,7 @@ impl<E: InPeriods> Periods<E> {
     ///
     /// From then on no entity of that time is taken: [`PeriodDropped`](crate::ErrorKind::PeriodDropped). Nothing takes that
     /// back.
-    pub fn drop_before(&self, time: impl TryInto<Ticks>) -> Result<DroppedPeriods> {
+    pub fn drop_before(&self, time: impl Time) -> Result<DroppedPeriods> {
         let drop = || {
             let floor = self.known.start(ticks(time)?);
             let backend = self.known.store.backend().clone();
@@ -97,7 +97,7 @@ impl<E: InPeriods> Periods<E> {
     /// assert_eq!((dropped.tables, dropped.floor), (1, at("2014-05-02")));
     /// # Ok::<(), table_core::Error>(())
     /// ```
-    pub fn expire(&self, now: impl TryInto<Ticks>) -> Result<DroppedPeriods> {
+    pub fn expire(&self, now: impl Time) -> Result<DroppedPeriods> {
         let now =
             ticks(now).map_err(|error| error.attempted("drop periods of").table(self.known.tables.source))?;
         let oldest = self.known.tables.keep.and_then(|seconds| now.checked_sub(Duration::from_secs(seconds)));

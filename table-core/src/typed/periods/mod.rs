@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub use self::list::{DroppedPeriods, PeriodInfo};
 pub use self::span::{InSpan, InSpanAt, PeriodsAt, Spanned};
+pub use self::times::{Time, Times};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{PeriodsSeen, TableExec};

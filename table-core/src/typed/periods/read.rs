@@ -4,7 +4,7 @@ use super::Periods;
 use crate::error::Result;
 use crate::typed::entity::InPeriods;
 use crate::typed::query::HoldsAll;
-use crate::typed::read::key::{Key, Lookup};
+use crate::typed::read::key::{Key, KeyOf, Lookup};
 use crate::typed::read::projection::Projected;
 use crate::typed::read::view::View;
 
@@ -30,7 +30,12 @@ impl<E: InPeriods> Periods<E> {
     }
 
     /// What `read` makes of the entity in place.
-    pub fn view<T>(&self, key: Key<E>, mut read: impl FnMut(View<'_, E>) -> Result<T>) -> Result<Option<T>> {
+    pub fn view<T>(
+        &self,
+        key: impl KeyOf<E>,
+        mut read: impl FnMut(View<'_, E>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let key = key.into();
         let start = self.start_of(&key)?;
         let (partition, row) = key.as_strs()?;
         self.reading(start, |table| table.view(Key::verbatim(partition, row), &mut read))

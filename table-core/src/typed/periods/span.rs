@@ -5,7 +5,7 @@ use std::ops::{Deref, RangeBounds};
 use std::sync::Arc;
 
 use super::template::Template;
-use super::times::span;
+use super::times::{Time, Times, span};
 use super::{Known, Periods};
 use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
@@ -77,7 +77,7 @@ impl Known {
         InSpan { table: self.template(), spread: Spread::new(self.clone(), span) }
     }
 
-    fn during<T: TryInto<Ticks> + Copy>(self: &Arc<Self>, range: &impl RangeBounds<T>) -> Result<InSpan> {
+    fn during<T: Time + Copy>(self: &Arc<Self>, range: &impl RangeBounds<T>) -> Result<InSpan> {
         let span = span(range).map_err(|error: Error| error.attempted("query").table(self.tables.source))?;
         Ok(self.in_span(span))
     }
@@ -105,7 +105,7 @@ impl<E: InPeriods> Periods<E> {
     /// assert_eq!(days, ["2014-07-30T09:00:00Z", "2014-07-31T08:00:00Z"]);
     /// # Ok::<(), table_core::Error>(())
     /// ```
-    pub fn during<T: TryInto<Ticks> + Copy>(&self, times: impl RangeBounds<T>) -> Result<Spanned<E, InSpan>> {
+    pub fn during<T: Time + Copy>(&self, times: impl Times<T>) -> Result<Spanned<E, InSpan>> {
         self.known.during(&times).map(Spanned::new)
     }
 
@@ -137,10 +137,7 @@ impl<'s, E: InPeriods> PeriodsAt<'s, E> {
     }
 
     /// The entities of these times, as [`Periods::during`] gives them.
-    pub fn during<T: TryInto<Ticks> + Copy>(
-        &self,
-        times: impl RangeBounds<T>,
-    ) -> Result<Spanned<E, InSpanAt<'s>>> {
+    pub fn during<T: Time + Copy>(&self, times: impl Times<T>) -> Result<Spanned<E, InSpanAt<'s>>> {
         let of = self.periods.known.during(&times)?;
         Ok(Spanned::new(InSpanAt { of, snapshot: self.snapshot }))
     }

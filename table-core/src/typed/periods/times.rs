@@ -9,8 +9,28 @@ use crate::typed::entity::InPeriods;
 use crate::typed::entity::path::Path;
 use crate::typed::read::key::Lookup;
 
+/// What can be given for a time: [`Ticks`], or what becomes ticks.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no time",
+    label = "give `Ticks`: a text is read by `text.parse::<Ticks>()?`"
+)]
+pub trait Time: TryInto<Ticks> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: TryInto<Ticks>> Time for T {}
+
+/// What can be given for times: a range of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no range of times",
+    label = "give a range: `from..until`, `from..`, `..`; for one day, from its first moment until that of the next"
+)]
+pub trait Times<T>: RangeBounds<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T, R: RangeBounds<T>> Times<T> for R {}
+
 /// A time that was given, to the tick.
-pub(super) fn ticks(time: impl TryInto<Ticks>) -> Result<Ticks> {
+pub(super) fn ticks(time: impl Time) -> Result<Ticks> {
     time.try_into().map_err(|_| {
         Error::new(ErrorKind::ValueOutOfRange).because("the time is outside the years 1 to 9999")
     })
@@ -20,7 +40,7 @@ pub(super) fn ticks(time: impl TryInto<Ticks>) -> Result<Ticks> {
 pub(super) type Span = (Ticks, Option<Ticks>);
 
 /// The span of a range of times. Times are floored to the tick, as those of entities are that are written.
-pub(super) fn span<T: TryInto<Ticks> + Copy>(range: &impl RangeBounds<T>) -> Result<Span> {
+pub(super) fn span<T: Time + Copy>(range: &impl RangeBounds<T>) -> Result<Span> {
     let after = |time: Ticks| Ticks::new(time.get() + 1);
     let first = match range.start_bound() {
         Bound::Unbounded => Ticks::MIN,

@@ -50,6 +50,11 @@ pub trait HasField<Named> {}
 impl<P: Holds<Named::Number>, Named: FieldNamed> HasField<Named> for RowsOf<P> {}
 
 /// A projection whose fields rows of the path hold, each of them.
+#[diagnostic::on_unimplemented(
+    message = "rows of this path may lack a field of a projection that is any",
+    label = "give the type parameter the bound `table_core::typed::Fits<{P}>`, in the place of `Projection`",
+    note = "`Fits<OwnRows<..>>` is for an entity's own rows; the path of an index has its name by `#[entity(types)]`"
+)]
 pub trait HeldBy<P> {}
 
 /// The same, said of the path.

@@ -61,33 +61,39 @@ impl<'s, E: Entity> TableAt<'s, E> {
     /// assert_eq!(floors, [(1, Some(3)), (2, None), (3, Some(3)), (4, None)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn join<R, Rows, L, Named>(&self, rows: Rows, key: Named) -> Joined<'s, E, Rows::IntoIter, L, Named>
+    pub fn join<R, Rows, L, Named>(
+        &self,
+        rows: Rows,
+        key: Named,
+    ) -> Joined<'s, Rows::IntoIter, L, Named, L::Output>
     where
         Rows: IntoIterator<Item = Result<R>>,
         L: Lookup<E> + Eq + Hash,
         Named: FnMut(&R) -> Option<L>,
     {
-        Joined { table: self.table.clone(), rows: rows.into_iter(), key, found: HashMap::new() }
+        let find =
+            |table: &TableIn<'s>, key: &L| super::get::<E, L>(table.snapshot(), Origin::table(table), key);
+        Joined { find, table: self.table.clone(), rows: rows.into_iter(), key, found: HashMap::new() }
     }
 }
 
 /// What a [join](TableAt::join) gives: each row with the entity that it names.
 #[must_use = "an iterator does nothing until it is used"]
-pub struct Joined<'s, E: Entity, Rows, L: Lookup<E>, Named> {
+pub struct Joined<'s, Rows, L, Named, Found> {
+    find: fn(&TableIn<'s>, &L) -> Result<Option<Found>>,
     table: TableIn<'s>,
     rows: Rows,
     key: Named,
-    found: HashMap<L, Option<Arc<L::Output>>>,
+    found: HashMap<L, Option<Arc<Found>>>,
 }
 
-impl<E, Rows, R, L, Named> Iterator for Joined<'_, E, Rows, L, Named>
+impl<Rows, R, L, Named, Found> Iterator for Joined<'_, Rows, L, Named, Found>
 where
-    E: Entity,
     Rows: Iterator<Item = Result<R>>,
-    L: Lookup<E> + Eq + Hash,
+    L: Eq + Hash,
     Named: FnMut(&R) -> Option<L>,
 {
-    type Item = Result<(R, Option<Arc<L::Output>>)>;
+    type Item = Result<(R, Option<Arc<Found>>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let row = match self.rows.next()? {
@@ -97,18 +103,16 @@ where
         let Some(key) = (self.key)(&row) else { return Some(Ok((row, None))) };
         let found = match self.found.entry(key) {
             Entry::Occupied(entry) => entry.get().clone(),
-            Entry::Vacant(entry) => {
-                match super::get::<E, L>(self.table.snapshot(), self.table.table(), entry.key()) {
-                    Ok(found) => entry.insert(found.map(Arc::new)).clone(),
-                    Err(error) => return Some(Err(error)),
-                }
-            }
+            Entry::Vacant(entry) => match (self.find)(&self.table, entry.key()) {
+                Ok(found) => entry.insert(found.map(Arc::new)).clone(),
+                Err(error) => return Some(Err(error)),
+            },
         };
         Some(Ok((row, found)))
     }
 }
 
-impl<E: Entity, Rows, L: Lookup<E>, Named> fmt::Debug for Joined<'_, E, Rows, L, Named> {
+impl<Rows, L, Named, Found> fmt::Debug for Joined<'_, Rows, L, Named, Found> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Joined").field("table", &self.table).field("found", &self.found.len()).finish()
     }

@@ -5,7 +5,7 @@ mod as_list;
 mod identity;
 mod reference;
 
-pub use reference::{Ref, RefArg, RefColumn};
+pub use reference::{HoldsEntity, Ref, RefArg, RefColumn, RefTarget};
 
 use std::marker::PhantomData;
 
@@ -206,7 +206,7 @@ impl<E: Entity> Key<E> {
 
     #[doc(hidden)]
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+    pub fn of_parts(parts: &[KeyResult<'_>]) -> Self {
         Self { keys: print(E::SCHEMA, E::SCHEMA.place(), parts), entity: PhantomData }
     }
 
@@ -240,6 +240,17 @@ impl<E> Key<E> {
     }
 }
 
+/// What says which entity is meant to whoever changes it: its [`Key`], or a [`Ref`] to it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the key of the entity `{E}` itself",
+    label = "write `{E}::key(..)`, or give a `Ref<{E}>`",
+    note = "by the key of an index a copy is read: `Key::of(&copy)` is the key of its entity, and `row.key()` where rows of the index hold some of the fields"
+)]
+pub trait KeyOf<E>: Into<Key<E>> {}
+
+#[diagnostic::do_not_recommend]
+impl<E, K: Into<Key<E>>> KeyOf<E> for K {}
+
 /// A partition of an entity's table.
 ///
 /// Made by the entity's own `partition` function from the fields that stand in its partition key.
@@ -250,7 +261,7 @@ pub struct Partition<E> {
 
 impl<E: Entity> Partition<E> {
     #[doc(hidden)]
-    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+    pub fn of_parts(parts: &[KeyResult<'_>]) -> Self {
         let place = Place { row: Template::NOTHING, ..*E::SCHEMA.place() };
         let key = print(E::SCHEMA, &place, parts).map(KeyPair::into_partition);
         Self { key, entity: PhantomData }
@@ -321,7 +332,7 @@ fn key_pair(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
 impl<P: Path> IndexKey<P> {
     #[doc(hidden)]
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn new(parts: &[KeyResult<'_>]) -> Self {
+    pub fn of_parts(parts: &[KeyResult<'_>]) -> Self {
         Self { keys: Keys::new(P::KEYS, parts), path: PhantomData }
     }
 }
@@ -376,6 +387,7 @@ mod sealed {
 
     impl<E> Sealed for super::Key<E> {}
     impl<P> Sealed for super::IndexKey<P> {}
+    impl<E> Sealed for crate::typed::read::list::ListKey<E> {}
 }
 
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]

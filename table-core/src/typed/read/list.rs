@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
 use super::TableAt;
@@ -31,7 +32,7 @@ pub struct ListKey<E> {
 
 impl<E: Entity> ListKey<E> {
     #[doc(hidden)]
-    pub fn new(index: usize, parts: &[KeyResult<'_>]) -> Self {
+    pub fn of_parts(index: usize, parts: &[KeyResult<'_>]) -> Self {
         let keys = match E::SCHEMA.indexes.get(index) {
             Some(list) => print(E::SCHEMA, &list.place, parts),
             None => Ok(KeyPair::default()),
@@ -84,6 +85,9 @@ impl<E: Entity> Table<E> {
     /// assert_eq!(jones.len(), 2);
     /// let ids: Vec<u32> = jones.entities().map(|e| Ok(e?.id)).collect::<table_core::Result<_>>()?;
     /// assert_eq!(ids, [3, 7]);
+    /// for jones in &jones {
+    ///     assert_eq!(jones?.last_name, "Jones"); // read when the loop comes to it
+    /// }
     /// assert!(staff.list(Employee::by_last_name("Sales", "Smith"))?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -157,8 +161,9 @@ impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
     /// The entities, in the order of their ids, of the same snapshot: a point read for each. One that is not there, or does not
     /// belong on the list, is an error, since the list is damaged then; those after it come all the same. Of a list that is
     /// `eventual` it is left out: the list follows.
-    pub fn entities(&self) -> impl Iterator<Item = Result<Stored<E>>> + use<'_, E, Hold> {
-        self.keys().filter_map(|key| self.entity(&key).transpose())
+    /// `for` takes the list itself, too.
+    pub fn entities(&self) -> ListedEntities<E, Hold, &Self> {
+        self.into_iter()
     }
 
     fn entity(&self, key: &Key<E>) -> Result<Option<Stored<E>>> {
@@ -190,6 +195,62 @@ impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
     pub fn explain(&self) -> Result<Explain> {
         let (partition, row) = &self.list;
         Ok(Query::new().partition(partition.as_str()).row(row.as_str()).explain()?.looking_up())
+    }
+}
+
+/// The entities on a list, in the order of their ids: what `for` over a [`Listed`], or a reference to one, goes through.
+#[must_use = "an iterator does nothing until it is used"]
+pub struct ListedEntities<E, Hold = Snapshot, List = Listed<E, Hold>> {
+    list: List,
+    next: usize,
+    of: PhantomData<fn() -> Listed<E, Hold>>,
+}
+
+impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<Listed<E, Hold>>> Iterator
+    for ListedEntities<E, Hold, List>
+{
+    type Item = Result<Stored<E>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let list = self.list.borrow();
+        loop {
+            let (partition, row) = list.keys.get(self.next)?.as_strs();
+            self.next += 1;
+            let found = list.entity(&Key::verbatim(partition, row)).transpose();
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+}
+
+impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<Listed<E, Hold>>> FusedIterator
+    for ListedEntities<E, Hold, List>
+{
+}
+
+impl<E, Hold, List: fmt::Debug> fmt::Debug for ListedEntities<E, Hold, List> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListedEntities").field("list", &self.list).field("next", &self.next).finish()
+    }
+}
+
+impl<E: Entity, Hold: Borrow<Snapshot>> IntoIterator for Listed<E, Hold> {
+    type Item = Result<Stored<E>>;
+    type IntoIter = ListedEntities<E, Hold>;
+
+    fn into_iter(self) -> ListedEntities<E, Hold> {
+        ListedEntities { list: self, next: 0, of: PhantomData }
+    }
+}
+
+#[allow(clippy::into_iter_without_iter, reason = "it is called `entities`")]
+impl<'l, E: Entity, Hold: Borrow<Snapshot>> IntoIterator for &'l Listed<E, Hold> {
+    type Item = Result<Stored<E>>;
+    type IntoIter = ListedEntities<E, Hold, &'l Listed<E, Hold>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        ListedEntities { list: self, next: 0, of: PhantomData }
     }
 }
 

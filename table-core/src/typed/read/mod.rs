@@ -15,7 +15,7 @@ pub(in crate::typed) mod view;
 use std::fmt;
 use std::ops::Deref;
 
-use self::key::{Key, Lookup};
+use self::key::{KeyOf, Lookup};
 use self::origin::TableIn;
 use self::projection::{Projected, Projection};
 use self::view::View;
@@ -98,7 +98,12 @@ impl<E: Entity> Table<E> {
     /// assert_eq!(is_ours, Some(true));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn view<T>(&self, key: Key<E>, read: impl FnOnce(View<'_, E>) -> Result<T>) -> Result<Option<T>> {
+    pub fn view<T>(
+        &self,
+        key: impl KeyOf<E>,
+        read: impl FnOnce(View<'_, E>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let key = key.into();
         let (partition, row) = key.as_strs()?;
         let (table, mut read) = (self.dynamic(), Some(read));
         let mut show = |view: RowView<'_>| {
@@ -210,7 +215,8 @@ impl<'s, E: Entity> TableAt<'s, E> {
     }
 
     /// The entity of this key, seen in place: fields are decoded as they are asked for.
-    pub fn view(&self, key: Key<E>) -> Result<Option<View<'s, E>>> {
+    pub fn view(&self, key: impl KeyOf<E>) -> Result<Option<View<'s, E>>> {
+        let key = key.into();
         let (partition, row) = key.as_strs()?;
         check_index::<OwnRows<E>>(self.table.snapshot(), self.dynamic())?;
         let Some(found) = self.table.snapshot().view(self.dynamic(), partition, row)? else {

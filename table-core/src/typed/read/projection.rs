@@ -18,6 +18,32 @@ use crate::typed::query::{Fits, HeldBy, OwnRows, PathQuery};
 use super::origin::Origin;
 
 /// A struct of some of an entity's fields, which queries read instead of the whole: `#[derive(Projection)]`.
+///
+/// Code that is generic over projections says of which rows they are: [`Fits<OwnRows<Employee>>`](Fits) of the entity's own, and
+/// for an index `Fits` of its path, which `#[entity(types)]` gives a name.
+///
+/// ```
+/// use table_core::typed::{Fits, OwnRows};
+/// use table_core::{Entity, Projection, Result, Table};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee { department: String, id: u32, age: i32 }
+///
+/// #[derive(Projection)]
+/// #[projection(of = Employee)]
+/// struct Age { age: i32 }
+///
+/// fn of_department<P: Fits<OwnRows<Employee>>>(staff: &Table<Employee>, department: &str) -> Result<Vec<P>> {
+///     staff.rows().department(department).select::<P>().into_iter().collect()
+/// }
+/// # let store = table_core::Store::temporary()?;
+/// # let staff = store.table::<Employee>()?;
+/// # staff.insert(&Employee { department: "Sales".into(), id: 1, age: 40 })?;
+/// assert_eq!(of_department::<Age>(&staff, "Sales")?[0].age, 40);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a projection",
     label = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to it"

@@ -13,7 +13,7 @@ use crate::sealing::SealedAt;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::{Add, Change};
 use crate::typed::entity::Entity;
-use crate::typed::read::key::Key;
+use crate::typed::read::key::{Key, KeyOf};
 use crate::typed::table::Table;
 
 /// What one addition does to the entity itself.
@@ -142,8 +142,8 @@ impl<E: Entity> Table<E> {
     /// assert_eq!(error.kind(), ErrorKind::ValueOutOfRange);
     /// # Ok::<(), table_core::Error>(())
     /// ```
-    pub fn add(&self, key: Key<E>, add: impl AddsTo<E>) -> Result<ETag> {
-        let additions = add.into();
+    pub fn add(&self, key: impl KeyOf<E>, add: impl AddsTo<E>) -> Result<ETag> {
+        let (key, additions) = (key.into(), add.into());
         match self.add_in_place(&key, &additions)? {
             Some(done) => Ok(done),
             None => self.written(key, Change::Add(Box::new(additions))),

@@ -6,7 +6,7 @@ use std::ops::{BitAnd, BitOr, Range};
 
 use crate::query::Filter;
 use crate::schema::{Field, Series, Slot};
-use crate::typed::entity::column::Column;
+use crate::typed::entity::column::{Always, Column, Plain};
 
 /// A series of an entity, of which filters compare slots: `|e| e.cpu.at(13).ge(0.9)`.
 ///
@@ -38,19 +38,19 @@ use crate::typed::entity::column::Column;
 /// assert_eq!(error.kind(), ErrorKind::InvalidFilter);
 /// # Ok::<(), table_core::Error>(())
 /// ```
-pub struct SeriesColumn<T> {
+pub struct SeriesColumn<T, A = Always> {
     slots: &'static [Field],
-    value: PhantomData<fn() -> T>,
+    value: PhantomData<fn() -> (T, A)>,
 }
 
-impl<T> SeriesColumn<T> {
+impl<T, A> SeriesColumn<T, A> {
     #[doc(hidden)]
     pub const fn new(slots: &'static [Field]) -> Self {
         Self { slots, value: PhantomData }
     }
 
     /// One slot.
-    pub fn at(&self, slot: usize) -> Column<T> {
+    pub fn at(&self, slot: usize) -> Column<T, Plain, A> {
         match self.slots.get(slot) {
             Some(field) => Column::new(field.property),
             None => Column::of_no_slot(self.series(), slot),
@@ -58,13 +58,13 @@ impl<T> SeriesColumn<T> {
     }
 
     /// Several slots, one after another.
-    pub fn range(&self, slots: Range<usize>) -> SlotColumns<T> {
+    pub fn range(&self, slots: Range<usize>) -> SlotColumns<T, A> {
         let found = self.slots.get(slots.clone());
         SlotColumns { series: self.series(), slots: found, asked: slots, value: PhantomData }
     }
 
     /// Every slot.
-    pub fn all_slots(&self) -> SlotColumns<T> {
+    pub fn all_slots(&self) -> SlotColumns<T, A> {
         self.range(0..self.slots.len())
     }
 
@@ -78,7 +78,7 @@ impl<T> SeriesColumn<T> {
     }
 }
 
-impl<T> fmt::Debug for SeriesColumn<T> {
+impl<T, A> fmt::Debug for SeriesColumn<T, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SeriesColumn").field(&self.series().stem).finish()
     }
@@ -86,27 +86,27 @@ impl<T> fmt::Debug for SeriesColumn<T> {
 
 /// Several slots of a series, of which a filter asks whether any or all are so.
 #[must_use = "it asks nothing by itself"]
-pub struct SlotColumns<T> {
+pub struct SlotColumns<T, A = Always> {
     series: &'static Series,
     slots: Option<&'static [Field]>,
     asked: Range<usize>,
-    value: PhantomData<fn() -> T>,
+    value: PhantomData<fn() -> (T, A)>,
 }
 
-impl<T> SlotColumns<T> {
+impl<T, A> SlotColumns<T, A> {
     /// Whether a comparison holds of at least one of them.
-    pub fn any(&self, holds: impl Fn(&Column<T>) -> Filter) -> Filter {
+    pub fn any(&self, holds: impl Fn(&Column<T, Plain, A>) -> Filter) -> Filter {
         self.joined(holds, Filter::bitor)
     }
 
     /// Whether it holds of each of them.
-    pub fn all(&self, holds: impl Fn(&Column<T>) -> Filter) -> Filter {
+    pub fn all(&self, holds: impl Fn(&Column<T, Plain, A>) -> Filter) -> Filter {
         self.joined(holds, Filter::bitand)
     }
 
     fn joined(
         &self,
-        holds: impl Fn(&Column<T>) -> Filter,
+        holds: impl Fn(&Column<T, Plain, A>) -> Filter,
         join: impl Fn(Filter, Filter) -> Filter,
     ) -> Filter {
         let Range { start, end } = self.asked;
@@ -122,7 +122,7 @@ impl<T> SlotColumns<T> {
     }
 }
 
-impl<T> fmt::Debug for SlotColumns<T> {
+impl<T, A> fmt::Debug for SlotColumns<T, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SlotColumns").field(&self.series.stem).field(&self.asked).finish()
     }

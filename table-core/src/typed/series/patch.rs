@@ -26,6 +26,10 @@ use crate::schema::Series;
 /// assert_eq!(error.kind(), ErrorKind::ValueOutOfRange);
 /// # Ok::<(), table_core::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "a patch of a series says which slots it sets, and `{Self}` says none",
+    label = "give the slots before the values: a number, `13`, with a value; a range, `9..17`, or all, `..`, with a `Vec` of values"
+)]
 pub trait Slots<T>: sealed::Sealed {
     /// What is given for them.
     type Given;

@@ -62,7 +62,10 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
         }
         let now = Ticks::now();
         let mut kinds: BTreeMap<String, Vec<PendingEntry>> = BTreeMap::new();
-        for entry in entries.into_iter().filter(|entry| entry.table.is_some() && !entry.is_aside && tries.asks_for(entry)) {
+        for entry in entries
+            .into_iter()
+            .filter(|entry| entry.table.is_some() && !entry.is_aside && tries.asks_for(entry))
+        {
             if !pending.settlers().settles(&entry.kind) {
                 continue;
             }

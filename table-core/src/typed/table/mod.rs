@@ -22,7 +22,7 @@ use crate::typed::change::egt::Egt;
 use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{Entity, PatchOf};
-use crate::typed::read::key::{Key, Lookup, Partition};
+use crate::typed::read::key::{Key, KeyOf, Lookup, Partition};
 use crate::typed::read::point::Got;
 
 /// A table as a place for entities of type `E`.
@@ -106,11 +106,11 @@ impl<E: Entity> Table<E> {
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn merge(
         &self,
-        key: Key<E>,
+        key: impl KeyOf<E>,
         patch: impl PatchOf<E>,
         condition: impl IntoIfMatch,
     ) -> Result<Stored<E>> {
-        self.changed(key, Change::Merge(patch.into(), condition.into()))
+        self.changed(key.into(), Change::Merge(patch.into(), condition.into()))
     }
 
     /// Reads the entity, changes it and writes it back; from the start again if somebody else wrote it meanwhile.
@@ -118,8 +118,8 @@ impl<E: Entity> Table<E> {
     /// The closure runs outside any transaction, and maybe several times. It can't change the fields of the primary
     /// key. What comes back is the entity as stored.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn update(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key, Change::Update(Box::new(change)))
+    pub fn update(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key.into(), Change::Update(Box::new(change)))
     }
 
     /// Changes the entity as [`update`](Self::update) does, unless the closure fails: then nothing is written, and what it
@@ -160,10 +160,10 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn try_update<X: Refusal>(
         &self,
-        key: Key<E>,
+        key: impl KeyOf<E>,
         change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
-        alone::update_unless_refused(self.table.name(), key, change, &mut |attempt| {
+        alone::update_unless_refused(self.table.name(), key.into(), change, &mut |attempt| {
             driver::commit(Together::alone(&self.table), &mut [attempt])
         })
     }
@@ -192,14 +192,14 @@ impl<E: Entity> Table<E> {
     /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within
     /// the partition, in one transaction. Fails if there is an entity of the new key.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn move_to(&self, key: Key<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key, Change::Move(Box::new(change)))
+    pub fn move_to(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
+        self.changed(key.into(), Change::Move(Box::new(change)))
     }
 
     /// Removes the entity of this key with all its copies; fails with
     /// [`EntityNotFound`](crate::ErrorKind::EntityNotFound) if there is none.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn delete(&self, key: Key<E>) -> Result<()> {
+    pub fn delete(&self, key: impl KeyOf<E>) -> Result<()> {
         self.delete_if(key, IfMatch::Any)
     }
 
@@ -224,8 +224,8 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg_attr(debug_assertions, inline(always))]
-    pub fn delete_if(&self, key: Key<E>, condition: impl IntoIfMatch) -> Result<()> {
-        match self.written(key, Change::Delete(condition.into())) {
+    pub fn delete_if(&self, key: impl KeyOf<E>, condition: impl IntoIfMatch) -> Result<()> {
+        match self.written(key.into(), Change::Delete(condition.into())) {
             Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
@@ -289,24 +289,6 @@ impl<E: Entity> Table<E> {
         )
     }
 
-    /// What other libraries have by this name is [`get_many`](Self::get_many) here: the compiler says so.
-    #[doc(hidden)]
-    pub fn get_all<K>(&self, _: K) -> Result<()>
-    where
-        E: ReadAllAtOnce,
-    {
-        Ok(())
-    }
-
-    /// What other libraries have by this name is [`delete`](Self::delete) here: the compiler says so.
-    #[doc(hidden)]
-    pub fn remove<K>(&self, _: K) -> Result<()>
-    where
-        E: Removed,
-    {
-        Ok(())
-    }
-
     /// Changes of several entities of one partition, to be made together or not at all.
     pub fn egt<'c>(&self, partition: Partition<E>) -> Egt<'c, E> {
         Egt::new(Ok(self.table.clone()), partition)
@@ -323,22 +305,6 @@ impl<E: Entity> Table<E> {
         E::written(&self.table, key, change)
     }
 }
-
-/// What no entity is, so that the compiler speaks of `get_all`.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a table has no `get_all`",
-    label = "write `get_many(keys)` for several entities, `rows()` for those of a partition, `all()` for every one"
-)]
-pub trait ReadAllAtOnce {}
-
-/// What no entity is, so that the compiler speaks of `remove`.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a table has no `remove`",
-    label = "write `delete(key)`, or `delete_if(key, etag)` with the `ETag` of what was read"
-)]
-pub trait Removed {}
 
 impl<E: Entity> Clone for Table<E> {
     fn clone(&self) -> Self {

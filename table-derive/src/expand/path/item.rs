@@ -80,7 +80,7 @@ fn own_key(path: &Path<'_>, fields: &[(usize, &Field<'_>)]) -> TokenStream {
         /// The key of the entity itself.
         #[must_use]
         #vis fn key(&self) -> #krate::Key<#ident> {
-            #krate::Key::new(&[#(#given),*])
+            #krate::Key::of_parts(&[#(#given),*])
         }
     }
 }

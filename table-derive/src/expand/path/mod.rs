@@ -33,6 +33,12 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
     let columns =
         beside.place(COLUMNS, &names.columns, columns::columns(model, None, &names.columns, |_| true));
     let mut order = Order::default();
+    let lists: Vec<_> = model
+        .indexes
+        .iter()
+        .filter(|index| index.list.is_some())
+        .map(|list| no_query(model, names, list, &mut order))
+        .collect();
     let types: Vec<_> = paths.iter().map(|path| path.types(names, beside, &mut order)).collect();
     let order = order.into_items(names);
     let from = names.parameter("In");
@@ -49,12 +55,29 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
 
         impl<#from: #krate::Origin> #name<#from> {
             #(#methods)*
+            #(#lists)*
         }
 
         #query
         #columns
         #order
         #(#types)*
+    }
+}
+
+/// A method named as an index list is, for what the compiler says of it.
+fn no_query(model: &Entity<'_>, names: &Names<'_>, list: &Index, order: &mut Order) -> TokenStream {
+    let (krate, vis, entity, name) = (&model.krate, model.vis, model.ident, &list.ident);
+    let listed = order.named(names, name);
+    let [from, unknown] = ["In", "Unknown"].map(|name| names.parameter(name));
+    quote! {
+        #[doc(hidden)]
+        #vis fn #name<#unknown>(&self) -> #unknown
+        where
+            #from: #krate::QueriedAsAList<#entity, #listed>,
+        {
+            match <#from as #krate::Never>::NEVER {}
+        }
     }
 }
 

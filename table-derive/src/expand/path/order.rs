@@ -22,13 +22,19 @@ impl Order {
         step: &TokenStream,
     ) -> TokenStream {
         let Some(part) = before else { return quote!(#krate::Comes<#step>) };
-        let mut ident = part.clone();
+        let before = self.named(names, part);
+        quote!(#krate::ComesAfter<#step, #before>)
+    }
+
+    /// A type that is called as something of the user's.
+    pub(super) fn named(&mut self, names: &Names<'_>, name: &Ident) -> TokenStream {
+        let mut ident = name.clone();
         ident.set_span(Span::call_site());
         if !self.parts.contains(&ident) {
             self.parts.push(ident.clone());
         }
         let parts = names.parts();
-        quote!(#krate::ComesAfter<#step, #parts::#ident>)
+        quote!(#parts::#ident)
     }
 
     /// The types.

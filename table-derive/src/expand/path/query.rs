@@ -44,6 +44,16 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
             }
         }
 
+        // For what the compiler says of methods that it lacks.
+        #[doc(hidden)]
+        impl<#path: 'static, #step, #from> ::core::ops::Deref for #query<#path, #step, #from> {
+            type Target = #krate::AnyQuery<#path>;
+
+            fn deref(&self) -> &#krate::AnyQuery<#path> {
+                #krate::AnyQuery::words()
+            }
+        }
+
         #debug
 
         #narrowing
@@ -199,9 +209,11 @@ fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
         #[allow(unused_qualifications)]
         impl<#path, const #parts: ::core::primitive::usize, #from> #iterator for #not_ready
         where
+            #path: #krate::Path,
             #krate::InPartition<#parts>: #krate::Ready,
         {
-            type Item = ::core::convert::Infallible;
+            // As that of a query which is complete: what the loop does with it is no mistake.
+            type Item = #krate::Result<#path::Item>;
 
             fn next(&mut self) -> ::core::option::Option<Self::Item> {
                 ::core::option::Option::None

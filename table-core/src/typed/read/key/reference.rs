@@ -3,6 +3,8 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{Key, Lookup};
 use crate::error::Result;
@@ -12,10 +14,10 @@ use crate::query::{Filter, declared};
 use crate::row::view::RowView;
 use crate::schema::{Field, Property, PropertyValue, ValueError};
 use crate::typed::entity::Entity;
-use crate::typed::entity::column::Column;
+use crate::typed::entity::column::{Always, Column, MayLack, Maybe, Plain};
 use crate::typed::entity::group::Group;
 use crate::typed::entity::source::Source;
-use crate::typed::entity::stored::Stored;
+use crate::typed::entity::stored::{Copied, Eventual, Stored};
 use crate::typed::query::OwnRows;
 use crate::typed::read::point::Sought;
 
@@ -59,11 +61,102 @@ pub struct Ref<E> {
 }
 
 impl<E: Entity> Ref<E> {
-    /// A reference to this entity.
-    pub fn to(entity: &E) -> Self {
-        Self { key: Key::of(entity) }
+    /// A reference to this entity, or to the one of this key.
+    ///
+    /// ```
+    /// # use table_core::typed::Ref;
+    /// # use table_core::Entity;
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32 }
+    /// let ann = Employee { department: "Board".into(), id: 1 };
+    /// assert_eq!(Ref::to(&ann), Ref::to(Employee::key("Board", 1)));
+    /// ```
+    pub fn to(referent: impl RefTarget<Entity = E>) -> Self {
+        Self { key: referent.into_key() }
     }
 }
+
+/// What [`Ref::to`] takes: a reference to an entity, as it is or as it was read, or a key.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that a reference can be to",
+    label = "give the entity, `&entity`, or its key"
+)]
+pub trait RefTarget {
+    /// The entity.
+    type Entity;
+
+    /// Its key.
+    #[doc(hidden)]
+    fn into_key(self) -> Key<Self::Entity>;
+}
+
+/// What holds an entity that a reference can be to.
+#[diagnostic::on_unimplemented(
+    message = "`&{Self}` is nothing that a reference can be to",
+    label = "give the entity, `&entity`, or its key",
+    note = "what a row of an index holds is no entity: `row.key()` is the key of the one that it is of"
+)]
+pub trait HoldsEntity {
+    /// The entity.
+    type Entity;
+
+    /// Its key.
+    #[doc(hidden)]
+    fn key(&self) -> Key<Self::Entity>;
+}
+
+impl<T: HoldsEntity + ?Sized> RefTarget for &T {
+    type Entity = T::Entity;
+
+    fn into_key(self) -> Key<T::Entity> {
+        self.key()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Entity> RefTarget for &mut E {
+    type Entity = E;
+
+    fn into_key(self) -> Key<E> {
+        Key::of(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E> RefTarget for Key<E> {
+    type Entity = E;
+
+    fn into_key(self) -> Self {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Entity> HoldsEntity for E {
+    type Entity = E;
+
+    fn key(&self) -> Key<E> {
+        Key::of(self)
+    }
+}
+
+/// Implements it for what derefs to an entity.
+macro_rules! held {
+    ($($held:ident),+) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<E: Entity> HoldsEntity for $held<E> {
+            type Entity = E;
+
+            fn key(&self) -> Key<E> {
+                Key::of(self)
+            }
+        }
+    )+};
+}
+
+held!(Stored, Copied, Eventual, Rc, Arc);
 
 impl<E> Ref<E> {
     /// The key that it refers by, where one is to be given away.
@@ -210,14 +303,14 @@ pub trait RefArg<E>: Into<Key<E>> {}
 impl<E, K: Into<Key<E>>> RefArg<E> for K {}
 
 /// A reference in a filter: `|e| e.manager.eq(Employee::key("Sales", 7))`.
-pub struct RefColumn<E> {
+pub struct RefColumn<E, A = Always> {
     /// The properties.
     partition: &'static str,
     row: &'static str,
-    entity: PhantomData<fn() -> E>,
+    entity: PhantomData<fn() -> (E, A)>,
 }
 
-impl<E> RefColumn<E> {
+impl<E, A> RefColumn<E, A> {
     #[doc(hidden)]
     #[must_use]
     pub const fn new(partition: &'static str, row: &'static str) -> Self {
@@ -241,14 +334,17 @@ impl<E> RefColumn<E> {
         Column::<String>::new(self.partition).is_some()
     }
 
-    /// Whether it refers to none.
+    /// Whether it refers to none: of an `Option<Ref<..>>`.
     #[must_use]
-    pub fn is_none(&self) -> Filter {
-        Column::<String>::new(self.partition).is_none()
+    pub fn is_none(&self) -> Filter
+    where
+        A: MayLack<Ref<E>>,
+    {
+        Column::<String, Plain, Maybe>::new(self.partition).is_none()
     }
 }
 
-impl<E> fmt::Debug for RefColumn<E> {
+impl<E, A> fmt::Debug for RefColumn<E, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RefColumn").field("partition", &self.partition).field("row", &self.row).finish()
     }

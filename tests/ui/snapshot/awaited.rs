@@ -1,0 +1,34 @@
+use table_core::{Entity, Result, Store, Table};
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique)]
+struct Employee {
+    department: String,
+    id: u32,
+    email: String,
+    age: u8,
+}
+
+fn spawned(future: impl Future<Output = Result<()>> + Send + 'static) {
+    drop(future);
+}
+
+async fn told(age: u8) {
+    println!("{age}");
+}
+
+async fn ages(store: Store, staff: Table<Employee>) -> Result<()> {
+    let snapshot = store.snapshot()?;
+    for employee in staff.at(&snapshot).rows().department("Sales") {
+        told(employee?.age).await;
+    }
+    Ok(())
+}
+
+fn uses(store: Store, staff: Table<Employee>) {
+    spawned(ages(store, staff));
+}
+
+fn main() {}
