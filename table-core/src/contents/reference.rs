@@ -69,6 +69,11 @@ pub(crate) fn is_in(bytes: &[u8]) -> bool {
 }
 
 /// For each byte its place in the mark, whose bytes all differ, or a place beyond it.
+#[expect(
+    clippy::as_conversions,
+    clippy::indexing_slicing,
+    reason = "a constant can do neither otherwise, and does not compile where one goes wrong"
+)]
 const PLACE_IN_MARK: [u8; 256] = {
     let mut places = [u8::MAX; 256];
     let mut at = 0_u8;
@@ -86,7 +91,7 @@ const PLACE_IN_MARK: [u8; 256] = {
 fn find_mark(bytes: &[u8], from: usize) -> Option<usize> {
     let mut probe = from + MARK.len() - 1;
     while let Some(byte) = bytes.get(probe) {
-        let place = usize::from(PLACE_IN_MARK[usize::from(*byte)]);
+        let place = PLACE_IN_MARK.get(usize::from(*byte)).map_or(MARK.len(), |place| usize::from(*place));
         if place < MARK.len() {
             let at = probe - place;
             if bytes.get(at..).is_some_and(|rest| rest.starts_with(&MARK)) {
