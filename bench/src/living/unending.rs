@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use table_core::store::Settling;
 use table_core::typed::{InOneTable, Settlement};
-use table_core::{Durability, ErrorKind, IfMatch, Query, Store, Table};
+use table_core::{Durability, ErrorKind, Query, Store, Table};
 
 use self::kinds::{eventual, former, indexed, summed, versioned};
 use crate::Arguments;
@@ -65,7 +65,9 @@ fn beside(case: Case, first: u32) -> Result<Run> {
     let writer = || -> Result<()> {
         while !is_over.load(Ordering::Relaxed) {
             match write(next.fetch_add(1, Ordering::Relaxed)) {
-                Ok(()) => drop(written.fetch_add(1, Ordering::Relaxed)),
+                Ok(()) => {
+                    written.fetch_add(1, Ordering::Relaxed);
+                }
                 // It is begun a moment later.
                 Err(error) if error.kind() == ErrorKind::MigrationPending => thread::yield_now(),
                 Err(error) => return Err(error.into()),
@@ -190,7 +192,7 @@ fn repair(rows: u32) -> Result<Case> {
     let of_index = Query::new().partition("p").row_prefix("v_").top(1_000);
     for copy in raw.query(&of_index)? {
         let copy = copy?;
-        raw.delete(copy.partition_key(), copy.row_key(), IfMatch::Any)?;
+        raw.delete(copy.partition_key(), copy.row_key())?;
     }
     let write = inserting(&store, indexed::Plain::new)?;
     Ok(Case { store, write, work: Box::new(move || run!(table.repair()?)) })

@@ -113,8 +113,9 @@ fn a_gentle_job_gives_way_between_short_steps() {
             }
         }
         is_over.store(true, Ordering::Relaxed);
-        // 50, 100, 200 and the rest, after it has looked for former copies.
-        assert!(steps >= 5, "{steps} steps");
+        // It has looked for former copies, and fills at most 50, 100, 200 and the rest: those that were changed meanwhile are in
+        // the index.
+        assert!(steps >= 3, "{steps} steps");
         // What it does not work it rests, so that whoever writes is no longer away than a step.
         assert!(working <= began.elapsed());
         let written = written.load(Ordering::Relaxed);
