@@ -56,8 +56,8 @@ const WAYS: [Way; 17] = [
     }),
     ("raw insert or merge", |store| raw(store).insert_or_merge(&change()).map(drop)),
     ("raw replace", |store| raw(store).replace(&change(), IfMatch::Any).map(drop)),
-    ("raw put", |store| raw(store).insert_or_replace(&change()).map(drop)),
-    ("raw delete", |store| raw(store).delete("Ulm", "person_01", IfMatch::Any)),
+    ("raw put", |store| raw(store).put(&change()).map(drop)),
+    ("raw delete", |store| raw(store).delete("Ulm", "person_01")),
     ("raw batch", |store| {
         let other = DynamicEntity::new("Ulm", "z").with("EntityType", "another").with("New", 1);
         raw(store).batch("Ulm").merge(change(), IfMatch::Any).insert(other).commit().map(drop)
@@ -70,7 +70,7 @@ const WAYS: [Way; 17] = [
     ("replace", |store| people(store).replace(&person(7), IfMatch::Any).map(drop)),
     ("put", |store| people(store).put(&person(7)).map(drop)),
     ("move", |store| people(store).move_to(key(), |person| person.id = 2).map(drop)),
-    ("delete", |store| people(store).delete(key(), IfMatch::Any)),
+    ("delete", |store| people(store).delete(key())),
     ("add", |store| people(store).add(key(), Person::add().hits(0, 5)).map(drop)),
     ("transaction", |store| {
         store.transaction().update(key(), |person: &mut Person| person.age += 1).commit().map(drop)
@@ -130,7 +130,7 @@ fn a_row_whose_kind_stands_as_text_is_changed_in_every_way() {
                     if is_numbered {
                         let other = DynamicEntity::new("Ulm", "numbered").with("EntityType", "person");
                         table.insert(&other).unwrap();
-                        table.delete("Ulm", "numbered", IfMatch::Any).unwrap();
+                        table.delete("Ulm", "numbered").unwrap();
                     }
                     let mut row = DynamicEntity::new("Ulm", "person_01");
                     for (name, value) in properties(age) {
