@@ -52,17 +52,17 @@ const _: () = {
     impl __table::Entity for Department {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[
-                <String as __table::Property>::FIELD.named("name", "Name"),
+                <String as __table::KeyField>::FIELD.named("name", "Name"),
                 <u32 as __table::Property>::FIELD.named("head_count", "HeadCount"),
             ];
             const PARTS: [&[__table::schema::Part]; 2usize] = [
                 &[__table::schema::Part::Field(
                     __table::schema::FieldPart::new(
                         0usize,
-                        <String as __table::KeyPart>::KEY,
+                        <String as __table::KeyField>::KEY,
                         __table::schema::Format::Plain,
                     )
-                    .version(<String as __table::KeyPart>::VERSION),
+                    .version(<String as __table::KeyField>::VERSION),
                 )],
                 &[__table::schema::Part::Literal("department")],
             ];
@@ -84,12 +84,12 @@ const _: () = {
             DepartmentIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
-            values.push(<String as __table::Property>::to_property(&self.name));
+            values.push(<String as __table::KeyField>::to_property(&self.name));
             values.push(<u32 as __table::Property>::to_property(&self.head_count));
         }
         fn from_source(source: &mut __table::Source<'_>) -> __table::Result<Self> {
             ::core::result::Result::Ok(Self {
-                name: source.next(<String as __table::Property>::TAKE)?,
+                name: source.next(<String as __table::KeyField>::TAKE)?,
                 head_count: source.next(<u32 as __table::Property>::TAKE)?,
             })
         }
@@ -102,12 +102,12 @@ const _: () = {
         #[doc = "The entity's key: PartitionKey `{name}`, RowKey `department`. Reading it is a point query."]
         #[must_use]
         fn key(name_: impl __table::KeyArg<String>) -> __table::Key<Self> {
-            __table::Key::new(&[__table::KeyArg::<String>::to_key(&name_)])
+            __table::Key::of_parts(&[__table::KeyArg::<String>::to_key(&name_)])
         }
         #[doc = "A partition of the table: PartitionKey `{name}`. One transaction can change entities of one partition."]
         #[must_use]
         fn partition(name_: impl __table::KeyArg<String>) -> __table::Partition<Self> {
-            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&name_)])
+            __table::Partition::of_parts(&[__table::KeyArg::<String>::to_key(&name_)])
         }
         #[doc = "A patch that sets nothing yet, for a merge. Its methods are called as the fields are; `#[entity(types)]` puts `DepartmentPatch` beside the struct, where `cargo doc` shows them."]
         #[inline]
@@ -150,6 +150,13 @@ const _: () = {
     impl<By, Step, In: ::core::clone::Clone> ::core::clone::Clone for DepartmentQuery<By, Step, In> {
         fn clone(&self) -> Self {
             Self { query: ::core::clone::Clone::clone(&self.query) }
+        }
+    }
+    #[doc(hidden)]
+    impl<By: 'static, Step, In> ::core::ops::Deref for DepartmentQuery<By, Step, In> {
+        type Target = __table::AnyQuery<By>;
+        fn deref(&self) -> &__table::AnyQuery<By> {
+            __table::AnyQuery::words()
         }
     }
     impl<By, Step, In> ::core::fmt::Debug for DepartmentQuery<By, Step, In> {
@@ -298,9 +305,10 @@ const _: () = {
     impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::Iterator
         for DepartmentQuery<By, __table::InPartition<PARTS>, In>
     where
+        By: __table::Path,
         __table::InPartition<PARTS>: __table::Ready,
     {
-        type Item = ::core::convert::Infallible;
+        type Item = __table::Result<By::Item>;
         fn next(&mut self) -> ::core::option::Option<Self::Item> {
             ::core::option::Option::None
         }
@@ -350,8 +358,8 @@ const _: () = {
     const _: () = {
         __table::checks::property(
             "name",
-            <String as __table::Property>::NESTED,
-            <String as __table::Property>::CONTENT,
+            <String as __table::KeyField>::NESTED,
+            <String as __table::KeyField>::CONTENT,
         );
         __table::checks::property(
             "head_count",

@@ -37,10 +37,10 @@ const _: () = {
     impl __table::Entity for Employee {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[
-                <String as __table::Property>::FIELD.named("department", "Department"),
-                <u32 as __table::Property>::FIELD.named("id", "Id"),
-                <String as __table::Property>::FIELD.named("last_name", "LastName"),
-                <String as __table::Property>::FIELD.named("email", "Email"),
+                <String as __table::KeyField>::FIELD.named("department", "Department"),
+                <u32 as __table::KeyField>::FIELD.named("id", "Id"),
+                <String as __table::KeyField>::FIELD.named("last_name", "LastName"),
+                <String as __table::KeyField>::FIELD.named("email", "Email"),
                 <i32 as __table::Property>::FIELD
                     .named("age", "Age")
                     .or(|| __table::schema::absent_value::<i32>(__table::default_of::<i32>())),
@@ -49,20 +49,20 @@ const _: () = {
                 &[__table::schema::Part::Field(
                     __table::schema::FieldPart::new(
                         0usize,
-                        <String as __table::KeyPart>::KEY,
+                        <String as __table::KeyField>::KEY,
                         __table::schema::Format::Plain,
                     )
-                    .version(<String as __table::KeyPart>::VERSION),
+                    .version(<String as __table::KeyField>::VERSION),
                 )],
                 &[
                     __table::schema::Part::Literal("empid_"),
                     __table::schema::Part::Field(
                         __table::schema::FieldPart::new(
                             1usize,
-                            <u32 as __table::KeyPart>::KEY,
+                            <u32 as __table::KeyField>::KEY,
                             __table::schema::Format::Pad(6u8),
                         )
-                        .version(<u32 as __table::KeyPart>::VERSION),
+                        .version(<u32 as __table::KeyField>::VERSION),
                     ),
                 ],
                 &[
@@ -70,10 +70,10 @@ const _: () = {
                     __table::schema::Part::Field(
                         __table::schema::FieldPart::new(
                             3usize,
-                            <String as __table::KeyPart>::KEY,
+                            <String as __table::KeyField>::KEY,
                             __table::schema::Format::Plain,
                         )
-                        .version(<String as __table::KeyPart>::VERSION),
+                        .version(<String as __table::KeyField>::VERSION),
                     ),
                 ],
                 &[
@@ -81,19 +81,19 @@ const _: () = {
                     __table::schema::Part::Field(
                         __table::schema::FieldPart::new(
                             2usize,
-                            <String as __table::KeyPart>::KEY,
+                            <String as __table::KeyField>::KEY,
                             __table::schema::Format::Plain,
                         )
-                        .version(<String as __table::KeyPart>::VERSION),
+                        .version(<String as __table::KeyField>::VERSION),
                     ),
                     __table::schema::Part::Literal("_"),
                     __table::schema::Part::Field(
                         __table::schema::FieldPart::new(
                             1usize,
-                            <u32 as __table::KeyPart>::KEY,
+                            <u32 as __table::KeyField>::KEY,
                             __table::schema::Format::Pad(6u8),
                         )
-                        .version(<u32 as __table::KeyPart>::VERSION),
+                        .version(<u32 as __table::KeyField>::VERSION),
                     ),
                 ],
             ];
@@ -135,18 +135,18 @@ const _: () = {
             EmployeeIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
-            values.push(<String as __table::Property>::to_property(&self.department));
-            values.push(<u32 as __table::Property>::to_property(&self.id));
-            values.push(<String as __table::Property>::to_property(&self.last_name));
-            values.push(<String as __table::Property>::to_property(&self.email));
+            values.push(<String as __table::KeyField>::to_property(&self.department));
+            values.push(<u32 as __table::KeyField>::to_property(&self.id));
+            values.push(<String as __table::KeyField>::to_property(&self.last_name));
+            values.push(<String as __table::KeyField>::to_property(&self.email));
             values.push(<i32 as __table::Property>::to_property(&self.age));
         }
         fn from_source(source: &mut __table::Source<'_>) -> __table::Result<Self> {
             ::core::result::Result::Ok(Self {
-                department: source.next(<String as __table::Property>::TAKE)?,
-                id: source.next(<u32 as __table::Property>::TAKE)?,
-                last_name: source.next(<String as __table::Property>::TAKE)?,
-                email: source.next(<String as __table::Property>::TAKE)?,
+                department: source.next(<String as __table::KeyField>::TAKE)?,
+                id: source.next(<u32 as __table::KeyField>::TAKE)?,
+                last_name: source.next(<String as __table::KeyField>::TAKE)?,
+                email: source.next(<String as __table::KeyField>::TAKE)?,
                 age: source.next_or(<i32 as __table::Property>::TAKE, __table::default_of::<i32>)?,
             })
         }
@@ -170,7 +170,7 @@ const _: () = {
             department_: impl __table::KeyArg<String>,
             id_: impl __table::KeyArg<u32>,
         ) -> __table::Key<Self> {
-            __table::Key::new(&[
+            __table::Key::of_parts(&[
                 __table::KeyArg::<String>::to_key(&department_),
                 __table::KeyArg::<u32>::to_key(&id_),
             ])
@@ -178,7 +178,7 @@ const _: () = {
         #[doc = "A partition of the table: PartitionKey `{department}`. One transaction can change entities of one partition."]
         #[must_use]
         pub fn partition(department_: impl __table::KeyArg<String>) -> __table::Partition<Self> {
-            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department_)])
+            __table::Partition::of_parts(&[__table::KeyArg::<String>::to_key(&department_)])
         }
         #[doc = "A patch that sets nothing yet, for a merge. Its methods are called as the fields are; `#[entity(types)]` puts `EmployeePatch` beside the struct, where `cargo doc` shows them."]
         #[inline]
@@ -195,7 +195,7 @@ const _: () = {
             department_: impl __table::KeyArg<String>,
             email_: impl __table::KeyArg<String>,
         ) -> __table::IndexKey<__table::WholeCopies<Employee, 0usize>> {
-            __table::IndexKey::new(&[
+            __table::IndexKey::of_parts(&[
                 __table::KeyArg::<String>::to_key(&department_),
                 __table::KeyArg::<String>::to_key(&email_),
             ])
@@ -207,7 +207,7 @@ const _: () = {
             last_name_: impl __table::KeyArg<String>,
             id_: impl __table::KeyArg<u32>,
         ) -> __table::IndexKey<EmployeeByNamePath> {
-            __table::IndexKey::new(&[
+            __table::IndexKey::of_parts(&[
                 __table::KeyArg::<String>::to_key(&department_),
                 __table::KeyArg::<String>::to_key(&last_name_),
                 __table::KeyArg::<u32>::to_key(&id_),
@@ -282,6 +282,13 @@ const _: () = {
     impl<By, Step, In: ::core::clone::Clone> ::core::clone::Clone for EmployeeQuery<By, Step, In> {
         fn clone(&self) -> Self {
             Self { query: ::core::clone::Clone::clone(&self.query) }
+        }
+    }
+    #[doc(hidden)]
+    impl<By: 'static, Step, In> ::core::ops::Deref for EmployeeQuery<By, Step, In> {
+        type Target = __table::AnyQuery<By>;
+        fn deref(&self) -> &__table::AnyQuery<By> {
+            __table::AnyQuery::words()
         }
     }
     impl<By, Step, In> ::core::fmt::Debug for EmployeeQuery<By, Step, In> {
@@ -430,9 +437,10 @@ const _: () = {
     impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::Iterator
         for EmployeeQuery<By, __table::InPartition<PARTS>, In>
     where
+        By: __table::Path,
         __table::InPartition<PARTS>: __table::Ready,
     {
-        type Item = ::core::convert::Infallible;
+        type Item = __table::Result<By::Item>;
         fn next(&mut self) -> ::core::option::Option<Self::Item> {
             ::core::option::Option::None
         }
@@ -449,7 +457,7 @@ const _: () = {
         #[doc = "Where letters go,\nas they are now.\n\nProperty `Email`."]
         pub email: __table::Column<String>,
         #[doc = "In years.\n\nProperty `Age`."]
-        pub age: __table::Column<i32>,
+        pub age: __table::Column<i32, __table::Plain, __table::Maybe>,
     }
     mod of_Employee {
         pub enum department {}
@@ -552,16 +560,16 @@ const _: () = {
         fn from_view(view: &__table::RowView<'_>) -> __table::Result<Self> {
             let source = __table::Source::of::<EmployeeByNamePath>(view)?;
             ::core::result::Result::Ok(Self {
-                department: source.field(0usize, <String as __table::Property>::TAKE)?,
-                id: source.field(1usize, <u32 as __table::Property>::TAKE)?,
-                last_name: source.field(2usize, <String as __table::Property>::TAKE)?,
-                email: source.field(3usize, <String as __table::Property>::TAKE)?,
+                department: source.field(0usize, <String as __table::KeyField>::TAKE)?,
+                id: source.field(1usize, <u32 as __table::KeyField>::TAKE)?,
+                last_name: source.field(2usize, <String as __table::KeyField>::TAKE)?,
+                email: source.field(3usize, <String as __table::KeyField>::TAKE)?,
             })
         }
         #[doc = r" The key of the entity itself."]
         #[must_use]
         pub fn key(&self) -> __table::Key<Employee> {
-            __table::Key::new(&[
+            __table::Key::of_parts(&[
                 __table::KeyArg::<String>::to_key(&self.department),
                 __table::KeyArg::<u32>::to_key(&self.id),
             ])
@@ -570,10 +578,10 @@ const _: () = {
     impl ::core::fmt::Debug for EmployeeByName {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             __table::ShownRow::new(f, "EmployeeByName", <Employee as __table::Entity>::SCHEMA)
-                .field(0usize, <String as __table::Property>::to_property(&self.department))
-                .field(1usize, <u32 as __table::Property>::to_property(&self.id))
-                .field(2usize, <String as __table::Property>::to_property(&self.last_name))
-                .field(3usize, <String as __table::Property>::to_property(&self.email))
+                .field(0usize, <String as __table::KeyField>::to_property(&self.department))
+                .field(1usize, <u32 as __table::KeyField>::to_property(&self.id))
+                .field(2usize, <String as __table::KeyField>::to_property(&self.last_name))
+                .field(3usize, <String as __table::KeyField>::to_property(&self.email))
                 .finish()
         }
     }
@@ -648,7 +656,7 @@ const _: () = {
         #[doc = "The field `id`, parsed from the key."]
         #[inline]
         pub fn id(&self) -> __table::Result<u32> {
-            self.fields.key(1usize, <u32 as __table::Property>::from_property)
+            self.fields.key(1usize, <u32 as __table::KeyField>::from_property)
         }
         #[doc = "The field `last_name`, decoded from the property `LastName`."]
         #[inline]
@@ -687,23 +695,23 @@ const _: () = {
     const _: () = {
         __table::checks::property(
             "department",
-            <String as __table::Property>::NESTED,
-            <String as __table::Property>::CONTENT,
+            <String as __table::KeyField>::NESTED,
+            <String as __table::KeyField>::CONTENT,
         );
         __table::checks::property(
             "id",
-            <u32 as __table::Property>::NESTED,
-            <u32 as __table::Property>::CONTENT,
+            <u32 as __table::KeyField>::NESTED,
+            <u32 as __table::KeyField>::CONTENT,
         );
         __table::checks::property(
             "last_name",
-            <String as __table::Property>::NESTED,
-            <String as __table::Property>::CONTENT,
+            <String as __table::KeyField>::NESTED,
+            <String as __table::KeyField>::CONTENT,
         );
         __table::checks::property(
             "email",
-            <String as __table::Property>::NESTED,
-            <String as __table::Property>::CONTENT,
+            <String as __table::KeyField>::NESTED,
+            <String as __table::KeyField>::CONTENT,
         );
         __table::checks::property(
             "age",

@@ -88,8 +88,8 @@ const _: () = {
     impl __table::Entity for Sealed {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[
-                <String as __table::Property>::FIELD.named("department", "Department"),
-                <u32 as __table::Property>::FIELD.named("id", "Id"),
+                <String as __table::KeyField>::FIELD.named("department", "Department"),
+                <u32 as __table::KeyField>::FIELD.named("id", "Id"),
                 <String as __table::Property>::FIELD
                     .named("ssn", "Ssn")
                     .sealed()
@@ -108,20 +108,20 @@ const _: () = {
                 &[__table::schema::Part::Field(
                     __table::schema::FieldPart::new(
                         0usize,
-                        <String as __table::KeyPart>::KEY,
+                        <String as __table::KeyField>::KEY,
                         __table::schema::Format::Plain,
                     )
-                    .version(<String as __table::KeyPart>::VERSION),
+                    .version(<String as __table::KeyField>::VERSION),
                 )],
                 &[
                     __table::schema::Part::Literal("empid_"),
                     __table::schema::Part::Field(
                         __table::schema::FieldPart::new(
                             1usize,
-                            <u32 as __table::KeyPart>::KEY,
+                            <u32 as __table::KeyField>::KEY,
                             __table::schema::Format::Pad(6u8),
                         )
-                        .version(<u32 as __table::KeyPart>::VERSION),
+                        .version(<u32 as __table::KeyField>::VERSION),
                     ),
                 ],
                 &[
@@ -164,8 +164,8 @@ const _: () = {
             SealedIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
-            values.push(<String as __table::Property>::to_property(&self.department));
-            values.push(<u32 as __table::Property>::to_property(&self.id));
+            values.push(<String as __table::KeyField>::to_property(&self.department));
+            values.push(<u32 as __table::KeyField>::to_property(&self.id));
             values.push(<String as __table::Property>::to_property(&self.ssn));
             values.push(<Option<i64> as __table::Property>::to_property(&self.salary));
             values.push(<String as __table::Property>::to_property(&self.note));
@@ -173,8 +173,8 @@ const _: () = {
         }
         fn from_source(source: &mut __table::Source<'_>) -> __table::Result<Self> {
             ::core::result::Result::Ok(Self {
-                department: source.next(<String as __table::Property>::TAKE)?,
-                id: source.next(<u32 as __table::Property>::TAKE)?,
+                department: source.next(<String as __table::KeyField>::TAKE)?,
+                id: source.next(<u32 as __table::KeyField>::TAKE)?,
                 ssn: source.next(<String as __table::Property>::TAKE)?,
                 salary: source.next(<Option<i64> as __table::Property>::TAKE)?,
                 note: source.next(<String as __table::Property>::TAKE)?,
@@ -196,7 +196,7 @@ const _: () = {
             department_: impl __table::KeyArg<String>,
             id_: impl __table::KeyArg<u32>,
         ) -> __table::Key<Self> {
-            __table::Key::new(&[
+            __table::Key::of_parts(&[
                 __table::KeyArg::<String>::to_key(&department_),
                 __table::KeyArg::<u32>::to_key(&id_),
             ])
@@ -204,7 +204,7 @@ const _: () = {
         #[doc = "A partition of the table: PartitionKey `{department}`. One transaction can change entities of one partition."]
         #[must_use]
         pub fn partition(department_: impl __table::KeyArg<String>) -> __table::Partition<Self> {
-            __table::Partition::new(&[__table::KeyArg::<String>::to_key(&department_)])
+            __table::Partition::of_parts(&[__table::KeyArg::<String>::to_key(&department_)])
         }
         #[doc = "A patch that sets nothing yet, for a merge. Its methods are called as the fields are; `#[entity(types)]` puts `SealedPatch` beside the struct, where `cargo doc` shows them."]
         #[inline]
@@ -222,7 +222,7 @@ const _: () = {
             department_: impl __table::KeyArg<String>,
             ssn_: impl __table::BlindArg<String>,
         ) -> __table::IndexKey<FoundPath> {
-            __table::IndexKey::new(&[
+            __table::IndexKey::of_parts(&[
                 __table::KeyArg::<String>::to_key(&department_),
                 __table::BlindArg::<String>::to_value(&ssn_),
             ])
@@ -289,6 +289,13 @@ const _: () = {
     impl<By, Step, In: ::core::clone::Clone> ::core::clone::Clone for SealedQuery<By, Step, In> {
         fn clone(&self) -> Self {
             Self { query: ::core::clone::Clone::clone(&self.query) }
+        }
+    }
+    #[doc(hidden)]
+    impl<By: 'static, Step, In> ::core::ops::Deref for SealedQuery<By, Step, In> {
+        type Target = __table::AnyQuery<By>;
+        fn deref(&self) -> &__table::AnyQuery<By> {
+            __table::AnyQuery::words()
         }
     }
     impl<By, Step, In> ::core::fmt::Debug for SealedQuery<By, Step, In> {
@@ -437,9 +444,10 @@ const _: () = {
     impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::Iterator
         for SealedQuery<By, __table::InPartition<PARTS>, In>
     where
+        By: __table::Path,
         __table::InPartition<PARTS>: __table::Ready,
     {
-        type Item = ::core::convert::Infallible;
+        type Item = __table::Result<By::Item>;
         fn next(&mut self) -> ::core::option::Option<Self::Item> {
             ::core::option::Option::None
         }
@@ -454,7 +462,7 @@ const _: () = {
         #[doc = "Property `Ssn`."]
         pub ssn: __table::Column<String, __table::Blind>,
         #[doc = "Property `Salary`."]
-        pub salary: __table::Column<i64, __table::Encrypted>,
+        pub salary: __table::Column<i64, __table::Encrypted, __table::Maybe>,
         #[doc = "Property `Note`."]
         pub note: __table::Column<String, __table::Dual>,
         #[doc = "Property `Card`."]
@@ -514,15 +522,15 @@ const _: () = {
         fn from_view(view: &__table::RowView<'_>) -> __table::Result<Self> {
             let source = __table::Source::of::<FoundPath>(view)?;
             ::core::result::Result::Ok(Self {
-                department: source.field(0usize, <String as __table::Property>::TAKE)?,
-                id: source.field(1usize, <u32 as __table::Property>::TAKE)?,
+                department: source.field(0usize, <String as __table::KeyField>::TAKE)?,
+                id: source.field(1usize, <u32 as __table::KeyField>::TAKE)?,
                 ssn: source.field(2usize, <String as __table::Property>::TAKE)?,
             })
         }
         #[doc = r" The key of the entity itself."]
         #[must_use]
         pub fn key(&self) -> __table::Key<Sealed> {
-            __table::Key::new(&[
+            __table::Key::of_parts(&[
                 __table::KeyArg::<String>::to_key(&self.department),
                 __table::KeyArg::<u32>::to_key(&self.id),
             ])
@@ -531,8 +539,8 @@ const _: () = {
     impl ::core::fmt::Debug for Found {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             __table::ShownRow::new(f, "Found", <Sealed as __table::Entity>::SCHEMA)
-                .field(0usize, <String as __table::Property>::to_property(&self.department))
-                .field(1usize, <u32 as __table::Property>::to_property(&self.id))
+                .field(0usize, <String as __table::KeyField>::to_property(&self.department))
+                .field(1usize, <u32 as __table::KeyField>::to_property(&self.id))
                 .field(2usize, ::core::result::Result::Ok(__table::PropertyValue::Absent))
                 .finish()
         }
@@ -574,7 +582,7 @@ const _: () = {
         #[doc = "The field `id`, parsed from the key."]
         #[inline]
         pub fn id(&self) -> __table::Result<u32> {
-            self.fields.key(1usize, <u32 as __table::Property>::from_property)
+            self.fields.key(1usize, <u32 as __table::KeyField>::from_property)
         }
         #[doc = "The field `ssn`, decoded from the property `Ssn`."]
         #[inline]
@@ -614,13 +622,13 @@ const _: () = {
     const _: () = {
         __table::checks::property(
             "department",
-            <String as __table::Property>::NESTED,
-            <String as __table::Property>::CONTENT,
+            <String as __table::KeyField>::NESTED,
+            <String as __table::KeyField>::CONTENT,
         );
         __table::checks::property(
             "id",
-            <u32 as __table::Property>::NESTED,
-            <u32 as __table::Property>::CONTENT,
+            <u32 as __table::KeyField>::NESTED,
+            <u32 as __table::KeyField>::CONTENT,
         );
         __table::checks::sealed_property(
             "ssn",
