@@ -199,7 +199,7 @@ mod constants {
     #[derive(::table_core::Entity)]
     #[entity(table = "Constants", kind = "employee")]
     #[key(partition = "{department}", row = "empid_{id:06}")]
-    #[index(by_name, row = "name_{name:escaped}_{id:06}", copy(age))]
+    #[index(by_name, row = "name_{name:escaped}!{id:06}", copy(age))]
     #[index(by_secret, row = "secret_{secret:blind}", unique, copy = keys)]
     #[index(by_shard, partition = "{name:shard(4)}", row = "type_{type}_{department}_{id:06}", copy = keys, atomic)]
     #[index(by_tag, row = "tag_{tags[]:escaped}!{id:06}", copy = keys, as = tag)]

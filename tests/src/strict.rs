@@ -14,7 +14,7 @@
 use table_core::{Entity, Properties};
 
 /// An entity whose types lie beside it.
-#[allow(
+#[expect(
     clippy::arbitrary_source_item_ordering,
     reason = "what is derived follows it, and is not to be blamed"
 )]
@@ -42,7 +42,7 @@ pub struct Employee {
 }
 
 /// What is flattened.
-#[allow(
+#[expect(
     clippy::arbitrary_source_item_ordering,
     reason = "what is derived follows it, and is not to be blamed"
 )]

@@ -146,7 +146,7 @@ impl<'a> Entity<'a> {
             patch_name: entity.patch_name.into_value(),
             allow: entity.allow.into_value().unwrap_or_default(),
             krate: Krate::new(entity.krate.into_value()),
-            types: Types::read(cx, (entity.types, entity_attr.as_ref()), &input.ident, &indexes),
+            types: Types::read(cx, entity.types, entity_attr.as_ref(), &input.ident, &indexes),
             fields,
             key,
             indexes,

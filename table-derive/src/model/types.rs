@@ -27,7 +27,8 @@ impl Types {
     // C24: the words of an attribute are those there are, each once.
     pub(super) fn read(
         cx: &Ctxt,
-        (slot, attr): (Slot<Vec<TypeWord>>, Option<&Ident>),
+        slot: Slot<Vec<TypeWord>>,
+        attr: Option<&Ident>,
         entity: &Ident,
         indexes: &[Index],
     ) -> Self {

@@ -5,7 +5,7 @@ use table_core::{Entity, EntitySet, Projection};
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee", crate = core_of_tables)]
 #[key(partition = "{department}", row = "empid_{id:06}")]
-#[index(by_name, row = "name_{name:escaped}_{id:06}", copy = keys)]
+#[index(by_name, row = "name_{name:escaped}!{id:06}", copy = keys)]
 struct Employee {
     department: String,
     id: u32,

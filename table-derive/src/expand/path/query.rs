@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::super::beside::Beside;
+use super::super::bound;
 use super::super::debug;
 use super::super::key::argument_type;
 use super::super::names::Names;
@@ -293,8 +294,7 @@ fn method(
     let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.ty, &path.from);
     let field: &Field<'_> = path.model.fields.get(next.field)?;
     let (name, ty) = (name(path, next)?, argument_type(krate, field, next.each.is_some()));
-    let (place, step, part, given) =
-        (place(path.model, next.field), next.step, next.place, super::super::bound(name));
+    let (place, step, part, given) = (place(path.model, next.field), next.step, next.place, bound(name));
     let at = |step: usize| {
         let step = step_type(krate, steps, step);
         quote!(#query<#this, #step, #from>)
