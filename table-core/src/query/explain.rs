@@ -125,6 +125,12 @@ impl Explain {
         self
     }
 
+    /// Adds why no less is read.
+    pub(crate) fn because(mut self, reason: &'static str) -> Self {
+        self.reasons.push(reason);
+        self
+    }
+
     /// How much is read.
     pub fn class(&self) -> QueryClass {
         self.class

@@ -1,5 +1,6 @@
 //! Entities with a table for each period.
 
+mod bounds;
 mod changes;
 mod model;
 mod queries;

@@ -85,8 +85,9 @@ impl Known {
 
 impl<E: InPeriods> Periods<E> {
     /// The entities of these times: the entity's queries are methods of what comes back. Tables of other periods are not
-    /// looked at, and of those at the ends the entities of these times alone are given. All is read in one snapshot, in the
-    /// order of the keys.
+    /// looked at, and of those at the ends the entities of these times alone are given: the times bound the keys where they
+    /// come next in them, and are a filter elsewhere, as [`explain`](PathQuery::explain) says. All is read in one snapshot, in
+    /// the order of the keys.
     ///
     /// ```
     /// # use table_core::{Entity, Store, Ticks};

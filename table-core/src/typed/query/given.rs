@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::model::{Ticks, Value, ValueRef};
 use crate::opened::Opened;
-use crate::schema::{self, Edge, FieldPart, Fixed, KeyPart, Next, PropertyValue, Template, ValueError};
+use crate::schema::{
+    self, Edge, FieldPart, Fixed, Format, KeyPart, Next, PropertyValue, Template, ValueError,
+};
 use crate::typed::read::key::{BlindArg, KeyArg};
 
 /// What has been given for the parts of a key, the partition's first.
@@ -56,7 +58,8 @@ impl GivenParts {
         let Some((lower, upper)) = self.range_of(field) else { return false };
         let time = |value: &PropertyValue<'static>| value.as_value_ref().and_then(ValueRef::as_ticks);
         match lower {
-            Edge::Included(value) | Edge::Excluded(value) => time(value).map_or((), &mut from),
+            Edge::Included(value) => time(value).map_or((), &mut from),
+            Edge::Excluded(value) => time(value).and_then(after).map_or((), &mut from),
             Edge::Open | Edge::Nothing => {}
         }
         match upper {
@@ -67,16 +70,28 @@ impl GivenParts {
         true
     }
 
-    /// Bounds the part after those that are fixed, which is of this field, by times. Whether nothing bounded it before.
-    pub(super) fn bound_times(&mut self, field: usize, (first, beyond): (Ticks, Option<Ticks>)) -> bool {
-        if self.bound.is_some() {
-            return false;
+    /// Bounds the part after those that are fixed, which is of this field, by times that lie in what bounded it before.
+    pub(super) fn bound_times(&mut self, field: usize, (first, beyond): (Ticks, Option<Ticks>)) {
+        let leaves_nothing =
+            self.range_of(field).is_some_and(|ends| matches!(ends, (Edge::Nothing, _) | (_, Edge::Nothing)));
+        if leaves_nothing {
+            return;
         }
         let value = |time| PropertyValue::Owned(Value::DateTime(time));
         let lower = if first == Ticks::MIN { Edge::Open } else { Edge::Included(value(first)) };
         let upper = beyond.map_or(Edge::Open, |beyond| Edge::Excluded(value(beyond)));
         self.bound = Some(Limit::Range(field, lower, upper));
-        true
+    }
+
+    /// Returns how many of a template's first parts are fixed, by whatever value, shard or token. `before` parts stand before
+    /// the template's.
+    pub(super) fn count_fixed(&self, template: &Template, before: usize) -> usize {
+        let is_fixed = |(at, part): &(usize, &FieldPart)| match part.format {
+            Format::Shard(_) if self.shards.iter().any(|(place, _)| *place == before + at) => true,
+            Format::Blind => self.sealed(part.field).is_some(),
+            _ => self.of(part.field).is_some(),
+        };
+        schema::fields(template).enumerate().take_while(is_fixed).count()
     }
 
     /// The values, by field.

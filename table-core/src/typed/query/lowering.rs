@@ -204,17 +204,22 @@ fn one(
     let mut fixed = Vec::with_capacity(given.values().len() + chosen.len());
     given.fix(&place.partition, 0, chosen, &mut fixed);
     let in_partition = fixed.len();
-    let partition = match keys_of(&place.partition, &fixed, &Next::Any) {
-        KeySpan::Exactly(key) => key,
-        // Over several partitions nothing of the row key was given.
-        KeySpan::Prefix(start) => {
-            resolve(keys, query, None, table)?;
-            query.narrow_partition(KeyRange::prefix(&start));
-            ask_the_row(query, schema, place, given, [in_partition, 0]);
+    // Over several partitions nothing of the row key was given: what bounds the next part bounds the partitions.
+    let partitions = match keys_of(&place.partition, &fixed, &given.next()) {
+        KeySpan::Exactly(key) => Ok(key),
+        KeySpan::Prefix(start) => Err(KeyRange::prefix(&start)),
+        KeySpan::Between(lower, upper) => Err(KeyRange::new(as_str(&lower), as_str(&upper))),
+        KeySpan::Nothing => {
+            query.narrow_to_nothing();
             return Ok(0);
         }
-        KeySpan::Between(..) | KeySpan::Nothing => {
-            query.narrow_to_nothing();
+    };
+    let partition = match partitions {
+        Ok(key) => key,
+        Err(range) => {
+            resolve(keys, query, None, table)?;
+            query.narrow_partition(range);
+            ask_the_row(query, schema, place, given, [in_partition, 0]);
             return Ok(0);
         }
     };
@@ -297,7 +302,9 @@ fn ask_the_row(
             query.narrow(property.eq(value.clone()));
         }
     }
-    let Some(part) = schema::fields(&place.row).nth(in_row) else { return };
+    let mut next = schema::fields(&place.partition).skip(in_partition);
+    let next = next.next().or_else(|| schema::fields(&place.row).nth(in_row));
+    let Some(part) = next else { return };
     if !matches!(part.format, Format::Time(_)) {
         return;
     }

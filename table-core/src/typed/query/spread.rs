@@ -20,7 +20,7 @@ use crate::limits;
 use crate::model::{Ticks, Value};
 use crate::query::{self, Continuation, Explain, Position, Query, declared};
 use crate::row::view::RowView;
-use crate::schema::{self, FieldPart, Format, Schema, TimeItem};
+use crate::schema::{self, Edge, FieldPart, Format, Schema, Template, TimeItem};
 use crate::typed::entity::path::PathKeys;
 use crate::typed::periods::Known;
 
@@ -52,6 +52,15 @@ struct Plan {
     asked: Vec<Asked>,
     /// Whether each table's rows lie behind those of the one before it.
     follow: bool,
+    /// What those tables are asked for that have times beyond the span, if there are any.
+    at_an_end: Option<AtAnEnd>,
+}
+
+/// What a table is asked for that has times beyond the span.
+struct AtAnEnd {
+    lanes: Lanes,
+    /// Whether the span bounds the keys, so that no other rows are read.
+    is_bound: bool,
 }
 
 impl Spread {
@@ -63,13 +72,18 @@ impl Spread {
         error.attempted("query").table(self.known.tables.source)
     }
 
-    /// What running a query reads: the ranges of the first table, and how many tables there are.
+    /// What running a query reads: the ranges of a table at an end of the span, or else of the first, and how many tables
+    /// there are.
     pub(super) fn explain(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Explain> {
         let explain = || {
-            let Plan { asked, follow } = self.plan(snapshot, wanted)?;
-            let explain = match asked.first() {
-                Some(first) => first.lanes.explain()?,
-                None => self.lower(wanted.0, wanted.2, wanted.3.clone())?.explain()?,
+            let Plan { asked, follow, at_an_end } = self.plan(snapshot, wanted)?;
+            let explain = match (&at_an_end, asked.first()) {
+                (Some(AtAnEnd { lanes, is_bound: true }), _) => lanes.explain()?,
+                (Some(AtAnEnd { lanes, is_bound: false }), _) => {
+                    lanes.explain()?.because("the time of the span does not come next in the key")
+                }
+                (None, Some(first)) => first.lanes.explain()?,
+                (None, None) => self.lower(wanted.0, wanted.2, wanted.3.clone())?.explain()?,
             };
             Ok(explain.in_tables(asked.len(), follow))
         };
@@ -133,7 +147,7 @@ impl Spread {
         wanted: &Wanted<'_>,
         last: Option<(String, String)>,
     ) -> Result<Across> {
-        let Plan { asked, follow } = self.plan(snapshot, wanted)?;
+        let Plan { asked, follow, .. } = self.plan(snapshot, wanted)?;
         let mut tables: Vec<_> = asked.iter().map(|asked| asked.table.clone()).collect();
         tables.sort_by_key(|table| table.exec().id());
         let Some(lanes) = asked.first().map(|asked| asked.lanes.clone()) else {
@@ -167,7 +181,8 @@ impl Spread {
         Ok(Across { tables, rows: Merged::new(lanes, walks) })
     }
 
-    fn plan(&self, snapshot: &Snapshot, (keys, index, given, narrowing): &Wanted<'_>) -> Result<Plan> {
+    fn plan(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Plan> {
+        let (keys, index, given, narrowing) = wanted;
         let (tables, schema) = (self.known.tables, self.known.schema);
         let mut span = self.span;
         given.narrow_times(tables.field, &mut span);
@@ -175,13 +190,11 @@ impl Spread {
         let seen = self.known.seen(snapshot)?;
         let start = tables.period.start(first);
         let is_wanted = |begins: &Ticks| *begins >= start && beyond.is_none_or(|beyond| *begins < beyond);
-        let next = next_part(keys, given);
-        let follows = next.filter(|part| part.field == tables.field).and_then(|part| direction(part, keys));
-        let (mut given, mut is_exact) = ((*given).clone(), is_whole(tables, self.span));
-        if follows.is_some() && !is_exact {
-            is_exact = given.bound_times(tables.field, self.span);
-        }
-        let plain = self.lower(keys, &given, narrowing.clone())?;
+        let time = next_part(keys, given).filter(|next| next.part.field == tables.field);
+        let follows = time.as_ref().and_then(|next| direction(next.part, keys));
+        let is_bound = time.is_some_and(|next| next.offers_range());
+        let plain = self.lower(keys, given, narrowing.clone())?;
+        let mut at_an_end = None;
         let mut asked = Vec::new();
         for (begins, exec) in seen.tables.iter().filter(|(begins, _)| is_wanted(begins)) {
             let table = DynamicTable::new(exec.clone());
@@ -189,11 +202,12 @@ impl Spread {
                 Some(index) => snapshot.check_index(&table, schema, *index)?,
                 None => snapshot.check_rows(&table, schema)?,
             }
-            let is_inside = is_exact || is_within(tables.period.end(*begins), *begins, self.span);
-            let lanes = if is_inside {
+            let lanes = if is_within(tables.period.end(*begins), *begins, self.span) {
                 plain.clone()
+            } else if let Some(lanes) = &at_an_end {
+                Lanes::clone(lanes)
             } else {
-                self.lower(keys, &given, self.cut(schema, narrowing.clone())?)?
+                at_an_end.insert(self.lower_end(wanted, span, is_bound)?).clone()
             };
             asked.push(Asked { table, lanes });
         }
@@ -201,7 +215,19 @@ impl Spread {
         if follow && plain.are_reverse() != follows.is_some_and(|ascending| !ascending) {
             asked.reverse();
         }
-        Ok(Plan { asked, follow })
+        Ok(Plan { asked, follow, at_an_end: at_an_end.map(|lanes| AtAnEnd { lanes, is_bound }) })
+    }
+
+    /// Returns what a table is asked for that has times beyond the span: bounds on its keys where the time comes next in them,
+    /// and a filter elsewhere.
+    fn lower_end(&self, wanted: &Wanted<'_>, span: (Ticks, Option<Ticks>), is_bound: bool) -> Result<Lanes> {
+        let (keys, _, given, narrowing) = wanted;
+        if !is_bound {
+            return self.lower(keys, given, self.cut(self.known.schema, narrowing.clone())?);
+        }
+        let mut given = GivenParts::clone(given);
+        given.bound_times(self.known.tables.field, span);
+        self.lower(keys, &given, narrowing.clone())
     }
 
     /// The query, of entities of the span alone.
@@ -226,29 +252,35 @@ impl Spread {
     }
 }
 
-/// Whether a span of time begins and ends where periods do.
-fn is_whole(tables: &schema::PeriodTables, (first, beyond): (Ticks, Option<Ticks>)) -> bool {
-    let begins = |time: Ticks| tables.period.start(time) == time;
-    begins(first) && beyond.is_none_or(begins)
-}
-
 /// Whether a period lies in a span of time whole.
 fn is_within(end: Option<Ticks>, start: Ticks, (first, beyond): (Ticks, Option<Ticks>)) -> bool {
     start >= first && beyond.is_none_or(|beyond| end.is_some_and(|end| end <= beyond))
 }
 
 /// The part of the keys behind those that are given.
-fn next_part(keys: &PathKeys, given: &GivenParts) -> Option<&'static FieldPart> {
-    let place = keys.place();
-    if !given.shards.is_empty() || given.is_blind() {
-        return None;
+struct Next {
+    template: &'static Template,
+    /// How many parts of the template stand before it.
+    before: usize,
+    part: &'static FieldPart,
+}
+
+impl Next {
+    /// Whether a range of its values is a range of keys.
+    fn offers_range(&self) -> bool {
+        let range = schema::Next::Range(Edge::Open, Edge::Open);
+        !self.part.each && schema::unoffered(self.template, self.before, &range).is_none()
     }
-    let mut fixed = Vec::new();
-    given.fix(&place.partition, 0, &[], &mut fixed);
-    let in_partition = fixed.len();
-    schema::fields(&place.partition).nth(in_partition).or_else(|| {
-        given.fix(&place.row, in_partition, &[], &mut fixed);
-        schema::fields(&place.row).nth(fixed.len() - in_partition)
+}
+
+/// Finds the part of the keys behind those that are given.
+fn next_part(keys: &PathKeys, given: &GivenParts) -> Option<Next> {
+    let place = keys.place();
+    let width = schema::fields(&place.partition).count();
+    let mut ways = [(&place.partition, 0), (&place.row, width)].into_iter();
+    ways.find_map(|(template, place)| {
+        let before = given.count_fixed(template, place);
+        Some(Next { template, before, part: schema::fields(template).nth(before)? })
     })
 }
 
