@@ -139,6 +139,11 @@ impl Error {
         self.0.position
     }
 
+    /// Returns what is wrong, in the words that follow what was attempted.
+    pub(crate) fn reason(&self) -> &str {
+        if self.0.because.is_empty() { self.0.kind.text() } else { &self.0.because }
+    }
+
     /// The detail: the number that is too large, the character that is not allowed.
     #[must_use]
     pub(crate) fn because(mut self, because: impl Into<Cow<'static, str>>) -> Self {
@@ -149,8 +154,7 @@ impl Error {
     /// Adds to the detail.
     #[must_use]
     pub(crate) fn and(mut self, more: &str) -> Self {
-        let reason = if self.0.because.is_empty() { self.0.kind.text() } else { &self.0.because };
-        self.0.because = Cow::Owned(format!("{reason}{more}"));
+        self.0.because = Cow::Owned(format!("{}{more}", self.reason()));
         self
     }
 

@@ -48,6 +48,7 @@ mod queues;
 mod ranges;
 mod reads;
 mod references;
+mod refusals;
 mod root;
 mod sealed;
 mod series;

@@ -11,6 +11,16 @@ pub(crate) fn check_container(name: &str) -> Result<()> {
     name::check_of("container", name).map_err(refused)
 }
 
+/// Refuses a name that no log may have: its entries lie in a container of all logs, in blobs with its name.
+pub(crate) fn check_log(name: &str) -> Result<()> {
+    let refused = |because: String| {
+        let shown: String = name.chars().take(100).collect();
+        let because = format!("`{}` is no log's name: {because}", shown.escape_debug());
+        Error::new(ErrorKind::InvalidLogName).because(because)
+    };
+    name::check_of("log", name).map_err(refused)
+}
+
 pub(crate) fn is_container(name: &str) -> bool {
     check_container(name).is_ok()
 }

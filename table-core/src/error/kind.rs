@@ -47,6 +47,8 @@ kinds! {
     /// There is no table of this name, or the handle's table was dropped. To drop it is `ResourceNotFound` in the
     /// service's words: [`Error::code`](crate::Error::code) says so.
     TableNotFound = "TableNotFound", 404, "there is no such table";
+    /// The name is a former one of a table that was [renamed](crate::Store::rename_table), and no table was created by it since.
+    TableRenamed = "TableNotFound", 404, "the table was renamed";
     /// The table of the entity's period was dropped, and entities of that time are taken no more.
     PeriodDropped = "TableNotFound", 404, "the period was dropped";
     /// The table's name holds characters that it may not, or is that of a period of some entity's.
@@ -118,6 +120,9 @@ kinds! {
     InvalidContainerName = "InvalidResourceName", 400, "not a container's name";
     /// The blob's name is empty, too long, or has a control character.
     InvalidBlobName = "InvalidResourceName", 400, "not a blob's name";
+    /// The log's name is shorter or longer than it may be, or has characters that it may not: it has 3 to 63 small letters,
+    /// digits and hyphens.
+    InvalidLogName = "InvalidResourceName", 400, "not a log's name";
     /// There is a blob of this name already.
     BlobAlreadyExists = "BlobAlreadyExists", 409, "the blob exists already";
     /// There is no blob of this name.
@@ -136,7 +141,8 @@ kinds! {
     InvalidQuery = "InvalidInput", 400, "the query is not possible";
     /// A continuation token is damaged, of another version, or belongs to another query.
     InvalidContinuation = "InvalidInput", 400, "the continuation token is not of this query";
-    /// Every reader slot is taken by a live snapshot.
+    /// Every reader slot is taken by a live snapshot. Changes that read what is there need one, too: updates, deletes, what is
+    /// put over an entity with copies. [`OpenOptions::max_readers`](crate::store::OpenOptions::max_readers) makes more of them.
     TooManyReaders = "ServerBusy", 503, "no reader slot is free";
     /// The disk, or the file-size limit, leaves no room. Nothing was written.
     DiskFull = "InternalError", 500, "the disk is full";
@@ -168,7 +174,7 @@ kinds! {
     OptionsConflict = "InternalError", 500, "the store is open already with other options";
     /// The file system can't keep a memory-mapped, locked file (NFS, SMB, 9p).
     UnsupportedFileSystem = "InternalError", 500, "the file system can't hold a store";
-    /// A copy would overwrite something.
+    /// A copy would overwrite something, or lie inside the store that it is of.
     TargetExists = "InternalError", 500, "the target exists already";
     /// The key of an encrypted property can't be had: the store was opened without a key provider, the provider has
     /// not the key or does not answer, or the keys that lie beside the store are another store's.

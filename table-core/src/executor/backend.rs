@@ -20,7 +20,8 @@ pub trait Backend: Any + HasVault {
     /// Creates a table. Names are compared without regard to case and kept as given.
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
 
-    /// The table of this name; [`TableNotFound`](crate::ErrorKind::TableNotFound) if there is none.
+    /// The table of this name; [`TableNotFound`](crate::ErrorKind::TableNotFound) if there is none,
+    /// and [`TableRenamed`](crate::ErrorKind::TableRenamed) if it was the name of one that has another now.
     fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
 
     /// The names of all tables, in alphabetical order without regard to case.

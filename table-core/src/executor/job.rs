@@ -290,6 +290,9 @@ pub trait Jobs {
     /// The states of a kind, the state of this index of it by what is noted, and whether it is declared as it is noted.
     fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)>;
 
+    /// The names of the indexes that a kind has by what is noted of it.
+    fn indexes(&self, schema: &'static Schema) -> Result<Vec<String>>;
+
     /// The kind of the rows of an index, as it is noted.
     fn kind_of(&self, schema: &'static Schema, index: &str) -> Result<Option<String>>;
 

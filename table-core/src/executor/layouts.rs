@@ -169,7 +169,7 @@ pub(crate) fn unknown_version(schema: &Schema, version: u32) -> Error {
     })
 }
 
-/// The error of a read by an index that is not ready; `far` says how far its job is.
+/// The error of a read by an index that is not ready; `far` says how far its job is, if there is one.
 #[cold]
 pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Error {
     let kind = schema.kind;
@@ -190,6 +190,17 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
                 IndexState::Absent => "`Table::rebuild` makes it".to_owned(),
                 IndexState::Blocked(blocked) => {
                     format!("{blocked}; change or delete one of them and call `Table::rebuild` again")
+                }
+                IndexState::Fill | IndexState::Sweep if far.is_empty() => {
+                    let because = format!(
+                        "the index `{name}` of `{kind}` is not whole, and no job is at it, as after a table with its \
+                         copies was dropped: `Table::rebuild` makes it"
+                    );
+                    return Error::new(ErrorKind::IndexBuilding).because(because);
+                }
+                IndexState::Ready { .. } => {
+                    "it was made after the snapshot was taken, whose state lacks some of it: take a new one"
+                        .to_owned()
                 }
                 _ => format!("`Table::rebuild` goes on with it{far}"),
             };

@@ -68,7 +68,7 @@ fn opened(key: &[u8], record: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     let input = |key: &[u8], body: Vec<u8>| [&[u8::try_from(key.len()).unwrap_or(0)], key, &body].concat();
     let sealed = |key: &[u8], record: &[u8]| input(key, opened(key, record).unwrap_or_default());
-    let plain = Entry { id: 7, name: "Company".into(), identity: [3; 16], digest: None };
+    let plain = Entry { id: 7, name: "Company".into(), identity: [3; 16], digest: None, former: Vec::new() };
     let voucher = |has_numbers| Voucher { digest: [5; 16], has_numbers };
     let [vouched, numbered] = [false, true].map(|has| Entry { digest: Some(voucher(has)), ..plain.clone() });
     let mut samples = Vec::new();

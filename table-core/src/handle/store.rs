@@ -116,8 +116,10 @@ impl Store {
     ///
     /// Structs that lie there, or have copies there, are to name it so from then on: `#[entity(table = "..")]`. What is noted
     /// of them says it already. Handles of the table, in whatever process, are
-    /// [`TableNotFound`](ErrorKind::TableNotFound), and say what it is called now; programs that declare the former name would
-    /// make a table of that name anew, so they are to be stopped before.
+    /// [`TableNotFound`](ErrorKind::TableNotFound), and say what it is called now. Whoever opens it by the former name gets
+    /// [`TableRenamed`](ErrorKind::TableRenamed), and makes no table: neither a struct that declares it, nor
+    /// [`create_table_if_missing`](Self::create_table_if_missing). The last eight names are kept, until
+    /// [`create_table`](Self::create_table) makes a table of the name, or another is renamed to it.
     ///
     /// ```
     /// # use table_core::{DynamicEntity, Store};
@@ -127,6 +129,7 @@ impl Store {
     /// staff.insert(&DynamicEntity::new("Sales", "empid_000001"))?;
     /// store.rename_table("Staff", "Employees")?;
     /// assert!(store.dynamic_table("Employees")?.get("Sales", "empid_000001")?.is_some());
+    /// assert_eq!(store.dynamic_table("Staff").unwrap_err().kind(), table_core::ErrorKind::TableRenamed);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn rename_table(&self, table: &str, name: &str) -> Result<()> {

@@ -24,6 +24,8 @@ impl Plan<'_> {
             return Failure { error, of: None, was_stale: false };
         }
         if let Some(addition) = row.and_then(|row| self.addition(group, row)) {
+            let what = format!("what is counted of it, `{}`,", addition.amounts.kind_name());
+            let error = self.in_table_of(error, addition.of, addition.table(), &what);
             return Failure { error, of: Some(addition.of), was_stale: false };
         }
         let Some(row) = row.and_then(|row| self.row(group, row)) else {
@@ -56,9 +58,32 @@ impl Plan<'_> {
                     "a row is there where part {part} of the entity is to be, which is not there"
                 )),
             },
+            Some(name) if kind == ErrorKind::TableNotFound => {
+                self.in_table_of(error, row.of, row.table(), &format!("its index `{name}`"))
+            }
             _ => error,
         };
         Failure { error, of: Some(row.of), was_stale }
+    }
+
+    /// Says of a table that is no more, in which something of an entity lies, whose table that concerns.
+    #[cold]
+    fn in_table_of(&self, error: Error, of: usize, there: &str, what: &str) -> Error {
+        let own = self.groups.iter().find_map(|group| {
+            let own = group.rows.iter().find(|row| row.of == of && row.is_own())?;
+            Some((own, group.partition))
+        });
+        let Some((own, partition)) = own else { return error };
+        let table = own.table();
+        if error.kind() != ErrorKind::TableNotFound || table.eq_ignore_ascii_case(there) {
+            return error;
+        }
+        let because = format!(
+            "{what} lies in table `{there}`: {}; open `{table}` anew, and run `Table::rebuild`",
+            error.reason()
+        );
+        let error = error.because(because).attempted(own.act.words(own.condition)).table(table);
+        error.partition(partition).row(own.key)
     }
 
     /// What the rows of a group that are written take in the body of a request.

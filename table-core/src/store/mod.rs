@@ -92,12 +92,15 @@ impl Store {
     /// has what they hold. It says nothing of other places: the store's own file, which is to be removed when the copy has
     /// taken its place; older copies; and the disk itself, where a file system or an SSD keeps what was overwritten.
     ///
+    /// A target inside the store's own directory, or one that holds a store, is [`TargetExists`](ErrorKind::TargetExists).
+    ///
     /// The keys of encrypted properties are copied too (by a build that has the feature `encrypt`), wrapped as they
     /// are: whoever is to read the copy needs the same key provider.
     pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
         let copy = || {
             let inner = self.lmdb()?;
             inner.writer.check_running()?;
+            open::check_outside(&inner.environment.path, target.as_ref())?;
             let has_keys = Keys::are_noted(&inner.environment)?;
             open::copy_with(&inner.environment.env, target.as_ref(), Meta::transaction_of, |copy| {
                 Keys::copy(&inner.environment, copy, has_keys)

@@ -104,7 +104,7 @@ fn old_hours_are_dropped_and_exported_ones_are_files() {
 #[test]
 fn what_is_no_entry_is_told() {
     let (_dir, store) = store();
-    assert_eq!(store.log::<u32>("No").map(drop).unwrap_err().kind(), ErrorKind::InvalidContainerName);
+    assert_eq!(store.log::<u32>("No").map(drop).unwrap_err().kind(), ErrorKind::InvalidLogName);
     let texts: Log<String> = store.log("numbers").unwrap();
     texts.append(&"one".into()).unwrap();
     texts.flush().unwrap();

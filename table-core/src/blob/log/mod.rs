@@ -74,7 +74,7 @@ impl Store {
     ///
     /// A name has 3 to 63 small letters, digits and hyphens.
     pub fn log<T>(&self, name: &str) -> Result<Log<T>> {
-        name::check_container(name).map_err(|error| error.attempted("open the log of").blob(name))?;
+        name::check_log(name).map_err(|error| error.attempted("open the log"))?;
         let container = self.container(CONTAINER)?;
         let name: Arc<str> = name.into();
         let writer = Arc::new(Mutex::new(Writer::new(container.clone(), name.clone())));

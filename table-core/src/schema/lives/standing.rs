@@ -230,7 +230,7 @@ pub(crate) fn unread(
         }
         // A reader of a state before it became ready.
         (IndexState::Ready { since }, _) if u64::try_from(state).is_ok_and(|state| state < *since) => {
-            Some(Unread::Is(IndexState::Fill))
+            Some(Unread::Is(is))
         }
         (IndexState::Ready { .. }, _) => None,
         _ => Some(Unread::Is(is)),

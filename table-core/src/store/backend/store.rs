@@ -67,10 +67,19 @@ impl Backend for Shared {
     fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
         self.writer.check_running()?;
         let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
-        let found = catalog::find(dbs, &txn, &Meta::read(dbs.main, &txn)?, table)?;
-        let entry = found.ok_or_else(|| {
-            Error::new(ErrorKind::TableNotFound).because("there is no such table; create it first")
-        })?;
+        let meta = Meta::read(dbs.main, &txn)?;
+        let Some(entry) = catalog::seen(dbs, &txn, table)? else {
+            let others = catalog::others(dbs, &txn, &meta, table)?;
+            let Some(renamed) = others.iter().find(|other| other.was(table)) else {
+                let because = "there is no such table; create it first";
+                return Err(Error::new(ErrorKind::TableNotFound).because(because));
+            };
+            return Err(Error::new(ErrorKind::TableRenamed).because(format!(
+                "the table was renamed, and is called `{0}` now: declare `#[entity(table = \"{0}\")]`, or open it by that \
+                 name; `Store::create_table` makes another of the former name",
+                renamed.name
+            )));
+        };
         drop(txn);
         Ok(self.table(&entry))
     }

@@ -155,7 +155,13 @@ fn small_records_are_these_bytes() {
     let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
 
     let company = "636f6d70616e79";
-    let entry = Entry { id: 1, name: "Company".into(), identity: *b"0123456789abcdef", digest: None };
+    let entry = Entry {
+        id: 1,
+        name: "Company".into(),
+        identity: *b"0123456789abcdef",
+        digest: None,
+        former: Vec::new(),
+    };
     let record = "01000000 0000 30313233343536373839616263646566 436f6d70616e79";
     assert_eq!(entry.encode(&hex(company)), hex(&format!("{record} be152b1a6d2e4a0e")));
     assert_eq!(entry.encode(&hex("00000001")), hex(&format!("{record} d2ebd8a9dffe93be")));
@@ -164,6 +170,12 @@ fn small_records_are_these_bytes() {
     let record =
         "01000000 0100 30313233343536373839616263646566 436f6d70616e79 000102030405060708090a0b0c0d0e0f";
     assert_eq!(vouched.encode(&hex(company)), hex(&format!("{record} 68e74a6d6875da0a")));
+    let renamed = Entry { former: vec!["Firm".into(), "Staff".into()], ..vouched };
+    let record = "01000000 0500 30313233343536373839616263646566 02 04 4669726d 05 5374616666 436f6d70616e79 \
+                  000102030405060708090a0b0c0d0e0f";
+    let encoded = renamed.encode(&hex(company));
+    assert_eq!(encoded[..encoded.len() - 8], hex(record));
+    assert_eq!(catalog::decode(b"company", &encoded).unwrap(), Some(renamed));
     let txn = env.read_txn().unwrap();
     let meta = Meta::read(dbs.main, &txn).unwrap();
     let created = catalog::find(&dbs, &txn, &meta, "company").unwrap().unwrap();

@@ -194,6 +194,14 @@ impl Jobs for LmdbTable {
         Ok((lives, state, is_same))
     }
 
+    fn indexes(&self, schema: &'static Schema) -> Result<Vec<String>> {
+        let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
+        self.state.check_exists(dbs, &txn)?;
+        let Some(noted) = layouts::noted(dbs, &txn, &self.state, schema.kind)? else { return Ok(Vec::new()) };
+        let noted = schema::read(noted, schema.kind).ok_or_else(layouts::damaged)?;
+        Ok(noted.indexes.iter().map(|index| index.name.to_owned()).collect())
+    }
+
     fn kind_of(&self, schema: &'static Schema, index: &str) -> Result<Option<String>> {
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
@@ -306,10 +314,10 @@ impl LmdbTable {
             let (noted, lives) = lived(dbs, &txn, &self.state, schema, noted)?;
             let why = schema::unread(noted.as_ref(), &lives, schema, name, state);
             // It has become ready meanwhile: whoever asked has read a former state.
-            let why = why.unwrap_or(schema::Unread::Is(IndexState::Fill));
+            let why = why.unwrap_or(schema::Unread::Is(IndexState::Ready { since: 0 }));
             let jobs = lives::all_jobs(dbs, &txn, self.state.id)?;
-            let of_it = format!("rebuild {} {name}", schema.kind);
-            let far = jobs.iter().find(|(job, _)| *job == of_it).map(|(_, job)| format!(" ({job})"));
+            let of_it = [format!("rebuild {} {name}", schema.kind), format!("convert {}", schema.kind)];
+            let far = jobs.iter().find(|(job, _)| of_it.contains(job)).map(|(_, job)| format!(" ({job})"));
             Ok(crate::executor::layouts::unread(schema, name, &why, &far.unwrap_or_default()))
         };
         find().unwrap_or_else(|error: Error| error)

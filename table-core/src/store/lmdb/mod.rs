@@ -91,6 +91,11 @@ pub(crate) fn error(error: heed::Error) -> Error {
             "another process opened the store with a larger map and filled it past this one's; \
              open it here with a map at least as large"
         }
+        heed::Error::Mdb(MdbError::ReadersFull) => {
+            "no reader slot is free: each open snapshot and iterator has one, in all processes together, and a change takes \
+             one for as long as it reads what is there; let some go, or have the process that opens the store first give \
+             it more of them, by `Store::options().max_readers(..)`"
+        }
         _ => "",
     };
     Error::new(kind).because(because).caused_by(error)

@@ -12,6 +12,22 @@ use super::{filesystem, page_walk, retrying};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
 
+/// Refuses a target inside the store's own directory: whoever moves or removes the store would take the copy along.
+pub(crate) fn check_outside(store: &Path, target: &Path) -> Result<()> {
+    let Ok(target) = std::path::absolute(target) else { return Ok(()) };
+    // Of a directory that is not there yet, the one that it will lie in says where that is.
+    let found = target.ancestors().find_map(|above| above.canonicalize().ok());
+    let (Some(found), Ok(own)) = (found, store.canonicalize()) else { return Ok(()) };
+    if !found.starts_with(&own) || target.join(DATA).exists() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::TargetExists).because(format!(
+        "`{}` lies in the store's own directory, and would go with it; give a directory outside of `{}`",
+        target.display(),
+        own.display()
+    )))
+}
+
 /// Writes what the store holds now as a new store in the directory `target`, without its free pages. Readers and
 /// writers go on meanwhile.
 ///

@@ -60,7 +60,7 @@ use heed::{CommitOrAbort, MdbError};
 pub(crate) use self::compact::compact;
 #[cfg(test)]
 pub(crate) use self::copy::copy_to;
-pub(crate) use self::copy::copy_with;
+pub(crate) use self::copy::{check_outside, copy_with};
 pub(crate) use self::create::NAMES;
 use self::former::Former;
 pub(crate) use self::former::state_of_write;

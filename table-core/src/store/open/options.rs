@@ -149,7 +149,9 @@ impl OpenOptions {
     }
 
     /// How many snapshots and iterators may be alive at once, over all processes. The default is 1,024; zero
-    /// counts as one.
+    /// counts as one. When all are taken, reads are [`TooManyReaders`](ErrorKind::TooManyReaders), and so are changes, which
+    /// read what is there before they write: every slot that snapshots hold is one that they lack. An insert of a kind whose
+    /// layout is known needs none.
     ///
     /// The process that opens the store first decides; one that comes while the store is open elsewhere gets
     /// that process's number.

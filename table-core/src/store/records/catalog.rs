@@ -22,6 +22,8 @@ pub(crate) struct Entry {
     pub(crate) identity: [u8; IDENTITY],
     /// The keyed digest of a table whose kinds seal or sign.
     pub(crate) digest: Option<Voucher>,
+    /// What it was called before, the latest last, as far as no table was created by that name since.
+    pub(crate) former: Vec<Box<str>>,
 }
 
 /// A table's keyed digest.
@@ -36,6 +38,12 @@ pub(crate) struct Voucher {
 const VOUCHED: u16 = 1;
 const NUMBERED: u16 = 2;
 
+/// The flag of a record of a table that has former names.
+const RENAMED: u16 = 4;
+
+/// How many former names are kept.
+const FORMER: usize = 8;
+
 impl Entry {
     fn decode(key: &[u8], record: &[u8]) -> Result<Self, Error> {
         let entry = Self::read(key, record).filter(|entry| folded(&entry.name).as_bytes() == key);
@@ -46,8 +54,18 @@ impl Entry {
         let mut body = Fields(meta::opened(key, record)?);
         let id = body.u32().filter(|id| *id < NUMBERS)?;
         // A record with another flag is no record of this version.
-        let flags = body.u16().filter(|flags| [0, VOUCHED, VOUCHED | NUMBERED].contains(flags))?;
+        let flags = body.u16().filter(|flags| [0, VOUCHED, VOUCHED | NUMBERED].contains(&(flags & !RENAMED)))?;
         let identity = body.take()?;
+        let mut former = Vec::new();
+        if flags & RENAMED != 0 {
+            let [count] = body.take()?;
+            for _ in 0..count {
+                let [length] = body.take()?;
+                former.push(std::str::from_utf8(body.bytes(usize::from(length))?).ok()?.into());
+            }
+            // The flag says that there are some.
+            former.first()?;
+        }
         let (name, digest) = match body.0.split_last_chunk() {
             Some((name, digest)) if flags & VOUCHED != 0 => {
                 (name, Some(Voucher { digest: *digest, has_numbers: flags & NUMBERED != 0 }))
@@ -56,7 +74,7 @@ impl Entry {
             _ => (body.0, None),
         };
         let name = std::str::from_utf8(name).ok()?;
-        Some(Self { id, name: name.into(), identity, digest })
+        Some(Self { id, name: name.into(), identity, digest, former })
     }
 
     pub(crate) fn encode(&self, key: &[u8]) -> Vec<u8> {
@@ -67,11 +85,50 @@ impl Entry {
             Some(_) => VOUCHED,
             None => 0,
         };
+        let flags = flags | if self.former.is_empty() { 0 } else { RENAMED };
         body.extend_from_slice(&flags.to_le_bytes());
         body.extend_from_slice(&self.identity);
+        // Names have 63 bytes at most, and there are few.
+        let byte = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+        if !self.former.is_empty() {
+            body.push(byte(self.former.len()));
+        }
+        for name in &self.former {
+            body.push(byte(name.len()));
+            body.extend_from_slice(name.as_bytes());
+        }
         body.extend_from_slice(self.name.as_bytes());
         body.extend_from_slice(self.digest.as_ref().map_or(&[], |voucher| &voucher.digest[..]));
         meta::sealed(key, body)
+    }
+
+    /// Whether it was called so before.
+    pub(crate) fn was(&self, name: &str) -> bool {
+        self.former.iter().any(|former| former.eq_ignore_ascii_case(name))
+    }
+
+    /// Has it say no more that it was called so: another table comes to have the name.
+    fn forget(
+        &self,
+        dbs: &Databases,
+        txn: &mut WriteTxn<'_>,
+        meta: &mut Meta,
+        name: &str,
+    ) -> Result<(), Error> {
+        if !self.was(name) {
+            return Ok(());
+        }
+        let mut without = self.clone();
+        without.former.retain(|former| !former.eq_ignore_ascii_case(name));
+        rewrite(dbs, txn, meta, self, &without)
+    }
+
+    /// Returns the table by another name, with its own among the former ones.
+    fn renamed(&self, name: &str) -> Self {
+        let former = self.former.iter().chain([&self.name]).filter(|known| !known.eq_ignore_ascii_case(name));
+        let mut former: Vec<_> = former.cloned().collect();
+        former.drain(..former.len().saturating_sub(FORMER));
+        Self { name: name.into(), former, ..self.clone() }
     }
 }
 
@@ -119,12 +176,22 @@ pub(crate) fn find(
     if let Some(entry) = seen(dbs, txn, name)? {
         return Ok(Some(entry));
     }
-    let missed = || {
-        let key = folded(name);
-        let missed = list(dbs, txn, meta)?.iter().any(|entry| folded(&entry.name) == key);
-        if missed { Err(lmdb::damaged_page()) } else { Ok(None) }
+    others(dbs, txn, meta, name).map(|_| None)
+}
+
+/// Returns every table, none of which has this name: the record of one that was not [seen] may lie on a page that is damaged.
+pub(crate) fn others(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    meta: &Meta,
+    name: &str,
+) -> Result<Vec<Entry>, Error> {
+    let others = || {
+        let (key, entries) = (folded(name), list(dbs, txn, meta)?);
+        let missed = entries.iter().any(|entry| folded(&entry.name) == key);
+        if missed { Err(lmdb::damaged_page()) } else { Ok(entries) }
     };
-    missed().map_err(|e: Error| e.table(name))
+    others().map_err(|e: Error| e.table(name))
 }
 
 /// The table of this name, if it is found. One that is not found may still be there.
@@ -186,9 +253,12 @@ pub(crate) fn create(
     meta: &mut Meta,
     name: &str,
 ) -> Result<Entry, Error> {
-    if let Some(found) = find(dbs, txn, meta, name)? {
+    if let Some(found) = seen(dbs, txn, name)? {
         let because = format!("there is a table `{}`; names differ in more than case", found.name);
         return Err(Error::new(ErrorKind::TableAlreadyExists).because(because).table(name));
+    }
+    for entry in &others(dbs, txn, meta, name)? {
+        entry.forget(dbs, txn, meta, name)?;
     }
     add(dbs, txn, meta, name)
 }
@@ -208,7 +278,8 @@ pub(crate) fn add(
     }
     meta.next_table = id + 1;
     meta.generation += 1;
-    let entry = Entry { id, name: name.into(), identity: meta::new_identity(), digest: None };
+    let entry =
+        Entry { id, name: name.into(), identity: meta::new_identity(), digest: None, former: Vec::new() };
     let key = folded(name);
     let record = entry.encode(key.as_bytes());
     dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
@@ -253,7 +324,10 @@ pub(crate) fn rename(
     meta.generation += 1;
     meta.catalog.subtract(&entry.encode(former.as_bytes()));
     dbs.catalog.delete(txn, former.as_bytes()).map_err(lmdb::error)?;
-    let record = Entry { name: name.into(), ..entry.clone() }.encode(key.as_bytes());
+    for other in list(dbs, txn, meta)?.iter().filter(|other| other.id != entry.id) {
+        other.forget(dbs, txn, meta, name)?;
+    }
+    let record = entry.renamed(name).encode(key.as_bytes());
     meta.catalog.add(&record);
     dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
     let mut inventory = Inventory::read(dbs.main, txn, entry.id)?;

@@ -41,6 +41,11 @@ pub(in crate::typed) trait Attempt {
     /// Takes what the kind's writers go by now.
     fn stand(&mut self, _standing: Standing) {}
 
+    /// Returns the key of the entity that is changed or added, for errors; `None` if there is none, or it can't be printed.
+    fn key(&self) -> Option<KeyPair> {
+        None
+    }
+
     /// Forgets what was found.
     fn begin(&mut self);
 

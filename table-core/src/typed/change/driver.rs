@@ -150,9 +150,32 @@ fn prepared(
     stand(together, attempts, writes)?;
     read(together, attempts)?;
     for (number, attempt) in attempts.iter_mut().enumerate() {
-        attempt.make().map_err(|error| together.scope.numbered(error, number))?;
+        if let Err(error) = attempt.make() {
+            return Err(unmade(together.scope, attempts, number, error));
+        }
     }
     derive(together, attempts, writes)
+}
+
+/// Returns the error of a change that can't be made of what is there. Where another of the changes that are to happen together is of
+/// the same entity, and adds it say, that is what is wrong.
+#[cold]
+fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize, error: Error) -> Error {
+    let entity = |attempt: &dyn Attempt| {
+        let key = attempt.key()?;
+        Some((attempt.schema()?.table(), key.as_strs().0.to_owned(), key.as_strs().1.to_owned()))
+    };
+    let own = attempts.get(number).and_then(|attempt| entity(&**attempt));
+    let is_same = |other: &(usize, &&mut (dyn Attempt + '_))| other.0 != number && entity(&**other.1) == own;
+    if error.kind() == ErrorKind::EntityNotFound
+        && let Some((table, partition, row)) = &own
+        && let Some((other, _)) = attempts.iter().enumerate().find(is_same)
+    {
+        let because = format!("another operation of the {} is on the same entity", scope.reach.words());
+        let error = Error::new(ErrorKind::DuplicateRow).because(because).attempted("write to").table(table);
+        return scope.numbered(error.partition(partition).row(row), number.max(other));
+    }
+    scope.numbered(error, number)
 }
 
 /// The rows that the changes would touch.
@@ -256,11 +279,25 @@ pub(in crate::typed) fn standing(
             let lies_there = |index: &Index| index.place.table.source().eq_ignore_ascii_case(other);
             let mut there = schema.indexes.iter().enumerate().filter(|(_, index)| lies_there(index));
             if let (true, Some(table)) = (there.any(|(at, _)| known.keeps(at)), together.table(other)) {
-                table.standing(schema, true)?;
+                table.standing(schema, true).map_err(|error| no_index_table(error, schema, other))?;
             }
         }
     }
     own.standing(schema, writes)
+}
+
+/// Says of a table that is no more, in which an index of entities lies, which entities those are.
+#[cold]
+fn no_index_table(error: Error, schema: &Schema, there: &str) -> Error {
+    if error.kind() != ErrorKind::TableNotFound {
+        return error;
+    }
+    let table = schema.table();
+    let because = format!(
+        "an index of its entities lies in table `{there}`: {}; open `{table}` anew, and run `Table::rebuild`",
+        error.reason()
+    );
+    error.because(because).attempted("write to").table(table)
 }
 
 /// Refuses changes of rows that are made of other entities.

@@ -111,18 +111,21 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
 
     #[cold]
     fn place(&self, error: Error) -> Error {
-        let schema = self.facts.schema;
-        let of_new;
-        let keys = match self.what {
+        let keys = self.named();
+        placed(error, self.what.words(), self.facts.schema, keys.as_ref().map(KeyPair::as_strs))
+    }
+
+    /// The key of the entity, as an error names it.
+    #[cold]
+    fn named(&self) -> Option<KeyPair> {
+        match self.what {
             // Its key is printed with its rows, and not kept.
             What::Insert => {
-                let values = subject::values(&*self.subject, Seen::Given).ok().flatten();
-                of_new = values.and_then(|values| schema::own_keys(schema, &values).ok());
-                of_new.as_ref().map(KeyPair::as_strs)
+                let values = subject::values(&*self.subject, Seen::Given).ok().flatten()?;
+                schema::own_keys(self.facts.schema, &values).ok()
             }
-            _ => self.own().ok(),
-        };
-        placed(error, self.what.words(), schema, keys)
+            _ => self.own().ok().map(|(partition, row)| KeyPair::of(partition, row)),
+        }
     }
 
     /// Says of a value that can't be had what can be done without it.
@@ -338,6 +341,10 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
         let before = old().map_err(|error| self.place(error))?;
         let after = new().map_err(|error| self.place(error))?;
         Ok(Some(Image { schema, before, after, holders }))
+    }
+
+    fn key(&self) -> Option<KeyPair> {
+        self.named()
     }
 
     fn hold(&mut self, sources: &dyn Sources) -> Result<()> {

@@ -29,6 +29,22 @@ struct DropIndex {
 }
 
 impl DropIndex {
+    /// The error of a name that no index of the kind has in the store.
+    #[cold]
+    fn no_index(&self, known: &[String]) -> Error {
+        let (kind, index) = (self.schema.kind, self.index.escape_debug());
+        let is_declared = self.schema.indexes.iter().any(|declared| declared.name == self.index);
+        let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let because = match (is_declared, known.as_str()) {
+            (true, _) => format!(
+                "the index `{index}` of `{kind}` is declared, and was not made yet: there is nothing to drop"
+            ),
+            (false, "") => format!("`{kind}` has no index `{index}`: it has none in the store"),
+            (false, known) => format!("`{kind}` has no index `{index}`: in the store it has {known}"),
+        };
+        Error::new(ErrorKind::EntityNotFound).because(because)
+    }
+
     fn transit(
         &self,
         table: &DynamicTable,
@@ -52,13 +68,7 @@ impl Work for DropIndex {
         loop {
             let (lives, state, _) = jobs.lives(self.schema, &self.index)?;
             let record = match state {
-                IndexState::Absent => {
-                    return Err(Error::new(ErrorKind::EntityNotFound).because(format!(
-                        "`{}` has no index `{}`, or none that was made yet",
-                        self.schema.kind,
-                        self.index.escape_debug()
-                    )));
-                }
+                IndexState::Absent => return Err(self.no_index(&jobs.indexes(self.schema)?)),
                 IndexState::Dropping if jobs.job(&self.name())?.is_some() => return Ok(true),
                 _ => JobRecord::new(jobs.row_count()?, String::new()),
             };

@@ -241,7 +241,8 @@ fn next_version(scope: &Scope, keys: &ScopeRecord) -> Result<u32> {
     });
     next.ok_or_else(|| {
         Error::new(ErrorKind::KeyUnavailable).because(format!(
-            "{scope} has {} keys; destroy old ones before a new one is made",
+            "{scope} has {} keys, as many as there can be: `Encryption::destroy_unused` destroys those that nothing is sealed \
+             with any more, of which `Table::reencrypt` makes more",
             keys.keys.len()
         ))
     })
