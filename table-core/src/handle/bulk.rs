@@ -4,14 +4,62 @@ use crate::error::{Error, Result};
 use crate::executor::Loader;
 use crate::plan::Refused;
 
-/// What became of the batches of a [`bulk`](crate::Store::bulk) load.
+/// What became of the batches of a [`bulk`](crate::Store::bulk) load, or of the entities of a
+/// [`bulk_insert`](crate::Table::bulk_insert). A load is `Ok` though some of them failed: look at
+/// [`failures`](Self::failures), or make an error of them by [`into_result`](Self::into_result).
 #[derive(Debug, Default)]
+#[must_use = "what failed is in `failures`, and nowhere else: `.into_result()?` makes an error of it"]
 #[non_exhaustive]
 pub struct BulkReport {
     /// How many batches were committed.
     pub committed: u64,
     /// The batches that were not committed, and why. The others are not affected.
     pub failures: Vec<BulkFailure>,
+}
+
+impl BulkReport {
+    /// Returns how many were committed if all were. Else the error has the kind of the first failure, and that as its source,
+    /// and says how many there are, with the first three. What was committed stays.
+    ///
+    /// ```
+    /// # use table_core::{Entity, ErrorKind, Store};
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee { department: String, id: u32 }
+    /// # let store = Store::temporary()?;
+    /// let staff = store.table::<Employee>()?;
+    /// let load = |ids: [u32; 3]| staff.bulk_insert(ids.map(|id| Employee { department: "Sales".into(), id }));
+    /// assert_eq!(load([1, 2, 3])?.into_result()?, 3);
+    /// let error = load([3, 4, 5])?.into_result().unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::EntityAlreadyExists);
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "cannot commit all: 1 of 3 failed: number 0: cannot insert into table `Company`, partition `Sales`, \
+    ///      row `empid_000003`: the entity exists already"
+    /// );
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn into_result(self) -> Result<u64> {
+        const SHOWN: usize = 3;
+        let failed = self.failures.len();
+        let all = self.committed.saturating_add(u64::try_from(failed).unwrap_or(u64::MAX));
+        let mut because = format!("{failed} of {all} failed");
+        for (at, failure) in self.failures.iter().take(SHOWN).enumerate() {
+            let separator = if at == 0 { ": " } else { "; " };
+            because.push_str(&format!("{separator}number {}: {}", failure.index, failure.error));
+        }
+        if failed > SHOWN {
+            because.push_str(&format!("; and {} more", failed - SHOWN));
+        }
+        match self.failures.into_iter().next() {
+            None => Ok(self.committed),
+            Some(first) => {
+                let error = Error::new(first.error.kind()).because(because).attempted("commit all");
+                Err(error.caused_by(first.error))
+            }
+        }
+    }
 }
 
 /// An entity, or a batch, that was not committed.
