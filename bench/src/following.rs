@@ -80,7 +80,10 @@ fn one(store: &Store, arguments: &Arguments) -> Result<()> {
     let mut operations = arguments.count;
     macro_rules! loaded {
         ($name:ident) => {{
-            store.table::<$name::Employee>()?.bulk_insert((0..rows).map($name::Employee::new))?;
+            store
+                .table::<$name::Employee>()?
+                .bulk_insert((0..rows).map($name::Employee::new))?
+                .into_result()?;
             store.settle()?;
             insert(store, $name::Employee::new, ids)?
         }};
@@ -90,7 +93,10 @@ fn one(store: &Store, arguments: &Arguments) -> Result<()> {
         "atomic" => loaded!(atomic),
         "eventual" => loaded!(eventual),
         "settle" => {
-            store.table::<eventual::Employee>()?.bulk_insert((0..rows).map(eventual::Employee::new))?;
+            store
+                .table::<eventual::Employee>()?
+                .bulk_insert((0..rows).map(eventual::Employee::new))?
+                .into_result()?;
             operations = usize::try_from(rows)?;
             let begun = Instant::now();
             profiled(|| Ok(store.settle().map(|_| 0)?))?;

@@ -201,7 +201,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let a_day = 10_000;
     for day in 0..DAYS {
         let logins = (day * a_day..(day + 1) * a_day).map(|n| Ok(Daily::new(n, time(n, a_day)?)));
-        daily.bulk_insert(logins.collect::<Result<Vec<_>>>()?)?;
+        daily.bulk_insert(logins.collect::<Result<Vec<_>>>()?)?.into_result()?;
     }
     let begun = Instant::now();
     let dropped = daily.drop_before(first()?.checked_add(DAY * DAYS).ok_or("beyond the calendar")?)?;

@@ -150,7 +150,10 @@ fn alone(store: &Store, arguments: &Arguments) -> Result<()> {
     let ids = rows..rows + u32::try_from(arguments.count)?;
     macro_rules! loaded {
         ($name:ident) => {{
-            store.table::<$name::Employee>()?.bulk_insert((0..rows).map($name::Employee::new))?;
+            store
+                .table::<$name::Employee>()?
+                .bulk_insert((0..rows).map($name::Employee::new))?
+                .into_result()?;
             insert(store, $name::Employee::new, ids)?
         }};
     }

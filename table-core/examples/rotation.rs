@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     let store = Store::options().encryption(Arc::new(MemoryKeys::new()?)).open(dir.path().join("store"))?;
     let (staff, encryption) = (store.table::<Employee>()?, store.encryption()?);
-    staff.bulk_insert((0..entities).map(employee))?;
+    staff.bulk_insert((0..entities).map(employee))?.into_result()?;
     println!("{entities} entities of three rows, two values sealed in each");
 
     encryption.rotate(&Scope::store())?;

@@ -140,7 +140,7 @@ fn an_estimate_is_near_what_is_counted() {
     let staff = store.table::<Employee>().unwrap();
     let like =
         |id: u32| Employee { phone: Some(format!("555{id:04}")), tags: vec!["one".into()], ..employee(id) };
-    staff.bulk_insert((0..300).map(like)).unwrap();
+    staff.bulk_insert((0..300).map(like)).unwrap().into_result().unwrap();
     let counted = staff.cost().unwrap();
     let usage = Usage::of(300)
         .length("department", 5)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use integration_tests::Scratch;
 use table_core::crypt::{MemoryKeys, Scope};
-use table_core::{DynamicEntity, Entity, Error, ErrorKind, IfMatch, Result, Store};
+use table_core::{DynamicEntity, Entity, Error, ErrorKind, Result, Store};
 
 /// Its copies by address lie in a table of their own.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -210,15 +210,15 @@ fn two_changes_of_one_entity_in_one_transaction_are_told_as_such() {
         refused(result, ErrorKind::DuplicateRow, &words);
     };
     let of = "another operation of the transaction";
-    twice(store.transaction().insert(&new).delete(key(7), IfMatch::Any).commit(), of);
-    twice(store.transaction().put(&new).delete(key(7), IfMatch::Any).commit(), of);
-    twice(store.transaction().delete(key(7), IfMatch::Any).insert(&new).commit(), of);
+    twice(store.transaction().insert(&new).delete(key(7)).commit(), of);
+    twice(store.transaction().put(&new).delete(key(7)).commit(), of);
+    twice(store.transaction().delete(key(7)).insert(&new).commit(), of);
     twice(store.transaction().insert(&new).update(key(7), |employee| employee.age = 1).commit(), of);
-    twice(store.transaction().insert(&old).delete(key(1), IfMatch::Any).commit(), of);
+    twice(store.transaction().insert(&old).delete(key(1)).commit(), of);
     let batch = || staff.egt(Employee::partition("Sales"));
-    twice(batch().insert(&new).delete(key(7), IfMatch::Any).commit(), "another operation of the batch");
+    twice(batch().insert(&new).delete(key(7)).commit(), "another operation of the batch");
     // One that is not there is not, beside another that is.
-    let missing = store.transaction().insert(&new).delete(key(8), IfMatch::Any).commit();
+    let missing = store.transaction().insert(&new).delete(key(8)).commit();
     refused(
         missing,
         ErrorKind::EntityNotFound,
@@ -266,7 +266,7 @@ fn what_lacks_a_readers_slot_says_where_more_are_had() {
     let words = ["no reader slot is free", "a change takes one for as long as it reads", "max_readers(..)"];
     refused(store.snapshot(), ErrorKind::TooManyReaders, &words);
     refused(mails.put(&mail(1)), ErrorKind::TooManyReaders, &words);
-    refused(mails.delete(Mail::key("ann", 1), IfMatch::Any), ErrorKind::TooManyReaders, &words);
+    refused(mails.delete(Mail::key("ann", 1)), ErrorKind::TooManyReaders, &words);
     // What reads nothing is written.
     mails.insert(&mail(2)).unwrap();
     store.create_table("Other").unwrap().insert(&DynamicEntity::new("p", "r")).unwrap();
@@ -299,4 +299,72 @@ fn a_logs_name_is_told_as_one() {
     );
     refused(store.log::<u32>(&"é\n".repeat(99)), ErrorKind::InvalidLogName, &["is no log's name", "\\n"]);
     refused(store.log::<u32>("Nos"), ErrorKind::InvalidLogName, &["`N`"]);
+}
+
+/// How long a store may take to find out that it was removed, and some.
+#[cfg(unix)]
+const FOUND_OUT: std::time::Duration = std::time::Duration::from_millis(1_200);
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_was_removed_refuses_writes() {
+    let scratch = Scratch::new();
+    let path = scratch.path().join("store");
+    let store = Store::open(&path).unwrap();
+    let mails = store.table::<Mail>().unwrap();
+    mails.insert(&mail(1)).unwrap();
+    std::fs::remove_dir_all(&path).unwrap();
+    std::thread::sleep(FOUND_OUT);
+    for id in 2..5 {
+        refused(
+            mails.insert(&mail(id)),
+            ErrorKind::StoreRemoved,
+            &["data.mdb` was removed", "let go of the handles and open the store again"],
+        );
+    }
+    refused(store.create_table("Other"), ErrorKind::StoreRemoved, &["create table `Other`"]);
+    assert_eq!(mails.all().count().unwrap(), 1);
+
+    // What is opened there is another store.
+    refused(Store::open(&path), ErrorKind::OptionsConflict, &["files since replaced"]);
+    drop((mails, store));
+    let other = Store::open(&path).unwrap();
+    other.table::<Mail>().unwrap().insert(&mail(7)).unwrap();
+    std::thread::sleep(FOUND_OUT);
+    other.table::<Mail>().unwrap().insert(&mail(8)).unwrap();
+    assert_eq!(other.table::<Mail>().unwrap().all().count().unwrap(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_whose_directory_was_moved_is_written_on() {
+    let scratch = Scratch::new();
+    let store = Store::open(scratch.path().join("store")).unwrap();
+    let mails = store.table::<Mail>().unwrap();
+    mails.insert(&mail(1)).unwrap();
+    std::fs::rename(scratch.path().join("store"), scratch.path().join("moved")).unwrap();
+    std::thread::sleep(FOUND_OUT);
+    mails.insert(&mail(2)).unwrap();
+    drop((mails, store));
+    let moved = Store::open(scratch.path().join("moved")).unwrap();
+    assert_eq!(moved.table::<Mail>().unwrap().all().count().unwrap(), 2);
+}
+
+#[test]
+fn what_a_load_failed_at_becomes_an_error() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let mails = store.table::<Mail>().unwrap();
+    assert_eq!(mails.bulk_insert((0..4).map(mail)).unwrap().into_result().unwrap(), 4);
+    let report = mails.bulk_insert((0..10).map(mail)).unwrap();
+    assert_eq!((report.committed, report.failures.len()), (6, 4));
+    let words = [
+        "cannot commit all: 4 of 10 failed: number 0: cannot insert into table `Mails`, partition `ann`, row `mail_000000`",
+        "; number 1: ",
+        "; number 2: ",
+        "; and 1 more",
+    ];
+    let error = refused(report.into_result(), ErrorKind::EntityAlreadyExists, &words);
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Error>()).unwrap();
+    assert_eq!(source.row_key(), Some("mail_000000"));
 }

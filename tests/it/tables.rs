@@ -352,7 +352,11 @@ fn stats_count_entities_bytes_and_commits() {
     let stats = store.stats().unwrap();
     assert_eq!((stats.tables[0].entities, stats.tables[0].bytes, stats.tables[1].entities), (0, 0, 2));
     // Many batches in one transaction.
-    store.bulk((3..50).map(|row| b.batch("p").insert(entity(&row.to_string(), 1)))).unwrap();
+    store
+        .bulk((3..50).map(|row| b.batch("p").insert(entity(&row.to_string(), 1))))
+        .unwrap()
+        .into_result()
+        .unwrap();
     let bulk = store.stats().unwrap();
     assert_eq!((bulk.commits - stats.commits, bulk.batches - stats.batches), (1, 47));
     assert!(bulk.file_bytes > 0);

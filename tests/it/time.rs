@@ -105,6 +105,8 @@ fn the_entities_of_a_batch_share_their_time() {
     // Batches of one transaction do not: each is a write of its own.
     store
         .bulk((0..100).map(|row| table.batch("q").insert(DynamicEntity::new("q", format!("{row:03}")))))
+        .unwrap()
+        .into_result()
         .unwrap();
     let times: Vec<_> =
         table.query(&Query::new().partition("q")).unwrap().map(|row| row.unwrap().timestamp()).collect();

@@ -34,7 +34,7 @@ macro_rules! figures {
             plain: 1,
             slot: std::array::from_fn(|at| i64::try_from(at).ok()),
         };
-        table.bulk_insert((0..ENTITIES).map(new))?;
+        table.bulk_insert((0..ENTITIES).map(new))?.into_result()?;
         let key = |day: u32| $name::key("web", day % ENTITIES);
         let [get, plain, slot, add] = in_turn(
             300,

@@ -64,12 +64,10 @@ impl Both {
         let both = Self { years: store.table()?, halves: store.table()? };
         let place = || "Oslo".to_owned();
         let year = |number| Year { place: place(), number, first: days(), second: days() };
-        both.years.bulk_insert((0..ENTITIES).map(year))?;
-        both.halves.bulk_insert((0..ENTITIES).map(|number| Half {
-            place: place(),
-            number,
-            first: days(),
-        }))?;
+        both.years.bulk_insert((0..ENTITIES).map(year))?.into_result()?;
+        both.halves
+            .bulk_insert((0..ENTITIES).map(|number| Half { place: place(), number, first: days() }))?
+            .into_result()?;
         Ok(both)
     }
 

@@ -41,12 +41,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let people =
         [(1, "Ann", "Sales"), (2, "Bob", "Sales"), (3, "Cleo", ""), (4, "Dan", "Legal"), (5, "Eve", "Press")];
-    staff.bulk_insert(people.map(|(id, name, department)| Employee {
-        region: "west".into(),
-        id,
-        name: name.into(),
-        department: (!department.is_empty()).then(|| department.into()),
-    }))?;
+    staff
+        .bulk_insert(people.map(|(id, name, department)| Employee {
+            region: "west".into(),
+            id,
+            name: name.into(),
+            department: (!department.is_empty()).then(|| department.into()),
+        }))?
+        .into_result()?;
     writeln!(out, "The small table:\n")?;
     draw(&mut out, departments.dynamic(), &Query::new())?;
 

@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scratch = Scratch::new("cost");
     let store = Store::open(scratch.path())?;
     let staff = store.table::<Employee>()?;
-    staff.bulk_insert((0..2_000).map(employee))?;
+    staff.bulk_insert((0..2_000).map(employee))?.into_result()?;
     let counted = staff.cost()?;
     writeln!(out, "And once they are there:\n\n{counted}")?;
 

@@ -91,7 +91,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         id,
         name: format!("Jun Cao{}", id % 10),
         email: format!("{id}@contoso.com"),
-    }))?;
+    }))?
+    .into_result()?;
 
     // The second beside it: each reads what the other writes, and the first loses no phone.
     let two: Table<second::Employee> = store.table()?;

@@ -160,6 +160,9 @@ kinds! {
     Incompatible = "InternalError", 500, "the store can't be opened by this version";
     /// The store was compacted: another file has taken the place of the one that is open. Open the store again.
     Superseded = "InternalError", 500, "another file has taken the place of the store's";
+    /// The store's file was removed while it was open, by whoever has removed its directory, say. Writes find it out within a
+    /// second, and are refused; reads go on.
+    StoreRemoved = "InternalError", 500, "the store's file was removed";
     /// The operation needs the store for itself, and this process has other handles of it.
     StoreInUse = "ServerBusy", 503, "the store is in use in this process";
     /// The store can't do what is asked, though others can: not all are in a directory on disk, say, and not all can change

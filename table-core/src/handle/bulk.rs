@@ -44,14 +44,14 @@ impl BulkReport {
         const SHOWN: usize = 3;
         let failed = self.failures.len();
         let all = self.committed.saturating_add(u64::try_from(failed).unwrap_or(u64::MAX));
-        let mut because = format!("{failed} of {all} failed");
-        for (at, failure) in self.failures.iter().take(SHOWN).enumerate() {
-            let separator = if at == 0 { ": " } else { "; " };
-            because.push_str(&format!("{separator}number {}: {}", failure.index, failure.error));
-        }
-        if failed > SHOWN {
-            because.push_str(&format!("; and {} more", failed - SHOWN));
-        }
+        let shown = self.failures.iter().take(SHOWN);
+        let shown: Vec<_> =
+            shown.map(|failure| format!("number {}: {}", failure.index, failure.error)).collect();
+        let more = match failed.saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let because = format!("{failed} of {all} failed: {}{more}", shown.join("; "));
         match self.failures.into_iter().next() {
             None => Ok(self.committed),
             Some(first) => {

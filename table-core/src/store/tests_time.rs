@@ -42,7 +42,7 @@ fn times_go_on_by_single_ticks_while_the_clock_is_behind() {
     assert_eq!(time(table.insert_or_merge(&entity("a"))), tick(ahead, 5));
     // One for each batch of a shared transaction.
     let rows = ["d", "e", "f"];
-    store.bulk(rows.map(|row| table.batch("p").insert(entity(row)))).unwrap();
+    store.bulk(rows.map(|row| table.batch("p").insert(entity(row)))).unwrap().into_result().unwrap();
     for (after, row) in (6..).zip(rows) {
         assert_eq!(table.get("p", row).unwrap().unwrap().timestamp(), Some(tick(ahead, after)));
     }

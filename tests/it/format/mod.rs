@@ -237,13 +237,13 @@ fn long_lists_and_sealed_blobs_say_by_features_that_they_are_there() {
     let store = scratch.store_with(&options());
     let orders = store.table::<Order>().unwrap();
     let order = |at: u32| Order { name: format!("{at:06}{}", "n".repeat(394)), state: "sent".into() };
-    orders.bulk_insert((0..1_000).map(order)).unwrap();
+    orders.bulk_insert((0..1_000).map(order)).unwrap().into_result().unwrap();
     let unsealed = store.upload("image/jpeg", &b"a scan"[..]).unwrap();
     drop((orders, unsealed));
     assert_eq!(read_the_same(&scratch, store).readers, 0);
 
     let store = scratch.store_with(&options());
-    store.table::<Order>().unwrap().bulk_insert((1_000..1_300).map(order)).unwrap();
+    store.table::<Order>().unwrap().bulk_insert((1_000..1_300).map(order)).unwrap().into_result().unwrap();
     let contents = read_the_same(&scratch, store);
     assert_eq!(contents.readers, 1 << 5);
     let row = &contents.tables["Orders"].rows[&("all".to_owned(), "state_sent".to_owned())];

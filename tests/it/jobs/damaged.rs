@@ -92,7 +92,13 @@ fn a_row_whose_key_is_damaged_hides_no_plain_value() {
     let options = relaxed().encryption(Arc::new(MemoryKeys::new().unwrap()));
     let store = options.open(&path).unwrap();
     let patient = |id| plain::Patient { clinic: "North".into(), id, card: format!("card {id}") };
-    store.table::<plain::Patient>().unwrap().bulk_insert((0..300).map(patient)).unwrap();
+    store
+        .table::<plain::Patient>()
+        .unwrap()
+        .bulk_insert((0..300).map(patient))
+        .unwrap()
+        .into_result()
+        .unwrap();
     let table = store.table::<dual::Patient>().unwrap();
     let late = |id| dual::Patient { clinic: "North".into(), id, card: "late".into() };
     table.insert(&late(300)).unwrap();

@@ -11,7 +11,7 @@ fn check_finds_what_a_raw_write_has_done_to_a_list_and_repair_mends_it() {
     let store = scratch.store();
     let staff = store.table::<Employee>().unwrap();
     let people: Vec<_> = (0..20).map(|id| employee("Sales", id, ["Jones", "Cao"][id as usize % 2])).collect();
-    staff.bulk_insert(people.clone()).unwrap();
+    staff.bulk_insert(people.clone()).unwrap().into_result().unwrap();
     let raw = staff.dynamic().raw();
     let list = |row: &str, ids: &str| DynamicEntity::new("Sales", row).with("Ids", ids);
     // Two are missing; one is of no entity, and one of an entity with another name.
@@ -54,7 +54,7 @@ fn a_list_that_is_none_refuses_changes_until_it_is_mended() {
     let store = scratch.store();
     let staff = store.table::<Employee>().unwrap();
     let mut people: Vec<_> = (0..5).map(|id| employee("Sales", id, "Jones")).collect();
-    staff.bulk_insert(people.clone()).unwrap();
+    staff.bulk_insert(people.clone()).unwrap().into_result().unwrap();
     let raw = staff.dynamic().raw();
     let list = |ids: table_core::Value| {
         let row = DynamicEntity::new("Sales", "last_Jones").with("EntityType", "employee.by_last_name");

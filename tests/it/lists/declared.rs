@@ -22,7 +22,7 @@ fn a_list_follows_when_its_table_is_dropped_or_that_of_its_entities() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let member = |id| Employee { team: Some("red".into()), ..employee("Sales", id, "Jones") };
-    store.table::<Employee>().unwrap().bulk_insert((1..4).map(member)).unwrap();
+    store.table::<Employee>().unwrap().bulk_insert((1..4).map(member)).unwrap().into_result().unwrap();
     let red = || store.table::<Employee>().unwrap().list(Employee::by_team("red")).map(|list| list.len());
     assert_eq!(red().unwrap(), 3);
     // Its own: it is to be made anew, and is kept all the while.

@@ -132,7 +132,7 @@ fn plans_of_one_transaction_change_one_blob() {
     let row_of_list = table.dynamic().get("all", "group_001").unwrap().unwrap();
     let mine = DynamicEntity::new("all", "mine").with("Kept", row_of_list.get("Ids").unwrap().clone());
     table.dynamic().insert(&mine).unwrap();
-    table.bulk_insert((1_800..1_810).map(|at| row(at, 1))).unwrap();
+    table.bulk_insert((1_800..1_810).map(|at| row(at, 1))).unwrap().into_result().unwrap();
     assert_eq!(blobs(&store), 2);
     let kept = Blob::of(mine.get("Kept").unwrap()).unwrap();
     assert_eq!(kept.get(&store).unwrap(), text);
@@ -244,7 +244,11 @@ fn a_long_list_is_made_by_a_job_and_goes_with_its_index_and_its_table() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let former = store.table::<bare::Row>().unwrap();
-    former.bulk_insert((0..1_400).map(|at| bare::Row { name: name(at), group: 1 })).unwrap();
+    former
+        .bulk_insert((0..1_400).map(|at| bare::Row { name: name(at), group: 1 }))
+        .unwrap()
+        .into_result()
+        .unwrap();
     let table = store.table::<Row>().unwrap();
     table.rebuild().unwrap().run().unwrap();
     assert_eq!(blobs(&store), 1);

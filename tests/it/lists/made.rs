@@ -63,7 +63,7 @@ fn a_list_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let former = store.table::<none::Member>().unwrap();
-    former.bulk_insert(members(900)).unwrap();
+    former.bulk_insert(members(900)).unwrap().into_result().unwrap();
     let table = store.table::<one::Member>().unwrap();
     // Nothing but the list is held up, and nobody keeps it yet.
     table.insert(&one::Member { club: "c".into(), id: 900, city: "Bern".into() }).unwrap();
@@ -128,7 +128,7 @@ fn a_list_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
 fn a_list_is_made_exactly_while_others_write() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    store.table::<none::Member>().unwrap().bulk_insert(members(600)).unwrap();
+    store.table::<none::Member>().unwrap().bulk_insert(members(600)).unwrap().into_result().unwrap();
     let table = store.table::<one::Member>().unwrap();
     rebuild_while_others_write(&table, |id, is_renewed| {
         let city = CITIES[(id as usize + 1) % 3];

@@ -213,7 +213,7 @@ fn two_entities_that_exchange_keys_in_one_batch_stay_on_their_lists() {
     let store = scratch.store();
     let staff = store.table::<Employee>().unwrap();
     let people: Vec<_> = (1..4).map(|id| employee("Sales", id, "Jones")).collect();
-    staff.bulk_insert(people).unwrap();
+    staff.bulk_insert(people).unwrap().into_result().unwrap();
     let batch = || {
         staff
             .egt(Employee::partition("Sales"))
@@ -239,7 +239,7 @@ fn a_list_is_read_in_one_snapshot() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let staff = store.table::<Employee>().unwrap();
-    staff.bulk_insert((1..4).map(|id| employee("Sales", id, "Jones"))).unwrap();
+    staff.bulk_insert((1..4).map(|id| employee("Sales", id, "Jones"))).unwrap().into_result().unwrap();
     let snapshot = store.snapshot().unwrap();
     let list = staff.list(Employee::by_last_name("Sales", "Jones")).unwrap();
     staff.delete(Employee::key("Sales", 1)).unwrap();

@@ -194,7 +194,7 @@ fn a_span_finds_backwards_over_shards_what_a_filter_would() {
     let lines = store.periods::<Line>().unwrap();
     let mut all: Vec<_> =
         times(&mut random).into_iter().zip(0..).map(|(at, number)| Line { number, at }).collect();
-    lines.bulk_insert(&all).unwrap();
+    lines.bulk_insert(&all).unwrap().into_result().unwrap();
     all.sort_by_key(|line| (std::cmp::Reverse(line.at), line.number));
     for _ in 0..200 {
         let (from, to) = (some_time(&mut random), some_time(&mut random));
@@ -218,9 +218,9 @@ fn a_span_bounds_partitions_that_say_the_time() {
     let mut all = times(&mut random);
     all.sort_unstable();
     all.dedup();
-    days.bulk_insert(all.iter().map(|at| Day { at: *at })).unwrap();
+    days.bulk_insert(all.iter().map(|at| Day { at: *at })).unwrap().into_result().unwrap();
     let of_room = |room| all.iter().map(move |at| Visit { room, at: *at });
-    visits.bulk_insert((0..3).flat_map(of_room)).unwrap();
+    visits.bulk_insert((0..3).flat_map(of_room)).unwrap().into_result().unwrap();
     for _ in 0..200 {
         let (from, to) = (some_time(&mut random), some_time(&mut random));
         let wanted: Vec<_> = all.iter().filter(|at| **at >= from && **at < to).copied().collect();

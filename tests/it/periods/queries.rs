@@ -286,7 +286,7 @@ fn a_partition_of_each_day_follows_the_one_before() {
     let days = store.periods::<Day>().unwrap();
     let all =
         (0..60_u32).map(|day| Day { at: at(&format!("2014-{:02}-{:02}T12:00", 1 + day / 28, 1 + day % 28)) });
-    days.bulk_insert(all).unwrap();
+    days.bulk_insert(all).unwrap().into_result().unwrap();
     let of = |day: &Stored<Day>| day.at;
     let found = times(days.all_periods().rows().across_partitions(), of);
     assert_eq!(found.len(), 60);

@@ -57,7 +57,7 @@ fn a_compacted_copy_shows_nothing_that_was_plain_once() {
         name: format!("Name{id}"),
         ssn: format!("{CANARY} {id}").repeat(1 + usize::try_from(id % 40).unwrap()),
     };
-    table.bulk_insert((0..600).map(plain)).unwrap();
+    table.bulk_insert((0..600).map(plain)).unwrap().into_result().unwrap();
     for id in 0..100 {
         table.delete(Plain::key("Sales", id)).unwrap();
     }
@@ -81,7 +81,7 @@ fn what_was_sealed_from_the_start_is_in_no_file_at_any_time() {
     let store: Store = scratch.store();
     let staff = super::staff(&store);
     let look = || assert_eq!(found(scratch.path().parent().unwrap()).0, 0);
-    staff.bulk_insert((0..300).map(super::employee)).unwrap();
+    staff.bulk_insert((0..300).map(super::employee)).unwrap().into_result().unwrap();
     look();
     for round in 0..3 {
         store.encryption().unwrap().rotate_all().unwrap();

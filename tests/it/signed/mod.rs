@@ -216,7 +216,7 @@ fn sets_batches_and_loads_sign_what_they_write() {
     let kept = store.set::<Kept>().unwrap();
     kept.egt(Account::partition("Bonn")).insert(&account(4)).insert(&card(1)).commit().unwrap();
     let cards = store.table::<Card>().unwrap();
-    cards.bulk_insert((2..=5).map(card)).unwrap();
+    cards.bulk_insert((2..=5).map(card)).unwrap().into_result().unwrap();
     let any = DynamicEntity::new("Bonn", "account_000009")
         .with("EntityType", "account")
         .with("Owner", "Ann")
@@ -241,7 +241,7 @@ fn a_job_that_seals_anew_signs_anew() {
     let bank = Bank::new();
     let (store, _) = bank.open();
     let cards = store.table::<Card>().unwrap();
-    cards.bulk_insert((1..=5).map(card)).unwrap();
+    cards.bulk_insert((1..=5).map(card)).unwrap().into_result().unwrap();
     let encryption = store.encryption().unwrap();
     encryption.rotate_all().unwrap();
     let report = cards.reencrypt().unwrap().run().unwrap();

@@ -24,7 +24,7 @@ fn a_summary_follows_when_its_table_is_dropped_or_that_of_its_entities() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let people: Vec<_> = (1..4).map(|id| employee("Sales", id, 4, 10)).collect();
-    store.table::<Employee>().unwrap().bulk_insert(people.clone()).unwrap();
+    store.table::<Employee>().unwrap().bulk_insert(people.clone()).unwrap().into_result().unwrap();
     let level = || store.table::<Level>().unwrap().get(Level::key(4));
     assert_eq!(level().unwrap().unwrap().employees, 3);
     // Its own: it is to be made anew, and is kept all the while.

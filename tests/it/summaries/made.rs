@@ -94,7 +94,7 @@ fn a_summary_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let former = store.table::<none::Member>().unwrap();
-    former.bulk_insert(members(900)).unwrap();
+    former.bulk_insert(members(900)).unwrap().into_result().unwrap();
     let (table, clubs_of_one) = (store.table::<one::Member>().unwrap(), store.table::<one::Club>().unwrap());
     // Nothing but the summary is held up, and nobody keeps it yet.
     table.insert(&one::Member { club: "c0".into(), id: 900, fee: 10 }).unwrap();
@@ -149,7 +149,7 @@ fn a_summary_that_is_added_is_made_by_rebuild_and_says_so_until_then() {
 fn a_summary_is_made_exactly_while_others_write() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    store.table::<none::Member>().unwrap().bulk_insert(members(600)).unwrap();
+    store.table::<none::Member>().unwrap().bulk_insert(members(600)).unwrap().into_result().unwrap();
     let table = store.table::<two::Member>().unwrap();
     rebuild_while_others_write(&table, |id, is_renewed| {
         let club = format!("c{}", id % 3);
@@ -177,7 +177,7 @@ fn check_finds_what_a_raw_write_has_done_to_a_summary_and_repair_mends_it() {
     let store = scratch.store();
     let staff = store.table::<Employee>().unwrap();
     let people: Vec<_> = (0..20).map(|id| employee(["Sales", "Legal"][id as usize % 2], id, 4, 10)).collect();
-    staff.bulk_insert(people.clone()).unwrap();
+    staff.bulk_insert(people.clone()).unwrap().into_result().unwrap();
     let raw = staff.dynamic().raw();
     let salaries = |by: i64| DynamicEntity::new("Sales", "payroll").with("Salaries", by);
     raw.merge(&salaries(7), IfMatch::Any).unwrap();

@@ -39,7 +39,7 @@ fn a_wide_entity_is_listed_by_what_a_part_holds() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let visits = store.table::<Visit>().unwrap();
-    visits.bulk_insert((1..5).map(|id| visit(id, "Rome"))).unwrap();
+    visits.bulk_insert((1..5).map(|id| visit(id, "Rome"))).unwrap().into_result().unwrap();
     visits.merge(Visit::key("Oslo", 2), Visit::patch().city("Bonn").age(40), IfMatch::Any).unwrap();
     visits.delete(Visit::key("Oslo", 3)).unwrap();
     assert_eq!((on(&visits, "Rome"), on(&visits, "Bonn")), (vec![1, 4], vec![2]));
@@ -63,7 +63,7 @@ fn an_entity_that_lacks_a_part_stays_on_its_list_until_it_is_deleted() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let visits = store.table::<Visit>().unwrap();
-    visits.bulk_insert((1..4).map(|id| visit(id, "Rome"))).unwrap();
+    visits.bulk_insert((1..4).map(|id| visit(id, "Rome"))).unwrap().into_result().unwrap();
     let rows = store.dynamic_table("Visits").unwrap().raw();
     rows.delete("Oslo", "visit_000002_01").unwrap();
     let report = visits.check().unwrap();

@@ -108,7 +108,7 @@ fn queue(store: &Store) -> Result<Queue<String>> {
 
 pub(super) fn build(store: &Store) -> Result<()> {
     let crew = store.table::<before::Sailor>()?;
-    crew.bulk_insert((0..SAILORS).map(|id| before::Sailor::from(Sailor::new(id))))?;
+    crew.bulk_insert((0..SAILORS).map(|id| before::Sailor::from(Sailor::new(id))))?.into_result()?;
     let crew = store.table::<Sailor>()?;
     let mut job = crew.rebuild()?.gentle();
     // The first index is half filled.

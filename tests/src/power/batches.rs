@@ -89,6 +89,8 @@ pub(super) fn run(root: &Path, level: Durability, seed: u64) {
                     let row = DynamicEntity::new("p", format!("row {row}")).with("Text", "x".repeat(200));
                     table.batch("p").insert(row)
                 }))
+                .unwrap()
+                .into_result()
                 .unwrap();
             acks.say(format_args!("drop {name}"));
             store.drop_table(&name).unwrap();

@@ -14,6 +14,7 @@ use crate::store::open::{Late, Settling};
 use crate::store::opened::Inner;
 use crate::store::records::meta::Meta;
 use crate::store::write::commit::Writer;
+use crate::store::write::transaction::clock;
 
 /// How many stores the process has opened.
 static OPENED: AtomicU64 = AtomicU64::new(1);
@@ -93,6 +94,7 @@ impl Shared {
             let mut txn = self.environment.write_txn()?;
             let dbs = &self.environment.dbs;
             let mut meta = Meta::begin(dbs.main, &txn)?;
+            self.environment.check_has_name(clock().get())?;
             let done = change(&mut txn, dbs, &mut meta)?;
             meta.write(dbs.main, &mut txn)?;
             self.environment.commit(txn)?;

@@ -39,6 +39,7 @@ mod pinned;
 mod place;
 mod readers;
 mod registry;
+mod removed;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
 mod space;
@@ -52,6 +53,7 @@ use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use heed::types::Bytes;
@@ -100,6 +102,8 @@ pub(crate) struct Environment {
     on_disk: OnDisk,
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
+    /// When the data file was last seen to have a name, in ticks.
+    had_name_at: AtomicU64,
     former: Former,
     free_list: FreeList,
     late: LateDatabases,
@@ -274,6 +278,7 @@ impl Environment {
             path,
             on_disk,
             file: Mutex::new(file),
+            had_name_at: AtomicU64::new(0),
             former: Former::new(),
             free_list: FreeList::default(),
             late: LateDatabases::default(),

@@ -94,6 +94,7 @@ impl<'e> Transaction<'e> {
         let mut scratch = writer.scratch();
         let tables = std::mem::take(&mut scratch.tables);
         let now = clock();
+        environment.check_has_name(now.get())?;
         Ok(Self {
             environment,
             dbs,

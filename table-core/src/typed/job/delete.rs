@@ -29,6 +29,9 @@ impl<E: Entity> Table<E> {
     /// while it ran. Of a query that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is gone over
     /// once.
     ///
+    /// It takes a query of entities, so that it is said that the entities go, and not the copies by which they are found: end the
+    /// query with [`entities()`](PathQuery::entities).
+    ///
     /// A job that was broken off goes on when it is made again for the same query. One for all that has expired by now is
     /// another query at another time: keep the time for as long as the job takes, or give up what was begun for a former one,
     /// by [`Store::cancel_job`](crate::Store::cancel_job).
@@ -42,7 +45,7 @@ impl<E: Entity> Table<E> {
     /// # let dir = tempfile::tempdir()?;
     /// # let store = Store::open(dir.path().join("company.tables"))?;
     /// let staff = store.table::<Employee>()?;
-    /// # staff.bulk_insert((0..100).map(|id| Employee { department: "Sales".into(), id, age: 20 + id as i32 }))?;
+    /// # staff.bulk_insert((0..100).map(|id| Employee { department: "Sales".into(), id, age: 20 + id as i32 }))?.into_result()?;
     /// let retired = staff.rows().department("Sales").filter(|e| e.age.ge(67)).entities();
     /// let done = staff.delete_where(retired)?.run()?;
     /// assert_eq!(done.changed, 53);

@@ -47,7 +47,7 @@ impl Store {
     /// # let store = Store::open(dir.path().join("company.tables"))?;
     /// # store.table::<before::Employee>()?.bulk_insert((0..1_000).map(|id| before::Employee {
     /// #     department: "Sales".into(), id, email: format!("{id}@contoso.com"),
-    /// # }))?;
+    /// # }))?.into_result()?;
     /// # let staff = store.table::<Employee>()?;
     /// let mut job = staff.rebuild()?;
     /// job.step()?;
@@ -98,7 +98,7 @@ impl Store {
     /// # let store = Store::temporary()?;
     /// # let now = || 1_000_i64;
     /// let sessions = store.table::<Session>()?;
-    /// # sessions.bulk_insert((0..1_200).map(|id| Session { user: "ann".into(), id, expires: 999 }))?;
+    /// # sessions.bulk_insert((0..1_200).map(|id| Session { user: "ann".into(), id, expires: 999 }))?.into_result()?;
     /// let expired = sessions.rows().across_partitions().filter(|s| s.expires.lt(now())).entities();
     /// sessions.delete_where(expired)?.step()?;
     /// // The process is killed. The next one asks for another query, which is another job.

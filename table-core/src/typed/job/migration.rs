@@ -32,7 +32,7 @@ impl Store {
     /// # let store = Store::open(dir.path().join("company.tables"))?;
     /// # store.table::<before::Employee>()?.bulk_insert((0..1_000).map(|id| before::Employee {
     /// #     department: "Sales".into(), id, name: "Jun Cao".into(),
-    /// # }))?;
+    /// # }))?.into_result()?;
     /// // The struct as it was, by which rows are read that are not converted yet.
     /// #[derive(Entity)]
     /// #[entity(kind = "employee", version = 1, former)]

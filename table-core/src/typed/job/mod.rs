@@ -229,7 +229,7 @@ impl<R> Job<'_, R> {
     /// # let dir = tempfile::tempdir()?;
     /// # let store = Store::open(dir.path().join("company.tables"))?;
     /// let staff = store.table::<Employee>()?;
-    /// # staff.bulk_insert((0..1_200).map(|id| Employee { department: "Sales".into(), id }))?;
+    /// # staff.bulk_insert((0..1_200).map(|id| Employee { department: "Sales".into(), id }))?.into_result()?;
     /// let mut job = staff.delete_partition(Employee::partition("Sales"))?;
     /// job.step()?;
     /// job.cancel()?;

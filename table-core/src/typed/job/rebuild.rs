@@ -46,7 +46,7 @@ impl<E: Entity> Table<E> {
     /// # let store = Store::open(dir.path().join("company.tables"))?;
     /// # store.table::<before::Employee>()?.bulk_insert((0..1_000).map(|id| before::Employee {
     /// #     department: "Sales".into(), id, email: format!("{id}@contoso.com"),
-    /// # }))?;
+    /// # }))?.into_result()?;
     /// #[derive(Entity)]
     /// #[entity(table = "Company", kind = "employee")]
     /// #[key(partition = "{department}", row = "empid_{id:06}")]

@@ -58,7 +58,7 @@ impl<E: Entity> Table<E> {
     /// # let store = Store::open(dir.path().join("company.tables"))?;
     /// let staff = store.table::<Employee>()?;
     /// # let employee = |id| Employee { department: "Sales".into(), id, email: format!("{id}@contoso.com") };
-    /// # staff.bulk_insert((0..1_000).map(employee))?;
+    /// # staff.bulk_insert((0..1_000).map(employee))?.into_result()?;
     /// let raw = staff.dynamic().raw();
     /// for id in 0..700 {
     ///     raw.delete("Sales", &format!("email_{id}@contoso.com"))?;

@@ -41,7 +41,7 @@ impl<E: Entity> Table<E> {
     ///     id,
     ///     office: if id % 10 == 0 { "Oslo" } else { "Bern" }.into(),
     ///     age: 40,
-    /// }))?;
+    /// }))?.into_result()?;
     ///
     /// let cost = staff.cost()?;
     /// let by_office = cost.rows[1].values.unwrap();

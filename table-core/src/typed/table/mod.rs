@@ -190,7 +190,9 @@ impl<E: Entity> Table<E> {
     }
 
     /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within
-    /// the partition, in one transaction. Fails if there is an entity of the new key.
+    /// the partition, in one transaction. Fails if there is an entity of the new key. To another partition an entity does not
+    /// move: that is [`KeyChanged`](crate::ErrorKind::KeyChanged), and [`Store::transaction`](crate::Store::transaction) deletes it and
+    /// inserts it there.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn move_to(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
         self.changed(key.into(), Change::Move(Box::new(change)))
@@ -250,7 +252,7 @@ impl<E: Entity> Table<E> {
     ///     department: "Sales".into(),
     ///     id,
     ///     email: format!("{}@contoso.com", id % 999),
-    /// }))?;
+    /// }))?.into_result()?;
     /// assert_eq!(report.committed, 999);
     /// assert_eq!((report.failures[0].index, report.failures[0].error.kind()), (999, ErrorKind::UniqueConflict));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -33,7 +33,7 @@ fn a_change_converts_the_entity_that_it_finds() {
     let mut transaction = store.transaction();
     transaction = transaction.update(key(610), |e: &mut Employee| e.age = 2).insert(&added);
     transaction.commit().unwrap();
-    staff.bulk_insert([second(6_002)]).unwrap();
+    staff.bulk_insert([second(6_002)]).unwrap().into_result().unwrap();
 
     let ages = [(601, 77), (602, 78), (603, 79), (608, 1), (610, 2)];
     let check = || {
