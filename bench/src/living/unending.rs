@@ -248,7 +248,7 @@ fn reencrypt(rows: u32) -> Result<Case> {
     let options = Store::options().durability(Durability::Relaxed).map_size(16 << 30);
     let store = options.encryption(std::sync::Arc::new(MemoryKeys::new()?)).temporary()?;
     let table = store.table::<kinds::sealed::Plain>()?;
-    table.bulk_insert((0..rows).map(kinds::sealed::Plain::new))?;
+    table.bulk_insert((0..rows).map(kinds::sealed::Plain::new))?.into_result()?;
     store.encryption()?.rotate(&Scope::store())?;
     let write = inserting(&store, kinds::sealed::Plain::new)?;
     Ok(Case { store, write, work: Box::new(move || run!(table.reencrypt()?)) })

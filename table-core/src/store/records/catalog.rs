@@ -54,7 +54,8 @@ impl Entry {
         let mut body = Fields(meta::opened(key, record)?);
         let id = body.u32().filter(|id| *id < NUMBERS)?;
         // A record with another flag is no record of this version.
-        let flags = body.u16().filter(|flags| [0, VOUCHED, VOUCHED | NUMBERED].contains(&(flags & !RENAMED)))?;
+        let flags =
+            body.u16().filter(|flags| [0, VOUCHED, VOUCHED | NUMBERED].contains(&(flags & !RENAMED)))?;
         let identity = body.take()?;
         let mut former = Vec::new();
         if flags & RENAMED != 0 {

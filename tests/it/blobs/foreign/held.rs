@@ -187,7 +187,7 @@ fn a_repair_in_steps_leaves_what_others_put_meanwhile() {
     let photo = held(&elsewhere, b"abc");
     let store = Store::open(&path).unwrap();
     let staff = store.table::<Employee>().unwrap();
-    staff.bulk_insert((1..=900).map(|id| employee(id, Blob::default()))).unwrap();
+    staff.bulk_insert((1..=900).map(|id| employee(id, Blob::default()))).unwrap().into_result().unwrap();
     drop((staff, store));
     let_in(&path, photo);
     let store = Store::open(&path).unwrap();
