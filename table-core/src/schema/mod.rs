@@ -39,6 +39,7 @@ mod held;
 mod holder;
 mod index;
 mod key_error;
+mod key_field;
 mod key_type;
 mod keys;
 mod layout;
@@ -83,8 +84,9 @@ pub use holder::CopiedInto;
 pub use holder::{HeldCopy, Kin};
 pub use index::{Arrival, Copies, Index};
 pub(crate) use key_error::KeyError;
+pub use key_field::KeyField;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
-pub use key_type::{Format, KeyElements, KeyField, KeyPart, KeyType, TimeItem};
+pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{
