@@ -70,9 +70,10 @@ pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     let sealed = |key: &[u8], record: &[u8]| input(key, opened(key, record).unwrap_or_default());
     let plain = Entry { id: 7, name: "Company".into(), identity: [3; 16], digest: None, former: Vec::new() };
     let voucher = |has_numbers| Voucher { digest: [5; 16], has_numbers };
-    let [vouched, numbered] = [false, true].map(|has| Entry { digest: Some(voucher(has)), ..plain.clone() });
+    let [with_voucher, with_numbers] =
+        [false, true].map(|has| Entry { digest: Some(voucher(has)), ..plain.clone() });
     let mut samples = Vec::new();
-    for entry in [&plain, &vouched, &numbered] {
+    for entry in [&plain, &with_voucher, &with_numbers] {
         samples.push((CATALOG, sealed(b"company", &entry.encode(b"company"))));
         let key = catalog::grave_key(entry.id);
         samples.push((GRAVE, sealed(&key, &entry.encode(&key))));

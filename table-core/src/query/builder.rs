@@ -140,7 +140,7 @@ impl Query {
 
     /// Returns the query of the last row of its kind in the range of keys that this one reads, whatever its filter says.
     pub(crate) fn of_last_row(&self) -> Self {
-        let (within, kind) = (self.within.clone(), self.kind.clone());
+        let (within, kind) = (self.within.clone(), self.kind);
         Self { within, kind, top: Some(1), reverse: true, ..Self::new() }
     }
 

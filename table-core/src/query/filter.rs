@@ -148,9 +148,9 @@ impl Filter {
         self
     }
 
-    /// The same filter, in which each comparison holds too of the rows of a kind that lack the property, if it holds of
+    /// Returns the filter in which each comparison holds too of the rows of a kind that lack the property, if it holds of
     /// what an entity of that kind reads there: what they have under the name that it had before, or the default.
-    pub(crate) fn as_read(self, kinds: &[&'static Schema]) -> Self {
+    pub(crate) fn for_kinds(self, kinds: &[&'static Schema]) -> Self {
         let is_read_otherwise = |field: &Field| field.absent.is_some() || field.was.is_some();
         if !kinds.iter().any(|schema| schema.fields.iter().any(is_read_otherwise)) {
             return self;
@@ -166,9 +166,9 @@ impl Filter {
                     None => self,
                 }
             }
-            Node::Not(inner) => !Self::from_node(*inner).as_read(kinds),
+            Node::Not(inner) => !Self::from_node(*inner).for_kinds(kinds),
             Node::Join(join, terms) => {
-                let terms = terms.into_iter().map(|term| Self::from_node(term).as_read(kinds));
+                let terms = terms.into_iter().map(|term| Self::from_node(term).for_kinds(kinds));
                 let all = terms.reduce(|filter, term| filter.join(join, term));
                 all.unwrap_or_else(|| Self::refused(Refusal::TooDeep))
             }

@@ -78,6 +78,7 @@ pub(crate) fn of_tables(store: &[u8; 16], authority: &dyn Authority, entries: &[
 }
 
 /// Whether something is vouched for, or would be: by a digest, or by a layout that seals or signs.
+#[cfg(feature = "encrypt")]
 pub(crate) fn is_any(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool> {
     if meta.vouched != [0; DIGEST] {
         return Ok(true);

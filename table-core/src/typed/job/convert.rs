@@ -127,11 +127,10 @@ impl<E: Entity> Convert<E> {
                 }
                 is_former
             }
-            Kinship::Mine => false,
             Kinship::Other(version) if version < schema.version => {
                 return Err(unknown_version(schema, version));
             }
-            Kinship::Other(_) | Kinship::Foreign => false,
+            Kinship::Mine | Kinship::Other(_) | Kinship::Foreign => false,
         };
         let is_copy = phase == CONVERTING && schema.is_former_copy(kind);
         if !is_asked_for && !is_copy {

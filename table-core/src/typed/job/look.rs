@@ -12,7 +12,7 @@ use crate::model::ValueRef;
 use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowContent, RowWrite, Version};
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Field, Index, Schema, Standing, head_key, part_key};
+use crate::schema::{Absent, Field, Index, Schema, Standing, head_key, part_key};
 use crate::typed::change::before::{has_former_name, unknown};
 use crate::typed::change::derive;
 use crate::typed::change::driver::Together;
@@ -81,24 +81,20 @@ pub(super) struct At<'a> {
     pub(super) standing: Standing,
 }
 
-/// Returns whether the entity of these keys has its copies in an index that is being filled, or is gone.
-pub(super) fn is_filed<E: Entity>(
-    (table, snapshot): (&DynamicTable, &Snapshot),
-    (standing, index): (Standing, usize),
-    (partition, row): (&str, &str),
-) -> Result<bool> {
-    if E::SCHEMA.indexes.get(index).is_none_or(|index| index.is_shared()) {
-        return Ok(false);
-    }
-    let Some(view) = snapshot.view(table, partition, row)? else { return Ok(true) };
-    let at = At { table, there: table, number: 0, snapshot, standing: standing.comparing(index) };
-    let mut report = CopyReport::default();
-    // What can't be read here is told by who fills it.
-    let looked = at.look::<E>(&view, &mut report, &mut Wrong::default());
-    Ok(looked.is_ok() && report.is_sound())
-}
-
 impl At<'_> {
+    /// Returns whether the entity of these keys has its copies in an index that is being filled, which the standing compares
+    /// alone, or is gone.
+    pub(super) fn is_filed<E: Entity>(&self, index: usize, partition: &str, row: &str) -> Result<bool> {
+        if E::SCHEMA.indexes.get(index).is_none_or(Index::is_shared) {
+            return Ok(false);
+        }
+        let Some(view) = self.snapshot.view(self.table, partition, row)? else { return Ok(true) };
+        let mut report = CopyReport::default();
+        // What can't be read here is told by who fills it.
+        let looked = self.look::<E>(&view, &mut report, &mut Wrong::default());
+        Ok(looked.is_ok() && report.is_sound())
+    }
+
     /// Looks at one row: an entity's copies must be there, and a copy's entity must say it.
     pub(super) fn look<E: Entity>(
         &self,
@@ -368,6 +364,6 @@ fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
 
 /// Whether a row without the field says this value.
 fn is_default(field: &Field, value: ValueRef<'_>) -> bool {
-    let default = field.absent.and_then(|absent| absent.value());
+    let default = field.absent.and_then(Absent::value);
     default.is_some_and(|default| default.as_value_ref().says_same(value))
 }

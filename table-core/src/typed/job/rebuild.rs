@@ -155,12 +155,11 @@ impl<E: Entity> Rebuild<E> {
         if last.is_none() {
             return Ok(None);
         }
-        let (snapshot, standing) =
-            (table.snapshot()?, driver::standing(Together::alone(table), schema, false)?);
+        let standing = driver::standing(Together::alone(table), schema, false)?.comparing(self.index);
+        let copies = look::At { table, there: table, number: 0, snapshot: &table.snapshot()?, standing };
         let (mut changed, mut before) = (0, None);
         for Found { partition, row, looked, is_new } in found {
-            let of_index = (standing, self.index);
-            if is_new && look::is_filed::<E>((table, &snapshot), of_index, (&partition, &row))? {
+            if is_new && copies.is_filed::<E>(self.index, &partition, &row)? {
                 before = Some((partition, row, looked));
                 continue;
             }

@@ -52,7 +52,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     /// `#[property(default)]`.
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filters = true;
-        self.with(|query| query.filter(filter.as_read(Set::KINDS)))
+        self.with(|query| query.filter(filter.for_kinds(Set::KINDS)))
     }
 
     /// Gives the entities from the last to the first.

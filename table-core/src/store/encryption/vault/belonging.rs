@@ -64,10 +64,8 @@ fn belong(environment: &Environment, keys: &Encryption) -> Result<bool> {
     if environment.options.read_only {
         let txn = environment.read_txn()?;
         let meta = Meta::read(environment.dbs.main, &txn)?;
-        return match is_vouched(environment, &txn, &meta, keys.authority()?)? {
-            true => Ok(true),
-            false => Err(unfinished()),
-        };
+        let is_finished = is_vouched(environment, &txn, &meta, keys.authority()?)?;
+        return if is_finished { Ok(true) } else { Err(unfinished()) };
     }
     // Those that this opening has made are known to be new. The provider is asked while nobody waits.
     let spare =

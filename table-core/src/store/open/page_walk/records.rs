@@ -67,7 +67,10 @@ pub(in super::super) fn check_records(
                 0 => {}
                 BIG_DATA => check_run(file, header, node).ok_or_else(|| damaged(number))??,
                 SUB_DATABASE if kind == Kind::Main => {
-                    pending.extend(small_tree(node).ok_or_else(|| damaged(number))?);
+                    let root = described(node).ok_or_else(|| damaged(number))?;
+                    // Only the small ones are looked at here.
+                    let is_small = SMALL.iter().any(|name| name.as_bytes() == node.key);
+                    pending.extend(Some(root).filter(|root| is_small && root.number != NO_PAGE));
                 }
                 // LMDB would take what follows for a database of its own, and end the process.
                 _ => return Err(damaged(number)),
@@ -94,13 +97,11 @@ impl Demand {
     }
 }
 
-/// The root of a database, if it is a small one that holds anything; `None` if its description is damaged.
-fn small_tree(node: &Node<'_>) -> Option<Option<Place>> {
+/// The root of a named database; `None` if its description is damaged.
+fn described(node: &Node<'_>) -> Option<Place> {
     let record = node.data.get(..usize::try_from(node.size).ok()?)?;
     let tree = Tree::parse(record).filter(|tree| tree.flags == 0)?;
-    let is_small = SMALL.iter().any(|name| name.as_bytes() == node.key);
-    let place = Place { number: tree.root, left: tree.depth.into(), kind: Kind::Named };
-    Some((is_small && tree.root != NO_PAGE).then_some(place))
+    Some(Place { number: tree.root, left: tree.depth.into(), kind: Kind::Named })
 }
 
 /// Makes sure that a value which has pages of its own lies within the file's; `None` if it doesn't.
