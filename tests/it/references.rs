@@ -157,7 +157,7 @@ fn a_reference_is_made_of_an_entity_or_a_key_and_says_whom_to_change() {
     assert_eq!(by_key, Ref::to(&std::sync::Arc::new(Stored::into_inner(one))));
 
     staff.update(&by_key, |one| one.name = "Eve".into()).unwrap();
-    assert_eq!(staff.view(&by_key, |one| Ok(one.name()?.into_owned())).unwrap().unwrap(), "Eve");
+    assert_eq!(staff.view(&by_key, |one| Ok(one.name()?.to_owned())).unwrap().unwrap(), "Eve");
     staff.merge(by_key.clone(), Employee::patch().name("Ann".into()), IfMatch::Any).unwrap();
     assert_eq!(staff.get(&by_key).unwrap().unwrap().name, "Ann");
     // Of nobody.
