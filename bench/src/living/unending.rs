@@ -47,7 +47,7 @@ fn file(store: &Store) -> Result<u64> {
     Ok(std::fs::metadata(store.path().join("data.mdb"))?.len())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "few megabytes")]
+#[expect(clippy::cast_precision_loss, clippy::as_conversions, reason = "few megabytes")]
 fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / 1_048_576.0
 }
@@ -254,6 +254,9 @@ fn reencrypt(rows: u32) -> Result<Case> {
     Ok(Case { store, write, work: Box::new(move || run!(table.reencrypt()?)) })
 }
 
+/// Makes a store with so many entities, what is written to it, and what is done meanwhile.
+type Make = fn(u32) -> Result<Case>;
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("\n## Jobs beside writers that never stop");
     let machine = std::env::temp_dir();
@@ -262,7 +265,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     println!("{rows} entities; the median of {} rounds, alone and beside by turns\n", arguments.rounds);
     println!("| | s alone | s beside | times | writes/s during | after | kept | file grew, MiB |");
     println!("|---|---:|---:|---:|---:|---:|---:|---:|");
-    let cases: &[(&str, fn(u32) -> Result<Case>)] = &[
+    let cases: &[(&str, Make)] = &[
         ("rebuild", rebuild),
         ("rebuild, appended to the first of two partitions", rebuild_of_two),
         ("rebuild, 64 entities changed", rebuild_of_changing),

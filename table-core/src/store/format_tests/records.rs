@@ -170,7 +170,7 @@ fn small_records_are_these_bytes() {
     let record =
         "01000000 0100 30313233343536373839616263646566 436f6d70616e79 000102030405060708090a0b0c0d0e0f";
     assert_eq!(vouched.encode(&hex(company)), hex(&format!("{record} 68e74a6d6875da0a")));
-    let renamed = Entry { former: vec!["Firm".into(), "Staff".into()], ..vouched.clone() };
+    let renamed = Entry { former: vec!["Firm".into(), "Staff".into()], ..vouched };
     let record = "01000000 0500 30313233343536373839616263646566 02 04 4669726d 05 5374616666 436f6d70616e79 \
                   000102030405060708090a0b0c0d0e0f";
     let encoded = renamed.encode(&hex(company));

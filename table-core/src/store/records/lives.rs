@@ -340,7 +340,9 @@ mod tests {
         };
         let begun =
             JobRecord { position: None, end: None, asked: String::new(), counts: Vec::new(), ..job.clone() };
-        vec![begun, JobRecord { end: None, ..job.clone() }, JobRecord { position: None, ..job.clone() }, job]
+        let (endless, at_start) =
+            (JobRecord { end: None, ..job.clone() }, JobRecord { position: None, ..job.clone() });
+        vec![begun, endless, at_start, job]
     }
 
     fn lives_of_every_state() -> Vec<Lives> {

@@ -129,7 +129,7 @@ fn plans_of_one_transaction_leave_what_they_would_leave_one_after_another() {
         table.insert(&member(at, group)).unwrap();
         members.insert(at, group);
     }
-    table.bulk_insert((1_000..2_300).map(|at| member(at, 2))).unwrap();
+    table.bulk_insert((1_000..2_300).map(|at| member(at, 2))).unwrap().into_result().unwrap();
     members.extend((1_000..2_300).map(|at| (at, 2)));
     for (at, group) in &members {
         lists.entry(*group).or_default().insert(member(*at, 0).name);
