@@ -375,7 +375,7 @@ fn no_file_shows_it_at_any_time() {
         rule.insert(&memo).unwrap();
         rule.batch("Sales").insert_or_merge(memo.with("Memo2", TEXT)).commit().unwrap();
     }
-    staff.bulk_insert((200..240).map(employee)).unwrap();
+    staff.bulk_insert((200..240).map(employee)).unwrap().into_result().unwrap();
     look(5);
     for id in 0..20 {
         staff.update(key(id), |e| e.note = Secret::new(Some(format!("{TEXT} again")))).unwrap();

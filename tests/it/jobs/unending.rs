@@ -335,6 +335,9 @@ fn beside(store: &Store, write: impl Fn(&Table<Plain>, u32) + Sync, work: impl F
     });
 }
 
+/// What a writer does, with a number of its own.
+type Write<'w> = &'w (dyn Fn(&Table<Plain>, u32) + Sync);
+
 /// Writers append in the midst of the table, or change one row, as fast as they can: jobs come past them.
 #[test]
 fn jobs_come_past_those_who_write_where_they_are() {
@@ -343,7 +346,7 @@ fn jobs_come_past_those_who_write_where_they_are() {
     let appends = |table: &Table<Plain>, id: u32| {
         table.insert(&plain(id)).unwrap();
     };
-    let both: [&(dyn Fn(&Table<Plain>, u32) + Sync); 2] = [&changes, &appends];
+    let both = [&changes as Write<'_>, &appends];
     for write in both {
         let (_scratch, store, table) = filled();
         table.insert(&Plain { p: "q".into(), id: 0, v: 0 }).unwrap();

@@ -2,7 +2,7 @@
 //! may write: whatever he leaves out, no opening vouches for the rest.
 
 use integration_tests::forge::Forge;
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, ErrorKind, IfMatch, Query, Store};
 
 use super::forged::{Patient, patient, town};
 use super::{Account, Bank, account};
@@ -49,9 +49,12 @@ fn forget_layouts(forge: &Forge) {
     }
 }
 
+/// Takes something away.
+type Edit = fn(&Forge);
+
 /// Every combination of these.
-fn forgeries() -> Vec<(String, Vec<fn(&Forge)>)> {
-    let all: [(&str, fn(&Forge)); 4] = [
+fn forgeries() -> Vec<(String, Vec<Edit>)> {
+    let all: [(&str, Edit); 4] = [
         ("no note", forget),
         ("no digests", strip),
         ("tables exchanged", exchange),

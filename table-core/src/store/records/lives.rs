@@ -325,24 +325,26 @@ mod tests {
     use super::*;
 
     fn jobs() -> Vec<JobRecord> {
-        let begun = Ticks::UNIX_EPOCH;
-        let job = JobRecord {
-            begun,
+        let at = |row: &str| Some(Position { partition: "Sales".into(), row: row.into() });
+        let job = |position, end, counts| JobRecord {
+            begun: Ticks::UNIX_EPOCH,
             done: 3,
             total: 1_000,
             changed: 2,
             stamp: 7,
             phase: 1,
-            position: Some(Position { partition: "Sales".into(), row: "empid_000001".into() }),
-            end: Some(Position { partition: "Sales".into(), row: "empid_000009".into() }),
+            position,
+            end,
             asked: "Age ge 3".into(),
-            counts: vec![5, u64::MAX],
+            counts,
         };
-        let begun =
-            JobRecord { position: None, end: None, asked: String::new(), counts: Vec::new(), ..job.clone() };
-        let (endless, at_start) =
-            (JobRecord { end: None, ..job.clone() }, JobRecord { position: None, ..job.clone() });
-        vec![begun, endless, at_start, job]
+        let (first, last) = ("empid_000001", "empid_000009");
+        vec![
+            JobRecord { asked: String::new(), ..job(None, None, Vec::new()) },
+            job(at(first), None, vec![5, u64::MAX]),
+            job(None, at(last), vec![5, u64::MAX]),
+            job(at(first), at(last), vec![5, u64::MAX]),
+        ]
     }
 
     fn lives_of_every_state() -> Vec<Lives> {

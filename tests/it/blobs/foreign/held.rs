@@ -168,7 +168,7 @@ fn a_repair_empties_the_fields() {
             let found = staff.get(key(id)).unwrap().unwrap();
             assert_eq!((&*found, found.sketch), (&employee(id, Blob::default()), None));
             assert_eq!(
-                *staff.get(Employee::by_name("Sales", &format!("n{id}"), id)).unwrap().unwrap(),
+                *staff.get(Employee::by_name("Sales", format!("n{id}"), id)).unwrap().unwrap(),
                 *found
             );
         }

@@ -137,7 +137,7 @@ impl Pair {
             let found = table.get("a", row).unwrap().unwrap();
             for property in self.properties.iter().collect::<BTreeSet<_>>() {
                 let Some(value) = found.get(property).and_then(falsified) else { continue };
-                let change = DynamicEntity::new("a", row).with(*property, value);
+                let change = DynamicEntity::new("a", row).with(property, value);
                 match table.raw().merge(&change, IfMatch::Any) {
                     // No copy with a sealed value can be falsified without its key.
                     Err(error) if error.kind() == ErrorKind::SchemaMismatch => continue,

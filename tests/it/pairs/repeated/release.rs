@@ -58,6 +58,7 @@ macro_rules! release {
         $(, filtered $filtered:expr, named $named:literal)?
         $(,)?
     ) => {
+        #[allow(clippy::duplicated_attributes, reason = "two indexes copy one field")]
         mod $release {
             use std::collections::BTreeMap;
 
