@@ -191,20 +191,7 @@ impl Store {
 impl OpenOptions {
     /// Opens the store in this directory; see [`Store::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Store> {
-        let path = path.as_ref();
-        let inner = open::open(path, self, |environment| {
-            let meta = {
-                let txn = environment.read_txn()?;
-                Meta::read(environment.dbs.main, &txn)?
-            };
-            self.not_before.map_or(Ok(()), |mark| mark.check(&meta))?;
-            let keys = Keys::open(&environment)?;
-            let inner = |store: &Weak<Shared>| {
-                let opened = Inner::new(environment, keys.of_store(store), meta.identity);
-                Shared::new(opened, self.read_only)
-            };
-            Ok(Arc::new_cyclic(inner))
-        })?;
+        let inner = self.shared(path.as_ref())?;
         if let Some(mark) = self.not_before {
             // It may have been open already.
             let txn = inner.environment.read_txn()?;
@@ -217,26 +204,65 @@ impl OpenOptions {
         }
         Ok(Store::new(inner))
     }
+
+    /// Returns what the handles of the store in this directory share. One that has stopped, and which a thread in the
+    /// background alone still has, is waited for, and the store is opened anew.
+    fn shared(&self, path: &Path) -> Result<Arc<Shared>> {
+        let waiting = Waiting::begin();
+        loop {
+            let shared = self.opened(path)?;
+            if shared.writer.check_running().is_ok() || !waiting.goes_on(&shared) {
+                return Ok(shared);
+            }
+            drop(shared);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn opened(&self, path: &Path) -> Result<Arc<Shared>> {
+        open::open(path, self, |environment| {
+            let meta = {
+                let txn = environment.read_txn()?;
+                Meta::read(environment.dbs.main, &txn)?
+            };
+            self.not_before.map_or(Ok(()), |mark| mark.check(&meta))?;
+            let keys = Keys::open(&environment)?;
+            let inner = |store: &Weak<Shared>| {
+                let opened = Inner::new(environment, keys.of_store(store), meta.identity);
+                Shared::new(opened, self.read_only)
+            };
+            Ok(Arc::new_cyclic(inner))
+        })
+    }
+}
+
+/// The wait for a thread in the background, which has a handle for a moment.
+struct Waiting {
+    /// A thread that has ended its last step is gone by then.
+    soon: Instant,
+    /// No step takes longer than until then, and a thread ends after it if nobody else has the store.
+    late: Instant,
+}
+
+impl Waiting {
+    fn begin() -> Self {
+        let now = Instant::now();
+        Self { soon: now + Duration::from_millis(50), late: now + Duration::from_secs(2) }
+    }
+
+    fn goes_on(&self, shared: &Shared) -> bool {
+        let is_in_background = shared.reclaimer.is_running() || shared.settlers.is_running();
+        Instant::now() < if is_in_background { self.late } else { self.soon }
+    }
 }
 
 /// What a handle shares, if no other does. A thread in the background, which has one for a moment, is waited for.
 fn alone(mut inner: Arc<Shared>) -> Result<Shared> {
-    /// A step of freeing space takes no longer, and its thread ends within the first.
-    const PATIENCE: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
-    let [soon, late] = PATIENCE.map(|patience| Instant::now() + patience);
+    let waiting = Waiting::begin();
     loop {
         inner = match Arc::try_unwrap(inner) {
             Ok(alone) => return Ok(alone),
-            Err(shared)
-                if Instant::now()
-                    < if shared.reclaimer.is_running() || shared.settlers.is_running() {
-                        late
-                    } else {
-                        soon
-                    } =>
-            {
-                shared
-            }
+            Err(shared) if waiting.goes_on(&shared) => shared,
             Err(shared) => {
                 shared.settlers.hold(false);
                 return Err(Error::new(ErrorKind::StoreInUse).because(

@@ -72,12 +72,15 @@ pub(crate) fn damaged_page() -> Error {
 /// What LMDB or the operating system said, as an error of this crate.
 #[cold]
 pub(crate) fn error(error: heed::Error) -> Error {
+    if matches!(error, heed::Error::Mdb(MdbError::Panic)) {
+        // LMDB says so of every call after a header that could not be written: whoever asks is told what that means.
+        return Error::new(ErrorKind::OutcomeUnknown);
+    }
     let kind = match &error {
         heed::Error::Mdb(mdb) => match mdb {
             MdbError::MapFull => ErrorKind::MapFull,
             MdbError::TxnFull => ErrorKind::TransactionTooLarge,
             MdbError::ReadersFull => ErrorKind::TooManyReaders,
-            MdbError::Panic => ErrorKind::OutcomeUnknown,
             MdbError::VersionMismatch | MdbError::MapResized => ErrorKind::Incompatible,
             MdbError::Other(code) => os_kind(std::io::Error::from_raw_os_error(*code).kind()),
             _ => ErrorKind::Corrupt,

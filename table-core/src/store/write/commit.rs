@@ -93,6 +93,12 @@ impl Writer {
         if self.stopped.load(Ordering::Acquire) { Err(Error::new(ErrorKind::OutcomeUnknown)) } else { Ok(()) }
     }
 
+    /// Stops as after a header that could not be written.
+    #[cfg(test)]
+    pub(in crate::store) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
     /// What a transaction works with.
     pub(super) fn scratch(&self) -> Box<Scratch> {
         lock(&self.scratch).take().unwrap_or_default()

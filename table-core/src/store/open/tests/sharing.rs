@@ -1,6 +1,7 @@
 //! Stores that are open more than once: in one process, and in several that may die.
 
 use super::*;
+use crate::Store;
 
 #[test]
 fn a_second_opening_shares_the_first() {
@@ -38,6 +39,30 @@ fn a_failed_opening_leaves_the_store_free() {
     });
     assert!(panicked.is_err());
     drop(open_store(dir.path()).unwrap());
+}
+
+#[test]
+fn a_store_that_has_stopped_is_opened_anew_once_the_thread_that_frees_space_lets_go_of_it() {
+    let dir = scratch();
+    let store = Store::open(dir.path().join("store")).unwrap();
+    let shared = store.shared().unwrap();
+    assert!(shared.reclaimer.begin());
+    shared.writer.stop();
+    drop(store);
+    let thread = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        shared.reclaimer.end();
+    });
+    let store = Store::open(dir.path().join("store")).unwrap();
+    store.create_table("Company").unwrap();
+    thread.join().unwrap();
+
+    // Who has a handle still has the store that has stopped, and so has everybody else.
+    store.lmdb().unwrap().writer.stop();
+    let again = Store::open(dir.path().join("store")).unwrap();
+    assert_eq!(again.create_table("Other").unwrap_err().kind(), ErrorKind::OutcomeUnknown);
+    drop((store, again));
+    Store::open(dir.path().join("store")).unwrap().create_table("Other").unwrap();
 }
 
 #[test]
