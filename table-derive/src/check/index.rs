@@ -197,7 +197,11 @@ pub(super) fn c18_parts_leave_queries_their_methods(cx: &Ctxt, entity: &Entity<'
         if is_part && names::QUERY_METHODS.contains(&name) {
             cx.error(
                 field.ident.span(),
-                format!("a field in a key can't be called `{name}`: a query has a method of that name"),
+                format!(
+                    "a field in a key can't be called `{name}`: a query has a method of that name; give the field another \
+                     name, and the property keeps its own by `#[property(rename = \"{}\")]`",
+                    field.property.value
+                ),
             );
         }
     }
@@ -206,7 +210,9 @@ pub(super) fn c18_parts_leave_queries_their_methods(cx: &Ctxt, entity: &Entity<'
         if names::QUERY_METHODS.contains(&name.as_str()) {
             cx.error(
                 alias.span(),
-                format!("a part of a key can't be called `{name}`: a query has a method of that name"),
+                format!(
+                    "a part of a key can't be called `{name}`: a query has a method of that name; give it another in `as`"
+                ),
             );
         }
     }

@@ -2,9 +2,11 @@ use table_derive::Entity;
 
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
-#[key(partition = "{filter}", row = "{id}")]
+#[key(partition = "{filter}", row = "{first}_{id}")]
 struct Field {
     filter: String,
+    #[property(rename = "FirstName")]
+    first: u32,
     id: u32,
     count: u32,
 }
