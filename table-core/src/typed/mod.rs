@@ -52,7 +52,7 @@ pub use self::entity::former::{Former, MadeFrom};
 pub use self::entity::path::Path;
 pub use self::entity::stored::{Copied, Eventual, Stored};
 pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch, PatchOf};
-pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration};
+pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration, QueryOfEntities};
 pub use self::periods::{
     DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned, Time, Times,
 };

@@ -19,6 +19,29 @@ use crate::typed::read::key::{Key, Partition};
 use crate::typed::read::reading::Entities;
 use crate::typed::table::Table;
 
+/// A query that gives entities, of whichever path it finds them by.
+#[diagnostic::on_unimplemented(
+    message = "`delete_where` takes a query of entities of `{E}`",
+    label = "end the query with `.entities()`, behind its whole partition",
+    note = "so it is said that the entities go, and not the copies by which they are found"
+)]
+pub trait QueryOfEntities<E> {
+    /// The path by which it finds them.
+    type Path: Path<Entity = E> + 'static;
+
+    /// Returns the query itself.
+    #[doc(hidden)]
+    fn into_query(self) -> PathQuery<Self::Path, DynamicTable, Entities>;
+}
+
+impl<P: Path + 'static> QueryOfEntities<P::Entity> for PathQuery<P, DynamicTable, Entities> {
+    type Path = P;
+
+    fn into_query(self) -> Self {
+        self
+    }
+}
+
 impl<E: Entity> Table<E> {
     /// A job that deletes every entity that the query finds, each with its copies.
     ///
@@ -52,10 +75,8 @@ impl<E: Entity> Table<E> {
     /// assert_eq!(staff.rows().department("Sales").count()?, 47);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn delete_where<P: Path<Entity = E> + 'static>(
-        &self,
-        query: PathQuery<P, DynamicTable, Entities>,
-    ) -> Result<Job<'static>> {
+    pub fn delete_where(&self, query: impl QueryOfEntities<E>) -> Result<Job<'static>> {
+        let query = query.into_query();
         let limit = query.clone().take_limit().map(|limit| u64::try_from(limit).unwrap_or(u64::MAX));
         let explain = query.explain()?;
         let (name, asked) = (of_kind::<E>("delete", &format!("{explain:?}")), explain.to_string());

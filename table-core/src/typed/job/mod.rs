@@ -24,6 +24,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+pub use self::delete::QueryOfEntities;
 pub use self::list::JobInfo;
 pub use self::migration::Migration;
 use self::progress::Clock;

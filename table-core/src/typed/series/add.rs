@@ -109,7 +109,8 @@ impl<E: Entity> Table<E> {
     /// made to begin again. Where copies, tokens or summaries of the entity may depend on the slots, or rows are signed or
     /// converted, or the entity is wide, it is read and changed as [`update`](Self::update) does it: the result is the same.
     ///
-    /// A sum that the slot's type can't hold is [`ValueOutOfRange`](ErrorKind::ValueOutOfRange), and nothing is written.
+    /// What is added is an `i64`, whatever the slot's type, so that counts go down, too. A sum that the slot's type can't hold
+    /// is [`ValueOutOfRange`](ErrorKind::ValueOutOfRange), and nothing is written.
     ///
     /// ```
     /// # use table_core::{Entity, ErrorKind, Store};
