@@ -159,7 +159,7 @@ fn rebuild(rows: u32) -> Result<Case> {
     Ok(Case { store, write, work: Box::new(move || run!(table.rebuild()?)) })
 }
 
-/// The same, where those who write do so in the first of two partitions: the job has to come past them.
+/// Rebuilds while those who write do so in the first of two partitions: the job has to come past them.
 fn rebuild_of_two(rows: u32) -> Result<Case> {
     let (store, table) = filled(former::Plain::new, 0..rows)?;
     table.insert(&former::Plain { p: "q".into(), ..former::Plain::new(0) })?;
@@ -168,7 +168,7 @@ fn rebuild_of_two(rows: u32) -> Result<Case> {
     Ok(Case { store, write, work: Box::new(move || run!(table.rebuild()?)) })
 }
 
-/// The same, where those who write change 64 entities again and again.
+/// Rebuilds while those who write change 64 entities again and again.
 fn rebuild_of_changing(rows: u32) -> Result<Case> {
     let (store, _) = filled(former::Plain::new, 0..rows)?;
     let (table, changed) = (store.table::<indexed::Plain>()?, store.table::<indexed::Plain>()?);

@@ -38,7 +38,7 @@ impl Scope {
         Self { bytes: bytes.into(), of: None }
     }
 
-    /// The same scope, of the store of this identity.
+    /// Returns the scope as one of the store of this identity.
     pub(crate) fn of_store(self, identity: Option<&[u8; 16]>) -> Self {
         Self { of: identity.copied(), ..self }
     }

@@ -102,7 +102,7 @@ impl Field {
         self
     }
 
-    /// The same field, which is none of those that rows have.
+    /// Returns the field as one that no row has had under another name.
     #[must_use]
     pub const fn is_new(mut self) -> Self {
         self.new = true;

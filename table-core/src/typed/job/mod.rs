@@ -176,7 +176,7 @@ impl<R> Job<'_, R> {
         Ok(self)
     }
 
-    /// The same, giving way to others: smaller steps, and a rest after each that is twice as long, which other jobs take only
+    /// Has the job give way to others: smaller steps, and a rest after each that is twice as long, which other jobs take only
     /// while others write. A step changes 50 rows at first, and more where a commit takes long whatever it holds.
     pub fn gentle(mut self) -> Self {
         self.is_gentle = true;
