@@ -356,7 +356,13 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
         jobs: Vec::new(),
         seen: Default::default(),
     };
-    for number in 0..steps() {
+    // Which of two releases is held up by the other hangs on the clock, too: a run that has not seen all goes on.
+    let enough =
+        ["put: LayoutChanged", "put: UniqueConflict", "mended meanwhile: done", "planned again: done"];
+    for number in 0..4 * steps() {
+        if number >= steps() && enough.iter().all(|what| world.seen.contains_key(*what)) {
+            break;
+        }
         if world.random.below(100) == 0 {
             world.era = world.random.below(3);
         }
