@@ -15,6 +15,7 @@ use self::pass::{Tries, background, pass};
 use self::settler::KindSettler;
 use crate::error::{Error, Result};
 use crate::handle::store::Store;
+use crate::model::Ticks;
 use crate::pending::PendingEntry;
 use crate::plan::{Intent, Plan};
 use crate::schema::Schema;
@@ -28,6 +29,8 @@ const AT_ONCE: usize = 512;
 
 /// So often does [`Store::settle`] go over all that is to follow, while others write what it settles.
 const PASSES: u32 = 64;
+/// So often it goes on to what has come to follow by what it has settled: a holder of an entity's fields may be held in turn.
+const GENERATIONS: u32 = 16;
 /// After so many it asks for a turn, as a change does that has lost so often: for each second one the plans of others are held.
 const PASSES_BORNE: u32 = 8;
 /// The longest that it waits for the turn each time.
@@ -125,20 +128,16 @@ impl Store {
         self.settle_all().map_err(|error| error.attempted(ATTEMPTED))
     }
 
-    fn settle_all(&self) -> Result<Settlement> {
-        let pending = self.backend().pending()?;
-        pending.sweep()?;
-        // What is noted from here on has a later time.
-        let Some(noted_by) = self.list()?.iter().map(|entry| entry.since).max() else {
-            return Ok(Settlement::Settled);
-        };
-        let tries = Tries::Now(noted_by);
-        let (mut passes, mut rounds) = (0, 0_u32);
+    /// Settles what was noted by this time, as far as this process can; returns whether more may follow what it has settled:
+    /// the copies of those who hold fields of an entity.
+    fn settle_noted(&self, noted_by: Ticks) -> Result<bool> {
+        let (mut passes, mut rounds, mut brings_more) = (0, 0_u32, false);
         while passes < PASSES {
             let is_turn = rounds >= PASSES_BORNE && rounds.is_multiple_of(2);
             let _turn = if is_turn { self.backend().turns().take(LONGEST_WAIT) } else { None };
             rounds = rounds.saturating_add(1);
-            let done = pass(self.backend(), tries)?;
+            let done = pass(self.backend(), Tries::Now(noted_by))?;
+            brings_more |= done.brings_more;
             if done.more > 0 {
                 // It has come further.
                 continue;
@@ -152,8 +151,28 @@ impl Store {
                 None => break,
             }
         }
-        let mut left = self.list()?;
-        left.retain(|entry| tries.asks_for(entry));
+        Ok(brings_more)
+    }
+
+    fn settle_all(&self) -> Result<Settlement> {
+        let pending = self.backend().pending()?;
+        pending.sweep()?;
+        let held = |entries: &[PendingEntry]| entries.iter().filter(|entry| !entry.held.is_empty()).count();
+        let mut left = Vec::new();
+        for _ in 0..GENERATIONS {
+            let noted = self.list()?;
+            // What is noted from here on has a later time.
+            let Some(noted_by) = noted.iter().map(|entry| entry.since).max() else {
+                return Ok(Settlement::Settled);
+            };
+            let brings_more = self.settle_noted(noted_by)?;
+            left = self.list()?;
+            left.retain(|entry| entry.since <= noted_by);
+            // Somebody else may have settled them.
+            if !brings_more && held(&left) >= held(&noted) {
+                break;
+            }
+        }
         if left.is_empty() {
             return Ok(Settlement::Settled);
         }

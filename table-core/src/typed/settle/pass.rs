@@ -24,7 +24,7 @@ pub(super) enum Tries {
 
 impl Tries {
     /// Whether an entry is of those that are asked for, now or later.
-    pub(super) fn asks_for(self, entry: &PendingEntry) -> bool {
+    fn asks_for(self, entry: &PendingEntry) -> bool {
         match self {
             Self::Due => true,
             Self::Now(noted_by) => entry.since <= noted_by,
@@ -39,6 +39,8 @@ pub(super) struct Pass {
     pub(super) again: u64,
     /// Of how many a part has been settled, and more is to follow.
     pub(super) more: u64,
+    /// Whether holders of an entity's fields were given them, whose own copies may be to follow now.
+    pub(super) brings_more: bool,
     /// When the next one that has failed is to be tried.
     pub(super) next: Option<Ticks>,
     /// Why a kind could not be settled at all.
@@ -78,7 +80,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
         for (kind, entries) in kinds {
             let results = match settle(store, &pending.settlers().of(&kind), &entries) {
                 // Its table was dropped, and the entries with it.
-                Err(error) if error.kind() == ErrorKind::TableNotFound => continue,
+                Err(error) if is_no_table(error.kind()) => continue,
                 Err(error) if error.kind().stops() => return Err(error),
                 // The kind is declared otherwise than it is noted, say: others are settled all the same.
                 Err(error) => {
@@ -88,6 +90,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
                 Ok(results) => results,
             };
             for (entry, result) in entries.into_iter().zip(results) {
+                done.brings_more |= result.is_ok() && !entry.held.is_empty();
                 match result {
                     Ok(Left::Nothing) => {}
                     Ok(Left::Some) => done.more += 1,
@@ -130,7 +133,13 @@ fn is_stale(error: &Error) -> bool {
             | ErrorKind::EntityAlreadyExists
             // It was dropped meanwhile.
             | ErrorKind::TableNotFound
+            | ErrorKind::TableRenamed
     )
+}
+
+/// Whether a refusal says that no table has the name: it was dropped, or is called otherwise now.
+pub(super) fn is_no_table(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::TableNotFound | ErrorKind::TableRenamed)
 }
 
 /// Notes that an entry has failed. About when it is to be tried again.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::held::{self, Of};
 use super::panicked;
+use super::pass::is_no_table;
 use super::places::Places;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, Left, Loader, Settler};
@@ -138,7 +139,7 @@ impl KindSettler {
                     others.push(other);
                 }
                 // Where it was dropped, so were the copies; the index is to be made again, of every entity.
-                Err(error) if error.kind() == ErrorKind::TableNotFound => {}
+                Err(error) if is_no_table(error.kind()) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -156,7 +157,7 @@ impl KindSettler {
                             others.push(other);
                         }
                         // Who was there is gone, and so is what they held.
-                        Err(error) if error.kind() == ErrorKind::TableNotFound => {}
+                        Err(error) if is_no_table(error.kind()) => {}
                         Err(error) => return Err(error),
                     }
                 }
