@@ -386,7 +386,8 @@ fn a_job_on_what_is_never_sealed_is_over_at_once_and_asks_for_no_keys() {
         id: u16,
     }
 
-    let store = Scratch::new().without_provider();
+    let scratch = Scratch::new();
+    let store = scratch.without_provider();
     let table = store.table::<Plain>().unwrap();
     table.insert(&Plain { id: 1 }).unwrap();
     let mut job = table.reencrypt().unwrap();
