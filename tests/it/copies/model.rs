@@ -102,7 +102,16 @@ impl<E: Shape> Model<E> {
         }
         let mut effects = Vec::new();
         for (operation, what) in operations.iter().enumerate() {
-            let (old, new) = self.effect(what).map_err(|kind| (kind, numbered(operation)))?;
+            let (old, new) = self.effect(what).map_err(|kind| {
+                // Where another one is of the same entity, that is what is wrong.
+                let is_same = |(at, other): &(usize, &Operation<E>)| {
+                    kind == ErrorKind::EntityNotFound && *at != operation && other.place() == what.place()
+                };
+                let other = operations.iter().enumerate().find(is_same);
+                other.map_or((kind, numbered(operation)), |(at, _)| {
+                    (ErrorKind::DuplicateRow, numbered(operation.max(at)))
+                })
+            })?;
             effects.push(Effect { operation, old, new });
         }
         let mut rows = Vec::new();

@@ -159,7 +159,7 @@ fn what_one_change_is_refused_for_none_is_made_for_and_the_error_says_which() {
         (begun().update(Former::key(2026, 9), |f| f.year = 2027), ErrorKind::KeyChanged, "Former"),
         (begun().move_to(Former::key(2026, 9), |f| f.year = 2027), ErrorKind::KeyChanged, "Former"),
         (begun().update(Department::key("Sales"), |_| {}), ErrorKind::DuplicateRow, "Company"),
-        (begun().delete(Former::key(2026, 1)), ErrorKind::EntityNotFound, "Former"),
+        (begun().delete(Former::key(2026, 1)), ErrorKind::DuplicateRow, "Former"),
         (begun().put(&new), ErrorKind::DuplicateRow, "Former"),
         (begun().insert(&first).insert(&second), ErrorKind::UniqueConflict, "Company"),
     ];

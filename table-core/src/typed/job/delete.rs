@@ -34,6 +34,7 @@ pub trait QueryOfEntities<E> {
     fn into_query(self) -> PathQuery<Self::Path, DynamicTable, Entities>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: Path + 'static> QueryOfEntities<P::Entity> for PathQuery<P, DynamicTable, Entities> {
     type Path = P;
 
