@@ -149,7 +149,7 @@ impl OpenOptions {
     }
 
     /// How many snapshots and iterators may be alive at once, over all processes. The default is 1,024; zero
-    /// counts as one. When all are taken, reads are [`TooManyReaders`](ErrorKind::TooManyReaders), and so are changes, which
+    /// counts as one. When all are taken, reads are [`TooManyReaders`](crate::ErrorKind::TooManyReaders), and so are changes, which
     /// read what is there before they write: every slot that snapshots hold is one that they lack. An insert of a kind whose
     /// layout is known needs none.
     ///
