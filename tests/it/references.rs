@@ -161,7 +161,7 @@ fn a_reference_is_made_of_an_entity_or_a_key_and_says_whom_to_change() {
     staff.merge(by_key.clone(), Employee::patch().name("Ann"), IfMatch::Any).unwrap();
     assert_eq!(staff.get(&by_key).unwrap().unwrap().name, "Ann");
     // Of nobody.
-    let nobody = Ref::to(Employee::key("Sales", 1_000_000));
+    let nobody = Ref::to(Employee::key("Sales", 999_999));
     assert_eq!(staff.update(&nobody, |_| ()).unwrap_err().kind(), ErrorKind::EntityNotFound);
     staff.delete(by_key.clone()).unwrap();
     assert!(staff.get(&by_key).unwrap().is_none());

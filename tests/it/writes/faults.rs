@@ -307,9 +307,9 @@ const CASES: &[Case] = &[
          `by_scale` to 1282546, their copies for `by_shelf` to 1282548, their copies for `by_year` to 1282546; a \
          transaction must stay below 4194304"),
     Case("one entity twice", |at| at.egt().put(&part(3, "c")).put(&part(1, "a")).delete(key(3))
-        .commit().map(drop), EntityNotFound, Some(2),
-        "cannot delete from table `Parts`, partition `north`, row `part_003`, operation 2: there is no such \
-         entity"),
+        .commit().map(drop), DuplicateRow, Some(2),
+        "cannot write to table `Parts`, partition `north`, row `part_003`, operation 2: another operation of the batch is on \
+         the same entity"),
     Case("one entity twice, which is there",
         |at| at.egt().update(key(1), |_| {}).put(&part(3, "c")).merge(key(1), Part::patch(), IfMatch::Any)
         .commit().map(drop), DuplicateRow, Some(2),
