@@ -38,7 +38,7 @@ impl Store {
     /// let company = store.create_table("Company")?;
     /// let report = store.bulk((0..1_000).map(|id| {
     ///     company.batch("Sales").insert(DynamicEntity::new("Sales", format!("empid_{id:06}")))
-    /// }))?.into_result()?;
+    /// }))?;
     /// assert_eq!(report.committed, 1_000);
     /// assert!(report.failures.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

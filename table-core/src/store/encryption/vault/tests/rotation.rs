@@ -49,7 +49,7 @@ fn versions_wrap_around_only_where_tokens_stay_apart() {
     }
     let error = encryption.rotate(&Scope::store()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
-    assert!(error.to_string().contains("destroy old ones"), "{error}");
+    assert!(error.to_string().contains("`Encryption::destroy_unused`"), "{error}");
     let oldest = encryption.keys().unwrap().remove(0).handle;
     encryption.destroy(oldest).unwrap();
     encryption.rotate(&Scope::store()).unwrap();
