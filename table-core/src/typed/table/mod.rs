@@ -252,7 +252,7 @@ impl<E: Entity> Table<E> {
     ///     department: "Sales".into(),
     ///     id,
     ///     email: format!("{}@contoso.com", id % 999),
-    /// }))?.into_result()?;
+    /// }))?;
     /// assert_eq!(report.committed, 999);
     /// assert_eq!((report.failures[0].index, report.failures[0].error.kind()), (999, ErrorKind::UniqueConflict));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
