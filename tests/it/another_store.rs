@@ -214,7 +214,7 @@ fn a_sealed_value_opens_in_its_own_store_alone() {
     raw.merge(&change, IfMatch::Any).unwrap();
     assert_eq!(others.get(key(3)).unwrap_err().kind(), ErrorKind::KeyUnavailable);
 
-    // A token of another store stands for nothing here: whoever looks by the value finds what this store's key made.
+    // A token of another store stands for nothing here: a lookup by the value finds what this store's key made.
     let row = staff.dynamic().raw().get("Sales", "empid_000002").unwrap().unwrap();
     let token = row.get("EmailToken").unwrap().clone();
     assert_ne!(raw.get("Sales", "empid_000002").unwrap().unwrap().get("EmailToken"), Some(&token));

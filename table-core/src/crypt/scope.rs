@@ -16,7 +16,7 @@ pub use crate::schema::KeyScope;
 /// [`partition_key_scope`](crate::DynamicTable::partition_key_scope), which know the table's number.
 ///
 /// One that a table's handle made is of that table's store: another one refuses to rotate or to shred by it. Scopes are
-/// compared by what they say, whoever made them.
+/// compared by their bytes, and not by the store that they are of.
 #[derive(Clone)]
 pub struct Scope {
     bytes: Box<[u8]>,

@@ -160,7 +160,7 @@ kinds! {
     Incompatible = "InternalError", 500, "the store can't be opened by this version";
     /// The store was compacted: another file has taken the place of the one that is open. Open the store again.
     Superseded = "InternalError", 500, "another file has taken the place of the store's";
-    /// The store's file was removed while it was open, by whoever has removed its directory, say. Writes find it out within a
+    /// The store's file was removed while it was open, with its directory, say. Writes find it out within a
     /// second, and are refused; reads go on.
     StoreRemoved = "InternalError", 500, "the store's file was removed";
     /// The operation needs the store for itself, and this process has other handles of it.

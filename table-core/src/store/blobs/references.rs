@@ -30,8 +30,8 @@ impl BlobDraft<'_> {
         self.release_many(id, 1)
     }
 
-    /// Takes so many references of rows from a blob. One that is proved not to be here has none to be taken: the rows came to
-    /// refer to it when nobody looked whether they may.
+    /// Takes so many references of rows from a blob. One that is proved not to be here has none to be taken: the rows were
+    /// written by a build that did not check whether they may.
     pub(in crate::store) fn let_go(&mut self, id: BlobId, by: u32) -> Result<()> {
         if self.blob(id)?.is_none() { Ok(()) } else { self.release_many(id, by) }
     }

@@ -73,7 +73,7 @@ pub(crate) fn damaged_page() -> Error {
 #[cold]
 pub(crate) fn error(error: heed::Error) -> Error {
     if matches!(error, heed::Error::Mdb(MdbError::Panic)) {
-        // LMDB says so of every call after a header that could not be written: whoever asks is told what that means.
+        // LMDB refuses every call so after a header that could not be written, which may have reached the disk.
         return Error::new(ErrorKind::OutcomeUnknown);
     }
     let kind = match &error {

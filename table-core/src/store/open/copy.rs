@@ -12,7 +12,7 @@ use super::{filesystem, page_walk, retrying};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
 
-/// Refuses a target inside the store's own directory: whoever moves or removes the store would take the copy along.
+/// Refuses a target inside the store's own directory: moving or removing the store would take the copy along.
 pub(crate) fn check_outside(store: &Path, target: &Path) -> Result<()> {
     let Ok(target) = std::path::absolute(target) else { return Ok(()) };
     // Of a directory that is not there yet, the one that it will lie in says where that is.

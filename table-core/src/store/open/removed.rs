@@ -1,7 +1,7 @@
 //! Data files that were removed under a process that writes them.
 //!
 //! A file that has no name any more is there until it is closed: commits succeed, other processes that open the path make a
-//! store anew, and everything is gone with the last process. Nobody tells a process of it. So it looks, by the clock, how
+//! store anew, and everything is gone with the last process. The system doesn't notify the process. So it looks, by the clock, how
 //! many names its file has. A directory that was moved has its file still.
 
 use std::sync::PoisonError;

@@ -54,7 +54,7 @@ impl Transaction<'_> {
             self.draft_counted(plan, clock, &lists, &references)
         } else {
             self.refuse_any(&references).and_then(|()| {
-                // What its rows refer to all the same they keep, and nobody counts it.
+                // References that its rows hold all the same stay in them, and are not counted.
                 self.draft_counted(plan, clock, &lists, &References::default())
             })
         };

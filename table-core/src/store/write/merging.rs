@@ -19,7 +19,7 @@ use crate::row::{Row, merge};
 /// A row that another was merged with.
 pub(super) enum Merged {
     Whole(Vec<u8>),
-    /// The text that says its kind has no number yet: nobody has asked for one when the row was put there.
+    /// The text that says its kind has no number yet: no write through this library put the row there.
     Unnumbered(Deferred),
 }
 

@@ -301,7 +301,7 @@ impl<E: Entity> Work for Convert<E> {
             return self.sweep(table, (&lives, epoch), (at, size), loader);
         }
         let mut found = Found::default();
-        // Rows that come later are written as they are to be: those of former versions, or with former names, nobody writes.
+        // Rows that come later have the new version and the new names: writers of former ones are refused.
         let of_part = at.within(jobs)?;
         let (last, rows) = if at.is_at_end() {
             (None, 0)

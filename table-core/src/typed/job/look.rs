@@ -90,7 +90,7 @@ impl At<'_> {
         }
         let Some(view) = self.snapshot.view(self.table, partition, row)? else { return Ok(true) };
         let mut report = CopyReport::default();
-        // What can't be read here is told by who fills it.
+        // A row that can't be read is reported by the step that fills the index.
         let looked = self.look::<E>(&view, &mut report, &mut Wrong::default());
         Ok(looked.is_ok() && report.is_sound())
     }

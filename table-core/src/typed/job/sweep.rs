@@ -78,7 +78,7 @@ pub(super) fn remove(
             if at.position.is_none() && at.end.is_none() {
                 (at.done, at.total) = (0, jobs.row_count()?);
             }
-            // Nobody writes what goes, so none of it comes behind the row where the table ends by now.
+            // No writer adds rows of an index that goes, so none comes behind the row where the table ends by now.
             at = at.within(jobs)?;
             jobs.rows_after(at.position.as_ref(), size, &mut |view, _| {
                 let goes = view.kind()?.is_some_and(goes);

@@ -71,7 +71,7 @@ impl GivenParts {
     }
 
     /// Bounds the part after those that are fixed, which is of this field, by times that lie in what bounded it before.
-    pub(super) fn bound_times(&mut self, field: usize, (first, beyond): (Ticks, Option<Ticks>)) {
+    pub(super) fn bound_times(&mut self, field: usize, first: Ticks, beyond: Option<Ticks>) {
         let leaves_nothing =
             self.range_of(field).is_some_and(|ends| matches!(ends, (Edge::Nothing, _) | (_, Edge::Nothing)));
         if leaves_nothing {

@@ -226,7 +226,7 @@ impl Spread {
             return self.lower(keys, given, self.cut(self.known.schema, narrowing.clone())?);
         }
         let mut given = GivenParts::clone(given);
-        given.bound_times(self.known.tables.field, span);
+        given.bound_times(self.known.tables.field, span.0, span.1);
         self.lower(keys, &given, narrowing.clone())
     }
 

@@ -168,7 +168,7 @@ impl Store {
             let brings_more = self.settle_noted(noted_by)?;
             left = self.list()?;
             left.retain(|entry| entry.since <= noted_by);
-            // Somebody else may have settled them.
+            // Another thread or process may have settled them.
             if !brings_more && held(&left) >= held(&noted) {
                 break;
             }

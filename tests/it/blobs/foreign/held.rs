@@ -1,4 +1,4 @@
-//! Rows that came to refer to a blob of another store when nobody looked whether they may.
+//! Rows that came to refer to a blob of another store by a build that did not check whether they may.
 
 use std::path::Path;
 use std::sync::Arc;

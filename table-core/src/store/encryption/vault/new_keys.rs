@@ -1,8 +1,8 @@
-//! Keys that are new: the store's data may not say yet that there are any, so nobody has been given them.
+//! Keys that are new: the store's data may not say yet that there are any, so no other process has used them.
 //!
 //! They say so themselves. Keys that don't are in use, and then the data must say that they have keys: an opening vouches
 //! for what it finds beside new keys alone. New keys that a process left behind which ended before it was done are replaced
-//! first, root key and authority. So whoever has others pass for new gets nothing vouched for by them: they are gone.
+//! first, root key and authority. So keys in use that are made to pass for new vouch for nothing: they are replaced, and gone.
 
 use super::authority;
 use super::opened::{Vault, without_end};

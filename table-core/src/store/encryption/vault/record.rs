@@ -80,7 +80,7 @@ pub(super) struct Meta {
     pub(super) root: u64,
     /// Rises when a key that somebody may remember is no longer current, or is destroyed.
     pub(super) generation: u64,
-    /// Whether the store's data may not say yet that it has keys. Then nobody has been given them.
+    /// Whether the store's data may not say yet that it has keys. Then no other process has used them.
     pub(super) is_new: bool,
     /// The number of the transaction that wrote it, which is that of the newest commit: every one writes it.
     pub(super) transaction: u64,

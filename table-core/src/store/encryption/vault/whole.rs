@@ -120,7 +120,7 @@ impl Vault {
                 Ok(Some(record)) if record.is_alive() => continue,
                 Ok(Some(_)) => "was destroyed",
                 Ok(None) => "is missing",
-                // A damaged one is told by itself.
+                // A damaged record is reported as a problem of its own.
                 Err(error) if error.kind() == ErrorKind::Corrupt => continue,
                 Err(error) => return Err(error),
             };

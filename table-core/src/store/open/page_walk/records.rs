@@ -16,7 +16,7 @@ const SMALL: [&str; 3] = ["names", "catalog", "graves"];
 
 /// What is asked of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Demand {
+pub(crate) enum Demand {
     /// Its entries lie on it, and are of a kind that LMDB can read.
     Readable,
     /// They fill it without a gap, too: LMDB can add to it.

@@ -143,8 +143,7 @@ impl TableState {
     }
 
     /// Refuses rows by a former declaration, which has a property plain that is sealed now, or under the name that it had. Its
-    /// program has had the table
-    /// open since then.
+    /// program has had the table open since then.
     #[inline]
     pub(crate) fn check_declarations(
         &self,
