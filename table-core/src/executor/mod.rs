@@ -90,11 +90,6 @@ pub trait TableExec: Any + Send + Sync {
     /// A view is large, and would be copied if it were returned through a pointer. So reads borrow it.
     fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool>;
 
-    /// The same for a row that is going to be changed: an executor may keep what the write can use.
-    fn get_to_change(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        self.get(keys, read)
-    }
-
     /// Like [`get`](Self::get), for a reader that keeps the row.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 

@@ -186,8 +186,7 @@ impl DynamicTable {
         Ok(made)
     }
 
-    /// What `read` makes of the row of these keys, which is going to be changed, and of the number of the state that it is
-    /// read in.
+    /// What `read` makes of the row of these keys, and of the number of the state that it is read in.
     pub(crate) fn get_in_state<T>(
         &self,
         partition_key: &str,
@@ -195,11 +194,11 @@ impl DynamicTable {
         mut read: impl FnMut(&RowView<'_>, usize) -> Result<T>,
     ) -> Result<Option<T>> {
         let mut made = None;
-        let found = self.exec.get_to_change((partition_key, row_key), &mut |view, state| {
+        self.read_row((partition_key, row_key), &mut |view, state| {
             made = Some(read(view, state)?);
             Ok(())
-        });
-        found.map(|_| made).map_err(|error| self.located(error, partition_key, row_key))
+        })?;
+        Ok(made)
     }
 
     /// Gives `read` the row of these keys, if there is one, and the state of the store that it is read in. What is made

@@ -20,16 +20,11 @@ use crate::store::write::prepare;
 impl LmdbTable {
     /// Gives `found` the row of these keys and the state that it is read in, and says whether there is one.
     #[inline]
-    fn find(
-        &self,
-        keys: (&str, &str),
-        to_change: bool,
-        found: impl FnOnce(RowView<'_>, usize) -> Result<()>,
-    ) -> Result<bool> {
+    fn find(&self, keys: (&str, &str), found: impl FnOnce(RowView<'_>, usize) -> Result<()>) -> Result<bool> {
         self.inner.writer.check_running()?;
         let txn = self.inner.environment.read_txn()?;
         let mut key = KeyBuffer::default();
-        let Some(view) = read::get_at(&self.inner, &txn, &self.state, keys, (&mut key, to_change))? else {
+        let Some(view) = read::get_at(&self.inner, &txn, &self.state, keys, &mut key)? else {
             return Ok(false);
         };
         found(view, txn.id()).map(|()| true)
@@ -46,15 +41,11 @@ impl TableExec for LmdbTable {
     }
 
     fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        self.find(keys, false, |view, state| read(&view, state))
-    }
-
-    fn get_to_change(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        self.find(keys, true, |view, state| read(&view, state))
+        self.find(keys, |view, state| read(&view, state))
     }
 
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
-        self.find(keys, false, |view, _| take(view))
+        self.find(keys, |view, _| take(view))
     }
 
     fn declare(&self, schema: &'static Schema) -> Result<()> {

@@ -67,12 +67,15 @@ impl<'b> BlobDraft<'b> {
         Ok(Self { view, books, identity, clock, drafted: DraftedBlobs::default(), has_left: false })
     }
 
-    /// What is to be written, in places that LMDB comes to.
+    /// What is to be written, once the pages that change for it have been looked at.
     pub(in crate::store) fn end(self) -> Result<DraftedBlobs> {
         let DraftedBlobs { writes, directory, ledger, .. } = &self.drafted;
         let counts = directory.iter().map(|_| (keys::DIRECTORY.as_slice(), false));
-        self.view
-            .check_order(writes, counts.chain(ledger.iter().map(|_| (keys::LEDGER.as_slice(), false))))?;
+        self.view.meet(
+            writes,
+            self.books.applied.writes(),
+            counts.chain(ledger.iter().map(|_| (keys::LEDGER.as_slice(), false))),
+        )?;
         Ok(self.drafted)
     }
 

@@ -152,6 +152,9 @@ impl Store {
             let of_keys = inner.keys.check(&inner.environment)?;
             let problem = |what| Problem { table: None, row: None, what };
             check.report.problems.extend(of_keys.into_iter().map(problem));
+            if check.report.problems.is_empty() {
+                inner.environment.meet_all();
+            }
             Ok(check.report)
         };
         run().map_err(|e: Error| e.attempted("check the store"))

@@ -13,11 +13,12 @@ use crate::row::key::Number;
 use crate::store::blobs::{BlobBooks, BlobDraft, DraftedAt};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Db, WriteTxn};
-use crate::store::open::{self, Environment, Late, LeavesAhead, Tree};
+use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 use crate::store::records::names;
+use crate::store::scan::read;
 use crate::store::write::references::References;
 use crate::store::write::transaction::clock;
 
@@ -214,15 +215,29 @@ impl<'e> First<'e> {
         self.db.delete_range(txn, &range).map_err(lmdb::error)
     }
 
+    /// Has the pages looked at that change when an entry goes. Entries that go themselves may be damaged.
+    fn meet(&self, txn: &WriteTxn<'_>, prefix: &[u8], key: &[u8]) -> Result<()> {
+        let Some(tree) = self.tree else { return Ok(()) };
+        let verify = |key: &[u8], row: &[u8]| {
+            if key.starts_with(prefix) { Ok(()) } else { read::verify_alone(key, row) }
+        };
+        tree.meet(self.environment, txn, Written { key, removed: Some(self.most) }, &verify)
+    }
+
     fn each(&self, txn: &WriteTxn<'_>, prefix: &[u8], mut each: impl FnMut(&[u8], &[u8])) -> Result<()> {
         let mut ahead = LeavesAhead::new(self.environment, self.tree);
         ahead.of_key(txn, prefix)?;
-        let mut bytes = 0;
+        let (mut bytes, mut leaf) = (0, None);
         for entry in self.db.prefix_iter(txn, prefix).map_err(lmdb::error)?.take(self.most) {
             let (key, value) = entry.map_err(lmdb::error)?;
             ahead.of_entry(txn, key)?;
             // Of an entry that is said to be longer, LMDB would move what lies beside its page.
             self.environment.dbs.check_entry(key, value)?;
+            let place = self.environment.dbs.pages.map(|pages| pages.place(key));
+            if leaf != place {
+                leaf = place;
+                self.meet(txn, prefix, key)?;
+            }
             bytes += key.len() + value.len();
             each(key, value);
             if bytes >= STEP_BYTES {

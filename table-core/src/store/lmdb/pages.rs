@@ -4,6 +4,8 @@
 //! rows, each of them right and all in order. The page itself tells it, since its entries fill it without a gap. It
 //! also tells that an entry reaches beyond its page, before anybody follows it there.
 
+use std::ops::Range;
+
 use super::fields::Fields;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -129,6 +131,13 @@ impl Pages {
         let Some(first) = self.of(value) else { return Ok(false) };
         self.check_value(value)?;
         Ok(run(first).is_some_and(|pages| pages > (HEADER + value.len()).div_ceil(self.page)))
+    }
+
+    /// Returns the numbers of the pages that a value has of its own, as the first of them says.
+    pub(in crate::store) fn run_of(&self, value: &[u8]) -> Range<u64> {
+        let pages = self.of(value).and_then(run).and_then(|pages| u64::try_from(pages).ok());
+        let first = self.number(value).unwrap_or_default();
+        first..first.saturating_add(pages.unwrap_or_default())
     }
 }
 

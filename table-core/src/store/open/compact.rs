@@ -18,9 +18,10 @@ use heed::types::Bytes;
 use super::header::{Header, LAYOUT_KNOWN};
 use super::lockfile::{self, LOCK};
 use super::on_disk::OnDisk;
+use super::page_walk::{self, Contents};
 use super::place::{self, DATA, Private};
 use super::turn::Turn;
-use super::{Environment, copy, filesystem, identify, page_walk};
+use super::{Environment, copy, filesystem, identify};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
 use crate::store::records::meta::Meta;
@@ -140,7 +141,7 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
     let mut file = copy::compacted(&environment.env, &data, Meta::transaction_of)?;
     let length = file.metadata().map_err(|error| place::failed("reading", &data, error))?.len();
     Header::read(&mut file)
-        .and_then(|header| page_walk::verify(&mut file, &header, length).map(drop))
+        .and_then(|header| page_walk::verify(&mut file, &header, length, Contents::Unread).map(drop))
         .map_err(|flaw| flaw.of(&data))
 }
 

@@ -66,15 +66,22 @@ impl Environment {
     /// A value that shrank in the very transaction that wrote it has more pages than it takes. So a greater number is no
     /// damage by itself: then every page is looked at, which is seldom and takes long.
     pub(crate) fn check_run(&self, txn: &heed::RoTxn<'_>, state: usize, value: &[u8]) -> Result<()> {
-        let Some(pages) = self.dbs.pages else { return Ok(()) };
         // What this transaction has changed does not lie in the map.
-        if pages.of(value).is_some() && !pages.is_own(value) {
+        let pages = self.dbs.pages.filter(|pages| pages.of(value).is_some());
+        let Some(pages) = pages.filter(|_| !self.met.are_all()) else { return Ok(()) };
+        if !pages.is_own(value) {
             return Err(corrupt("the page of a value says that it is another".into()));
         }
         if !pages.has_spare(value)? {
             return Ok(());
         }
-        self.check_pages_of(txn, state).problems.into_iter().next().map_or(Ok(()), Err)
+        let run = pages.run_of(value);
+        if !self.met.pages().has(run.start) {
+            self.check_pages_of(txn, state).problems.into_iter().next().map_or(Ok(()), Err)?;
+            let mut met = self.met.pages();
+            run.for_each(|number| met.add(number));
+        }
+        Ok(())
     }
 
     /// Looks at every page of the state that a transaction sees, or began with.

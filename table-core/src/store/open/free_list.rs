@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Environment;
 use super::header::Header;
+use super::met::MetPages;
 use super::page_walk::FIRST_PAGE;
 use super::used_pages::MOST_BRANCHES;
 use crate::error::{Error, ErrorKind, Result};
@@ -31,15 +32,17 @@ impl Environment {
         let Some(pages) = self.dbs.pages else { return Ok(()) };
         let Some(header) = self.header_of_write(pages, txn) else { return Ok(()) };
         let (mut is_right, mut used) = (true, self.used_pages(pages, txn, &header, MOST_BRANCHES));
+        let mut met = MetPages::of(&header);
         let is_whole = self.each_list(pages, txn, &header, |freed_by, list| {
+            let numbers = || list.iter().map(|page| u64::from_le_bytes(*page));
             is_right = can_be_right(&header, freed_by, list)
-                && used
-                    .as_mut()
-                    .is_none_or(|used| list.iter().all(|page| used.add(u64::from_le_bytes(*page))));
+                && used.as_mut().is_none_or(|used| numbers().all(|page| used.add(page)));
+            numbers().for_each(|page| met.add(page));
             if is_right { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        if is_right && is_whole && self.pages_are_whole(pages, txn, &header, header.free_root) {
-            self.check_small_trees(pages, txn, &header)?;
+        if is_right && is_whole && self.pages_are_whole(pages, txn, header.free_root, &mut met) {
+            self.check_small_trees(pages, txn, &header, &mut met)?;
+            self.met.begin(met);
             self.free_list.0.store(true, Ordering::Relaxed);
             return Ok(());
         }

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use super::header::{Flaw, Header, LAYOUT_KNOWN};
 use super::options::OpenOptions;
-use super::page_walk;
+use super::page_walk::{self, Contents};
 use super::place::{self, DATA, Private};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::records::meta;
@@ -119,7 +119,7 @@ fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<
 fn stands(file: &mut (impl Read + Seek), state: &Header) -> Result<bool, Flaw> {
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
     let mut last_freed = 0;
-    let looked = page_walk::verify(file, state, length).and_then(|_| {
+    let looked = page_walk::verify(file, state, length, Contents::Unread).and_then(|_| {
         page_walk::each_freed(file, state, |freed| {
             last_freed = freed.transaction;
             Ok(())

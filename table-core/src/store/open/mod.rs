@@ -30,6 +30,7 @@ mod late;
 mod lockfile;
 mod map;
 mod mapped;
+mod met;
 mod on_disk;
 mod one_name;
 mod options;
@@ -72,19 +73,17 @@ use self::in_doubt::NumberOf;
 pub(crate) use self::late::Late;
 use self::late::LateDatabases;
 use self::map::{Access, Sizes};
+use self::met::Met;
 use self::on_disk::OnDisk;
 pub use self::options::{Durability, OpenOptions, Settling};
-use self::page_walk::Demand;
+use self::page_walk::{Contents, Demand};
 use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::Usage;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::tree::Image;
-use self::tree::LastWay;
-pub(crate) use self::tree::{
-    Entry, Explored, LeafPath, LeafWalk, LeavesAhead, Living, Rising, Tree, WalkedLeaf,
-};
+pub(crate) use self::tree::{Entry, LeafPath, LeafWalk, LeavesAhead, Living, Tree, WalkedLeaf, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
@@ -107,7 +106,7 @@ pub(crate) struct Environment {
     former: Former,
     free_list: FreeList,
     late: LateDatabases,
-    last_way: LastWay,
+    met: Met,
     /// Whether walks read leaves in place, where the layout of pages is known.
     walks_leaves: bool,
 }
@@ -242,7 +241,9 @@ fn open_sound(
         // header's.
         pinned(&env, file, &data, |_, header, file| {
             let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
-            length.and_then(|length| page_walk::verify(file, header, length)).map_err(|flaw| flaw.of(&data))
+            let contents = if options.verify_first { Contents::Verified } else { Contents::Unread };
+            let verified = length.and_then(|length| page_walk::verify(file, header, length, contents));
+            verified.map_err(|flaw| flaw.of(&data))
         })?;
     }
     env.clear_stale_readers().map_err(lmdb::error)?;
@@ -282,9 +283,12 @@ impl Environment {
             former: Former::new(),
             free_list: FreeList::default(),
             late: LateDatabases::default(),
-            last_way: LastWay::default(),
+            met: Met::default(),
             walks_leaves: !(cfg!(debug_assertions) && std::env::var_os(BY_CURSOR).is_some()),
         };
+        if options.verify_first {
+            environment.meet_all();
+        }
         environment.learn_former()?;
         Ok(environment)
     }
@@ -304,6 +308,17 @@ impl Environment {
         let txn = self.on_disk.write_txn(&self.env)?;
         self.check_free_list(&txn)?;
         Ok(txn)
+    }
+
+    /// Whether no write has to look at a page any more.
+    #[inline]
+    pub(crate) fn has_met_all(&self) -> bool {
+        self.met.are_all()
+    }
+
+    /// Notes that every page of the store has been looked at, with the checksums of what is on them.
+    pub(crate) fn meet_all(&self) {
+        self.met.meet_all();
     }
 
     /// Commits it: every commit comes here, so that one that fails is known to the next.
@@ -466,12 +481,12 @@ pub(crate) fn read_only() -> Error {
         .because("the store was opened with `read_only`; open it without to write to it")
 }
 
-/// Examines a data file that lies in memory, for the fuzzer: how many pages are in use, unless it is damaged.
-#[cfg(feature = "fuzzing")]
+/// Examines the pages of a data file that lies in memory, for the fuzzer and for tests: how many are in use, unless one is damaged.
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u64> {
     let mut file = io::Cursor::new(bytes);
     let header = Header::read(&mut file).ok()?;
-    page_walk::verify(&mut file, &header, u64::try_from(bytes.len()).ok()?).ok()
+    page_walk::verify(&mut file, &header, u64::try_from(bytes.len()).ok()?, Contents::Unread).ok()
 }
 
 fn not_a_store(path: &Path) -> Error {

@@ -228,8 +228,9 @@ impl OpenOptions {
     /// LMDB believes its pages: in a file that is damaged, or made by somebody with a purpose, one of them can end the
     /// process. With this the file is read once from end to end, and one that LMDB could come to harm by is
     /// [`Corrupt`](crate::ErrorKind::Corrupt): a page that two have, one that nobody has, entries out of order or beyond
-    /// their page. So are the keys of encrypted properties, if there are any. What rows and records say is not looked at:
-    /// [`Store::check`](crate::Store::check) does that.
+    /// their page, a row, message or segment of a blob whose checksum does not fit. So are the keys of encrypted properties, if
+    /// there are any. What rows say of one another is not looked at: [`Store::check`](crate::Store::check) does that. No write
+    /// of this process has to look at a page any more then.
     ///
     /// It says nothing of what becomes of the file later; and where the layout of LMDB's pages is not known, on machines
     /// of 32 bits or with the high byte first, it is refused.

@@ -1,6 +1,6 @@
 //! Pages of a file, a bit for each.
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PageSet(Vec<u64>);
 
 impl PageSet {
@@ -17,5 +17,12 @@ impl PageSet {
             *word |= bit;
             before & bit == 0
         })
+    }
+
+    /// Whether a page up to the last one is not among them.
+    #[inline]
+    pub(super) fn lacks(&self, number: u64) -> bool {
+        let word = usize::try_from(number / 64).ok().and_then(|word| self.0.get(word));
+        word.is_some_and(|word| word & 1 << (number % 64) == 0)
     }
 }

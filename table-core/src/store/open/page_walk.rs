@@ -14,9 +14,9 @@ mod full;
 mod records;
 
 pub(super) use self::free::each_freed;
-pub(super) use self::full::verify;
 #[cfg(feature = "encrypt")]
 pub(super) use self::full::verify_unnamed;
+pub(super) use self::full::{Contents, verify};
 pub(super) use self::records::{Demand, check_records};
 
 const PAGE_HEADER: u64 = 16;

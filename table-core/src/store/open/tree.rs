@@ -5,26 +5,23 @@
 //! way is that of the state with which a transaction began, whatever a write transaction has changed since.
 
 mod ahead;
-mod explored;
 mod gaps;
 mod leaves;
 mod living;
+mod meet;
 mod paths;
 mod records;
-mod rising;
 #[cfg(test)]
 mod tests;
 mod ways;
 
 pub(crate) use self::ahead::LeavesAhead;
-pub(crate) use self::explored::Explored;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::leaves::image::Image;
 pub(crate) use self::leaves::{Entry, LeafWalk, WalkedLeaf};
 pub(crate) use self::living::Living;
+pub(crate) use self::meet::Written;
 pub(crate) use self::paths::LeafPath;
-pub(crate) use self::rising::Rising;
-pub(super) use self::ways::LastWay;
 use self::ways::{Steps, Way};
 use super::page_walk::DEEPEST;
 use super::{Environment, Late, NAMES};
@@ -117,21 +114,12 @@ impl<'p> Page<'p> {
         self.offsets.len()
     }
 
-    /// Bytes that are free.
-    fn room(&self) -> usize {
-        self.upper().saturating_sub(HEADER + 2 * self.len())
-    }
-
-    /// Where the room on the page ends, as its header says.
-    fn upper(&self) -> usize {
-        self.bytes.get(14..).and_then(|bytes| Fields(bytes).u16()).map_or(0, usize::from)
-    }
-
-    /// Whether the room ends where the lowest entry begins.
-    #[inline]
-    fn has_right_room(&self) -> bool {
-        let lowest = self.offsets.iter().map(|offset| u16::from_le_bytes(*offset)).min();
-        lowest.map(usize::from) == Some(self.upper())
+    /// Whether a quarter of it or more is taken.
+    fn has_a_quarter(&self) -> bool {
+        let upper = self.bytes.get(14..).and_then(|bytes| Fields(bytes).u16()).map_or(0, usize::from);
+        let room = upper.saturating_sub(HEADER + 2 * self.len());
+        let usable = self.bytes.len().saturating_sub(HEADER);
+        usable.saturating_sub(room) * 4 >= usable
     }
 
     #[inline]
@@ -170,16 +158,6 @@ impl<'p> Page<'p> {
         // The first key of a branch stands for none.
         let (at, found) = self.search(1, key)?;
         Some((if found { at } else { at.checked_sub(1)? }, found))
-    }
-
-    /// Of a branch: whether the key of the entry that a search has taken is above that of the one before it, and below that
-    /// of the next one. An entry that damage has made another's leads to a leaf that is sound.
-    #[inline]
-    fn rises_around(&self, (at, found): (usize, bool)) -> bool {
-        // A search that meets no key like the one it looks for ends between two entries which it has compared: the one is
-        // below that key, and the other above it. The first entry of a branch is not compared.
-        let is_compared = !found && at > 0;
-        self.rises_to(at) && (is_compared || at + 1 >= self.len() || self.rises_to(at + 1))
     }
 
     /// Of a branch: whether the key of an entry is above that of the one before it.
@@ -303,39 +281,23 @@ impl Tree {
 
     /// The bytes of the row of a key, as far as a search finds one. That there is none is not proved, and neither is the row
     /// verified, nor that it lies on a page that is in use.
+    #[inline]
     pub(crate) fn row<'t>(
         &self,
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
     ) -> Result<Option<&'t [u8]>> {
-        let found = self.row_by(environment, txn, key, |_, _| Ok(()))?;
-        Ok(found.map(|(_, row)| row))
-    }
-
-    /// The same, with the number of its leaf; `at_branch` is given the number of each branch and the place of the entry that
-    /// is taken.
-    #[inline]
-    fn row_by<'t>(
-        &self,
-        environment: &Environment,
-        txn: &'t heed::RoTxn<'_>,
-        key: &[u8],
-        mut at_branch: impl FnMut(u64, usize) -> Result<()>,
-    ) -> Result<Option<(u64, &'t [u8])>> {
         if self.is_empty()? {
             return Ok(None);
         }
-        let mut number = self.root;
-        let mut page = self.page(environment, txn, number)?;
+        let mut page = self.page(environment, txn, self.root)?;
         for _ in 1..self.depth {
             if !page.is_branch() {
                 return Err(damaged());
             }
-            let (at, node) = page.step(key).ok_or_else(damaged)?;
-            at_branch(number, at)?;
-            number = node.child();
-            page = self.page(environment, txn, number)?;
+            let (_, node) = page.step(key).ok_or_else(damaged)?;
+            page = self.page(environment, txn, node.child())?;
         }
         if page.is_branch() {
             return Err(damaged());
@@ -345,7 +307,7 @@ impl Tree {
             return Ok(None);
         }
         let row = page.node(at).and_then(|node| environment.value(self.pages, txn, &node));
-        row.map(|row| Some((number, row))).ok_or_else(damaged)
+        row.map(Some).ok_or_else(damaged)
     }
 
     /// The way to the leaf of a key; `at_branch` is given each branch, its number, and the place of the entry that is taken,

@@ -5,7 +5,7 @@ use super::Inner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::PeriodTables;
 use crate::store::lmdb;
-use crate::store::open::{Explored, Tree};
+use crate::store::open::Tree;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
 use crate::store::records::periods::{self, PeriodsEntry};
@@ -29,14 +29,14 @@ impl Inner {
         tables: &PeriodTables,
     ) -> Result<Listed<PeriodsEntry>> {
         let key = periods::key(tables.stem);
-        Ok(match self.listed(txn, state, (&key, 0))? {
+        Ok(match self.listed(txn, state, &key)? {
             Listed::There(record) => Listed::There(PeriodsEntry::decode(&key, record)?),
             Listed::Not => Listed::Not,
             Listed::Untold => Listed::Untold,
         })
     }
 
-    /// The table of this name, likewise; one that is not there may be added in the transaction.
+    /// The table of this name, likewise.
     pub(in crate::store) fn listed_table(
         &self,
         txn: &heed::RoTxn<'_>,
@@ -48,7 +48,7 @@ impl Inner {
                 return Ok(Listed::There(entry));
             }
             let key = catalog::folded(name);
-            match self.listed(txn, state, (key.as_bytes(), key.len() + catalog::record_length(name)))? {
+            match self.listed(txn, state, key.as_bytes())? {
                 Listed::There(_) => Err(lmdb::damaged_page()),
                 Listed::Not => Ok(Listed::Not),
                 Listed::Untold => Ok(Listed::Untold),
@@ -66,28 +66,20 @@ impl Inner {
             let because = format!("LMDB counts {stored} records of tables, and the store {counted}");
             return Err(Error::new(ErrorKind::Corrupt).because(because));
         }
-        // No leaf has room for a record of this length, so the whole way is looked at.
-        let length = dbs.pages.map_or(0, |pages| pages.size());
         let mut beside = vec![0];
         for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
-            self.listed(txn, txn.id(), (&beside, length))?;
+            self.listed(txn, txn.id(), &beside)?;
             let (key, _) = pair.map_err(lmdb::error)?;
-            self.listed(txn, txn.id(), (key, 0))?;
+            self.listed(txn, txn.id(), key)?;
             beside.clear();
             beside.extend_from_slice(key);
             beside.push(0);
         }
-        self.listed(txn, txn.id(), (&beside, length)).map(drop)
+        self.listed(txn, txn.id(), &beside).map(drop)
     }
 
-    /// The record of a key, for which there may come to be one: then the bytes of both are given, since the leaf may have to be
-    /// split.
-    fn listed<'t>(
-        &self,
-        txn: &'t heed::RoTxn<'_>,
-        state: usize,
-        (key, length): (&[u8], usize),
-    ) -> Result<Listed<&'t [u8]>> {
+    /// The record of a key.
+    fn listed<'t>(&self, txn: &'t heed::RoTxn<'_>, state: usize, key: &[u8]) -> Result<Listed<&'t [u8]>> {
         let (environment, dbs) = (&self.environment, &self.environment.dbs);
         let (Some(pages), Some(tree)) = (dbs.pages, Tree::of_catalog(environment, txn, state)?) else {
             return Ok(Listed::Untold);
@@ -99,11 +91,7 @@ impl Inner {
             return Ok(Listed::There(record));
         }
         let verify = |key: &[u8], record: &[u8]| catalog::decode(key, record).map(drop);
-        if tree.lacks_for(environment, txn, (key, length), &mut Explored::default(), verify)? {
-            Ok(Listed::Not)
-        } else {
-            Err(lmdb::damaged_page())
-        }
+        if tree.lacks(environment, txn, key, verify)? { Ok(Listed::Not) } else { Err(lmdb::damaged_page()) }
     }
 }
 

@@ -14,7 +14,7 @@ pub(in crate::store) use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::open::{self, Environment, Explored, Late, LeavesAhead, Tree};
+use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
 use crate::store::records::meta;
 
 /// What a feature keeps in its database.
@@ -170,26 +170,26 @@ impl<'t, K: Kept> Proven<'t, K> {
         }
     }
 
-    /// Makes sure that LMDB comes to the right places for the records that a plan writes, and for those of `counts`, which are
-    /// written at the transaction's end, or go then. After a record has come to a leaf, or gone, a search looks at other entries than a proof
-    /// has looked at, and LMDB may have split the leaf, or joined it with another. One that does not find what it is to replace
-    /// or to remove is told by the count of records.
-    pub(in crate::store) fn check_order<R>(
+    /// Has the pages looked at that LMDB changes for the records that a plan writes, and for those of `counts`, which are written at
+    /// the transaction's end, or go then.
+    pub(in crate::store) fn meet<R>(
         &self,
         writes: &Writes<R>,
+        written: usize,
         counts: impl Iterator<Item = (impl AsRef<[u8]>, bool)>,
     ) -> Result<()> {
-        if let Some(tree) = &self.tree {
-            let mut explored = Explored::default();
-            let mut check = |key: &[u8], goes| {
-                tree.check_order_around(self.environment, self.txn, (key, goes), &mut explored)
-            };
-            for (key, write) in writes.iter() {
-                check(key, matches!(write, Write::Remove))?;
-            }
-            for (key, goes) in counts {
-                check(key.as_ref(), goes)?;
-            }
+        let Some(tree) = &self.tree else { return Ok(()) };
+        let mut most = written;
+        let mut meet = |key: &[u8], goes: bool| {
+            most += usize::from(goes);
+            let written = Written { key, removed: goes.then_some(most) };
+            tree.meet(self.environment, self.txn, written, &Self::check_record)
+        };
+        for (key, write) in writes.iter() {
+            meet(key, matches!(write, Write::Remove))?;
+        }
+        for (key, goes) in counts {
+            meet(key.as_ref(), goes)?;
         }
         Ok(())
     }

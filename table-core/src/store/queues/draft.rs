@@ -52,13 +52,13 @@ impl<'b> Draft<'b> {
         Ok(Self { view, books, clock, drafted: Drafted::default() })
     }
 
-    /// What is to be written, in places that LMDB comes to.
+    /// What is to be written, once the pages that change for it have been looked at.
     pub(in crate::store) fn end(self) -> Result<Drafted> {
         let Drafted { writes, states, directory, ledger } = &self.drafted;
         let counts = states.iter().map(|(queue, state)| (keys::state(*queue).to_vec(), state.is_none()));
         let counts = counts.chain(directory.iter().map(|_| (keys::DIRECTORY.to_vec(), false)));
         let counts = counts.chain(ledger.iter().map(|_| (pending::keys::LEDGER.to_vec(), false)));
-        self.view.check_order(writes, counts)?;
+        self.view.meet(writes, self.books.applied.writes(), counts)?;
         Ok(self.drafted)
     }
 

@@ -133,11 +133,6 @@ impl Entry {
     }
 }
 
-/// Bytes of the record of a table that is new.
-pub(in crate::store) fn record_length(name: &str) -> usize {
-    6 + IDENTITY + name.len() + meta::CHECKSUM
-}
-
 /// A record of the catalog; nothing of one that is of no table.
 pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
     if periods::is_one(key) {

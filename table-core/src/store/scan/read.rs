@@ -33,21 +33,20 @@ pub(crate) fn get_unverified<'t>(
 ) -> Result<Option<RowView<'t>>> {
     let mut key = Vec::new();
     key::encode(table.id, keys.0, keys.1, &mut key);
-    let Some((row, dict)) = find(inner, txn, table, keys, (&key, false))? else { return Ok(None) };
+    let Some((row, dict)) = find(inner, txn, table, keys, &key)? else { return Ok(None) };
     Ok(Some(RowView::new(key, row, dict, inner.environment.options.verify_reads)))
 }
 
-/// Finds a row in a snapshot, for who does not keep it: `key` is where its stored key is put. `to_change`: a write of the row
-/// follows, and may go the way that was gone here.
+/// Finds a row in a snapshot, for who does not keep it: `key` is where its stored key is put.
 pub(crate) fn get_at<'k>(
     inner: &Inner,
     txn: &'k heed::RoTxn<'_>,
     table: &TableState,
     keys: (&'k str, &'k str),
-    (key, to_change): (&'k mut KeyBuffer, bool),
+    key: &'k mut KeyBuffer,
 ) -> Result<Option<RowView<'k>>> {
     let key = key.encode(table.id, keys.0, keys.1);
-    let Some((row, dict)) = find(inner, txn, table, keys, (key, to_change))? else { return Ok(None) };
+    let Some((row, dict)) = find(inner, txn, table, keys, key)? else { return Ok(None) };
     let view = RowView::new(key, row, dict, inner.environment.options.verify_reads).of_keys(keys);
     table.check_genuine(&view)?;
     Ok(Some(view))
@@ -59,7 +58,7 @@ fn find<'t>(
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
     (partition, row): (&str, &str),
-    (key, to_change): (&[u8], bool),
+    key: &[u8],
 ) -> Result<Option<(Row<'t>, Arc<Dict>)>> {
     let environment = &inner.environment;
     table.check_exists(&environment.dbs, txn)?;
@@ -69,7 +68,6 @@ fn find<'t>(
     }
     let verify = environment.options.verify_reads;
     let found = match Living::tree(environment, txn)? {
-        Some(tree) if to_change => tree.row_and_way(environment, txn, key)?,
         Some(tree) => tree.row(environment, txn, key)?,
         None => environment.dbs.data.get(txn, key).map_err(lmdb::error)?,
     };

@@ -4,6 +4,7 @@
 
 use super::apply::{AppliedRow, Blobs, FEW_PUTS, New, OldRow, Writing};
 use super::encoded::{Deferred, EncodedAddition, Prepared};
+use super::insert::Becomes;
 use super::merging::check_merged_size;
 use super::numbering::encode_now;
 use super::transaction::touched;
@@ -21,10 +22,6 @@ use crate::row::view::RowView;
 use crate::sealing::sign;
 use crate::store::blobs::{BlobBooks, BlobView, Sealed, no_such_container};
 use crate::store::lmdb;
-use crate::store::scan::read;
-
-/// About how many bytes a row of a summary has, for the place that a new one takes in its page.
-const TYPICAL: usize = 128;
 
 impl Writing<'_, '_> {
     /// Looks at the row that is added to, and puts it into bytes as it is to be.
@@ -46,14 +43,11 @@ impl Writing<'_, '_> {
         let key = plan.bytes(&addition.key);
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
         let Some(bytes) = found else {
-            if !self.lacked(key, key.len() + TYPICAL)? && self.state.is_some() {
-                return Err(read::out_of_order());
-            }
             let new = match addition.amounts.becomes(None)? {
                 Some(properties) => self.encode(plan, addition, &properties)?,
                 None => New::Nothing,
             };
-            return Ok(AppliedRow::of(None, new));
+            return self.reached_new(key, new);
         };
         self.check_value(bytes)?;
         let row = Row::parse(bytes)?;
@@ -72,12 +66,17 @@ impl Writing<'_, '_> {
             Some(properties) => self.encode(plan, addition, &properties)?,
             None => New::Nothing,
         };
-        let length = match &new {
-            New::Scratch(range) => Some(key.len() + range.len()),
-            _ => None,
-        };
-        self.check_change(key, (old.length(), length))?;
+        self.meet(key, Becomes::of(&new))?;
         Ok(AppliedRow::of(Some(old), new))
+    }
+
+    /// Makes sure of a row that was not found, and is to be as it is said here.
+    fn reached_new(&mut self, key: &[u8], new: New) -> Result<AppliedRow> {
+        match new {
+            New::Nothing => self.check_miss(key)?,
+            _ => self.meet(key, Becomes::Put)?,
+        }
+        Ok(AppliedRow::of(None, new))
     }
 
     /// The same of a list: ids come and go, and the row with the first and the last of them.
@@ -97,14 +96,7 @@ impl Writing<'_, '_> {
                 ListBecomes::Long(text) => self.encode_long(plan, addition, (&text, None))?,
                 ListBecomes::Same | ListBecomes::Gone => New::Nothing,
             };
-            let length = match &new {
-                New::Scratch(range) => key.len() + range.len(),
-                _ => key.len() + TYPICAL,
-            };
-            if !self.lacked(key, length)? && self.state.is_some() {
-                return Err(read::out_of_order());
-            }
-            return Ok(AppliedRow::of(None, new));
+            return self.reached_new(key, new);
         };
         self.check_value(bytes)?;
         let row = Row::parse(bytes)?;
@@ -132,11 +124,7 @@ impl Writing<'_, '_> {
             }
             ListBecomes::Gone => New::Nothing,
         };
-        let length = match &new {
-            New::Scratch(range) => Some(key.len() + range.len()),
-            _ => None,
-        };
-        self.check_change(key, (old.length(), length))?;
+        self.meet(key, Becomes::of(&new))?;
         Ok(AppliedRow::of(Some(old), new))
     }
 
@@ -181,9 +169,7 @@ impl Writing<'_, '_> {
     fn examine_own(&mut self, plan: &Prepared, addition: &EncodedAddition) -> Result<AppliedRow> {
         let key = plan.bytes(&addition.key);
         let Some(bytes) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? else {
-            if !self.lacked(key, key.len() + TYPICAL)? && self.state.is_some() {
-                return Err(read::out_of_order());
-            }
+            self.check_miss(key)?;
             return Err(Error::new(ErrorKind::EntityNotFound));
         };
         self.check_value(bytes)?;
@@ -231,7 +217,7 @@ impl Writing<'_, '_> {
             let Some(touched) = self.touched_by(plan, addition.group) else { return Err(no_table()) };
             let dict = self.dict_for(touched, &Row::parse(bytes)?)?;
             check_merged_size(key, bytes, &dict)?;
-            self.check_change(key, (old.length(), Some(key.len() + range.len())))?;
+            self.meet(key, Becomes::Put)?;
         }
         Ok(AppliedRow::of(Some(old), new))
     }

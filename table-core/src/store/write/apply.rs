@@ -16,7 +16,7 @@ use crate::row::row_write::RowWriter;
 use crate::row::{self, Row};
 use crate::store::blobs::{BlobBooks, Sealed};
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
-use crate::store::open::{Environment, Explored, Tree};
+use crate::store::open::{Environment, Tree};
 use crate::store::records::features::Feature;
 use crate::store::records::lives;
 
@@ -29,8 +29,6 @@ pub(super) const FEW_PUTS: usize = 2_048;
 pub(super) struct Scratch {
     /// How many rows the transaction has put or deleted.
     pub(super) puts: usize,
-    /// What is known of the tree that it began with.
-    pub(super) explored: Explored,
     /// Room for the tables that are written to.
     pub(super) tables: Vec<Touched>,
     /// Rows that could only be put into bytes in the transaction.
@@ -53,7 +51,6 @@ impl Scratch {
     /// Forgets what the transaction knew: another may have it.
     pub(super) fn end(mut self: Box<Self>) -> Option<Box<Self>> {
         self.puts = 0;
-        self.explored.begin();
         self.rows.clear();
         self.applied.clear();
         self.tables.clear();
@@ -96,10 +93,6 @@ impl OldRow {
     /// A row that is so long with its key.
     pub(super) fn of(row: &Row<'_>, length: usize) -> Self {
         Self { length, checksum: row.checksum(), timestamp: row.timestamp() }
-    }
-
-    pub(super) fn length(&self) -> usize {
-        self.length
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::apply::{AppliedRow, FEW_PUTS, New, OldRow, Writing};
 use super::encoded::{EncodedRange, EncodedRow, Image, Prepared};
+use super::insert::Becomes;
 use super::numbering::encode_now;
 use super::range::{self, Ground};
 use super::transaction::{Touched, touched};
@@ -15,7 +16,6 @@ use crate::row::{Row, key};
 use crate::sealing::sign;
 use crate::store::lmdb;
 use crate::store::open;
-use crate::store::scan::read;
 
 impl Writing<'_, '_> {
     /// Looks at the old rows, checks every condition and puts into bytes what is not yet. Writes nothing.
@@ -31,7 +31,6 @@ impl Writing<'_, '_> {
                 self.scratch.applied.push(AppliedRow::DONE);
                 continue;
             }
-            self.scratch.explored.forget_way();
             let examined = self.known(row).map_or_else(|| self.examine_row(plan, row), Ok);
             match examined.and_then(|applied| self.reached(plan, row, applied)) {
                 Ok(applied) => self.scratch.applied.push(applied),
@@ -45,7 +44,6 @@ impl Writing<'_, '_> {
                 }
             }
         }
-        self.scratch.explored.forget_way();
         for (at, addition) in plan.additions.iter().enumerate() {
             match self.examine_addition(plan, (at, addition)) {
                 Ok(applied) => self.scratch.applied.push(applied),
@@ -55,18 +53,11 @@ impl Writing<'_, '_> {
         plan.unchanged.iter().try_for_each(|range| self.examine_range(plan, range))
     }
 
-    /// Makes sure that LMDB comes to a row that is going to give way.
+    /// Has the pages looked at that change for a row.
     fn reached(&mut self, plan: &Prepared, row: &EncodedRow, applied: AppliedRow) -> Result<AppliedRow> {
-        let Some(old) = &applied.old else { return Ok(applied) };
-        let key = plan.key(row);
-        let new = match &applied.new {
-            New::Kept => return Ok(applied),
-            New::Nothing => None,
-            New::FromPlan => Some(plan.length(row)),
-            New::Scratch(range) => Some(key.len() + range.len()),
-        };
-        let lengths = (old.length, new);
-        self.check_change(key, lengths)?;
+        if let Some(new) = applied.coming() {
+            self.meet(plan.key(row), Becomes::of(new))?;
+        }
         Ok(applied)
     }
 
@@ -123,14 +114,16 @@ impl Writing<'_, '_> {
         };
         // Before the transaction has written, what it sees lies in the map.
         let found = match self.tree()?.filter(|_| self.state.is_some()) {
-            Some(tree) => tree.row_to_change(self.environment, self.txn, key, &mut self.scratch.explored)?,
+            Some(tree) => tree.row(self.environment, self.txn, key)?,
             None => self.dbs.data.get(self.txn, key).map_err(lmdb::error)?,
         };
         let old = match found {
             None => {
-                // Else another plan has removed it.
-                if !self.lacked(key, plan.length(row))? && self.state.is_some() {
-                    return Err(read::out_of_order());
+                let may_be_new =
+                    matches!(row.condition, Condition::Absent | Condition::StillAbsent | Condition::Any);
+                // A row that is put has its leaf looked at, which proves as much.
+                if !may_be_new || row.act.content().is_none() {
+                    self.check_miss(key)?;
                 }
                 None
             }

@@ -1,6 +1,5 @@
 //! The encoded form of a plan: keys and rows in bytes, owned, on its way to the thread that leads.
 
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -48,8 +47,6 @@ pub(crate) struct EncodedRow {
     pub(crate) seed: u64,
     /// Which of the groups it is of.
     pub(crate) group: usize,
-    /// Whether it is known not to have been there when the transaction began.
-    pub(super) is_absent: Cell<bool>,
 }
 
 impl EncodedRow {
@@ -310,16 +307,6 @@ impl Prepared {
         let blobs: usize = self.blobs.iter().flat_map(|blobs| &blobs.work).map(BlobWork::weight).sum();
         let rows = self.bytes.len() + self.deferred + self.rows.len() * 64 + self.additions.len() * 256;
         rows + errands + blobs
-    }
-
-    /// About how many bytes a row has with its key.
-    pub(crate) fn length(&self, row: &EncodedRow) -> usize {
-        let image = match row.act.content() {
-            None => 0,
-            Some(Image::Ready(image)) => image.len(),
-            Some(Image::Deferred(..)) => self.deferred,
-        };
-        row.key.len() + image
     }
 
     /// Some of the plan's bytes.

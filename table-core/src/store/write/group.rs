@@ -63,7 +63,6 @@ pub(super) fn panicked() -> Result<Ticks, Refused> {
 pub(super) fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
     // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
     let mut results = Vec::with_capacity(members.len());
-    group.prove_absent(members);
     for member in members.iter_mut() {
         #[cfg(test)]
         reach(&member.prepared);

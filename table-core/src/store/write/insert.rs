@@ -1,8 +1,8 @@
-//! Rows that must not be there yet: proved to be absent, put without a look, and taken back if one is there.
+//! Rows that must not be there yet: put without a look for them, and taken back if one is there.
 
 use heed::{MdbError, PutFlags};
 
-use super::apply::Writing;
+use super::apply::{New, Writing};
 use super::encoded::Prepared;
 use super::transaction::touched;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,21 +10,28 @@ use crate::model::Ticks;
 use crate::plan::Refused;
 use crate::row;
 use crate::store::lmdb;
-use crate::store::open::Tree;
+use crate::store::open::{Tree, Written};
 use crate::store::scan::read;
+
+/// What a write does to a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Becomes {
+    Put,
+    Gone,
+}
+
+impl Becomes {
+    pub(super) fn of(new: &New) -> Self {
+        if matches!(new, New::Nothing) { Self::Gone } else { Self::Put }
+    }
+}
 
 impl Writing<'_, '_> {
     /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
     pub(super) fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
         for (index, row) in plan.rows.iter().enumerate().filter(|(_, row)| row.is_blind()) {
-            if row.is_absent.get() {
-                continue;
-            }
-            match self.lacked(plan.key(row), plan.length(row)) {
-                // What was there may have been removed by another plan.
-                Ok(lacked) if lacked || self.state.is_none() => {}
-                Ok(_) => return Ok(Err(self.already_there(plan, index))),
-                Err(damaged) => return Ok(Err(plan.locate(damaged, index))),
+            if let Err(damaged) = self.meet(plan.key(row), Becomes::Put) {
+                return Ok(Err(plan.locate(damaged, index)));
             }
         }
         for index in 0..plan.rows.len() {
@@ -44,6 +51,7 @@ impl Writing<'_, '_> {
                 }
                 Err(heed::Error::Mdb(MdbError::KeyExist)) => {
                     for row in plan.rows.iter().take(index).filter(|row| row.is_blind()) {
+                        self.meet(plan.key(row), Becomes::Gone)?;
                         self.dbs.data.delete(self.txn, plan.key(row)).map_err(lmdb::error)?;
                     }
                     for group in plan.groups.iter() {
@@ -59,26 +67,31 @@ impl Writing<'_, '_> {
         Ok(Ok(()))
     }
 
-    /// Whether the store had no row of this key when the transaction began. An error if that can't be told, since a page
-    /// is damaged: LMDB might not find a row that is there, and put another of its key beside it.
-    pub(super) fn lacked(&mut self, key: &[u8], length: usize) -> Result<bool> {
-        let Some(tree) = self.tree()? else {
-            return read::verify_miss(self.environment, self.txn, key).map(|()| true);
+    /// Has the pages looked at that LMDB changes for a row, as far as nobody has before.
+    #[inline]
+    pub(super) fn meet(&mut self, key: &[u8], becomes: Becomes) -> Result<()> {
+        if self.environment.has_met_all() {
+            return Ok(());
+        }
+        let Some(tree) = self.tree()? else { return Ok(()) };
+        let most = self.scratch.puts + self.scratch.applied.len() + 1;
+        let removed = (becomes == Becomes::Gone).then_some(most);
+        let verify = |other: &[u8], bytes: &[u8]| {
+            let verified = read::verify_alone(other, bytes);
+            if other == key { verified } else { verified.map_err(|damaged| beside(&damaged)) }
         };
-        tree.lacks_for(
-            self.environment,
-            self.txn,
-            (key, length),
-            &mut self.scratch.explored,
-            read::verify_alone,
-        )
+        tree.meet(self.environment, self.txn, Written { key, removed }, &verify)
     }
 
-    /// Makes sure that LMDB comes to a row that is there, now and when it has been changed or removed; `lengths` are those of
-    /// its key and value, before and after.
-    pub(super) fn check_change(&mut self, key: &[u8], lengths: (usize, Option<usize>)) -> Result<()> {
-        let Some(tree) = self.tree()? else { return Ok(()) };
-        tree.check_change(self.environment, self.txn, key, lengths, &mut self.scratch.explored)
+    /// Makes sure of a row that was looked for and not found: that the store had none when the transaction began.
+    #[cold]
+    pub(super) fn check_miss(&mut self, key: &[u8]) -> Result<()> {
+        let lacks = match self.tree()? {
+            Some(tree) => tree.lacks(self.environment, self.txn, key, read::verify_alone)?,
+            None => read::verify_miss(self.environment, self.txn, key).map(|()| true)?,
+        };
+        // What was there may have been removed by another plan.
+        if lacks || self.state.is_none() { Ok(()) } else { Err(read::out_of_order()) }
     }
 
     /// The tree of the rows that the transaction began with. `None` where the layout of pages is not known.
@@ -98,4 +111,17 @@ impl Writing<'_, '_> {
         let found = plan.rows.get(index).and_then(|row| self.examine_row(plan, row).err());
         plan.locate(found.unwrap_or_else(|| Error::new(ErrorKind::EntityAlreadyExists)), index)
     }
+}
+
+/// The error of a write whose row is to lie on a page with this one, which is damaged.
+#[cold]
+fn beside(damaged: &Error) -> Error {
+    let named = |name: Option<&str>| name.unwrap_or_default().escape_debug().to_string();
+    let because = format!(
+        "partition `{}`, row `{}`, on a page that the write changes, is damaged: {}",
+        named(damaged.partition_key()),
+        named(damaged.row_key()),
+        damaged.reason()
+    );
+    Error::new(damaged.kind()).because(because)
 }

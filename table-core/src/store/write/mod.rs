@@ -1,7 +1,6 @@
 //! Changes, from operations to LMDB's puts: checked and put into bytes outside a transaction, applied inside one, and
 //! committed together with those of other threads.
 
-mod absent;
 mod adding;
 mod apply;
 pub(in crate::store) mod commit;

@@ -3,7 +3,6 @@
 //! What can be refused without the store is refused here. What is left to do inside the transaction is to look at
 //! the old rows, stamp the new ones and put them.
 
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -301,7 +300,7 @@ impl Builder {
     fn push(&mut self, condition: Condition, act: Act<Image>, key: Range<usize>) {
         let seed = self.seed(&key);
         let group = self.plan.groups.len().saturating_sub(1);
-        self.plan.rows.push(EncodedRow { condition, act, key, seed, group, is_absent: Cell::new(false) });
+        self.plan.rows.push(EncodedRow { condition, act, key, seed, group });
     }
 
     /// Adds an entity's row by the shape of its kind. Adds nothing if there is anything to be said against it, if the
@@ -331,14 +330,7 @@ impl Builder {
             numbers.has_bytes && self.plan.bytes.get(image.clone()).is_some_and(reference::is_in);
         let group = self.plan.groups.len().saturating_sub(1);
         let act = act_with(&write.act, Image::Ready(image));
-        self.plan.rows.push(EncodedRow {
-            condition: write.condition,
-            act,
-            key,
-            seed,
-            group,
-            is_absent: Cell::new(false),
-        });
+        self.plan.rows.push(EncodedRow { condition: write.condition, act, key, seed, group });
         Some(size + keys_size(keys))
     }
 

@@ -15,10 +15,12 @@ use super::{
     BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, Kind, LEAF, Node, OVERFLOW, PAGE_HEADER, SUB_DATABASE, each_freed,
     read_at,
 };
+use crate::row::{self, Row};
 use crate::store::lmdb::fields::Fields;
-use crate::store::open::header::TREE;
-use crate::store::open::header::{Flaw, Header};
+use crate::store::open::header::{Flaw, Header, TREE};
 use crate::store::open::page_set::PageSet;
+use crate::store::open::{Late, NAMES};
+use crate::store::records::meta;
 
 /// The flag of a database whose keys are numbers, as the list of free pages has them.
 const INTEGER_KEYS: u16 = 0x08;
@@ -27,14 +29,24 @@ pub(super) const NO_PAGE: u64 = u64::MAX;
 /// Bytes of an entry before its key.
 const NODE: usize = 8;
 
+/// What is asked of the entries of rows, queues and blobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// They are not read: each has a checksum, which whoever reads it compares.
+    Unread,
+    /// Their checksums are right.
+    Verified,
+}
+
 /// Checks all that the header's commit can reach, in a file of this length, and says how many of its pages are in use.
 /// Nobody may be writing over its pages: whoever asks holds a snapshot of it.
 pub(in super::super) fn verify(
     file: &mut (impl Read + Seek),
     header: &Header,
     length: u64,
+    contents: Contents,
 ) -> Result<u64, Flaw> {
-    verify_as(file, header, length, Kind::Main)
+    verify_as(file, header, length, (Kind::Main, contents))
 }
 
 /// The same of an environment without named databases.
@@ -44,14 +56,14 @@ pub(in super::super) fn verify_unnamed(
     header: &Header,
     length: u64,
 ) -> Result<u64, Flaw> {
-    verify_as(file, header, length, Kind::Named)
+    verify_as(file, header, length, (Kind::Named, Contents::Unread))
 }
 
 fn verify_as(
     file: &mut (impl Read + Seek),
     header: &Header,
     length: u64,
-    main_kind: Kind,
+    (main_kind, contents): (Kind, Contents),
 ) -> Result<u64, Flaw> {
     let unread = || Flaw::corrupt("is damaged: its header does not describe its trees");
     let [free, main] = header.trees.each_ref().map(|tree| Tree::parse(tree).ok_or_else(unread));
@@ -59,7 +71,7 @@ fn verify_as(
     if (free.flags, main.flags) != (INTEGER_KEYS, 0) {
         return Err(unread());
     }
-    let mut whole = Whole::new(header, length)?;
+    let mut whole = Whole::new(header, length, contents)?;
     whole.tree(file, &free, Kind::Free)?;
     whole.tree(file, &main, main_kind)?;
     let used = whole.claimed;
@@ -69,6 +81,19 @@ fn verify_as(
         return Err(Flaw::corrupt(format!("is damaged: {lost} of its pages are neither used nor free")));
     }
     Ok(used)
+}
+
+/// Whether the checksum of an entry is right.
+type IsSound = fn(&[u8], &[u8]) -> bool;
+
+/// What tells of an entry of this database whether it is sound, if the database is one of rows, queues or blobs.
+fn is_sound(database: &[u8]) -> Option<IsSound> {
+    let [rows, ..] = NAMES;
+    if database == rows.as_bytes() {
+        return Some(|key, row| Row::parse(row).is_ok_and(|row| row.verify(row::key_seed(key)).is_ok()));
+    }
+    let is_late = Late::ALL.iter().any(|late| late.name().as_bytes() == database);
+    is_late.then_some(|key, record| meta::opened(key, record).is_some())
 }
 
 /// How many levels the unnamed database's tree has, unless it has flags.
@@ -115,10 +140,15 @@ struct Whole<'h> {
     claimed: u64,
     /// The longest entry on a leaf, and the longest key.
     longest: (usize, usize),
+    contents: Contents,
+    /// What tells whether an entry of the database is sound that is being looked at, if that is asked.
+    is_sound: Option<IsSound>,
+    /// Room for a value that has pages of its own.
+    value: Vec<u8>,
 }
 
 impl<'h> Whole<'h> {
-    fn new(header: &'h Header, length: u64) -> Result<Self, Flaw> {
+    fn new(header: &'h Header, length: u64, contents: Contents) -> Result<Self, Flaw> {
         let pages = length / header.page_size;
         let last = header.last_page;
         // The pages that the file lacks are listed in it, at eight bytes each.
@@ -131,7 +161,9 @@ impl<'h> Whole<'h> {
         let half = usize::try_from((header.page_size - PAGE_HEADER) / 2).unwrap_or_default() & !1;
         let node = half.saturating_sub(2);
         let longest = (node, node.saturating_sub(NODE + TREE));
-        Ok(Self { header, pages, seen: PageSet::up_to(last), claimed: 0, longest })
+        let seen = PageSet::up_to(last);
+        let (is_sound, value) = (None, Vec::new());
+        Ok(Self { header, pages, seen, claimed: 0, longest, contents, is_sound, value })
     }
 
     /// Notes that a run of pages belongs to what is being looked at.
@@ -251,14 +283,24 @@ impl<'h> Whole<'h> {
             BIG_DATA => {
                 let first = Fields(node.data).u64().ok_or_else(|| damaged(number))?;
                 found.overflow += self.run(file, first, u64::from(node.size))?;
-                Ok(())
+                let Some(is_sound) = self.is_sound else { return Ok(()) };
+                self.value.resize(size, 0);
+                read_at(file, first * self.header.page_size + PAGE_HEADER, &mut self.value)?;
+                if is_sound(node.key, &self.value) { Ok(()) } else { Err(damaged(first)) }
             }
             0 | SUB_DATABASE if NODE + node.key.len() + size > self.longest.0 => Err(damaged(number)),
-            0 => Ok(()),
+            0 => {
+                let value = node.data.get(..size).ok_or_else(|| damaged(number))?;
+                let is_right = self.is_sound.is_none_or(|is_sound| is_sound(node.key, value));
+                if is_right { Ok(()) } else { Err(damaged(number)) }
+            }
             SUB_DATABASE if kind == Kind::Main => {
                 let tree = node.data.get(..size).and_then(Tree::parse).filter(|tree| tree.flags == 0);
                 let tree = tree.ok_or_else(|| damaged(number))?;
-                self.tree(file, &tree, Kind::Named)
+                self.is_sound = is_sound(node.key).filter(|_| self.contents == Contents::Verified);
+                let done = self.tree(file, &tree, Kind::Named);
+                self.is_sound = None;
+                done
             }
             _ => Err(damaged(number)),
         }

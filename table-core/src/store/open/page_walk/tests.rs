@@ -21,7 +21,7 @@ fn header(bytes: &[u8]) -> Header {
 /// Walks what there is of a file, with the header of the whole.
 fn walk(bytes: &[u8], header: &Header) -> Result<u64, String> {
     let length = u64::try_from(bytes.len()).unwrap();
-    verify(&mut Cursor::new(bytes), header, length).map_err(|flaw| {
+    verify(&mut Cursor::new(bytes), header, length, Contents::Unread).map_err(|flaw| {
         let error = flaw.of(Path::new(DATA));
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         error.to_string()

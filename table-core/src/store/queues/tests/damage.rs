@@ -4,6 +4,7 @@
 use super::*;
 use crate::error::ErrorKind;
 use crate::messages::keys::Key;
+use crate::store::open::walk_bytes;
 
 const MESSAGES: u64 = 40;
 
@@ -195,10 +196,12 @@ fn a_bit_that_flips_in_the_file_hides_no_message() {
             damaged[at] ^= 1 << (at % 8);
             let copy = tempfile::tempdir().unwrap();
             std::fs::write(copy.path().join("data.mdb"), &damaged).unwrap();
-            let options =
-                Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26).verify_first(true);
+            let options = Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26);
             flips += 1;
-            // A node's own fields are seen before it is opened.
+            // A node's own fields are seen by a look at the pages.
+            if walk_bytes(&damaged).is_none() {
+                continue;
+            }
             let Ok(store) = options.open(copy.path()) else { continue };
             let Ok(queue) = queues(&store).open("work") else { continue };
             let held: Vec<_> = (1..=10).map(|id| Receipt { id, turn: 1, until: Ticks::MIN }).collect();

@@ -17,7 +17,9 @@ fn verified(bytes: &[u8]) -> Result<(), String> {
         error.to_string()
     };
     let header = Header::read(&mut Cursor::new(bytes)).map_err(told)?;
-    verify(&mut Cursor::new(bytes), &header, u64::try_from(bytes.len()).unwrap()).map(drop).map_err(told)
+    verify(&mut Cursor::new(bytes), &header, u64::try_from(bytes.len()).unwrap(), Contents::Unread)
+        .map(drop)
+        .map_err(told)
 }
 
 /// A store of two levels with values large and small, and with free pages.

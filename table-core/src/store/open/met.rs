@@ -1,0 +1,80 @@
+//! Which pages a write may change without a look at them.
+//!
+//! A page is looked at when a write first comes to it, as a page that comes from the disk is elsewhere. From then on a bit
+//! says so. The pages that were free when this process began to write have their bits from the start, as those behind the
+//! file's last one have: whatever stands there later was written since, by a process that had looked at what it was made of.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::header::Header;
+use super::page_set::PageSet;
+use super::page_walk::FIRST_PAGE;
+
+/// The pages of the file that have been looked at.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    /// Whether all have been.
+    all: AtomicBool,
+    pages: Mutex<MetPages>,
+}
+
+/// The pages that the file had when this process began to write, a bit for each that was free then or has been looked at.
+#[derive(Debug, Default)]
+pub(super) struct MetPages {
+    bits: PageSet,
+    /// The last of them.
+    last: u64,
+    /// How many have no bit.
+    left: u64,
+}
+
+impl MetPages {
+    /// None of the pages of the state with this header.
+    pub(super) fn of(header: &Header) -> Self {
+        let left = (header.last_page + 1).saturating_sub(FIRST_PAGE);
+        Self { bits: PageSet::up_to(header.last_page), last: header.last_page, left }
+    }
+
+    #[inline]
+    pub(super) fn has(&self, number: u64) -> bool {
+        number > self.last || !self.bits.lacks(number)
+    }
+
+    pub(super) fn add(&mut self, number: u64) {
+        if (FIRST_PAGE..=self.last).contains(&number) && self.bits.add(number) {
+            self.left = self.left.saturating_sub(1);
+        }
+    }
+
+    /// Whether every page has its bit.
+    pub(super) fn are_all(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl Met {
+    /// Whether all pages have been looked at.
+    #[inline]
+    pub(super) fn are_all(&self) -> bool {
+        self.all.load(Ordering::Relaxed)
+    }
+
+    /// Notes that all pages have been looked at.
+    pub(super) fn meet_all(&self) {
+        self.all.store(true, Ordering::Relaxed);
+    }
+
+    /// Begins with these, before the process writes.
+    pub(super) fn begin(&self, pages: MetPages) {
+        if pages.are_all() {
+            self.meet_all();
+        }
+        *self.pages() = pages;
+    }
+
+    /// The pages one by one, for who has the write lock.
+    pub(super) fn pages(&self) -> MutexGuard<'_, MetPages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
