@@ -64,7 +64,7 @@ pub use self::query::{
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
 pub use self::read::key::{
-    BlindArg, HoldsEntity, IndexKey, Key, KeyArg, KeyOf, Lookup, Partition, Ref, RefArg, RefColumn, RefTarget,
+    BlindArg, IndexKey, Key, KeyArg, KeyOf, Lookup, Partition, Ref, RefArg, RefColumn, RefTarget,
 };
 pub use self::read::list::{ListKey, Listed, ListedEntities};
 pub use self::read::origin::{Origin, TableIn};

@@ -5,7 +5,7 @@ mod as_list;
 mod identity;
 mod reference;
 
-pub use reference::{HoldsEntity, Ref, RefArg, RefColumn, RefTarget};
+pub use reference::{Ref, RefArg, RefColumn, RefTarget};
 
 use std::marker::PhantomData;
 

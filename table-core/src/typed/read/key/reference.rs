@@ -3,8 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::ops::Deref;
 
 use super::{Key, Lookup};
 use crate::error::Result;
@@ -17,7 +16,7 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::column::{Always, Column, MayLack, Maybe, Plain};
 use crate::typed::entity::group::Group;
 use crate::typed::entity::source::Source;
-use crate::typed::entity::stored::{Copied, Eventual, Stored};
+use crate::typed::entity::stored::Stored;
 use crate::typed::query::OwnRows;
 use crate::typed::read::point::Sought;
 
@@ -73,90 +72,66 @@ impl<E: Entity> Ref<E> {
     /// let ann = Employee { department: "Board".into(), id: 1 };
     /// assert_eq!(Ref::to(&ann), Ref::to(Employee::key("Board", 1)));
     /// ```
-    pub fn to(referent: impl RefTarget<Entity = E>) -> Self {
+    pub fn to<By>(referent: impl RefTarget<E, By>) -> Self {
         Self { key: referent.into_key() }
     }
 }
 
 /// What [`Ref::to`] takes: a reference to an entity, as it is or as it was read, or a key.
+///
+/// `By` is how it leads to the entity, which the compiler finds.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that a reference can be to",
-    label = "give the entity, `&entity`, or its key"
-)]
-pub trait RefTarget {
-    /// The entity.
-    type Entity;
-
-    /// Its key.
-    #[doc(hidden)]
-    fn into_key(self) -> Key<Self::Entity>;
-}
-
-/// What holds an entity that a reference can be to.
-#[diagnostic::on_unimplemented(
-    message = "`&{Self}` is nothing that a reference can be to",
     label = "give the entity, `&entity`, or its key",
     note = "what a row of an index holds is no entity: `row.key()` is the key of the one that it is of"
 )]
-pub trait HoldsEntity {
-    /// The entity.
-    type Entity;
-
+pub trait RefTarget<E, By> {
     /// Its key.
     #[doc(hidden)]
-    fn key(&self) -> Key<Self::Entity>;
+    fn into_key(self) -> Key<E>;
 }
 
-impl<T: HoldsEntity + ?Sized> RefTarget for &T {
-    type Entity = T::Entity;
-
-    fn into_key(self) -> Key<T::Entity> {
-        self.key()
-    }
+/// The ways of [`RefTarget`]. With a second one for each reference the compiler, when none is one, says so in the trait's words and
+/// takes nothing for an entity.
+pub(crate) mod by {
+    /// It is the entity.
+    #[derive(Debug)]
+    pub enum Itself {}
+    /// It derefs to the entity.
+    #[derive(Debug)]
+    pub enum WhatHoldsIt {}
+    /// It is the entity's key.
+    #[derive(Debug)]
+    pub enum ItsKey {}
 }
 
 #[diagnostic::do_not_recommend]
-impl<E: Entity> RefTarget for &mut E {
-    type Entity = E;
-
+impl<E: Entity> RefTarget<E, by::Itself> for &E {
     fn into_key(self) -> Key<E> {
         Key::of(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<E> RefTarget for Key<E> {
-    type Entity = E;
-
-    fn into_key(self) -> Self {
-        self
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<E: Entity> HoldsEntity for E {
-    type Entity = E;
-
-    fn key(&self) -> Key<E> {
+impl<E: Entity> RefTarget<E, by::Itself> for &mut E {
+    fn into_key(self) -> Key<E> {
         Key::of(self)
     }
 }
 
-/// Implements it for what derefs to an entity.
-macro_rules! held {
-    ($($held:ident),+) => {$(
-        #[diagnostic::do_not_recommend]
-        impl<E: Entity> HoldsEntity for $held<E> {
-            type Entity = E;
-
-            fn key(&self) -> Key<E> {
-                Key::of(self)
-            }
-        }
-    )+};
+#[diagnostic::do_not_recommend]
+impl<E: Entity, H: Deref<Target = E>> RefTarget<E, by::WhatHoldsIt> for &H {
+    fn into_key(self) -> Key<E> {
+        Key::of(self)
+    }
 }
 
-held!(Stored, Copied, Eventual, Rc, Arc);
+#[diagnostic::do_not_recommend]
+impl<E> RefTarget<E, by::ItsKey> for Key<E> {
+    fn into_key(self) -> Self {
+        self
+    }
+}
 
 impl<E> Ref<E> {
     /// The key that it refers by, where one is to be given away.
