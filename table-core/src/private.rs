@@ -11,7 +11,9 @@ pub use crate::plan::Values;
 pub use crate::query::{Continuation, Explain, Filter};
 pub use crate::row::view::RowView;
 pub use crate::schema;
-pub use crate::schema::{CopiedInto, Countable, Series, SummarizedIn, Summarizing, SummaryOf};
+pub use crate::schema::{
+    ByHolder, ByProjection, CopiedInto, Countable, Series, SummarizedIn, Summarizing, SummaryOf,
+};
 pub use crate::schema::{KeyElements, KeyField, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::schema::{slot_fields, slot_names, slot_properties, source_field};
 pub use crate::typed::{

@@ -116,7 +116,16 @@ impl fmt::Debug for Kin {
     label = "a change of it would leave this copy as it was",
     note = "add `#[copied_into({H})]` to `{Self}`"
 )]
-pub trait CopiedInto<H> {}
+pub trait CopiedInto<H, Projection, By> {}
+
+/// How an entity says where it is copied: by the entity that holds the copy.
+#[derive(Debug)]
+pub enum ByHolder {}
+
+/// By the projection that says what is copied. That is a mistake, which is reported where it is said, and not once more by who
+/// holds the copy.
+#[derive(Debug)]
+pub enum ByProjection {}
 
 /// By which rows of an entity those are found that refer to one source: its own, or those of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -80,7 +80,7 @@ pub use field::Field;
 pub use fold::fold_char;
 pub(crate) use held::holds;
 #[doc(hidden)]
-pub use holder::CopiedInto;
+pub use holder::{ByHolder, ByProjection, CopiedInto};
 pub use holder::{HeldCopy, Kin};
 pub use index::{Arrival, Copies, Index};
 pub(crate) use key_error::KeyError;

@@ -104,8 +104,8 @@ pub(super) fn items(model: &Entity<'_>) -> TokenStream {
         });
         quote_spanned! {span=>
             const _: fn() = || {
-                fn told<S: #krate::CopiedInto<H>, H>() {}
-                told::<#there, #here>();
+                fn told<S: #krate::CopiedInto<H, P, By>, H, P, By>() {}
+                told::<#there, #here, #projected, _>();
             };
             const _: () = #krate::checks::copied(
                 #own, #source, #at, <#projected as #krate::Projection>::FIELDS,
@@ -142,7 +142,11 @@ pub(super) fn sides(model: &Entity<'_>) -> TokenStream {
     let into = model.copied_into.iter().map(|holder| {
         quote! {
             #[automatically_derived]
-            impl #krate::CopiedInto<#holder> for #ident {}
+            #[diagnostic::do_not_recommend]
+            impl<__Projection> #krate::CopiedInto<#holder, __Projection, #krate::ByHolder> for #ident {}
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            impl<__Holder> #krate::CopiedInto<__Holder, #holder, #krate::ByProjection> for #ident {}
         }
     });
     quote!(#(#of)* #(#into)*)
