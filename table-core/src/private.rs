@@ -22,12 +22,13 @@ pub use crate::typed::{
     EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns, Former, FromFormer, GivenParts,
     GoesOn, Group, HasField, Held, HeldBy, Holder, Holds, InOne, InOneTable, InPartition, InPeriods,
     IndexKey, Key, KeyArg, KeyResult, ListKey, Maybe, MemberOf, Never, Newest, OfAnyKind, Offers,
-    OffersPrefix, OffersRange, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain, Projection,
-    Properties, QueriedAsAList, ReadAs, Ready, RefColumn, RowsOf, Selected, SeriesColumn, SeriesOf,
-    SeriesPatch, SeriesView, SetMember, ShownRow, Slots, Source, TableIn, Turns, TypedRows, TypedViews,
-    Visitor, Whole, WholeCopies, add_to_slot, as_bytes, as_bytes_option, as_text, as_text_option, converted,
-    declared, elements, exchange, group_fields, group_is_exact, group_names, group_names_len, kept_layouts,
-    kin, read_copied, read_stored, side_by_side, slot_places, token_key,
+    OffersPrefix, OffersRange, OneTable, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
+    Projection, Properties, QueriedAsAList, ReadAs, Ready, RefColumn, RowsOf, Selected, SeriesColumn,
+    SeriesOf, SeriesPatch, SeriesView, SetMember, ShownRow, Slots, Source, TableForEachPeriod, TableIn,
+    Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes, as_bytes_option,
+    as_text, as_text_option, converted, declared, elements, exchange, group_fields, group_is_exact,
+    group_names, group_names_len, kept_layouts, kin, read_copied, read_stored, side_by_side, slot_places,
+    token_key,
 };
 
 /// What a patch takes for a field of the key: nothing.

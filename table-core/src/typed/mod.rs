@@ -87,7 +87,7 @@ pub use self::{
     entity::path::{read_copied, read_stored},
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,
-    entity::{Elements, elements, exchange},
+    entity::{Elements, OneTable, TableForEachPeriod, elements, exchange},
     query::{GivenParts, Offers, OffersPrefix, OffersRange, PartArg, RowsOf},
     read::key::{KeyResult, token_key},
     read::shown::ShownRow,

@@ -1,10 +1,10 @@
 //! `impl Entity`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::names::Names;
-use super::{copied, exact, fields, former, patch, path, schema, summary};
+use super::{copied, exact, fields, former, patch, path, respanned, schema, summary};
 use crate::model::Entity;
 
 pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
@@ -56,17 +56,34 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     }
 }
 
-/// Whether the entity has one table, or one for each period: what the store is asked for. Of a declaration whose table is
-/// wrong both are said, so that no call of either is a second mistake.
+/// Whether the entity has one table, or one for each period: what the store is asked for. The other one it has under a condition
+/// that is never met, whose words say so. Of a declaration whose table is wrong both are said, so that no call of either is a
+/// second mistake.
 fn lies(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
-    let (in_one, in_periods) = (quote!(InOneTable), quote!(InPeriods));
-    let traits = match &model.periods {
-        Some(_) => vec![in_periods],
-        None if model.table.value.contains('{') => vec![in_one, in_periods],
-        None => vec![in_one],
+    let is_wrong = model.periods.is_none() && model.table.value.contains('{');
+    // At the table's name: as the derive's own code the compiler would advise to write the `impl` by hand.
+    let span = model.table.span;
+    let (at, here) = (krate.at(span), respanned(ident, span));
+    let one = if model.periods.is_none() {
+        quote!(#[automatically_derived] impl #krate::InOneTable for #ident {})
+    } else {
+        quote_spanned! {span=>
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #at::InOneTable for #here where for<'never> &'never (): #at::OneTable<#here> {}
+        }
     };
-    quote!(#(#[automatically_derived] impl #krate::#traits for #ident {})*)
+    let many = if is_wrong || model.periods.is_some() {
+        quote!(#[automatically_derived] impl #krate::InPeriods for #ident {})
+    } else {
+        quote_spanned! {span=>
+            #[automatically_derived]
+            #[doc(hidden)]
+            impl #at::InPeriods for #here where for<'never> &'never (): #at::TableForEachPeriod<#here> {}
+        }
+    };
+    quote!(#one #many)
 }
 
 /// The types around the entity.

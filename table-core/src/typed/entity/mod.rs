@@ -136,10 +136,8 @@ pub trait HasSeries {}
 /// An entity whose rows lie in one table, which [`Store::table`](crate::Store::table) gives. Derived, not written by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an entity of one table",
-    label = "there is no one table of this type",
-    note = "a struct becomes an entity by `#[derive(Entity)]`",
-    note = "an entity with a table for each period, `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`, has them by `store.periods::<{Self}>()`",
-    note = "what changes together in one period does so by `Periods::egt`"
+    label = "a struct becomes one by `#[derive(Entity)]`",
+    note = "a former version of an entity is read as the entity that is made from it"
 )]
 pub trait InOneTable: Entity {}
 
@@ -147,11 +145,25 @@ pub trait InOneTable: Entity {}
 /// hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an entity with a table for each period",
-    label = "there are no periods of this type",
-    note = "a struct becomes one by `#[derive(Entity)]` and a time in its table's name: `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`",
-    note = "an entity of one table has it by `store.table::<{Self}>()`"
+    label = "a struct becomes one by `#[derive(Entity)]` and a time in its table's name: `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`"
 )]
 pub trait InPeriods: Entity {}
+
+/// What the `impl` of [`InOneTable`] asks for that an entity with a table for each period has. No type meets it, so that the
+/// compiler says how such an entity is read and changed. It is asked of a reference of any lifetime: that is looked at where the
+/// `impl` is used, and not where it stands.
+#[diagnostic::on_unimplemented(
+    message = "`{E}` has a table for each period, and no one table",
+    label = "open its tables by `store.periods::<{E}>()?`; what changes together in one of them does so by their `egt(..)`"
+)]
+pub trait OneTable<E> {}
+
+/// What the `impl` of [`InPeriods`] asks for that an entity of one table has.
+#[diagnostic::on_unimplemented(
+    message = "`{E}` has one table, and none for each period",
+    label = "open it by `store.table::<{E}>()?`; for periods its table's name says a time: `#[entity(table = \"Logins{{at:%Y%m%d}}\", ..)]`"
+)]
+pub trait TableForEachPeriod<E> {}
 
 /// What a merge takes: the entity's own patch, or what becomes one.
 #[diagnostic::on_unimplemented(

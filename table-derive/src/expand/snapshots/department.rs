@@ -49,6 +49,9 @@ const _: () = {
     #[automatically_derived]
     impl __table::InOneTable for Department {}
     #[automatically_derived]
+    #[doc(hidden)]
+    impl __table::InPeriods for Department where for<'never> &'never (): __table::TableForEachPeriod<Department> {}
+    #[automatically_derived]
     impl __table::Entity for Department {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[

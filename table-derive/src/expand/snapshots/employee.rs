@@ -34,6 +34,9 @@ const _: () = {
     #[automatically_derived]
     impl __table::InOneTable for Employee {}
     #[automatically_derived]
+    #[doc(hidden)]
+    impl __table::InPeriods for Employee where for<'never> &'never (): __table::TableForEachPeriod<Employee> {}
+    #[automatically_derived]
     impl __table::Entity for Employee {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[

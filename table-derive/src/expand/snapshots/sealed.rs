@@ -85,6 +85,9 @@ const _: () = {
     #[automatically_derived]
     impl __table::InOneTable for Sealed {}
     #[automatically_derived]
+    #[doc(hidden)]
+    impl __table::InPeriods for Sealed where for<'never> &'never (): __table::TableForEachPeriod<Sealed> {}
+    #[automatically_derived]
     impl __table::Entity for Sealed {
         const SCHEMA: &'static __table::schema::Schema = {
             const FIELDS: &[__table::schema::Field] = &[
