@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::abilities::{no_blobs, no_pending, no_queues};
 use super::periods::no_periods;
-use super::{Abilities, Blobs, Dropped, Moment, Pending, Queues, TableExec, Turns};
+use super::{Abilities, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, TableExec, Turns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};
 use crate::plan::{Plan, Refused};
@@ -72,7 +72,7 @@ pub trait Backend: Any + HasVault {
     fn turns(&self) -> &Turns;
 
     /// A moment: all tables as they are now.
-    fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>>;
+    fn moment(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>>;
 
     /// Its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn queues(&self) -> Result<&dyn Queues> {

@@ -138,8 +138,14 @@ pub trait TableExec: Any + Send + Sync {
     fn store(&self) -> &dyn Backend;
 
     /// A moment: the store as it is now.
-    fn moment(&self) -> Result<Box<dyn Moment>>;
+    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>>;
 }
+
+/// A moment that a snapshot holds. It can be sent to another thread and not be shared between two, and this name is what the
+/// compiler says then.
+pub trait OneSnapshotForEachThread: Moment {}
+
+impl<M: Moment> OneSnapshotForEachThread for M {}
 
 /// A store as it was at one moment: what a walk reads.
 ///

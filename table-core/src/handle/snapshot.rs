@@ -8,7 +8,9 @@ use super::rows::{SnapshotRows, Views};
 use super::table::DynamicTable;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Lanes, Moment, Position, StepSize, TableExec, TakeEach, Walk};
+use crate::executor::{
+    Lanes, Moment, OneSnapshotForEachThread, Position, StepSize, TableExec, TakeEach, Walk,
+};
 use crate::model::DynamicEntity;
 use crate::plan::blob_of;
 use crate::query::{Continuation, Query};
@@ -46,11 +48,11 @@ use crate::schema::Schema;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Snapshot {
-    moment: Box<dyn Moment>,
+    moment: Box<dyn OneSnapshotForEachThread>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(moment: Box<dyn Moment>) -> Self {
+    pub(crate) fn new(moment: Box<dyn OneSnapshotForEachThread>) -> Self {
         Self { moment }
     }
 

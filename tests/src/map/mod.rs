@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use table_core::__executor::{
-    self as executor, Abilities, Backend, HasVault, LayoutTexts, Moment, Names, Plan, Refused, SealedAt,
-    TableExec, Turns,
+    self as executor, Abilities, Backend, HasVault, LayoutTexts, Names, OneSnapshotForEachThread, Plan,
+    Refused, SealedAt, TableExec, Turns,
 };
 use table_core::{ETag, Error, ErrorKind, Result, Store, Ticks, Value};
 
@@ -91,7 +91,7 @@ impl MapStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn moment_of(self: &Arc<Self>) -> Box<dyn Moment> {
+    fn moment_of(self: &Arc<Self>) -> Box<dyn OneSnapshotForEachThread> {
         let state = self.state();
         Box::new(MapMoment::new(self.clone(), state.rows.clone(), state.commits))
     }
@@ -167,7 +167,7 @@ impl Backend for MapStore {
         &self.turns
     }
 
-    fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>> {
+    fn moment(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
         Ok(self.moment_of())
     }
 

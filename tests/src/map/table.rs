@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use table_core::__executor::{
-    self as executor, Backend, LayoutTexts, Layouts, Moment, PackedRow, Read, TableExec, Take,
+    self as executor, Backend, LayoutTexts, Layouts, OneSnapshotForEachThread, PackedRow, Read, TableExec,
+    Take,
 };
 use table_core::schema::{Schema, Standing};
 use table_core::{Result, Value, ValueRef};
@@ -73,7 +74,7 @@ impl TableExec for MapTable {
         &*self.store
     }
 
-    fn moment(&self) -> Result<Box<dyn Moment>> {
+    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
         self.check_exists(&self.store.state())?;
         Ok(self.store.moment_of())
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Abilities, Backend, Blobs, Dropped, Moment, Pending, Queues, TableExec, Turns};
+use crate::executor::{
+    Abilities, Backend, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, TableExec, Turns,
+};
 use crate::model::{ETag, Ticks};
 use crate::plan::{Intent, Plan, Refused};
 use crate::schema::{PeriodTables, Schema};
@@ -192,7 +194,7 @@ impl Backend for Shared {
         &self.writer.turns
     }
 
-    fn moment(self: Arc<Self>) -> Result<Box<dyn Moment>> {
+    fn moment(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
         Ok(Box::new(LmdbMoment::new(&self)?))
     }
 

@@ -1,7 +1,7 @@
 //! A table on LMDB.
 
 use crate::error::{Error, Result};
-use crate::executor::{Backend, Jobs, Loader, Moment, Read, TableExec, Take};
+use crate::executor::{Backend, Jobs, Loader, OneSnapshotForEachThread, Read, TableExec, Take};
 use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
@@ -91,7 +91,7 @@ impl TableExec for LmdbTable {
         &*self.inner
     }
 
-    fn moment(&self) -> Result<Box<dyn Moment>> {
+    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
         Ok(Box::new(LmdbMoment::new(self.inner())?))
     }
 }

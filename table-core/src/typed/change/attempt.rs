@@ -22,6 +22,12 @@ pub(in crate::typed) struct Need {
     pub(in crate::typed) head: Option<&'static Schema>,
 }
 
+/// An attempt that a transaction holds until it is committed. Its closures need not be `Send`, and this name is what the compiler
+/// says then.
+pub(super) trait CommittedByTheThreadThatMadeIt: Attempt {}
+
+impl<A: Attempt> CommittedByTheThreadThatMadeIt for A {}
+
 /// A change of an entity of whatever type, made again as long as others are quicker.
 ///
 /// One attempt: [`begin`](Self::begin); then as long as there is a [`need`](Self::need), what is [`found`](Self::found)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt};
 use super::driver::{self, Together};
 use super::entity_attempt::boxed;
 use super::errands::ErrandsAttempt;
@@ -69,7 +69,7 @@ impl<E: Entity> MemberOf<E> for E {}
 pub struct Egt<'c, Set> {
     table: At,
     partition: Result<String>,
-    operations: Vec<Box<dyn Attempt + 'c>>,
+    operations: Vec<Box<dyn CommittedByTheThreadThatMadeIt + 'c>>,
     errands: ErrandsAttempt,
     set: PhantomData<fn() -> Set>,
 }

@@ -6,7 +6,7 @@ mod planned;
 use std::ops::DerefMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::attempt::{Attempt, Desk, Fresh, Image, Need, Sources};
+use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt, Desk, Fresh, Image, Need, Sources};
 use super::before::Kept;
 use super::hold::{self, Holding};
 use super::search::{self, Asks, Search};
@@ -60,11 +60,11 @@ impl<'c> EntityAttempt<'c, &'c mut (dyn Subject + 'c)> {
 }
 
 /// The attempt at a change that is not of an entity's type any more.
-pub(in crate::typed) fn boxed<'c>(
+pub(super) fn boxed<'c>(
     keys: Result<KeyPair>,
     what: What<'c>,
     subject: Box<dyn Subject + 'c>,
-) -> Box<dyn Attempt + 'c> {
+) -> Box<dyn CommittedByTheThreadThatMadeIt + 'c> {
     Box::new(EntityAttempt::of(keys, what, subject))
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Change;
-use super::attempt::Attempt;
+use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt};
 use super::driver::{self, Scope, Together};
 use super::entity_attempt::boxed;
 use super::errands::{self, ErrandsAttempt};
@@ -92,7 +92,7 @@ pub struct StoreTransaction<'c> {
     tables: Vec<DynamicTable>,
     /// The declarations whose tables are open, with the number of each.
     kinds: Vec<(&'static Schema, usize)>,
-    operations: Vec<Box<dyn Attempt + 'c>>,
+    operations: Vec<Box<dyn CommittedByTheThreadThatMadeIt + 'c>>,
     /// For each of them the number of its table.
     of: Vec<usize>,
     /// Why a table can't be opened, of the first that can't.

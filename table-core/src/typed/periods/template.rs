@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Known;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Moment, Read, TableExec, Take};
+use crate::executor::{Backend, OneSnapshotForEachThread, Read, TableExec, Take};
 use crate::schema::{Schema, Standing};
 
 pub(super) struct Template(pub(super) Arc<Known>);
@@ -45,7 +45,7 @@ impl TableExec for Template {
         &**self.0.store.backend()
     }
 
-    fn moment(&self) -> Result<Box<dyn Moment>> {
+    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
         self.0.store.backend().clone().moment()
     }
 }
