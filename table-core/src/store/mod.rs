@@ -211,7 +211,7 @@ impl OpenOptions {
         let waiting = Waiting::begin();
         loop {
             let shared = self.opened(path)?;
-            if shared.writer.check_running().is_ok() || !waiting.goes_on(&shared) {
+            if !has_stopped(&shared) || !waiting.goes_on(&shared) {
                 return Ok(shared);
             }
             drop(shared);
@@ -234,6 +234,13 @@ impl OpenOptions {
             Ok(Arc::new_cyclic(inner))
         })
     }
+}
+
+/// Returns whether nothing goes any more, since a header could not be written. LMDB refuses everything before the thread that
+/// wrote it has come to say so.
+fn has_stopped(shared: &Shared) -> bool {
+    let snapshot = || shared.writer.check_running().and_then(|()| shared.environment.read_txn().map(drop));
+    snapshot().is_err_and(|error| error.kind() == ErrorKind::OutcomeUnknown)
 }
 
 /// The wait for a thread in the background, which has a handle for a moment.

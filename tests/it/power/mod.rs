@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use integration_tests::Scratch;
 use integration_tests::child::Child;
+use integration_tests::power::Work;
 use integration_tests::power::disk::Disk;
 use integration_tests::power::log::{self, Note};
 use integration_tests::power::run::FAULTED;
@@ -54,6 +55,7 @@ impl Recording {
     pub(crate) fn of(work: &str, seed: u64, fault: Option<&str>) -> Self {
         let scratch = Scratch::new();
         std::fs::create_dir(scratch.path().join("root")).unwrap();
+        Work::parse(work).expect("work").prepare(&scratch.path().join("root"));
         let mut command = Command::new(PROGRAM);
         command.args(["record", work]).arg(scratch.path().join("root")).arg(seed.to_string());
         command

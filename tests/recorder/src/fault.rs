@@ -26,10 +26,12 @@ pub(crate) enum Call {
     Mkdir,
     Rmdir,
     Mmap,
+    Seek,
+    Stat,
 }
 
 impl Call {
-    const ALL: [(&'static str, Self); 13] = [
+    const ALL: [(&'static str, Self); 15] = [
         ("open", Self::Open),
         ("read", Self::Read),
         ("write", Self::Write),
@@ -43,6 +45,8 @@ impl Call {
         ("mkdir", Self::Mkdir),
         ("rmdir", Self::Rmdir),
         ("mmap", Self::Mmap),
+        ("seek", Self::Seek),
+        ("stat", Self::Stat),
     ];
 }
 

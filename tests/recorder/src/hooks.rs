@@ -41,6 +41,10 @@ replace! {
         may_fail(fd, Call::Read).unwrap_or_else(|| sys::read(fd, buffer, length));
     pread | pread64: (fd: c_int, buffer: *mut c_void, length: size_t, offset: off_t) -> ssize_t =
         may_fail(fd, Call::Read).unwrap_or_else(|| sys::pread(fd, buffer, length, offset));
+    lseek | lseek64: (fd: c_int, offset: off_t, from: c_int) -> off_t =
+        may_fail(fd, Call::Seek).map_or_else(|| sys::lseek(fd, offset, from), |failed| failed as off_t);
+    statx: (directory: c_int, path: *const c_char, flags: c_int, mask: c_uint, found: *mut libc::statx) -> c_int =
+        looked_at(directory, path, flags, mask, found);
     ftruncate | ftruncate64: (fd: c_int, length: off_t) -> c_int = truncated(fd, length);
     fsync: (fd: c_int) -> c_int = synced(fd, sys::fsync);
     fdatasync: (fd: c_int) -> c_int = synced(fd, sys::fdatasync);
@@ -204,6 +208,27 @@ fn may_fail(fd: c_int, call: Call) -> Option<ssize_t> {
         Fate::Fails(_) => Some(-1),
         fate => said(fate).map(|said| said as ssize_t),
     }
+}
+
+/// Looks at a path, or, where that is empty, at an open file.
+fn looked_at(
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mask: c_uint,
+    found: *mut libc::statx,
+) -> c_int {
+    let look = || sys::statx(directory, path, flags, mask, found);
+    if sys::text(path).is_empty() {
+        return may_fail(directory, Call::Stat).map_or_else(look, |failed| failed as c_int);
+    }
+    let Some((state, name)) = at(directory, path) else { return look() };
+    let fate = state.lock().fate(Call::Stat, &name);
+    if let Fate::Fails(_) = fate {
+        return -1;
+    }
+    let done = look();
+    said(fate).unwrap_or(done)
 }
 
 fn truncated(fd: c_int, length: off_t) -> c_int {

@@ -1,6 +1,6 @@
 //! System calls as they are: never through the C library's functions, which are replaced here.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use libc::{iovec, mode_t, off_t, size_t, ssize_t};
 
@@ -108,7 +108,7 @@ pub(crate) fn renameat2(
     old: *const c_char,
     to: c_int,
     new: *const c_char,
-    flags: libc::c_uint,
+    flags: c_uint,
 ) -> c_int {
     call!(SYS_renameat2, from, old, to, new, flags) as c_int
 }
@@ -134,6 +134,16 @@ pub(crate) fn mmap(
 
 pub(crate) fn lseek(fd: c_int, offset: off_t, from: c_int) -> off_t {
     call!(SYS_lseek, fd, offset, from)
+}
+
+pub(crate) fn statx(
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mask: c_uint,
+    found: *mut libc::statx,
+) -> c_int {
+    call!(SYS_statx, directory, path, flags, mask, found) as c_int
 }
 
 /// The flags that a descriptor was opened with.

@@ -8,6 +8,7 @@
 pub mod batches;
 mod begun;
 mod blobs;
+mod checked;
 pub mod compact;
 pub mod copies;
 pub mod creation;
@@ -17,6 +18,7 @@ pub mod images;
 pub mod log;
 pub mod mixed;
 pub mod plain;
+mod reclaimed;
 mod rolls;
 pub mod run;
 mod scans;
@@ -57,6 +59,10 @@ pub enum Work {
     Shapes(Durability),
     /// A little of all, by one thread that goes on when it is refused something.
     Mixed(Durability),
+    /// A store with keys, which is there already, is opened and checked, and what came of it is said.
+    Checked,
+    /// A table of a store that is there already is dropped, and others are read until its space is free.
+    Reclaimed,
 }
 
 impl Work {
@@ -77,8 +83,19 @@ impl Work {
             "rolls" => Self::Rolls(level),
             "shapes" => Self::Shapes(level),
             "mixed" => Self::Mixed(level),
+            "checked" => Self::Checked,
+            "reclaimed" => Self::Reclaimed,
             _ => return None,
         })
+    }
+
+    /// Makes what has to be there before it, unrecorded.
+    pub fn prepare(self, root: &Path) {
+        match self {
+            Self::Checked => checked::prepare(root),
+            Self::Reclaimed => reclaimed::prepare(root),
+            _ => {}
+        }
     }
 
     /// Does it in a directory.
@@ -96,6 +113,8 @@ impl Work {
             Self::Rolls(level) => rolls::run(root, level),
             Self::Shapes(level) => shapes::run(root, level),
             Self::Mixed(level) => mixed::run(root, level, seed),
+            Self::Checked => checked::run(root),
+            Self::Reclaimed => reclaimed::run(root),
         }
     }
 
@@ -114,6 +133,8 @@ impl Work {
             Self::Rolls(level) => rolls::verify(root, level, acks),
             Self::Shapes(level) => shapes::verify(root, level, acks),
             Self::Mixed(level) => mixed::verify(root, level, seed, acks),
+            Self::Checked => checked::verify(root),
+            Self::Reclaimed => reclaimed::verify(root, acks),
         }
     }
 }

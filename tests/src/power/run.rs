@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use table_core::store::CheckReport;
-use table_core::{Durability, ErrorKind, OpenOptions, Result, Store};
+use table_core::{Durability, Error, ErrorKind, OpenOptions, Result, Store};
 
 use super::{batches, wrong};
 
@@ -185,6 +185,17 @@ pub(super) fn open_twice(
         go_on(opening, &store)?;
     }
     Ok(lost)
+}
+
+/// An error in one line, by what each of its causes says.
+pub(super) fn told(error: &Error) -> String {
+    let mut text = format!("error {:?} {error}", error.kind());
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        text = format!("{text}, since {next}");
+        cause = next.source();
+    }
+    text.replace('\n', " ")
 }
 
 /// The file of a key ring in a directory.

@@ -28,6 +28,7 @@ mod linux {
             std::process::abort();
         });
         match *arguments {
+            ["prepare", work, root] => Work::parse(work).expect("work").prepare(Path::new(root)),
             ["record", work, root, seed] => {
                 Work::parse(work).expect("work").run(Path::new(root), seed.parse().unwrap());
             }
