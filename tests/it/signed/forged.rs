@@ -27,7 +27,7 @@ pub(super) fn patient(id: u8) -> Patient {
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Notes", kind = "note")]
 #[key(partition = "all", row = "note_{id:03}")]
-struct Note {
+pub(super) struct Note {
     id: u8,
     text: String,
 }

@@ -1,6 +1,7 @@
 //! Rows that carry a keyed digest: what is written by others than their struct, or changed by who has no keys.
 
 mod forged;
+mod renamed;
 mod reopened;
 
 use std::sync::Arc;

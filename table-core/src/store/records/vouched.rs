@@ -155,3 +155,67 @@ pub(crate) fn vouch_set(
     meta.vouched = of_tables(&meta.identity, authority, &entries);
     Ok(())
 }
+
+#[cfg(all(test, feature = "encrypt"))]
+mod tests {
+    use super::*;
+    use crate::crypt::key::SecretKey;
+    use crate::crypt::mac::MacKey;
+    use crate::{DynamicEntity, Store};
+
+    /// Copies of the first hold what it seals. The second is of two rows, and signs all; nothing is vouched for of the third.
+    const LAYOUTS: [(&str, &str); 3] = [
+        (
+            "patient",
+            "version 2\npartition Ward:text\nrow \"patient_\" Id:u8:\"03\"\nproperty Ward String\nproperty Id Int32\n\
+             property Name String\nproperty Ssn encrypted blind String\n\
+             index by_name row \"name_\" Name:text copy all\nindex by_id row \"id_\" Id:u8 unique copy keys",
+        ),
+        (
+            "account",
+            "version 1\nsigned\npartition Bank:text\nrow Id:u32:\"06\"\nproperty Bank String\nproperty Id Int64\n\
+             property Owner String\nproperty Balance Int64 part 1\nindex by_owner row \"owner_\" Owner:text copy all",
+        ),
+        ("note", "version 1\npartition \"all\"\nrow Id:u32\nproperty Id Int64\nproperty Text String"),
+    ];
+
+    /// The vectors were made by another program, from `docs/format.md`.
+    #[test]
+    fn digests_of_tables_are_frozen() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store")).unwrap();
+        // Some of the texts have their numbers already, which nothing but the rows' order has given them.
+        let table = store.create_table("Clinic").unwrap();
+        for text in ["note", "patient@2.by_id", "account"] {
+            table.insert(&DynamicEntity::new("p", text).with("EntityType", text)).unwrap();
+        }
+        let environment = &store.lmdb().unwrap().environment;
+        let dbs = &environment.dbs;
+        let mut txn = environment.write_txn().unwrap();
+        let meta = Meta::begin(dbs.main, &txn).unwrap();
+        let found = catalog::find(dbs, &txn, &meta, "Clinic").unwrap().unwrap();
+        let entry = Entry { identity: *b"fedcba9876543210", ..found };
+        assert_eq!(entry.id, 1);
+        for (kind, layout) in LAYOUTS {
+            layouts::put(dbs, &mut txn, entry.id, kind, layout.to_owned()).unwrap();
+        }
+        number(dbs, &mut txn, entry.id).unwrap();
+        let bytes: Vec<u8> = (0..32).collect();
+        let key = MacKey::new(&SecretKey::from_slice(&bytes).unwrap());
+        let store: &[u8; 16] = b"0123456789abcdef";
+        let hex = |digest: [u8; DIGEST]| {
+            digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+        };
+        let of = |has_numbers| of_table(dbs, &txn, (store, &key), &entry, has_numbers).unwrap();
+        let [numbered, former] = [true, false].map(of).map(Option::unwrap);
+        assert!(numbered.has_numbers && !former.has_numbers);
+        assert_eq!(hex(numbered.digest), "f3dc0299d8ad51cef3ba9d2945f0cc32");
+        assert_eq!(hex(former.digest), "1b81ae4014d81d546fd221c9b4244c9a");
+        // Of the set: what carries a digest, by its identity.
+        let other = Entry { identity: *b"0000000000000001", name: "Bank".into(), id: 9, ..entry.clone() };
+        let plain = Entry { digest: None, identity: *b"1111111111111111", ..other.clone() };
+        let [entry, other] = [entry, other].map(|entry| Entry { digest: Some(numbered), ..entry });
+        assert_eq!(hex(of_tables(store, &key, &[entry, plain, other])), "9556b4bc520f699f4929fef63e8e5382");
+        assert_eq!(hex(of_tables(store, &key, &[])), "49e09012eafefb0a4db4bf6a314205a1");
+    }
+}
