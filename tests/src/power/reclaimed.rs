@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use table_core::store::StoreStats;
 use table_core::{DynamicEntity, Query, Result, Store};
 
 use super::run::{self, Acks, told};
@@ -50,11 +51,9 @@ fn read(store: &Store) -> Result<String> {
 }
 
 /// Says what came of something: `clean` if it was empty text.
-fn say(acks: &Acks, what: &str, outcome: Result<String>) -> bool {
-    let text = outcome.map_or_else(|error| told(&error), |text| text);
-    let is_clean = text.is_empty();
-    acks.say(format_args!("{what}: {}", if is_clean { "clean" } else { &text }));
-    is_clean
+fn say(acks: &Acks, what: &str, outcome: Result<String>) {
+    let text = outcome.unwrap_or_else(|error| told(&error));
+    acks.say(format_args!("{what}: {}", if text.is_empty() { "clean" } else { &text }));
 }
 
 fn nothing(_: impl Sized) -> String {
@@ -64,7 +63,7 @@ fn nothing(_: impl Sized) -> String {
 pub(super) fn run(root: &Path) {
     let acks = Acks::open();
     match open(root) {
-        Err(error) => drop(say(&acks, "open", Err(error))),
+        Err(error) => say(&acks, "open", Err(error)),
         Ok(store) => {
             acks.say("open");
             say(&acks, "drop", store.drop_table(DROPPED.0).map(nothing));
@@ -102,20 +101,18 @@ fn read_meanwhile(acks: &Acks, store: &Store) {
     loop {
         let found = read(store);
         if !matches!(&found, Ok(text) if text.is_empty()) {
-            say(acks, "read", found);
-            return;
+            return say(acks, "read", found);
         }
         match store.stats() {
-            Ok(stats) if stats.dropped == 0 || stats.reclaim_failure.is_some() => return,
+            // Its last commit is seen before the thread knows what became of it: this waits for the thread.
+            Ok(stats) if stats.dropped == 0 => return say(acks, "background", store.reclaim().map(nothing)),
+            Ok(StoreStats { reclaim_failure: Some(failure), .. }) => {
+                let text = format!("error {:?} {}", failure.kind, failure.message);
+                return say(acks, "background", Ok(text));
+            }
             Ok(_) if Instant::now() < deadline => {}
-            Ok(_) => {
-                say(acks, "background", Ok("wrong: it does not end".into()));
-                return;
-            }
-            Err(error) => {
-                say(acks, "stats", Err(error));
-                return;
-            }
+            Ok(_) => return say(acks, "background", Ok("wrong: it does not end".into())),
+            Err(error) => return say(acks, "stats", Err(error)),
         }
     }
 }
