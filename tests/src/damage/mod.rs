@@ -191,6 +191,21 @@ impl Truth {
         self.tables.iter().map(|(_, rows)| rows.len()).sum()
     }
 
+    /// Writes to a store that was just opened, whose check has found so many problems: what it writes is read again, and where
+    /// nothing was wrong nothing is afterwards.
+    pub fn write_first(&self, store: &Store, random: &mut Random, problems: Option<usize>) -> Findings {
+        let mut findings = Findings { problems, ..Findings::default() };
+        self.write(store, random, &mut findings);
+        if problems == Some(0) {
+            match store.check() {
+                Ok(report) if report.problems.is_empty() => {}
+                Ok(report) => findings.wrong(|| format!("after the writes: {:?}", report.problems)),
+                Err(error) => findings.error(&error),
+            }
+        }
+        findings
+    }
+
     /// Reads the store in every way and compares, lets it be checked, and then writes to it.
     pub fn compare(&self, store: &Store, random: &mut Random) -> Findings {
         let mut findings = Findings::default();
