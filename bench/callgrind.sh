@@ -7,6 +7,12 @@
 #   PEERS=1 bench/callgrind.sh              # and the others
 #   OPS='get scan' ENGINES='floor typed' ROWS=100000 bench/callgrind.sh
 #   OPS= FORMS='words-get texts-scan' bench/callgrind.sh
+#   REOPENED=1 bench/callgrind.sh           # on a store that was opened again
+#   STILL=1 BEFORE=.. bench/callgrind.sh    # for differences of a percent
+#
+# STILL leaves out what comes by the clock, as looks at the list of free pages do, runs each count five times at fixed
+# addresses, and prints the median and how far the five lie apart. BEFORE names another build's program, whose five stand
+# behind ours.
 #
 # OUT keeps callgrind's files, to be read with `callgrind_annotate`.
 set -euo pipefail
@@ -33,22 +39,46 @@ out=${OUT:-$(mktemp -d)}
 mkdir -p "$out"
 
 # What is counted is divided by the operations that the program says it did.
-count() { # engine, operation, part
-    local times=200 said collected operations
-    case $2 in
+count() { # program, engine, operation, part
+    local times=200 said collected operations looks=0 file="$out/$2.$3"
+    case $3 in
     get | get-by-email | *-get) times=2000 ;;
     list | range) times=50 ;;
     esac
-    said=$(valgrind --tool=callgrind --toggle-collect='*profiled*' --callgrind-out-file="$out/$1.$2" \
-        "$program" "$3" --engine "$1" --op "$2" --rows "${ROWS:-20000}" --count "$times" 2>&1)
+    said=$(setarch -R valgrind --tool=callgrind --toggle-collect='*profiled*' --callgrind-out-file="$file" \
+        "$1" "$4" --engine "$2" --op "$3" --rows "${ROWS:-20000}" --count "$times" ${REOPENED:+--reopened} 2>&1)
     collected=$(sed -n 's/.*Collected : //p' <<<"$said")
     operations=$(sed -n 's/.*: \([0-9]*\) operations.*/\1/p' <<<"$said")
     if [ -z "$collected" ] || [ -z "$operations" ]; then
-        echo "$1 $2 failed: $said" >&2
+        echo "$2 $3 failed: $said" >&2
         return 1
     fi
-    echo $((collected / operations))
+    if [ "${STILL:-0}" = 1 ]; then
+        looks=$(callgrind_annotate --inclusive=yes --threshold=100 "$file" 2>/dev/null |
+            awk '/::look_closer/ { gsub(",", "", $1); if ($1 + 0 > most) most = $1 + 0 } END { print most + 0 }')
+    fi
+    echo $(((collected - looks) / operations))
 }
+
+# Five counts: the median, and how far they lie apart.
+median() { # program, engine, operation, part
+    local counts
+    counts=$(for _ in 1 2 3 4 5; do count "$@"; done | sort -n)
+    awk '{ n[NR] = $1 } END { printf "%d ±%d", n[3], (n[5] - n[1] + 1) / 2 }' <<<"$counts"
+}
+
+if [ "${STILL:-0}" = 1 ]; then
+    before=${BEFORE:-}
+    echo "Instructions for one operation, the median of 5 runs and half their spread${before:+, beside the build before}."
+    for op in $ops; do
+        for engine in $engines; do
+            printf '%s %s: %s' "$engine" "$op" "$(median "$program" "$engine" "$op" company-profile)"
+            [ -z "$before" ] || printf ' (before: %s)' "$(median "$before" "$engine" "$op" company-profile)"
+            echo
+        done
+    done
+    exit
+fi
 
 head() { # engines
     local engine
@@ -70,7 +100,7 @@ for op in $ops; do
         *-borrowed.insert | *-borrowed.load | *-borrowed.change | *-borrowed.delete) printf ' |' && continue ;;
         views.insert | views.load | views.change | views.delete) printf ' |' && continue ;;
         esac
-        each=$(count "$engine" "$op" company-profile)
+        each=$(count "$program" "$engine" "$op" company-profile)
         if [ "$engine" = floor ]; then
             floor=$each
             printf ' %d |' "$each"
@@ -83,7 +113,7 @@ done
 
 [ -z "$forms" ] || head floor typed
 for op in $forms; do
-    floor=$(count floor "$op" forms-profile)
-    each=$(count typed "$op" forms-profile)
+    floor=$(count "$program" floor "$op" forms-profile)
+    each=$(count "$program" typed "$op" forms-profile)
     printf '| %s | %d | %d **%s** |\n' "$op" "$floor" "$each" "$(awk -v a="$each" -v b="$floor" 'BEGIN { printf "%.2f", a / b }')"
 done

@@ -24,6 +24,8 @@ pub(crate) struct Arguments {
     pub(crate) only: Vec<String>,
     /// Ten million employees, on disk.
     pub(crate) large: bool,
+    /// Whether what is profiled is done on a store that was opened again, after one write.
+    pub(crate) reopened: bool,
     /// How long to wait, in all, for a machine on which nobody else works.
     pub(crate) wait: Duration,
     /// Where tables, JSON and chart are written, besides standard output.
@@ -46,6 +48,7 @@ impl Arguments {
             engines: Vec::new(),
             only: Vec::new(),
             large: false,
+            reopened: false,
             wait: Duration::ZERO,
             out: None,
         };
@@ -56,6 +59,10 @@ impl Arguments {
             }
             if argument == "--large" {
                 parsed.large = true;
+                continue;
+            }
+            if argument == "--reopened" {
+                parsed.reopened = true;
                 continue;
             }
             let value = arguments.next().ok_or_else(|| format!("`{argument}` needs a value"))?;

@@ -18,13 +18,21 @@ pub(crate) fn run(arguments: &Arguments, peers: &[super::Maker]) -> Result<()> {
         .find(|maker| maker.name == arguments.engine)
         .ok_or_else(|| format!("there is no engine `{}`", arguments.engine))?;
     let place = Place::in_memory()?;
-    let engine = (maker.open)(&place.join("store"), &Opening { sync: SyncMode::Lax, map: MAP })?;
-    let engine = &*engine;
+    let open = || (maker.open)(&place.join("store"), &Opening { sync: SyncMode::Lax, map: MAP });
+    let mut engine = open()?;
     let staff: Vec<_> =
         (0..arguments.rows).map(|number| Employee::numbered(number, arguments.rows)).collect();
     for hundred in staff.chunks(100) {
         engine.load(hundred)?;
     }
+    if arguments.reopened {
+        drop(engine);
+        engine = open()?;
+        // The first write looks at the list of free pages.
+        let first = arguments.rows.next_multiple_of(5_000) * 2;
+        engine.load(&[Employee::numbered(first, arguments.rows)])?;
+    }
+    let engine = &*engine;
     let count = arguments.count;
     let known = asked(arguments, 1, count);
     let new = unknown(arguments, 1, count);
