@@ -235,3 +235,35 @@ fn opening_with_the_new_name_locks_nobody_out() {
     older.update(Former::key("Sales", 1), |e| e.level = 5).unwrap();
     assert_eq!(staff.get(Employee::key("Sales", 1)).unwrap().unwrap().level, 5);
 }
+
+/// The release after, which gives the property a third name.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{post}", unique)]
+#[index(by_age, row = "age_{age:03}_{id:06}", copy(post, telephone))]
+struct Again {
+    department: String,
+    id: u32,
+    #[property(was = "Mail")]
+    post: String,
+    #[property(rename = "Years", was = "Age")]
+    age: u8,
+    #[property(rename = "Line", was = "Telephone")]
+    telephone: Option<String>,
+    #[property(rename = "Grade", was = "Level", default = 1)]
+    level: i32,
+}
+
+/// Rows of the first release have neither name that this one reads: what is optional would be `None` in silence.
+#[test]
+fn a_property_is_not_renamed_again_by_its_second_name() {
+    let scratch = Scratch::new();
+    let (store, _, table) = company(&scratch);
+    let refused = store.table::<Again>().map(drop).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::LayoutChanged, "{refused}");
+    let text = refused.to_string();
+    assert!(text.contains("rows may still have `Telephone` as `Phone`"), "{text}");
+    assert!(text.contains("#[property(rename = \"Telephone\", was = \"Phone\")]"), "{text}");
+    assert_eq!(table.get(Employee::key("Sales", 2)).unwrap().map(Stored::into_inner), Some(now(2)));
+}

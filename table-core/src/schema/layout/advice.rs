@@ -2,7 +2,9 @@
 
 use super::super::key_type::KeyType;
 use super::super::{Field, Index, Part, Schema, Template};
-use super::differences::{holds_what, may_lack, of_property, prints_anew, prints_as, renamed_to, same_index};
+use super::differences::{
+    holds_what, is_renamed_again, may_lack, of_property, prints_anew, prints_as, renamed_to, same_index,
+};
 use super::{read, renamed, series};
 
 /// The lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
@@ -259,6 +261,12 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
 /// What a property that both have takes.
 fn changed((noted, old): (&Schema, &Field), (schema, new): (&Schema, &Field)) -> Option<String> {
     let name = old.property;
+    if let Some(was) = old.was.filter(|_| is_renamed_again(old, new)) {
+        return Some(format!(
+            "rows may still have `{name}` as `{was}`, and a property has one former name: keep the name that rows have, \
+             `#[property(rename = \"{name}\", was = \"{was}\")]`, or make the struct another version"
+        ));
+    }
     if old.was.is_some() && old.was != new.was && of_one(old, new) {
         let was = old.was.unwrap_or_default();
         return Some(format!("rows may still have `{name}` as `{was}`: `#[property(was = \"{was}\")]`"));

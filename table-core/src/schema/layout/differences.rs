@@ -176,9 +176,15 @@ pub(super) fn renamed_to<'s>(schema: &'s Schema, (word, name): (&str, &str)) -> 
 fn may_become_renamed(noted: &Schema, schema: &Schema, (word, name): (&str, &str)) -> bool {
     let Some(new) = of_property(schema, name).filter(|_| word == "property") else { return false };
     match new.was.and_then(|was| of_property(noted, was)) {
-        Some(old) => holds_what(old, new),
+        // Rows may still have it under the name before that, which a property can't say besides.
+        Some(old) => !is_renamed_again(old, new) && holds_what(old, new),
         None => new.optional,
     }
+}
+
+/// Whether a property that was renamed is given a third name. Rows that have the first would read as if they had none.
+pub(super) fn is_renamed_again(old: &Field, new: &Field) -> bool {
+    old.property != new.property && old.was.is_some()
 }
 
 /// Why a program with a former declaration can't go on, though it has written by it.

@@ -325,6 +325,8 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
     const OTHER: &[Field] = &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail").was("Address")];
     const MAYBE: &[Field] =
         &[TEXT.named("team", "Team"), TEXT.named("mail", "Mail").was("Email").or_default()];
+    const THIRD: &[Field] =
+        &[TEXT.named("team", "Team"), TEXT.named("mail", "Post").was("Mail").or_default()];
     let of = |fields: &'static [Field]| {
         let part = |field| Part::Field(FieldPart::new(field, KeyType::Text(CharSet::ALL), Format::Plain));
         let template = |field| Template::new("{}", vec![part(field)].leak());
@@ -357,6 +359,10 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
     assert!(!compared(&before, &other).is_compatible);
     assert_eq!(outdated(&layout(&before), &now), None);
     assert_eq!(outdated(&layout(&now), &maybe), None);
+    // Rows that have the first name would read as if they had none.
+    for noted in [&now, &maybe] {
+        assert!(!compared(noted, &of(THIRD)).is_compatible);
+    }
     // Two properties can't become one.
     assert!(!compared(&of(BOTH), &now).is_compatible);
 }

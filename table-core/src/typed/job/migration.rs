@@ -129,7 +129,7 @@ impl<E: Entity> Migration<E> {
     }
 
     /// Whether there are, or may be, rows to be written anew: of a former version, or with a property under the name that it
-    /// had.
+    /// had. Of a property that `was` gives a former name there may always be some: a run says how many it has changed.
     pub fn is_needed(&self) -> bool {
         self.from.is_some() || renews(E::SCHEMA)
     }
