@@ -38,7 +38,10 @@ impl Environment {
                     pending.push(node.child());
                 } else if node.flags & BIG_DATA != 0 {
                     let Some(value) = self.value(pages, txn, &node) else { return false };
-                    pages.run_of(value).for_each(|number| met.add(number));
+                    // A number that is greater than the value needs may be damage, and as large as any.
+                    if pages.has_spare(value).is_ok_and(|spare| !spare) {
+                        pages.run_of(value).for_each(|number| met.add(number));
+                    }
                 } else if node.flags & !SUB_DATABASE != 0 {
                     // Of an entry that is said to have several values LMDB ends the process.
                     return false;

@@ -15,6 +15,7 @@ use crate::row::view::RowView;
 use crate::row::{Row, key};
 use crate::sealing::sign;
 use crate::store::lmdb;
+use crate::store::lmdb::pages::Pages;
 use crate::store::open;
 
 impl Writing<'_, '_> {
@@ -91,11 +92,19 @@ impl Writing<'_, '_> {
             _ => return None,
         };
         let Proof { checksum, length, state } = Proof::of(&version);
-        if state.is_none() || state != self.state {
+        if state.is_none() || state != self.state || self.may_have_pages(length) {
             return None;
         }
         let old = OldRow { length, checksum, timestamp: version.etag.timestamp() };
         Some(AppliedRow::of(Some(old), new))
+    }
+
+    /// Whether a row that is so long with its key may have pages of its own that nobody has looked at: how many, its first page
+    /// says, and LMDB frees as many.
+    fn may_have_pages(&self, length: usize) -> bool {
+        // LMDB puts what would fill half of a page on pages of its own, or a little less.
+        let is_large = |pages: Pages| length >= pages.size() / 4;
+        !self.environment.has_met_all() && self.dbs.pages.is_some_and(is_large)
     }
 
     pub(super) fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {

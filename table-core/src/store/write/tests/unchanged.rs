@@ -325,3 +325,36 @@ fn a_branch_that_was_shortened_hides_no_row_of_a_range() {
     }
     assert!(changed > 0 && damaged > 0, "{changed} changed, {damaged} damaged");
 }
+
+/// A row that was read in the state that the write begins with is not read again, but for the pages that it has of its own.
+#[test]
+fn a_large_value_that_was_read_before_is_not_removed_with_pages_of_others() {
+    use std::os::unix::fs::FileExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    let large = entity("p", "large").with("Long", "x".repeat(9_000));
+    let table = filled(&Store::open(&path).unwrap());
+    table.insert(&large).unwrap();
+    drop(table);
+    let table = Store::open(&path).unwrap().dynamic_table("Ann").unwrap();
+    let read = version(&table, "p", "large");
+    let (pages, at) = {
+        let environment = &table.inner().unwrap().environment;
+        let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages.unwrap());
+        let rows = environment.dbs.data.iter(&txn).unwrap().map(|row| row.unwrap().1);
+        let value = rows.into_iter().find(|value| value.len() > 9_000).unwrap();
+        (pages, pages.number(value).unwrap())
+    };
+    let file = std::fs::OpenOptions::new().write(true).open(path.join("data.mdb")).unwrap();
+    let count = at * u64::try_from(pages.size()).unwrap() + 12;
+    file.write_all_at(&5_u32.to_le_bytes(), count).unwrap();
+    for act in [Act::Remove, Act::Put(())] {
+        let plan = vec![group(0, "p", vec![row("large", Condition::Is(read), act)])];
+        let refused = carry_out(plan, &[&table]).unwrap_err();
+        assert_eq!(refused.error.kind(), ErrorKind::Corrupt, "{}", refused.error);
+    }
+    file.write_all_at(&3_u32.to_le_bytes(), count).unwrap();
+    carry_out(vec![group(0, "p", vec![row("large", Condition::Is(read), Act::Remove)])], &[&table]).unwrap();
+    assert_eq!(table.get("p", "large").unwrap(), None);
+}
