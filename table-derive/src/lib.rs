@@ -71,7 +71,7 @@ use crate::ctxt::Ctxt;
 /// What their types offer has no pages in `cargo doc` unless [`types`](#types-in-signatures) puts them beside the struct. A
 /// field's own documentation, its first paragraph, stands on the column, the setter and the method of a view that it has.
 ///
-/// [`Table`]: https://docs.rs/table-core/latest/table_core/struct.Table.html
+/// [`Table`]: https://docs.rs/table-core/latest/table_core/typed/struct.Table.html
 ///
 /// # On the struct
 ///
@@ -229,7 +229,7 @@ use crate::ctxt::Ctxt;
 ///
 /// | part | writes |
 /// | --- | --- |
-/// | `{n}` | an unsigned integer in all digits of its type; text, verbatim; a UUID, as its 32 digits without hyphens; a truth value, a [`KeyPart`](macro@KeyPart) |
+/// | `{n}` | an unsigned integer in all digits of its type; text, verbatim, where one that holds the character behind it in the template is `InvalidKey` (`{s:escaped}!` takes any); a UUID, as its 32 digits without hyphens; a truth value, a [`KeyPart`](macro@KeyPart) |
 /// | `{n:06}` | six digits, 1 to 20 (C5) |
 /// | `{n:offset}` | a signed integer, so that its text sorts |
 /// | `{n:inverted}`, `{n:06:inverted}` | the largest first |

@@ -146,7 +146,8 @@ impl From<Blob> for Value {
 pub(super) fn info_of(store: &[u8; 16], moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
     moment.blob(id)?.ok_or_else(|| {
         Error::new(ErrorKind::BlobGone).because(if id.is_made_in(store) {
-            "no entity holds it any more: the one that it was read from was changed or deleted meanwhile; read that again"
+            "no entity holds it any more: the one that it was read from was changed or deleted meanwhile, or \
+             lies in a copy of this store; read that again, in the store that has it"
         } else {
             "it is another store's, and this one does not have it; open it in the store that the entity was read from"
         })

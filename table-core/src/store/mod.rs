@@ -86,9 +86,12 @@ impl Store {
     /// a failure nothing is left behind, but in one case: where the copy is in place and the flush of its directory
     /// fails, it stays as it is, whole and with its keys, and the error says so.
     ///
+    /// Pages are copied as they are, and no row is looked at: a copy of a damaged store may be as damaged. A backup is
+    /// [checked](Self::check), or opened with [`verify_first`](OpenOptions::verify_first), before it is relied on.
+    ///
     /// Free pages are left out, and with them the former bytes of what was overwritten and deleted: so a copy that is
     /// made when every value is sealed by `Table::reencrypt` shows none plain, which the store itself may do for ever. In
-    /// one case LMDB can't leave them out: where a crash has lost pages that are neither used nor free. Then the copy
+    /// one case LMDB can't leave them out: where damage has lost pages that are neither used nor free, as no crash does. Then the copy
     /// has what they hold. It says nothing of other places: the store's own file, which is to be removed when the copy has
     /// taken its place; older copies; and the disk itself, where a file system or an SSD keeps what was overwritten.
     ///

@@ -81,7 +81,7 @@ pub(in crate::store) fn not_here(id: BlobId, store: &[u8; 16], property: Option<
     Error::new(ErrorKind::BlobGone).because(if id.is_made_in(store) {
         format!(
             "no entity holds the blob{of} any more, or it was uploaded more than an hour ago and none has come to, or to a copy \
-             of this store; upload it again"
+             of this store; upload it again, or bring it from the store that has it with `Store::import_blob`"
         )
     } else {
         format!(

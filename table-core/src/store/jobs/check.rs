@@ -30,6 +30,7 @@ use crate::store::scan::read;
 
 /// What [`Store::check`] found.
 #[derive(Clone, Debug, Default)]
+#[must_use = "what is wrong is in `problems` and `wrong_copies`, and nowhere else"]
 #[non_exhaustive]
 pub struct CheckReport {
     /// How many tables there are.
@@ -51,7 +52,7 @@ pub struct CheckReport {
     pub blobs: u64,
     /// How many copies were compared with the entities that they are of, in indexes that are ready.
     pub copies: u64,
-    /// Indexes, by the kinds of their rows, of which the store can't tell which copies are missing: only the struct says which
+    /// Indexes and summaries, by the kinds of their rows, of which the store can't tell which copies are missing: only the struct says which
     /// entities have one, or where; or they are being made. [`Table::check`](crate::Table::check) looks at those, too.
     pub untold: Vec<String>,
     /// The copies that are not as their entities say, or missing, or of none, as far as the store knows their declaration, and
@@ -93,7 +94,8 @@ impl fmt::Display for Problem {
             write!(f, "table `{}`", table.escape_debug())?;
         }
         if let Some((partition, row)) = &self.row {
-            write!(f, ", partition `{}`, row `{}`", partition.escape_debug(), row.escape_debug())?;
+            let separator = if self.table.is_some() { ", " } else { "" };
+            write!(f, "{separator}partition `{}`, row `{}`", partition.escape_debug(), row.escape_debug())?;
         }
         if self.table.is_some() || self.row.is_some() {
             f.write_str(": ")?;
