@@ -212,8 +212,23 @@ impl<'t> Meeting<'_, 't> {
         Ok(())
     }
 
-    /// The page of a place by what its head says: that it is this page, of this level, with keys between those that lead there.
-    fn head(&self, place: &Place<'_>) -> Result<Page<'t>> {
+    /// The page of a place by what its head says: that it is this page, of this level, with keys between those that lead there. Of
+    /// a branch the first and the last key stand on the leaves at both ends of what it leads to.
+    fn head(&self, place: &Place<'t>) -> Result<Page<'t>> {
+        let page = self.own_head(place)?;
+        if page.is_branch() {
+            for is_last in [false, true] {
+                let (mut place, mut page) = (*place, page);
+                while page.is_branch() {
+                    place = place.below(&page, if is_last { page.len() - 1 } else { 0 })?;
+                    page = self.own_head(&place)?;
+                }
+            }
+        }
+        Ok(page)
+    }
+
+    fn own_head(&self, place: &Place<'_>) -> Result<Page<'t>> {
         let page = self.tree.page(self.environment, self.txn, place.number)?;
         let is_kind = place.levels > 0 && page.is_branch() == (place.levels > 1);
         // A cursor that an entry was removed under goes on to the first one of the next page.

@@ -126,6 +126,35 @@ fn a_branch_that_leads_to_a_leaf_of_another_one_is_refused_though_that_leaf_was_
     tall.again().refuses(other);
 }
 
+/// The key that leads to a branch turns into another one that its own entries allow: only the rows at the ends of what it leads to
+/// tell.
+#[test]
+fn a_key_of_the_root_that_is_not_between_the_rows_on_both_sides_is_refused() {
+    for upwards in [true, false] {
+        let tall = Tall::new();
+        // The first row of a leaf that is the first below its branch, and more than one on that leaf.
+        let is_first = |number: u32| {
+            let (path, before) = (tall.path_of(number), tall.path_of(number - 1));
+            path.branches[1].1 == 0
+                && path.branches[1].0 != before.branches[1].0
+                && tall.path_of(number + 1).leaf == path.leaf
+        };
+        let first = (1..ROWS - 1).find(|number| is_first(*number)).unwrap();
+        // A row that would be looked for on the wrong side.
+        let (other, hidden) = if upwards { (first + 1, first) } else { (first - 1, first - 1) };
+        let (root, at) = tall.path_of(first).branches[0];
+        let (file, size) = (tall.file(), tall.environment().dbs.pages.unwrap().size());
+        let mut page = vec![0; size];
+        let start = root * u64::try_from(size).unwrap();
+        file.read_exact_at(&mut page, start).unwrap();
+        let key = Page::parse(&page, root).unwrap().key(at).unwrap();
+        let place = key.as_ptr().addr() - page.as_ptr().addr() + key.len() - row_key(0).len();
+        file.write_all_at(row_key(other).as_bytes(), start + u64::try_from(place).unwrap()).unwrap();
+        tall.refuses(hidden);
+        tall.again().refuses(hidden);
+    }
+}
+
 #[test]
 fn what_turns_on_a_page_that_was_looked_at_is_told_by_reads_the_check_and_the_next_opening() {
     let tall = Tall::new();
