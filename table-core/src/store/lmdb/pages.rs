@@ -134,7 +134,7 @@ impl Pages {
     }
 
     /// Returns the numbers of the pages that a value has of its own, as the first of them says.
-    pub(in crate::store) fn run_of(&self, value: &[u8]) -> Range<u64> {
+    pub(crate) fn run_of(&self, value: &[u8]) -> Range<u64> {
         let pages = self.of(value).and_then(run).and_then(|pages| u64::try_from(pages).ok());
         let first = self.number(value).unwrap_or_default();
         first..first.saturating_add(pages.unwrap_or_default())

@@ -172,7 +172,7 @@ impl<'t, K: Kept> Proven<'t, K> {
 
     /// Has the pages looked at that LMDB changes for the records that a plan writes, and for those of `counts`, which are written at
     /// the transaction's end, or go then.
-    pub(in crate::store) fn meet<R>(
+    pub(crate) fn meet<R>(
         &self,
         writes: &Writes<R>,
         written: usize,

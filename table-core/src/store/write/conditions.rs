@@ -99,7 +99,7 @@ impl Writing<'_, '_> {
         Some(AppliedRow::of(Some(old), new))
     }
 
-    /// Whether a row that is so long with its key may have pages of its own that nobody has looked at: how many, its first page
+    /// Whether a row that is so long with its key may have pages of its own that were not looked at. How many, the first of them
     /// says, and LMDB frees as many.
     fn may_have_pages(&self, length: usize) -> bool {
         // LMDB puts what would fill half of a page on pages of its own, or a little less.

@@ -67,7 +67,7 @@ impl Writing<'_, '_> {
         Ok(Ok(()))
     }
 
-    /// Has the pages looked at that LMDB changes for a row, as far as nobody has before.
+    /// Has the pages looked at that LMDB changes for a row, if they have not been looked at before.
     #[inline]
     pub(super) fn meet(&mut self, key: &[u8], becomes: Becomes) -> Result<()> {
         if self.environment.has_met_all() {

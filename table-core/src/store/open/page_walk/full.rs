@@ -32,7 +32,7 @@ const NODE: usize = 8;
 /// What is asked of the entries of rows, queues and blobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contents {
-    /// They are not read: each has a checksum, which whoever reads it compares.
+    /// They are not read: a reader of one compares its checksum.
     Unread,
     /// Their checksums are right.
     Verified,
@@ -46,7 +46,7 @@ pub(in super::super) fn verify(
     length: u64,
     contents: Contents,
 ) -> Result<u64, Flaw> {
-    verify_as(file, header, length, (Kind::Main, contents))
+    verify_as(file, header, length, Kind::Main, contents)
 }
 
 /// The same of an environment without named databases.
@@ -56,14 +56,15 @@ pub(in super::super) fn verify_unnamed(
     header: &Header,
     length: u64,
 ) -> Result<u64, Flaw> {
-    verify_as(file, header, length, (Kind::Named, Contents::Unread))
+    verify_as(file, header, length, Kind::Named, Contents::Unread)
 }
 
 fn verify_as(
     file: &mut (impl Read + Seek),
     header: &Header,
     length: u64,
-    (main_kind, contents): (Kind, Contents),
+    main_kind: Kind,
+    contents: Contents,
 ) -> Result<u64, Flaw> {
     let unread = || Flaw::corrupt("is damaged: its header does not describe its trees");
     let [free, main] = header.trees.each_ref().map(|tree| Tree::parse(tree).ok_or_else(unread));

@@ -57,8 +57,7 @@ impl<'t> Place<'t> {
 }
 
 impl Tree {
-    /// Looks at the pages that LMDB changes when it puts or removes an entry, as far as nobody has before.
-    #[inline]
+    /// Looks at the pages that LMDB changes when it puts or removes an entry, if they have not been looked at before.
     pub(crate) fn meet(
         &self,
         environment: &Environment,
@@ -66,18 +65,7 @@ impl Tree {
         written: Written<'_>,
         verify: Verify<'_>,
     ) -> Result<()> {
-        if environment.met.are_all() { Ok(()) } else { self.meet_way(environment, txn, written, verify) }
-    }
-
-    #[inline(never)]
-    fn meet_way(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        written: Written<'_>,
-        verify: Verify<'_>,
-    ) -> Result<()> {
-        if self.is_empty()? {
+        if environment.met.are_all() || self.is_empty()? {
             return Ok(());
         }
         let mut met = environment.met.pages();
@@ -157,7 +145,7 @@ impl<'t> Meeting<'_, 't> {
     fn page(&mut self, place: &Place<'t>) -> Result<Page<'t>> {
         if self.met.has(place.number) {
             let page = self.tree.page(self.environment, self.txn, place.number)?;
-            // Of a page that this process has not met before, since another has written it, no more is known.
+            // A page that another process has written has its bit, too, and no more of it is known.
             return if page.is_branch() == (place.levels > 1) { Ok(page) } else { Err(damaged()) };
         }
         self.look(place)
