@@ -84,7 +84,7 @@ impl<'a> Printed<'a> {
     }
 
     /// As many rows as the change may touch.
-    fn most(&self) -> usize {
+    pub(super) fn most(&self) -> usize {
         let old = self.old.as_ref().map_or(0, |old| old.rows.rows.len());
         self.new.as_ref().map_or(old, |new| old + new.rows.len() + new.reserved.len())
     }

@@ -9,7 +9,7 @@ mod draft;
 mod explain;
 mod follow;
 mod listing;
-mod new_entity;
+mod lone;
 mod one_or_more;
 mod row_write;
 mod rows;

@@ -30,6 +30,12 @@ impl<T> OneOrMore<T> {
         }
     }
 
+    /// Removes all.
+    pub(crate) fn clear(&mut self) {
+        self.first = None;
+        self.others.clear();
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.others.len()

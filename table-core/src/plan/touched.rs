@@ -157,6 +157,16 @@ fn added<'p>(
     Some(Addition { key: rows.key(row), amounts, of })
 }
 
+/// Puts rows in the order in which they are looked at.
+pub(super) fn put_in_order(rows: &mut [RowWrite<'_>]) {
+    // Entities' own rows come first, since an executor looks at rows in their order: what a copy is refused for can then be
+    // no news of an entity that was written meanwhile. Stable: rows of one kind stay in the order of their entities.
+    let order = |row: &RowWrite<'_>| (!row.is_own(), matches!(row.act, Act::Remove));
+    if !rows.is_sorted_by_key(order) {
+        rows.sort_by_key(order);
+    }
+}
+
 /// Whether a row that stands there already would be another entity's, or none of this one's.
 fn must_be_free(kind: RowKind) -> bool {
     matches!(kind.cause, Cause::Entity | Cause::Part(_)) || kind.unique_index().is_some()
@@ -311,13 +321,7 @@ impl<'p> Part<'p> {
         let uncertain = self.gone.iter().filter(|gone| !gone.is_certain);
         self.rows.extend(uncertain.take(room).map(|gone| gone.row));
         let taken = self.rows.len() - before;
-        // Entities' own rows come first, since an executor looks at rows in their order: what a copy is refused for can
-        // then be no news of an entity that was written meanwhile. Stable: rows of one kind stay in the order of their
-        // entities.
-        let order = |row: &RowWrite<'_>| (!row.is_own(), matches!(row.act, Act::Remove));
-        if !self.rows.is_sorted_by_key(order) {
-            self.rows.sort_by_key(order);
-        }
+        put_in_order(&mut self.rows);
         taken
     }
 

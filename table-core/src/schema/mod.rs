@@ -266,6 +266,11 @@ impl Schema {
         self.periods().is_none() && self.indexes.iter().all(stays)
     }
 
+    /// Whether it has an index in which some of its entities have no copy.
+    pub(crate) fn has_sparse(&self) -> bool {
+        self.indexes.iter().any(|index| index.sparse)
+    }
+
     /// The other tables in which copies of it lie, each once.
     pub(crate) fn other_tables(&self) -> impl Iterator<Item = &'static str> {
         let of = |at: usize| {

@@ -13,7 +13,7 @@ use crate::plan::{FoundTokens, Resealed, Seals};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 
 /// The generation of the keys that sealed a plan's values; none if it has no sealed values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SealedAt(Option<(Arc<dyn Sealing>, u64)>);
 
 impl SealedAt {

@@ -7,7 +7,7 @@ use crate::plan::{FoundTokens, Resealed, Seals};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 
 /// Nothing is sealed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SealedAt;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]

@@ -156,11 +156,12 @@ impl Backend for Shared {
             self.made(Late::Queues).map_err(Refused::whole)?;
         }
         self.make_room_for_lists(plan)?;
+        let blank = self.writer.blank();
         let mut prepared = match tables {
-            [table] => prepare::plan(plan, &[self.own(*table)?])?,
+            [table] => prepare::plan(blank, plan, &[self.own(*table)?])?,
             tables => {
                 let own = tables.iter().map(|table| self.own(*table)).collect::<Result<Vec<_>, _>>()?;
-                prepare::plan(plan, &own)?
+                prepare::plan(blank, plan, &own)?
             }
         };
         prepared.sealed_at = sealed_at.clone();

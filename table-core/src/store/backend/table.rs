@@ -62,12 +62,12 @@ impl TableExec for LmdbTable {
 
     /// No plan is made of it.
     fn write(&self, partition: &str, row: &RowWrite<'_>, is_raw: bool) -> Option<Result<ETag>> {
-        let submit = |mut prepared: Prepared| {
+        let submit = |mut prepared: Box<Prepared>| {
             prepared.is_raw = is_raw;
             let done = self.inner.writer.submit(&self.inner, prepared);
             done.map(ETag::from_timestamp).map_err(|refused| refused.error)
         };
-        Some(prepare::single(&self.state, partition, row).and_then(submit))
+        Some(prepare::single(self.inner.writer.blank(), &self.state, partition, row).and_then(submit))
     }
 
     fn loader<'a>(&'a self, tables: &[&'a dyn TableExec]) -> Option<Box<dyn Loader + 'a>> {

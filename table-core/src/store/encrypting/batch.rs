@@ -10,7 +10,7 @@ use crate::store::write::encoded::Prepared;
 
 impl EncryptingTable {
     /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
-    fn prepare_batch(&self, batch: &Batch) -> Result<(Prepared, bool)> {
+    fn prepare_batch(&self, batch: &Batch) -> Result<(Box<Prepared>, bool)> {
         let sealing = Sealing::new(self)?;
         let mut sealed = Vec::with_capacity(batch.operations.len());
         for (index, planned) in batch.operations.iter().enumerate() {
@@ -33,7 +33,7 @@ impl EncryptingTable {
 }
 
 impl Preparing for EncryptingTable {
-    fn prepare(&self, batch: &Batch) -> Result<Prepared> {
+    fn prepare(&self, batch: &Batch) -> Result<Box<Prepared>> {
         self.prepare_batch(batch).map(|(prepared, _)| prepared)
     }
 

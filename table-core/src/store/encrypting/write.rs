@@ -127,7 +127,11 @@ impl<'t> Sealing<'t> {
     }
 
     /// The operations, with the keys that they were sealed with.
-    pub(in crate::store) fn sealed(&self, mut prepared: Prepared, is_of_version: bool) -> (Prepared, bool) {
+    pub(in crate::store) fn sealed(
+        &self,
+        mut prepared: Box<Prepared>,
+        is_of_version: bool,
+    ) -> (Box<Prepared>, bool) {
         prepared.sealed_at = self.sealer.sealed_at();
         (prepared, is_of_version)
     }
@@ -173,9 +177,10 @@ impl DynamicTable {
         what: (Condition, Act<()>),
         entity: &DynamicEntity,
         properties: &[Given<'_>],
-    ) -> Result<Prepared> {
+    ) -> Result<Box<Prepared>> {
         let write = plan::write(what, entity, properties, 0);
-        let prepared = prepare::single(self.state()?, entity.partition_key(), &write)?;
+        let blank = self.inner()?.writer.blank();
+        let prepared = prepare::single(blank, self.state()?, entity.partition_key(), &write)?;
         Ok(self.by_properties(prepared))
     }
 }
@@ -183,7 +188,7 @@ impl DynamicTable {
 /// Carries out what `prepare` gives; again, if a key was rotated meanwhile or the row that was looked at is another.
 pub(in crate::store) fn submit(
     table: &DynamicTable,
-    prepare: impl Fn() -> Result<(Prepared, bool)>,
+    prepare: impl Fn() -> Result<(Box<Prepared>, bool)>,
     words: impl Fn(Refused) -> Error,
 ) -> Result<ETag> {
     let mut attempt = 1;

@@ -136,7 +136,7 @@ impl Batch {
         &self.table
     }
 
-    pub(crate) fn prepare(&self) -> Result<Prepared> {
+    pub(crate) fn prepare(&self) -> Result<Box<Prepared>> {
         if let Some(preparing) = &self.preparing {
             return preparing.prepare(self);
         }
@@ -170,7 +170,7 @@ impl Batch {
         &'a self,
         properties: impl Iterator<Item = &'a [Given<'a>]>,
         otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
-    ) -> Result<Prepared> {
+    ) -> Result<Box<Prepared>> {
         self.prepared(&self.group(properties, otherwise), &|at| self.stray(at))
     }
 
@@ -202,8 +202,9 @@ impl Batch {
         }
     }
 
-    fn prepared<'a>(&self, group: &Group<'a>, stray: Stray<'_, 'a>) -> Result<Prepared> {
-        let prepared = prepare::batch(self.table.state()?, group, stray).map_err(Refused::numbered)?;
+    fn prepared<'a>(&self, group: &Group<'a>, stray: Stray<'_, 'a>) -> Result<Box<Prepared>> {
+        let (blank, state) = (self.table.inner()?.writer.blank(), self.table.state()?);
+        let prepared = prepare::batch(blank, state, group, stray).map_err(Refused::numbered)?;
         Ok(self.table.by_properties(prepared))
     }
 }
@@ -213,7 +214,7 @@ type Stray<'f, 'a> = &'f dyn Fn(usize) -> Option<&'a str>;
 
 /// Makes a batch's operations ready otherwise than as they are given.
 pub(in crate::store) trait Preparing: Send + Sync {
-    fn prepare(&self, batch: &Batch) -> Result<Prepared>;
+    fn prepare(&self, batch: &Batch) -> Result<Box<Prepared>>;
 
     /// Carries them out, made ready anew as often as that may help.
     fn commit(&self, batch: &Batch) -> Result<ETag>;

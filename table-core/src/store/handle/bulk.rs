@@ -106,7 +106,7 @@ impl<'t> LmdbLoader<'t> {
         Some(Self { tables, ..Self::new(table.inner()) })
     }
 
-    fn push(&mut self, prepared: Prepared) {
+    fn push(&mut self, prepared: Box<Prepared>) {
         self.bytes += prepared.weight();
         self.prepared.push(prepared);
     }
@@ -119,7 +119,7 @@ impl Loader for LmdbLoader<'_> {
             self.follows |= plan.intents.iter().any(Intent::is_news);
         }
         self.inner.make_room_for_lists(plan)?;
-        let mut prepared = prepare::plan(plan, &self.tables)?;
+        let mut prepared = prepare::plan(self.inner.writer.blank(), plan, &self.tables)?;
         prepared.sealed_at = sealed_at.clone();
         self.push(prepared);
         Ok(())
@@ -130,13 +130,13 @@ impl Loader for LmdbLoader<'_> {
             let because = "a step is of one table";
             return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
         };
-        self.push(Prepared::of_step(table, step));
+        self.push(Box::new(Prepared::of_step(table, step)));
         Ok(())
     }
 
     fn add_with_step(&mut self, plan: &Plan<'_>, step: JobStep) -> Result<(), Refused> {
         self.inner.make_room_for_lists(plan)?;
-        let mut prepared = prepare::plan(plan, &self.tables)?;
+        let mut prepared = prepare::plan(self.inner.writer.blank(), plan, &self.tables)?;
         if let Some(table) = self.tables.first().copied() {
             prepared.step = Some(Box::new(EncodedStep { table: table.clone(), step }));
         }

@@ -14,13 +14,13 @@ impl DynamicTable {
     }
 
     /// A write by properties and keys, with what the handle says of rows of declared kinds.
-    pub(in crate::store) fn by_properties(&self, mut prepared: Prepared) -> Prepared {
+    pub(in crate::store) fn by_properties(&self, mut prepared: Box<Prepared>) -> Box<Prepared> {
         prepared.is_raw = self.is_raw();
         prepared
     }
 
     /// Carries out a prepared plan; a refusal says at which row.
-    pub(crate) fn commit(&self, prepared: Prepared) -> Result<ETag, Refused> {
+    pub(crate) fn commit(&self, prepared: Box<Prepared>) -> Result<ETag, Refused> {
         let inner = self.inner().map_err(Refused::whole)?;
         inner.writer.submit(inner, prepared).map(ETag::from_timestamp)
     }

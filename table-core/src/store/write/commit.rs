@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::apply::Scratch;
+use super::blanks::Blanks;
 use super::encoded::Prepared;
 use super::group::{Member, Members, attempt, panicked};
 use super::queue::{Outcome, Queue, State, Turn, lock};
@@ -46,6 +47,8 @@ pub(crate) struct Writer {
     stopped: AtomicBool,
     /// What the last transaction worked with.
     scratch: Mutex<Option<Box<Scratch>>>,
+    /// Memory of plans that were carried out.
+    blanks: Mutex<Blanks>,
 }
 
 /// The lead; handed on when dropped, also by a panic.
@@ -109,6 +112,11 @@ impl Writer {
         *lock(&self.scratch) = scratch.end();
     }
 
+    /// Returns a plan that holds nothing yet, to be filled and submitted.
+    pub(crate) fn blank(&self) -> Box<Prepared> {
+        lock(&self.blanks).plan()
+    }
+
     /// Transactions committed by this process and the batches in them.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.transactions.load(Ordering::Relaxed), self.batches.load(Ordering::Relaxed))
@@ -121,28 +129,18 @@ impl Writer {
     }
 
     /// Carries out one prepared write, alone or in company.
-    pub(crate) fn submit(&self, inner: &Inner, prepared: Prepared) -> Result<Ticks, Refused> {
+    pub(crate) fn submit(&self, inner: &Inner, prepared: Box<Prepared>) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
         self.turns.pass();
-        // Most find nobody leading, and their plans are not moved.
-        let prepared = if self.begin_to_lead() {
-            prepared
-        } else {
-            match self.join(Some(prepared)) {
-                Outcome::Done(result) => return result,
-                Outcome::Leads(None) => return panicked(),
-                Outcome::Leads(Some(prepared)) => prepared,
-            }
+        let prepared = match self.join(Some(prepared)) {
+            Outcome::Done(result) => return result,
+            Outcome::Leads(None) => return panicked(),
+            Outcome::Leads(Some(prepared)) => prepared,
         };
         let lead = Lead { writer: self };
         let result = self.lead_group(inner, prepared);
         drop(lead);
         result
-    }
-
-    /// Takes the lead if nobody has it.
-    fn begin_to_lead(&self) -> bool {
-        !std::mem::replace(&mut lock(&self.queue).led, true)
     }
 
     /// Waits for the lead, to run a transaction of its own kind.
@@ -158,7 +156,7 @@ impl Writer {
         }
     }
 
-    fn join(&self, prepared: Option<Prepared>) -> Outcome {
+    fn join(&self, prepared: Option<Box<Prepared>>) -> Outcome {
         let mut queue = lock(&self.queue);
         if !queue.led {
             queue.led = true;
@@ -207,14 +205,16 @@ impl Writer {
         }
     }
 
-    fn lead_group(&self, inner: &Inner, own: Prepared) -> Result<Ticks, Refused> {
+    fn lead_group(&self, inner: &Inner, own: Box<Prepared>) -> Result<Ticks, Refused> {
         let most = inner.environment.options.group_limit;
-        let mut members: Members = std::iter::once(own).collect();
+        let mut members = Members(lock(&self.blanks).members());
+        members.push(own);
         if most > 1 {
             self.await_company();
         }
         self.run(inner, &mut members, most);
         let own = members.0.first_mut().and_then(|member| member.result.take());
+        lock(&self.blanks).keep(members.answered());
         own.unwrap_or_else(panicked)
     }
 
@@ -227,7 +227,9 @@ impl Writer {
     ) -> Vec<Result<Ticks, Refused>> {
         self.run(inner, &mut members, ALONE);
         let answer = |member: &mut Member| member.result.take().unwrap_or_else(panicked);
-        members.0.iter_mut().map(answer).collect()
+        let answers = members.0.iter_mut().map(answer).collect();
+        lock(&self.blanks).keep(members.answered());
+        answers
     }
 
     /// Runs the members and, up to `most`, those that wait by the time the transaction has begun.

@@ -102,7 +102,7 @@ pub(crate) struct EncodedAddition {
 }
 
 /// A plan ready for a transaction: its rows are carried out together or not at all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Prepared {
     pub(crate) groups: OneOrMore<EncodedGroup>,
     /// The rows of all groups, one group after another.
@@ -131,6 +131,7 @@ pub(crate) struct Prepared {
     /// What is done with blobs in the same transaction.
     pub(in crate::store) blobs: Option<Box<BlobErrands>>,
 }
+
 /// A step of a job, in its table.
 #[derive(Debug)]
 pub(crate) struct EncodedStep {
@@ -176,30 +177,45 @@ impl Errands {
 }
 
 impl Prepared {
-    /// A plan that does nothing.
-    fn of_nothing() -> Self {
-        Self {
-            groups: OneOrMore::default(),
-            rows: Vec::new(),
-            additions: Vec::new(),
-            unchanged: Vec::new(),
-            bytes: Vec::new(),
-            deferred: 0,
-            is_raw: false,
-            refers: false,
-            sealed_at: SealedAt::NOTHING,
-            keeps_times: false,
-            as_of: None,
-            step: None,
-            errands: None,
-            blobs: None,
-        }
+    /// Empties the plan, which keeps its memory.
+    pub(super) fn empty(&mut self) {
+        let Self {
+            groups,
+            rows,
+            additions,
+            unchanged,
+            bytes,
+            deferred,
+            is_raw,
+            refers,
+            sealed_at,
+            keeps_times,
+            as_of,
+            step,
+            errands,
+            blobs,
+        } = self;
+        groups.clear();
+        rows.clear();
+        additions.clear();
+        unchanged.clear();
+        bytes.clear();
+        (*deferred, *is_raw, *refers, *keeps_times) = (0, false, false, false);
+        (*sealed_at, *as_of) = (SealedAt::NOTHING, None);
+        (*step, *errands, *blobs) = (None, None, None);
+    }
+
+    /// About how many bytes of memory it has.
+    pub(super) fn size(&self) -> usize {
+        let rows = self.rows.capacity() * size_of::<EncodedRow>();
+        let additions = self.additions.capacity() * size_of::<EncodedAddition>();
+        self.bytes.capacity() + rows + additions + self.unchanged.capacity() * size_of::<EncodedRange>()
     }
 
     /// A step of a job by itself.
     pub(crate) fn of_step(table: &Arc<TableState>, step: JobStep) -> Self {
         let step = Some(Box::new(EncodedStep { table: table.clone(), step }));
-        Self { step, ..Self::of_nothing() }
+        Self { step, ..Self::default() }
     }
 
     /// An addition to the row of this key by itself.
@@ -214,7 +230,7 @@ impl Prepared {
             groups: std::iter::once(group).collect(),
             additions: vec![EncodedAddition { key: 0..key.len(), seed, group: 0, at: 0, amounts }],
             bytes: key.to_vec(),
-            ..Self::of_nothing()
+            ..Self::default()
         }
     }
 

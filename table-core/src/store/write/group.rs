@@ -10,8 +10,9 @@ use crate::model::Ticks;
 use crate::plan::Refused;
 
 /// A prepared write in a group and where its answer goes.
+#[derive(Debug)]
 pub(crate) struct Member {
-    pub(super) prepared: Prepared,
+    pub(super) prepared: Box<Prepared>,
     /// None for the leader's own.
     pub(super) turn: Option<Arc<Turn>>,
     pub(super) result: Option<Result<Ticks, Refused>>,
@@ -22,7 +23,7 @@ pub(crate) struct Member {
 pub(crate) struct Members(pub(super) Vec<Member>);
 
 impl Members {
-    pub(crate) fn push(&mut self, prepared: Prepared) {
+    pub(crate) fn push(&mut self, prepared: Box<Prepared>) {
         self.0.push(Member { prepared, turn: None, result: None });
     }
 
@@ -35,22 +36,35 @@ impl Members {
     }
 }
 
-impl FromIterator<Prepared> for Members {
-    fn from_iter<I: IntoIterator<Item = Prepared>>(all: I) -> Self {
-        let mut members = Self::default();
-        all.into_iter().for_each(|prepared| members.push(prepared));
-        members
+impl Members {
+    /// Gives each member that waits its answer, and the list back.
+    pub(super) fn answered(mut self) -> Vec<Member> {
+        self.answer();
+        std::mem::take(&mut self.0)
     }
-}
 
-impl Drop for Members {
-    fn drop(&mut self) {
+    fn answer(&mut self) {
         for member in &mut self.0 {
             if let Some(turn) = member.turn.take() {
                 let result = member.result.take();
                 turn.set(State::Done(result.unwrap_or_else(panicked)));
             }
         }
+    }
+}
+
+impl Drop for Members {
+    fn drop(&mut self) {
+        self.answer();
+    }
+}
+
+/// Members of a transaction that has not been committed. Their results are forgotten with it: after a panic nothing was written.
+struct Uncommitted<'m>(&'m mut [Member]);
+
+impl Drop for Uncommitted<'_> {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(|member| member.result = None);
     }
 }
 
@@ -61,29 +75,29 @@ pub(super) fn panicked() -> Result<Ticks, Refused> {
 
 /// Applies every member's prepared write and commits, if anything was written. An error means that nothing was.
 pub(super) fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
-    // Kept back until the commit: whoever has an answer gets it, also if a panic comes in between.
-    let mut results = Vec::with_capacity(members.len());
-    for member in members.iter_mut() {
+    let members = Uncommitted(members);
+    let (mut some_done, mut some_refused, mut has_step) = (false, false, false);
+    for member in members.0.iter_mut() {
         #[cfg(test)]
         reach(&member.prepared);
+        has_step |= member.prepared.step.is_some();
         // A job does not go on while anything of its step can't happen.
-        let result = if member.prepared.step.is_some() && results.iter().any(Result::is_err) {
+        let result = if member.prepared.step.is_some() && some_refused {
             let because = "something of the step was refused";
             Err(member.prepared.locate_all(Error::new(ErrorKind::ConditionNotMet).because(because)))
         } else {
             group.apply(&mut member.prepared)?
         };
-        results.push(result);
+        some_done |= result.is_ok();
+        some_refused |= result.is_err();
+        member.result = Some(result);
     }
     // A step happens whole or not at all: what a job has done, and what it says of it, is one.
-    let is_step = members.iter().any(|member| member.prepared.step.is_some());
-    let written = if is_step { results.iter().all(Result::is_ok) } else { results.iter().any(Result::is_ok) };
+    let written = some_done && !(has_step && some_refused);
     if written {
         group.commit()?;
     }
-    for (member, result) in members.iter_mut().zip(results) {
-        member.result = Some(result);
-    }
+    std::mem::forget(members);
     Ok(written)
 }
 

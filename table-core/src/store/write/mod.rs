@@ -3,6 +3,7 @@
 
 mod adding;
 mod apply;
+mod blanks;
 pub(in crate::store) mod commit;
 mod conditions;
 mod contents;

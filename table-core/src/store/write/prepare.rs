@@ -20,19 +20,19 @@ use crate::row::encode::{self, Given, Place, Under};
 use crate::row::key::{self, InPartition};
 use crate::row::row_write::RowWriter;
 use crate::row::{self, DIGEST};
-use crate::sealing::SealedAt;
 use crate::sealing::sign;
 use crate::store::queues::Work;
 use crate::store::records::catalog::TableState;
 
 /// Checks the write of one row that stands alone.
 pub(crate) fn single(
+    blank: Box<Prepared>,
     table: &Arc<TableState>,
     partition: &str,
     write: &RowWrite<'_>,
-) -> Result<Prepared, Error> {
+) -> Result<Box<Prepared>, Error> {
     let dict = table.dict();
-    let mut builder = Builder::new(1);
+    let mut builder = Builder::new(blank, 1);
     builder.begin(table);
     builder.add(&dict, partition, write).map_err(|e| place(e, table, (partition, write)))?;
     Ok(builder.plan)
@@ -40,9 +40,13 @@ pub(crate) fn single(
 
 /// Checks the rows of a plan against each of the service's rules for a batch, of which each group is one unless the plan is
 /// of the whole store. The groups' places refer to these tables.
-pub(crate) fn plan(plan: &Plan<'_>, tables: &[&Arc<TableState>]) -> Result<Prepared, Refused> {
+pub(crate) fn plan(
+    blank: Box<Prepared>,
+    plan: &Plan<'_>,
+    tables: &[&Arc<TableState>],
+) -> Result<Box<Prepared>, Refused> {
     let rows = plan.groups.iter().map(|group| group.rows.len() + group.additions.len()).sum();
-    let mut builder = Builder::new(rows);
+    let mut builder = Builder::new(blank, rows);
     builder.has_intents = !plan.intents.is_empty();
     for (number, group) in plan.groups.iter().enumerate() {
         let Some(table) = tables.get(group.table) else {
@@ -74,22 +78,23 @@ fn errands(plan: &Plan<'_>) -> Errands {
 }
 
 /// A plan of nothing but work on queues.
-pub(in crate::store) fn of_queues(errands: Errands) -> Prepared {
-    Prepared { errands: Some(Box::new(errands)), ..Builder::new(0).plan }
+pub(in crate::store) fn of_queues(errands: Errands) -> Box<Prepared> {
+    Box::new(Prepared { errands: Some(Box::new(errands)), ..Prepared::default() })
 }
 
 /// A plan of nothing but work on blobs.
-pub(in crate::store) fn of_blobs(blobs: BlobErrands) -> Prepared {
-    Prepared { blobs: Some(Box::new(blobs)), ..Builder::new(0).plan }
+pub(in crate::store) fn of_blobs(blobs: BlobErrands) -> Box<Prepared> {
+    Box::new(Prepared { blobs: Some(Box::new(blobs)), ..Prepared::default() })
 }
 
 /// Checks the rows of a batch, which are of this partition; `stray` gives the partition of one that is not.
 pub(crate) fn batch<'a>(
+    blank: Box<Prepared>,
     table: &Arc<TableState>,
     group: &Group<'a>,
     stray: &dyn Fn(usize) -> Option<&'a str>,
-) -> Result<Prepared, Refused> {
-    let mut builder = Builder::new(group.rows.len());
+) -> Result<Box<Prepared>, Refused> {
+    let mut builder = Builder::new(blank, group.rows.len());
     builder.add_group(table, group, false, stray)?;
     builder.finish()
 }
@@ -122,7 +127,7 @@ fn place(error: Error, table: &TableState, (partition, write): (&str, &RowWrite<
 }
 
 struct Builder {
-    plan: Prepared,
+    plan: Box<Prepared>,
     /// How many rows there will be.
     length: usize,
     /// Whether something is left to be done, or done of what was left: then rows need not be written.
@@ -134,24 +139,11 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(length: usize) -> Self {
+    /// Begins a plan of so many rows in the memory of one that holds nothing.
+    fn new(mut plan: Box<Prepared>, length: usize) -> Self {
+        plan.rows.reserve(length);
         Self {
-            plan: Prepared {
-                groups: OneOrMore::default(),
-                rows: Vec::with_capacity(length),
-                additions: Vec::new(),
-                unchanged: Vec::new(),
-                bytes: Vec::new(),
-                deferred: 0,
-                is_raw: false,
-                refers: false,
-                sealed_at: SealedAt::NOTHING,
-                keeps_times: false,
-                as_of: None,
-                step: None,
-                errands: None,
-                blobs: None,
-            },
+            plan,
             length,
             has_intents: false,
             writer: RowWriter::default(),
@@ -238,7 +230,7 @@ impl Builder {
     }
 
     /// The rows of all groups, no two of which are one.
-    fn finish(self) -> Result<Prepared, Refused> {
+    fn finish(self) -> Result<Box<Prepared>, Refused> {
         match second_of_a_row(&self.plan) {
             Some(index) => Err(self.plan.locate(Error::new(ErrorKind::DuplicateRow), index)),
             None => Ok(self.plan),

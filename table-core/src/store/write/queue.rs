@@ -27,13 +27,13 @@ pub(super) struct Turn {
 #[derive(Debug)]
 pub(super) enum State {
     /// Waits with a prepared write for a leader to take, or without one for the lead itself.
-    Waiting(Option<Prepared>),
+    Waiting(Option<Box<Prepared>>),
     /// A leader has taken the prepared write.
     Taken,
     /// The plan is done.
     Done(Result<Ticks, Refused>),
     /// The lead is this thread's.
-    Leads(Option<Prepared>),
+    Leads(Option<Box<Prepared>>),
 }
 
 /// Locks, whoever has panicked.
@@ -42,7 +42,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Turn {
-    pub(super) fn new(prepared: Option<Prepared>) -> Arc<Self> {
+    pub(super) fn new(prepared: Option<Box<Prepared>>) -> Arc<Self> {
         Arc::new(Self { state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
     }
 
@@ -66,11 +66,7 @@ impl Turn {
 }
 
 /// What a thread has waited for.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "it is moved once, to who waits; how large it is hangs on features"
-)]
 pub(super) enum Outcome {
     Done(Result<Ticks, Refused>),
-    Leads(Option<Prepared>),
+    Leads(Option<Box<Prepared>>),
 }

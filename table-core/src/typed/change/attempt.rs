@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::model::Value;
-use crate::plan::{Condition, Draft, EntityRows, Plan, Printed, Seals, Values, Version};
+use crate::plan::{Condition, Draft, Plan, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{KeyPair, Schema, Standing};
 use crate::typed::entity::holder::{Held, Holder};
@@ -92,10 +92,10 @@ pub(in crate::typed) trait Attempt {
         false
     }
 
-    /// The plan of a change that adds an entity with its copies, and of which nothing else comes: it needs no draft. `None` of
-    /// any other change, and where something is to be said against it.
-    fn addition<'p>(&'p self, fresh: &'p mut Fresh<'p>) -> Option<Plan<'p>> {
-        let _ = fresh;
+    /// Plans a change that touches nothing but the entity's rows in its partition, and needs no draft. `None` of any other
+    /// change, and where something is to be said against it. What the plan refers to is laid out on the desk, which is empty.
+    fn lone_plan<'p>(&'p self, seals: &dyn Seals, desk: &'p mut Desk<'p>) -> Option<Plan<'p>> {
+        let _ = (seals, desk);
         None
     }
 
@@ -154,11 +154,4 @@ pub(in crate::typed) struct Desk<'p> {
     pub(in crate::typed) printed: Option<Printed<'p>>,
     /// The keys of the row that takes the place of its own, if that lies in another partition.
     pub(in crate::typed) moved: Option<Printed<'p>>,
-}
-
-/// What the planned rows of an entity refer to that is added without a draft.
-#[derive(Debug, Default)]
-pub(in crate::typed) struct Fresh<'p> {
-    pub(in crate::typed) values: Option<Values<'p>>,
-    pub(in crate::typed) rows: Option<EntityRows<'p>>,
 }

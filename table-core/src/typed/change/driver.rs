@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::attempt::{Attempt, Desk, Fresh, Need};
+use super::attempt::{Attempt, Desk, Need};
 use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
 use super::subject::{Entities, Subject};
@@ -447,16 +447,16 @@ fn planned_with<T>(
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     let seal = |table: usize| seals.get(table).copied().ok_or_else(no_table);
-    // Many add an entity, and its plan needs no draft.
-    let mut fresh = Fresh::default();
+    // Most are of one entity by itself, and need no draft.
+    let mut desk = Desk::default();
     if let ([attempt], Reach::Alone, None) = (&*attempts, scope.reach, &derived)
-        && let Some(plan) = attempt.addition(&mut fresh)
+        && let Some(plan) = attempt.lone_plan(seal(scope.table(0))?, &mut desk)
     {
         return Ok(run(&plan));
     }
     let derived = derived.unwrap_or_default();
     if let ([attempt], []) = (&mut *attempts, derived.attempts.as_slice()) {
-        // Most are alone, and need no list.
+        // One needs no list.
         let mut desk = Desk::default();
         let mut draft = Draft::new(scope.reach, tables, 1);
         let planned = attempt.plan(0, seal(scope.table(0))?, &mut desk, &mut draft);

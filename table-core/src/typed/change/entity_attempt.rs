@@ -6,7 +6,7 @@ mod planned;
 use std::ops::DerefMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt, Desk, Fresh, Image, Need, Sources};
+use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt, Desk, Image, Need, Sources};
 use super::before::Kept;
 use super::hold::{self, Holding};
 use super::search::{self, Asks, Search};
@@ -369,8 +369,14 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
         matches!(before, Ok(Some(before)) if self.held.iter().all(|held| held.is_in(self.facts.schema, &before)))
     }
 
-    fn addition<'p>(&'p self, fresh: &'p mut Fresh<'p>) -> Option<Plan<'p>> {
-        self.planned_addition(fresh)
+    fn lone_plan<'p>(&'p self, seals: &dyn Seals, desk: &'p mut Desk<'p>) -> Option<Plan<'p>> {
+        if !self.is_lone() {
+            return None;
+        }
+        self.lay_out(seals, desk).ok()?;
+        let Desk { old, new, printed, .. } = desk;
+        let old = old.as_ref().or_else(|| self.stored_values());
+        Plan::of_lone(printed.insert(self.print(old, new.as_ref()).ok()?))
     }
 
     fn plan<'p>(

@@ -21,6 +21,10 @@ impl Tree {
 
     /// The tree of the rows, of that of the small records.
     pub(crate) fn of_rows(&self, environment: &Environment, txn: &heed::RoTxn<'_>) -> Result<Self> {
+        // A read of this state has found it before.
+        if let Some(tree) = environment.known_tree().filter(|tree| tree.state == self.state) {
+            return Ok(tree);
+        }
         let record = self.record(environment, txn, DATA_DATABASE.as_bytes())?;
         let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
         Ok(Self { root, depth, entries, ..*self })

@@ -8,6 +8,7 @@ mod unchanged;
 use std::sync::Arc;
 
 use super::encoded::Prepared;
+use super::group::Members;
 use super::prepare;
 use super::range::{self, Ground};
 use crate::error::Error;
@@ -44,9 +45,15 @@ fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group
     Group { table, ..Group::new(partition, rows) }
 }
 
-fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Prepared, Refused> {
+fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Box<Prepared>, Refused> {
     let states: Vec<&Arc<TableState>> = tables.iter().map(|table| table.state().unwrap()).collect();
-    prepare::plan(&Plan { groups: groups.into_iter().collect(), ..Plan::default() }, &states)
+    prepare::plan(Box::default(), &Plan { groups: groups.into_iter().collect(), ..Plan::default() }, &states)
+}
+
+fn members(plans: impl IntoIterator<Item = Box<Prepared>>) -> Members {
+    let mut members = Members::default();
+    plans.into_iter().for_each(|plan| members.push(plan));
+    members
 }
 
 fn carry_out(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<ETag, Refused> {

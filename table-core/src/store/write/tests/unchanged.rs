@@ -206,8 +206,7 @@ fn what_an_earlier_plan_of_the_same_transaction_changed_is_seen() {
         ];
         let before = store.stats().unwrap().commits;
         let lead = table.inner().unwrap().writer.lead().unwrap();
-        let done =
-            table.inner().unwrap().writer.run_all(table.inner().unwrap(), &lead, plans.into_iter().collect());
+        let done = table.inner().unwrap().writer.run_all(table.inner().unwrap(), &lead, members(plans));
         drop(lead);
         assert_eq!(store.stats().unwrap().commits, before + 1);
         let kinds: Vec<_> =
@@ -314,7 +313,7 @@ fn a_branch_that_was_shortened_hides_no_row_of_a_range() {
             }
             let inner = table.inner().unwrap();
             let lead = inner.writer.lead().unwrap();
-            let done = inner.writer.run_all(inner, &lead, plans.into_iter().collect());
+            let done = inner.writer.run_all(inner, &lead, members(plans));
             drop(lead);
             match done.last().unwrap().as_ref().map_err(|refused| refused.error.kind()) {
                 Err(ErrorKind::ConditionNotMet) => changed += 1,

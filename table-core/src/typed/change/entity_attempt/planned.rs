@@ -5,11 +5,11 @@ use std::ops::DerefMut;
 
 use super::{EntityAttempt, FOUND};
 use crate::error::Result;
-use crate::plan::{EntityRows, Epoch, Plan, Printed, Seals, Values};
+use crate::plan::{Printed, Seals, Values};
 use crate::typed::change::What;
-use crate::typed::change::attempt::{Desk, Fresh};
+use crate::typed::change::attempt::Desk;
 use crate::typed::change::search::{OfIndex, Rows};
-use crate::typed::change::subject::{Seen, Subject};
+use crate::typed::change::subject::{Facts, Subject};
 use crate::typed::encrypt::sealing;
 
 impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
@@ -42,26 +42,17 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
         Ok(())
     }
 
-    /// The plan of a new entity that has nothing but copies in its partition. `None` of what else is changed, and where
-    /// something is to be said against it.
-    pub(super) fn planned_addition<'p>(&'p self, fresh: &'p mut Fresh<'p>) -> Option<Plan<'p>> {
-        let (schema, standing) = (self.facts.schema, self.search.standing);
-        let is_alone = matches!(self.what, What::Insert)
-            && !self.facts.seals
-            && self.facts.held.is_empty()
-            && !standing.fills()
-            && schema.stays_in_place();
-        if !is_alone {
-            return None;
-        }
-        let Fresh { values, rows } = fresh;
-        let values = values.insert(self.new_values().ok()??);
-        let present = |index| standing.keeps(index) && self.subject.has_row(Seen::Given, index);
-        let rows = rows.insert(EntityRows::of(schema, values, None, None, &present).ok()?);
-        if !rows.reserved.is_empty() {
-            return None;
-        }
-        Some(Plan::of_new(rows, Epoch { kind: schema.kind, number: standing.epoch }))
+    /// Whether the change touches nothing but rows in the entity's partition, which are there for certain if they go.
+    pub(super) fn is_lone(&self) -> bool {
+        let Facts { schema, seals, held, .. } = *self.facts;
+        let is_plain = match self.what {
+            What::Insert => true,
+            // Without a copy in a sparse index today, it may have had one when it was written.
+            what => {
+                what.reads() && !what.keeps_own() && !matches!(what, What::Rewrite) && !schema.has_sparse()
+            }
+        };
+        is_plain && !seals && held.is_empty() && !self.search.standing.fills() && schema.stays_in_place()
     }
 
     /// The rows that are there and those that are to be.
