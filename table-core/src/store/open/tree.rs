@@ -33,8 +33,8 @@ use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, Pages, damaged, is_whole
 /// Bytes of a page before its entries' offsets, and of an entry before its key.
 const HEADER: usize = 16;
 const NODE: usize = 8;
-/// Where in an entry the length of its key stands; the key follows.
-const KEY_SIZE: usize = 6;
+/// Bytes of the length of an entry's key, which stands before the key.
+const KEY_SIZE: usize = 2;
 /// As many levels as LMDB can follow.
 pub(super) const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
@@ -134,9 +134,9 @@ impl<'p> Page<'p> {
     /// The key of an entry.
     #[inline]
     pub(super) fn key(&self, at: usize) -> Option<&'p [u8]> {
-        let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?));
-        let (size, rest) = self.bytes.get(start + KEY_SIZE..)?.split_first_chunk()?;
-        rest.get(..usize::from(u16::from_le_bytes(*size)))
+        let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?)) + NODE;
+        let size = self.bytes.get(start - KEY_SIZE..start)?.try_into().ok()?;
+        self.bytes.get(start..start + usize::from(u16::from_le_bytes(size)))
     }
 
     /// The key of the last entry.
