@@ -37,17 +37,24 @@ pub(in crate::typed) struct Kept {
     pub(in crate::typed) sealed: Option<SealedFields>,
 }
 
-/// Reads what is stored, and keeps the entity.
+/// Reads what is stored, and keeps the entity. One that goes gives no value to another row: what else its own row holds is
+/// not read, unless parts of it are elsewhere or sealed.
 pub(super) fn read(
     subject: &mut (impl Subject + ?Sized),
     view: &RowView<'_>,
     version: Version,
+    goes: bool,
 ) -> Result<Kept> {
     let row = if let Some(row) = former(subject, view)? {
         row
     } else {
         decode(subject, view)?;
-        Row::read(view, subject.facts(), &found(subject)?)?
+        let facts = subject.facts();
+        if goes && !facts.seals && !facts.is_wide {
+            Row::default()
+        } else {
+            Row::read(view, facts, &found(subject)?)?
+        }
     };
     Ok(row.of(version))
 }
@@ -99,9 +106,8 @@ pub(super) fn is_former(schema: &'static Schema, view: &RowView<'_>) -> Result<b
 
 /// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
 pub(super) fn unconverted(schema: &'static Schema, version: Version) -> Kept {
-    let row = Row { is_exact: false, unknown: Vec::new(), of_parts: Vec::new(), sealed: None };
     let without = (0..schema.indexes.len()).collect();
-    Kept { without, ..row.of(version) }
+    Kept { without, ..Row::default().of(version) }
 }
 
 /// The values of the entity that was found.
@@ -197,6 +203,7 @@ fn decode(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result<(
 }
 
 /// What an entity's row says besides its fields' values.
+#[derive(Default)]
 struct Row {
     is_exact: bool,
     unknown: Vec<(Box<str>, Value)>,

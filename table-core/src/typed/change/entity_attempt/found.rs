@@ -41,11 +41,11 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
             What::Set(..) if facts.has_former && before::is_former(schema, view)? => {
                 Err(of_kin(view, schema))
             }
-            What::Set(changes, _) => before::read(subject, view, version).and_then(|kept| {
+            What::Set(changes, _) => before::read(subject, view, version, false).and_then(|kept| {
                 subject.take(Slot::Draft, &mut Source::merged(schema, view, changes)?)?;
                 Ok(kept)
             }),
-            _ => before::read(subject, view, version),
+            _ => before::read(subject, view, version, matches!(what, What::Delete(_))),
         };
         match read {
             Ok(kept) => self.before = Some(kept),
