@@ -247,16 +247,27 @@ impl<'h> Whole<'h> {
         Ok(())
     }
 
-    /// Whether the keys of a page have the lengths that they may have, rise, and stay between those that lead to it.
+    /// Whether the keys of a page rise, and stay between those that lead to it.
     fn check_keys(&self, nodes: &[Node<'_>], place: &Place<'_>, kind: Kind) -> Option<()> {
         let (is_leaf, longest) = (place.left == 1, self.longest.1);
         let lengths = if kind == Kind::Free { 8..=8 } else { 1..=longest };
+        // The first key of a branch stands for whatever is less than the second, and may be empty.
         let (skipped, least) = if is_leaf { (0, 1) } else { (1, 2) };
-        let mut keys = nodes.get(skipped..)?.iter().map(|node| node.key);
-        let are_right = nodes.len() >= least
-            && nodes.first()?.key.len() <= longest
-            && keys.all(|key| lengths.contains(&key.len()));
-        (are_right && rise_within(nodes, is_leaf, (place.low, place.high), kind)).then_some(())
+        let keys = nodes.get(skipped..)?.iter().map(|node| node.key);
+        if nodes.len() < least || nodes.first()?.key.len() > longest {
+            return None;
+        }
+        let mut before = place.low.map(|low| (low, is_leaf));
+        for key in keys {
+            let order = before.map(|(before, may_equal)| (kind.compare(before, key), may_equal));
+            let rises = order.is_none_or(|(order, may_equal)| order.is_lt() || may_equal && order.is_eq());
+            let ends = place.high.is_none_or(|high| kind.compare(key, high).is_lt());
+            if !lengths.contains(&key.len()) || !rises || !ends {
+                return None;
+            }
+            before = Some((key, false));
+        }
+        Some(())
     }
 
     /// An entry of a leaf: its value, and what that leads to.
@@ -322,23 +333,6 @@ impl<'h> Whole<'h> {
         }
         Ok(())
     }
-}
-
-/// Whether the keys of a page rise, from `low` on and below `high`.
-pub(super) fn rise_within(
-    nodes: &[Node<'_>],
-    is_leaf: bool,
-    (low, high): (Option<&[u8]>, Option<&[u8]>),
-    kind: Kind,
-) -> bool {
-    let mut before = low.map(|low| (low, is_leaf));
-    // The first key of a branch stands for whatever is less than the second, and may be empty.
-    nodes.iter().skip(usize::from(!is_leaf)).all(|node| {
-        let order = before.map(|(before, may_equal)| (kind.compare(before, node.key), may_equal));
-        let rises = order.is_none_or(|(order, may_equal)| order.is_lt() || may_equal && order.is_eq());
-        before = Some((node.key, false));
-        rises && high.is_none_or(|high| kind.compare(node.key, high).is_lt())
-    })
 }
 
 /// Where a page stands in its tree.
