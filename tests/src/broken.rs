@@ -118,8 +118,8 @@ pub const STEPS: &[Step] = &[
         "a step of a job happens by halves when one of its plans is refused",
         &[[
             "table-core/src/store/write/group.rs",
-            "if is_step { results.iter().all(Result::is_ok) }",
-            "if is_step && results.is_empty() { false }",
+            "let written = some_done && !(has_step && some_refused);",
+            "let written = some_done && (has_step || !has_step);",
         ]],
         &["jobs::deleted::"],
     ),

@@ -37,24 +37,18 @@ pub(in crate::typed) struct Kept {
     pub(in crate::typed) sealed: Option<SealedFields>,
 }
 
-/// Reads what is stored, and keeps the entity. One that goes gives no value to another row: what else its own row holds is
-/// not read, unless parts of it are elsewhere or sealed.
+/// Reads what is stored, and keeps the entity. `for_keys`: nothing is asked but where its rows are.
 pub(super) fn read(
     subject: &mut (impl Subject + ?Sized),
     view: &RowView<'_>,
     version: Version,
-    goes: bool,
+    for_keys: bool,
 ) -> Result<Kept> {
     let row = if let Some(row) = former(subject, view)? {
         row
     } else {
         decode(subject, view)?;
-        let facts = subject.facts();
-        if goes && !facts.seals && !facts.is_wide {
-            Row::default()
-        } else {
-            Row::read(view, facts, &found(subject)?)?
-        }
+        if for_keys { Row::default() } else { Row::read(view, subject.facts(), &found(subject)?)? }
     };
     Ok(row.of(version))
 }

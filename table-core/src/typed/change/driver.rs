@@ -228,7 +228,7 @@ pub(in crate::typed) fn commit_one<'c>(
     what: What<'c>,
     subject: &'c mut (dyn Subject + 'c),
 ) -> Result<ETag> {
-    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, what, subject)])
+    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, what, subject).alone()])
 }
 
 /// What `run` makes of the plan that adds an entity.

@@ -39,6 +39,8 @@ pub(in crate::typed) struct EntityAttempt<'c, S = Box<dyn Subject + 'c>> {
     holds_anew: bool,
     /// Set by the user's closure if nothing is to be written.
     called_off: Option<&'c AtomicBool>,
+    /// Whether no other entity is changed with it.
+    is_alone: bool,
 }
 
 impl<'c> EntityAttempt<'c> {
@@ -83,6 +85,7 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
             held: Vec::new(),
             holds_anew: false,
             called_off: None,
+            is_alone: false,
         }
     }
 
@@ -95,6 +98,12 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
     /// With all the copies that it holds of others made anew.
     pub(in crate::typed) fn holding_anew(mut self) -> Self {
         self.holds_anew = true;
+        self
+    }
+
+    /// Returns the attempt as one with which no other entity is changed, but for those that it brings about.
+    pub(in crate::typed) fn alone(mut self) -> Self {
+        self.is_alone = true;
         self
     }
 
