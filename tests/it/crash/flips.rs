@@ -1,8 +1,9 @@
 //! Bits flip in the data file. What is read then is right, or an error.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use integration_tests::child::Child;
@@ -149,8 +150,10 @@ fn flip_some(
         let mut command = Command::new(PROGRAM);
         command.arg("flips").args([store, work]).args([&seed().to_string(), aim]);
         command.args([next, step, end].map(|number| number.to_string())).arg(file);
-        // LMDB tells there what it dies of.
-        let mut child = Child::spawn(command.env("CRASH_CHILD_SECONDS", "3600").stderr(Stdio::null()));
+        // LMDB tells there what it dies of, and a panic where it was.
+        let errors = work.with_extension("errors");
+        let stderr = File::create(&errors).unwrap();
+        let mut child = Child::spawn(command.env("CRASH_CHILD_SECONDS", "3600").stderr(stderr));
         let mut flipped: Option<Vec<String>> = None;
         let mut last: Option<String> = None;
         loop {
@@ -163,7 +166,8 @@ fn flip_some(
                         assert_ne!(
                             child.status().code(),
                             Some(101),
-                            "a child panicked: {flipped:?}, after {last:?}"
+                            "a child panicked: {flipped:?}, after {last:?}: {}",
+                            fs::read_to_string(&errors).unwrap_or_default()
                         );
                     }
                     let Some(words) = flipped.take() else {
