@@ -159,7 +159,7 @@ fn churn(store: &Store) -> Done<()> {
     for step in 0..=8_000_u32 {
         if step % 2_000 == 0 {
             let stats = store.stats()?;
-            let free = stats.space.as_ref().map_or(0, |space| space.free_bytes);
+            let free = stats.space.free_bytes;
             println!(
                 "after {step} puts and deletions: {} MiB in {} blobs, the file has {} MiB, {} of them free",
                 stats.blobs.bytes >> 20,

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Asked, Moment, Walk};
+use super::{Asked, Moment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::dict::Dict;
 use crate::row::named::{Names, PackedRow};
@@ -19,8 +19,7 @@ use crate::row::{Row, key};
 /// moment lives, so nothing is copied.
 ///
 /// *Rows are kept*, as they are stored, where there is no such page (`keep`): memory that is taken and given
-/// back row by row comes from the allocator's own small store, that of a hundred rows at once does not. Of a large row the
-/// caller may want a small part, or only that it is there; so it may be named by its key alone (`lend`).
+/// back row by row comes from the allocator's own small store, that of a hundred rows at once does not.
 #[derive(Debug, Default)]
 pub struct Batch {
     rows: Vec<Ahead>,
@@ -28,7 +27,7 @@ pub struct Batch {
     taken: usize,
     /// The number of the page that is lent, and its bytes.
     page: Option<(u64, usize)>,
-    /// If no page is lent: each row's stored key and, if the row is kept, its bytes.
+    /// If no page is lent: each row's stored key and its bytes.
     bytes: Vec<u8>,
     /// The stored key of the row that was taken last.
     partition: Partition,
@@ -87,8 +86,6 @@ enum Lies {
     Here,
     /// So far behind the start of another page of the moment.
     Apart(u64),
-    /// With the walk, which gives the row when it is asked for.
-    Asked,
 }
 
 /// The place of a row that is lent.
@@ -129,12 +126,6 @@ impl Batch {
     pub(crate) fn keep(&mut self, key: &[u8], row: &[u8]) {
         let (key, row) = (self.put(key), self.put(row));
         self.rows.push(Ahead { key, row, lies: Lies::Here });
-    }
-
-    /// Adds a row that the walk gives when it is asked for.
-    pub(crate) fn lend(&mut self, key: &[u8]) {
-        let key = self.put(key);
-        self.rows.push(Ahead { key, row: Span::NOWHERE, lies: Lies::Asked });
     }
 
     #[inline]
@@ -228,10 +219,10 @@ impl Batch {
     }
 
     /// The next row, to be kept by the caller.
-    pub(super) fn next_packed(&mut self, walk: &dyn Walk, moment: &dyn Moment) -> Option<Result<PackedRow>> {
+    pub(super) fn next_packed(&mut self, moment: &dyn Moment) -> Option<Result<PackedRow>> {
         let dict = self.read_by.as_ref().map(|by| by.dict.clone()).unwrap_or_default();
         let mut packed = None;
-        let next = self.next(walk, moment, &mut |_, view| {
+        let next = self.next(moment, &mut |_, view| {
             packed = Some(PackedRow::of(view.stored_key_bytes(), view.row().bytes(), dict.clone()));
             Ok(())
         });
@@ -259,12 +250,7 @@ impl Batch {
     }
 
     /// Gives `read` the next row, and what of it is selected.
-    pub(super) fn next(
-        &mut self,
-        walk: &dyn Walk,
-        moment: &dyn Moment,
-        read: &mut ReadSelected<'_>,
-    ) -> Option<Result<()>> {
+    pub(super) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
         let Ahead { key, row, lies } = *self.rows.get(self.taken)?;
         self.taken += 1;
         let bytes = within(self.page, &self.bytes, moment).unwrap_or_default();
@@ -273,7 +259,6 @@ impl Batch {
         let row = match lies {
             Lies::Here => row.of_bytes(bytes),
             Lies::Apart(page) => apart(moment, page, row),
-            Lies::Asked => return Some(asked(walk, moment, key, &mut |view| read(&by.selection, view))),
         };
         let Some(row) = row else { return Some(Err(gone(key))) };
         self.partition.go_to(key);
@@ -303,17 +288,6 @@ fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], moment: &'m dyn Moment)
 #[inline(never)]
 fn apart(moment: &dyn Moment, page: u64, row: Span) -> Option<&[u8]> {
     row.of_bytes(moment.lent(page, usize::try_from(row.end).ok()?)?)
-}
-
-fn asked(
-    walk: &dyn Walk,
-    moment: &dyn Moment,
-    key: &[u8],
-    read: &mut dyn FnMut(&RowView<'_>) -> Result<()>,
-) -> Result<()> {
-    let mut made = None;
-    walk.lent(moment, key, &mut |view| made = Some(read(view)))?;
-    made.unwrap_or_else(|| Err(gone(key)))
 }
 
 /// What is given a row, and what of it is selected. It keeps what it makes of the row: so what reads ahead is not made anew for

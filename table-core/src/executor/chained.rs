@@ -2,7 +2,6 @@
 
 use super::{Batch, Moment, Walk};
 use crate::error::Result;
-use crate::row::view::RowView;
 
 /// Begins the next walk; `None` behind the last.
 pub(crate) type NextWalk = Box<dyn FnMut(&dyn Moment) -> Result<Option<Box<dyn Walk>>> + Send>;
@@ -41,13 +40,6 @@ impl Walk for Chained {
             if filled.is_err() || !batch.is_empty() {
                 return filled;
             }
-        }
-    }
-
-    fn lent(&self, moment: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
-        match &self.current {
-            Some(walk) => walk.lent(moment, key, take),
-            None => Ok(()),
         }
     }
 }

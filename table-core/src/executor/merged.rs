@@ -54,7 +54,7 @@ impl Merged {
     /// The next row, to be kept.
     pub(super) fn next_packed(&mut self, moment: &dyn Moment) -> Option<Result<PackedRow>> {
         let next = match self.first(moment)? {
-            Ok(Lane { walk, batch, .. }) => batch.next_packed(&**walk, moment),
+            Ok(lane) => lane.batch.next_packed(moment),
             Err(error) => Some(Err(error)),
         };
         if !matches!(next, Some(Ok(_))) {
@@ -83,7 +83,7 @@ impl Merged {
     #[inline(never)]
     pub(crate) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
         let next = match self.first(moment)? {
-            Ok(lane) => lane.batch.next(&*lane.walk, moment, read),
+            Ok(lane) => lane.batch.next(moment, read),
             Err(error) => Some(Err(error)),
         };
         match &next {

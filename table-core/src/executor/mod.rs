@@ -286,16 +286,11 @@ pub trait InPlace<'s> {
     fn selection(&self) -> &Selection;
 }
 
-/// The rows of one lane, in its order, a batch after another: a refill of LMDB's, a page of a service's.
+/// The rows of one lane, in its order, a batch after another: a leaf of LMDB's, a page of a service's.
 ///
 /// It is called once for many rows, so that nothing is erased between a row and what reads it.
 pub trait Walk: Send {
     /// Puts the next rows into a batch that is empty: at least one, unless it [ends](Batch::end) there. What was put there
     /// before an error stays.
     fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()>;
-
-    /// Gives `take` the row of this stored key, which was named in the last batch.
-    fn lent(&self, _moment: &dyn Moment, _key: &[u8], _take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
-        Ok(())
-    }
 }

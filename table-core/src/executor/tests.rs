@@ -1,15 +1,15 @@
-//! Rows of walks that are not LMDB's: batches of any size, rows kept and lent, errors between them, lanes merged.
+//! Rows of walks that are not LMDB's: batches of any size, pages that are lent, errors between them, lanes merged.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock};
 
-use self::Step::{Fail, Keep, Lend};
+use self::Step::{Fail, Keep};
 use super::*;
 use crate::error::{Error, ErrorKind};
 use crate::model::{Ticks, ValueRef};
 use crate::query::Query;
 use crate::row::row_write::{NameRef, RowWriter};
-use crate::row::{self, Row, key};
+use crate::row::{self, key};
 
 /// A moment of which nothing is asked: the walks have their rows themselves.
 struct Nothing;
@@ -39,10 +39,6 @@ impl Walk for Pages {
         let apart = moment.lent(page, length).map_or(HEAD, |_| HEAD + end - key);
         batch.lend_row(end..length, Lent::Apart(page + 1, HEAD..apart));
         Ok(())
-    }
-
-    fn lent(&self, _: &dyn Moment, _: &[u8], _: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
-        refused()
     }
 }
 
@@ -95,15 +91,13 @@ impl Moment for Nothing {
 #[derive(Clone, Copy)]
 enum Step {
     Keep(&'static str),
-    Lend(&'static str),
     Fail,
 }
 
-/// Steps, so many in a batch, and how many rows were asked for that it had lent.
+/// Steps, so many in a batch.
 struct Steps {
     left: VecDeque<Step>,
     size: usize,
-    lent: Arc<Mutex<usize>>,
 }
 
 fn stored(row: &str) -> Vec<u8> {
@@ -128,7 +122,6 @@ impl Walk for Steps {
         while batch.len() < self.size {
             match self.left.pop_front() {
                 Some(Keep(row)) => batch.keep(&stored(row), &packed(&stored(row))),
-                Some(Lend(row)) => batch.lend(&stored(row)),
                 Some(Fail) => return refused(),
                 None => {
                     batch.end();
@@ -138,24 +131,16 @@ impl Walk for Steps {
         }
         Ok(())
     }
-
-    fn lent(&self, _: &dyn Moment, key: &[u8], take: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
-        *self.lent.lock().unwrap() += 1;
-        let (bytes, dict) = (packed(key), row::dict::Dict::default());
-        take(&RowView::new(key, Row::parse(&bytes)?, &dict, true));
-        Ok(())
-    }
 }
 
-/// The walks of these steps as one, and how many rows they have lent.
-fn merged(lanes: &[&[Step]], size: usize, query: Query) -> (Merged, Arc<Mutex<usize>>) {
-    let lent = Arc::default();
+/// The walks of these steps as one.
+fn merged(lanes: &[&[Step]], size: usize, query: Query) -> Merged {
     // Up to the digit of the shard: `p`, what separates, `0`.
     let queries = Lanes::merged(vec![query; lanes.len()], 3);
     let walk = |steps: &&[Step]| -> Box<dyn Walk> {
-        Box::new(Steps { left: steps.iter().copied().collect(), size, lent: Arc::clone(&lent) })
+        Box::new(Steps { left: steps.iter().copied().collect(), size })
     };
-    (Merged::new(queries, lanes.iter().map(walk).collect()), lent)
+    Merged::new(queries, lanes.iter().map(walk).collect())
 }
 
 /// The key of the next row.
@@ -179,12 +164,12 @@ fn rows(mut merged: Merged) -> Vec<String> {
 }
 
 #[test]
-fn rows_come_in_order_whatever_the_batches_and_whether_kept_or_lent() {
-    let steps = [Keep("1"), Lend("2"), Lend("3"), Keep("4"), Keep("5")];
+fn rows_come_in_order_whatever_the_batches() {
+    let steps = [Keep("1"), Keep("2"), Keep("3"), Keep("4"), Keep("5")];
     for size in 1..=6 {
-        assert_eq!(rows(merged(&[&steps], size, Query::new()).0), ["1", "2", "3", "4", "5"], "{size}");
+        assert_eq!(rows(merged(&[&steps], size, Query::new())), ["1", "2", "3", "4", "5"], "{size}");
     }
-    assert_eq!(rows(merged(&[&[]], 1, Query::new()).0), [""; 0]);
+    assert_eq!(rows(merged(&[&[]], 1, Query::new())), [""; 0]);
 }
 
 #[test]
@@ -216,57 +201,44 @@ fn rows_of_pages_that_are_lent_are_read_there() {
 fn what_was_read_before_an_error_comes_before_it_and_nothing_after() {
     let steps = [Keep("1"), Keep("2"), Keep("3"), Fail, Keep("4")];
     for size in 1..=6 {
-        assert_eq!(rows(merged(&[&steps], size, Query::new()).0), ["1", "2", "3", "!"], "{size}");
+        assert_eq!(rows(merged(&[&steps], size, Query::new())), ["1", "2", "3", "!"], "{size}");
     }
 }
 
 #[test]
 fn a_reader_s_error_ends_the_rows() {
-    let (mut merged, _) = merged(&[&[Keep("1"), Keep("2")]], 2, Query::new());
+    let mut merged = merged(&[&[Keep("1"), Keep("2")]], 2, Query::new());
     assert!(merged.next(&Nothing, &mut |_, _| refused::<()>()).unwrap().is_err());
     assert!(merged.next(&Nothing, &mut |_, _| Ok(())).is_none());
 }
 
 #[test]
 fn lanes_are_merged_by_what_follows_the_shard() {
-    let lanes: [&[Step]; 3] = [&[Keep("0_a"), Lend("0_c"), Keep("0_d")], &[Lend("1_b"), Keep("1_c")], &[]];
+    let lanes: [&[Step]; 3] = [&[Keep("0_a"), Keep("0_c"), Keep("0_d")], &[Keep("1_b"), Keep("1_c")], &[]];
     for size in 1..=3 {
-        let found = rows(merged(&lanes, size, Query::new()).0);
+        let found = rows(merged(&lanes, size, Query::new()));
         assert_eq!(found, ["0_a", "1_b", "0_c", "1_c", "0_d"], "{size}");
     }
     let lanes: [&[Step]; 2] = [&[Keep("0_c"), Keep("0_a")], &[Keep("1_c"), Keep("1_b")]];
-    assert_eq!(rows(merged(&lanes, 1, Query::new().rev()).0), ["1_c", "0_c", "1_b", "0_a"]);
+    assert_eq!(rows(merged(&lanes, 1, Query::new().rev())), ["1_c", "0_c", "1_b", "0_a"]);
 }
 
 #[test]
 fn a_lane_that_fails_ends_all_where_its_next_row_is_needed() {
     let lanes: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_z")], &[Keep("1_b"), Fail]];
-    assert_eq!(rows(merged(&lanes, 1, Query::new()).0), ["0_a", "1_b", "!"]);
+    assert_eq!(rows(merged(&lanes, 1, Query::new())), ["0_a", "1_b", "!"]);
 }
 
 #[test]
 fn no_more_come_than_are_wanted() {
     let lanes: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_c")], &[Keep("1_b"), Fail]];
-    assert_eq!(rows(merged(&lanes, 2, Query::new().top(1)).0), ["0_a"]);
-    assert_eq!(rows(merged(&lanes, 2, Query::new().top(0)).0), [""; 0]);
+    assert_eq!(rows(merged(&lanes, 2, Query::new().top(1))), ["0_a"]);
+    assert_eq!(rows(merged(&lanes, 2, Query::new().top(0))), [""; 0]);
 }
 
 #[test]
-fn rows_that_are_counted_are_not_asked_for() {
-    let (mut all, lent) = merged(&[&[Lend("1"), Keep("2"), Lend("3")]], 2, Query::new());
-    let mut count = 0;
-    while let Some(skipped) = all.skip(&Nothing) {
-        skipped.unwrap();
-        count += 1;
-    }
-    assert_eq!((count, *lent.lock().unwrap()), (3, 0));
-
-    let (mut all, lent) = merged(&[&[Lend("1"), Lend("2"), Lend("3")]], 3, Query::new());
-    all.skip(&Nothing).unwrap().unwrap();
-    let seen = next_key(&mut all).unwrap().unwrap();
-    assert_eq!((&*seen, *lent.lock().unwrap()), ("2", 1));
-
-    let (mut all, _) = merged(&[&[Keep("1"), Fail]], 1, Query::new());
+fn rows_are_skipped_up_to_an_error() {
+    let mut all = merged(&[&[Keep("1"), Fail]], 1, Query::new());
     all.skip(&Nothing).unwrap().unwrap();
     assert!(all.skip(&Nothing).unwrap().is_err());
     assert!(all.skip(&Nothing).is_none());

@@ -64,11 +64,10 @@ impl Shared {
             && noted.period == tables.period
         {
             noted.check(start, name)?;
-            match self.listed_table(txn, state, name)? {
-                Listed::There(entry) => return Ok(Some(entry)),
-                Listed::Not => return Ok(None),
-                Listed::Untold => {}
-            }
+            return Ok(match self.listed_table(txn, state, name)? {
+                Listed::There(entry) => Some(entry),
+                Listed::Not => None,
+            });
         }
         // A template that is new, or has another period, asks for the names of all tables.
         let (entries, noted) = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
@@ -92,13 +91,12 @@ impl Shared {
         match self.listed_periods(txn, state, tables)? {
             Listed::Not => return Ok(Err(Ticks::MIN)),
             Listed::There(noted) if noted.period == tables.period => {
-                match self.listed_table(txn, state, &tables.name(start))? {
-                    Listed::There(entry) => return Ok(Ok(self.table(&entry))),
-                    Listed::Not => return Ok(Err(noted.floor)),
-                    Listed::Untold => {}
-                }
+                return Ok(match self.listed_table(txn, state, &tables.name(start))? {
+                    Listed::There(entry) => Ok(self.table(&entry)),
+                    Listed::Not => Err(noted.floor),
+                });
             }
-            Listed::There(_) | Listed::Untold => {}
+            Listed::There(_) => {}
         }
         let seen = self.tables_of(txn, &Meta::read(self.environment.dbs.main, txn)?, tables)?;
         Ok(seen.table(start).cloned().ok_or(seen.floor))

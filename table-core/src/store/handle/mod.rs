@@ -7,7 +7,6 @@ pub(in crate::store) mod lmdb_table;
 pub(in crate::store) mod moment;
 mod of_store;
 pub(in crate::store) mod reclaimer;
-mod refill;
 pub(in crate::store) mod shared;
 mod table_write;
 pub(in crate::store) mod temporary;

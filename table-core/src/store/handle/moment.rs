@@ -224,7 +224,7 @@ impl Moment for LmdbMoment {
     }
 
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
-        Living::of(&self.inner.environment, &self.txn, None)?.lent(page, length)
+        Living::of(&self.inner.environment, &self.txn, None).lent(page, length)
     }
 
     fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {

@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use super::lmdb_table::LmdbTable;
 use super::moment::LmdbMoment;
-use super::refill::Refill;
 use crate::error::Result;
 use crate::executor::{Batch, Lanes, Lent, Moment, Walk};
-use crate::row::key;
-use crate::row::view::RowView;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::damaged_page;
 use crate::store::lmdb::pages::HEADER;
@@ -34,13 +31,7 @@ pub(in crate::store) fn walks(
     (lens, after): (Option<&Arc<Lens>>, Option<(&str, &str)>),
 ) -> Result<Vec<Box<dyn Walk>>> {
     let (inner, txn) = moment.parts();
-    let walk = |scan: Scan| -> Box<dyn Walk> {
-        if scan.range.is_some() && pages(inner, txn, &scan).is_some() {
-            Box::new(Leaves { scan, walk: None, rows: FIRST })
-        } else {
-            Box::new(Refill::new(scan, lanes.queries().len()))
-        }
-    };
+    let walk = |scan: Scan| -> Box<dyn Walk> { Box::new(Leaves { scan, walk: None, rows: FIRST }) };
     if let ([query], None, None) = (lanes.queries(), lens, after) {
         // Most queries have one lane. A scan is large, and is better not moved.
         return Ok(vec![walk(Scan::new(inner, txn, table.state(), query)?)]);
@@ -68,17 +59,17 @@ impl Walk for Leaves {
         batch.read_by(dict, selection, self.scan.verify);
         filled
     }
-
-    fn lent(&self, _: &dyn Moment, key: &[u8], _: &mut dyn FnMut(&RowView<'_>)) -> Result<()> {
-        Err(key::locate(damaged_page(), key))
-    }
 }
 
 impl Leaves {
     /// Lends rows of the next leaf that has some.
     fn lend(&mut self, moment: &LmdbMoment, batch: &mut Batch) -> Result<()> {
         let (inner, txn) = moment.parts();
-        let pages = pages(inner, txn, &self.scan).ok_or_else(damaged_page)?;
+        let pages = pages(inner, txn, &self.scan);
+        if self.scan.range.is_none() {
+            batch.end();
+            return Ok(());
+        }
         let mut walk = match self.walk.take() {
             Some(walk) => walk,
             None => self.begin(pages)?,
@@ -120,6 +111,6 @@ impl Leaves {
 
     fn begin(&self, pages: Living<'_>) -> Result<LeafWalk> {
         let Some((start, end)) = &self.scan.range else { return Err(damaged_page()) };
-        pages.walk((start, end), self.scan.plan.reverse)?.ok_or_else(damaged_page)
+        pages.walk((start, end), self.scan.plan.reverse)
     }
 }

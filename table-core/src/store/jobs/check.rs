@@ -326,19 +326,17 @@ impl<'t> Check<'t> {
         for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             seen += 1;
-            if let Some(pages) = self.dbs.pages {
-                let place = pages.place(key);
-                if leaf != Some(place) {
-                    leaf = Some(place);
-                    pages.check_leaf(key).map_err(|e| key::locate(e, key))?;
-                }
+            let place = self.dbs.pages.place(key);
+            if leaf != Some(place) {
+                leaf = Some(place);
+                self.dbs.pages.check_leaf(key).map_err(|e| key::locate(e, key))?;
             }
             if last.is_some_and(|last| last >= key) {
                 return Err(key::locate(read::out_of_order(), key));
             }
             last = Some(key);
             // One that is said to be longer may reach beyond the end of the file.
-            if self.dbs.pages.is_none_or(|pages| pages.check_value(bytes).is_ok()) {
+            if self.dbs.pages.check_value(bytes).is_ok() {
                 let references = &mut self.references;
                 reference::each_in(bytes, |_, id, _| *references.entry(id).or_default() += 1);
             }
@@ -357,7 +355,7 @@ impl<'t> Check<'t> {
             return Err(unreadable());
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
-        self.dbs.pages.map_or(Ok(()), |pages| pages.check_value(bytes))?;
+        self.dbs.pages.check_value(bytes)?;
         if found.is_none_or(|found| !std::ptr::eq(found, bytes)) {
             return Err(corrupt("a search for the row's key does not find it".into()));
         }

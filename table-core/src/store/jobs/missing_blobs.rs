@@ -38,7 +38,7 @@ impl MissingBlobs<'_> {
         for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             // What is damaged was told.
-            if self.dbs.pages.is_some_and(|pages| pages.check_value(bytes).is_err()) {
+            if self.dbs.pages.check_value(bytes).is_err() {
                 continue;
             }
             let mut found = BTreeSet::new();

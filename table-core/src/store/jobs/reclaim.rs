@@ -188,7 +188,7 @@ fn remove_some(
 struct First<'e> {
     environment: &'e Environment,
     db: Db,
-    /// Of the rows: their tree, where the layout of pages is known.
+    /// Of the rows: their tree.
     tree: Option<Tree>,
     most: usize,
 }
@@ -196,7 +196,7 @@ struct First<'e> {
 impl<'e> First<'e> {
     fn rows(environment: &'e Environment, txn: &WriteTxn<'_>, most: usize) -> Result<Self> {
         let tree = Tree::find(environment, txn, open::state_of_write(txn))?;
-        Ok(Self { environment, db: environment.dbs.data, tree, most })
+        Ok(Self { environment, db: environment.dbs.data, tree: Some(tree), most })
     }
 
     /// Removes them; how many there were.
@@ -225,17 +225,17 @@ impl<'e> First<'e> {
     }
 
     fn each(&self, txn: &WriteTxn<'_>, prefix: &[u8], mut each: impl FnMut(&[u8], &[u8])) -> Result<()> {
-        let mut ahead = LeavesAhead::new(self.environment, self.tree);
-        ahead.of_key(txn, prefix)?;
+        let mut ahead = self.tree.map(|tree| LeavesAhead::new(self.environment, tree));
+        ahead.iter().try_for_each(|ahead| ahead.of_key(txn, prefix))?;
         let (mut bytes, mut leaf) = (0, None);
         for entry in self.db.prefix_iter(txn, prefix).map_err(lmdb::error)?.take(self.most) {
             let (key, value) = entry.map_err(lmdb::error)?;
-            ahead.of_entry(txn, key)?;
+            ahead.iter_mut().try_for_each(|ahead| ahead.of_entry(txn, key))?;
             // Of an entry that is said to be longer, LMDB would move what lies beside its page.
             self.environment.dbs.check_entry(key, value)?;
-            let place = self.environment.dbs.pages.map(|pages| pages.place(key));
-            if leaf != place {
-                leaf = place;
+            let place = self.environment.dbs.pages.place(key);
+            if leaf != Some(place) {
+                leaf = Some(place);
                 self.meet(txn, prefix, key)?;
             }
             bytes += key.len() + value.len();

@@ -5,7 +5,7 @@ use crate::handle::store::Store;
 use crate::messages::QueueStats;
 use crate::store::blobs::BlobView;
 use crate::store::handle::reclaimer::ReclaimFailure;
-use crate::store::open::Late;
+use crate::store::open::{Late, Space};
 use crate::store::opened::space::OldestSnapshot;
 use crate::store::queues::View;
 use crate::store::records::catalog;
@@ -30,9 +30,8 @@ pub struct StoreStats {
     pub reclaim_failure: Option<ReclaimFailure>,
     /// The size of the store's file. It never shrinks; free pages in it are used again.
     pub file_bytes: u64,
-    /// What the file's pages are used for. `None` on machines on which the layout of LMDB's pages is not known: those
-    /// of 32 bits, or with the high byte first.
-    pub space: Option<SpaceStats>,
+    /// What the file's pages are used for.
+    pub space: SpaceStats,
     /// The oldest snapshot, of whatever process. The [`held_back_bytes`](SpaceStats::held_back_bytes) wait for it.
     ///
     /// Those of other processes are seen on 64-bit Linux alone, in LMDB's table of readers. Elsewhere, and where
@@ -106,10 +105,10 @@ impl Store {
     ///     company.put(&jones)?;
     /// }
     /// let stats = store.stats()?;
-    /// if let (Some(space), Some(oldest)) = (stats.space, stats.oldest_snapshot) {
-    ///     assert!(space.held_back_bytes > 0);
+    /// if let Some(oldest) = stats.oldest_snapshot {
+    ///     assert!(stats.space.held_back_bytes > 0);
     ///     assert_eq!(oldest.process, std::process::id());
-    ///     println!("{} bytes wait for a snapshot {:?} old", space.held_back_bytes, oldest.age);
+    ///     println!("{} bytes wait for a snapshot {:?} old", stats.space.held_back_bytes, oldest.age);
     /// }
     /// # drop(snapshot);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -156,11 +155,8 @@ impl Store {
         let reclaim_failure = inner.reclaimer.failure().filter(|_| dropped > 0);
         drop(txn);
         let (usage, oldest_snapshot) = inner.usage()?;
-        let space = usage.space.map(|space| SpaceStats {
-            live_bytes: space.live,
-            free_bytes: space.free,
-            held_back_bytes: space.held_back,
-        });
+        let Space { live, free, held_back } = usage.space;
+        let space = SpaceStats { live_bytes: live, free_bytes: free, held_back_bytes: held_back };
         let (commits, batches) = inner.writer.totals();
         Ok(StoreStats {
             tables,

@@ -37,7 +37,7 @@ fn check_next(
     before: Pair<'_>,
     next: Pair<'_>,
 ) -> Result<()> {
-    let place = |row: Pair<'_>| Some(environment.dbs.pages.as_ref()?.place(row?.0));
+    let place = |row: Pair<'_>| Some(environment.dbs.pages.place(row?.0));
     let leaf = place(next);
     if let Some((key, bytes)) = next {
         if leaf.is_some() && leaf == place(before) {

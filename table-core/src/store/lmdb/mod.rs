@@ -32,8 +32,8 @@ pub(crate) struct Databases {
     pub(crate) catalog: Db,
     /// Tables that were dropped and whose rows are still there.
     pub(crate) graves: Db,
-    /// Where their pages lie, if that can be known.
-    pub(crate) pages: Option<Pages>,
+    /// Where their pages lie.
+    pub(crate) pages: Pages,
 }
 
 impl Databases {
@@ -52,14 +52,13 @@ impl Databases {
 
     /// Checks the leaf on which an entry of a small database stands, and that its record lies there, or on pages of its own.
     pub(crate) fn check_entry(&self, key: &[u8], record: &[u8]) -> Result<(), Error> {
-        self.pages.map_or(Ok(()), |pages| pages.check_leaf(key))?;
+        self.pages.check_leaf(key)?;
         self.check_extent(record)
     }
 
     fn check_extent(&self, record: &[u8]) -> Result<(), Error> {
         // What a write transaction has changed does not lie in the map.
-        let pages = self.pages.filter(|pages| pages.of(record).is_some());
-        pages.map_or(Ok(()), |pages| pages.check_value(record))
+        if self.pages.of(record).is_some() { self.pages.check_value(record) } else { Ok(()) }
     }
 }
 

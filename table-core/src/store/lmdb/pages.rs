@@ -225,7 +225,7 @@ mod tests {
         let environment = &store.lmdb().unwrap().environment;
         let txn = environment.read_txn().unwrap();
         let (key, value) = environment.dbs.data.first(&txn).unwrap().unwrap();
-        let pages = environment.dbs.pages.unwrap();
+        let pages = environment.dbs.pages;
         pages.check_leaf(key).unwrap();
         pages.check_value(value).unwrap();
         pages.of(key).unwrap().to_vec()

@@ -15,7 +15,7 @@ use std::path::Path;
 use heed::CommitOrAbort;
 use heed::types::Bytes;
 
-use super::header::{Header, LAYOUT_KNOWN};
+use super::header::Header;
 use super::lockfile::{self, LOCK};
 use super::on_disk::OnDisk;
 use super::page_walk::{self, Contents};
@@ -93,10 +93,6 @@ fn finish(dir: &Path, mark: &Path) -> Result<()> {
 /// to be closed, and the store opened again.
 pub(crate) fn compact(environment: &Environment) -> Result<()> {
     let (dir, main) = (&*environment.path, environment.dbs.main);
-    if !cfg!(unix) || !LAYOUT_KNOWN {
-        return Err(Error::new(ErrorKind::Incompatible)
-            .because("a store can't be compacted in its place on this system; use `copy_to`"));
-    }
     filesystem::check(dir)?;
     let _turn = Turn::to_exchange(dir)?;
     let (mark, data) = (dir.join(MARK), dir.join(DATA));

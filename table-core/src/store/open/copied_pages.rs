@@ -99,7 +99,7 @@ mod tests {
             let txn = environment.read_txn().unwrap();
             let root = |name: &str| described(environment.dbs.main.get(&txn, name.as_bytes()).unwrap()?);
             ["names", "catalog"].map(|name| {
-                usize::try_from(root(name).unwrap().2).unwrap() * environment.dbs.pages.unwrap().size()
+                usize::try_from(root(name).unwrap().2).unwrap() * environment.dbs.pages.size()
             })
         };
         let data = path.join("data.mdb");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use heed::{CompactionOption, MdbError};
 
-use super::header::{Flaw, Header, LAYOUT_KNOWN};
+use super::header::{Flaw, Header};
 use super::place::{self, DATA, Private};
 use super::{filesystem, page_walk, retrying};
 use crate::error::{Error, ErrorKind, Result};
@@ -175,12 +175,10 @@ fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
             env.copy_to_file(file, option)
         })
     };
-    if LAYOUT_KNOWN {
-        match attempt(CompactionOption::Enabled) {
-            // Compaction counts pages, and gives up where some are neither used nor free: harmless, and copied as it is.
-            Err(heed::Error::Mdb(MdbError::Incompatible)) => {}
-            copied => return copied.map(|()| CompactionOption::Enabled).map_err(lmdb::error),
-        }
+    match attempt(CompactionOption::Enabled) {
+        // Compaction counts pages, and gives up where some are neither used nor free: harmless, and copied as it is.
+        Err(heed::Error::Mdb(MdbError::Incompatible)) => {}
+        copied => return copied.map(|()| CompactionOption::Enabled).map_err(lmdb::error),
     }
     attempt(CompactionOption::Disabled).map(|()| CompactionOption::Disabled).map_err(lmdb::error)
 }

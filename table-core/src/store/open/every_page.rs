@@ -67,8 +67,10 @@ impl Environment {
     /// damage by itself: then every page is looked at, which is seldom and takes long.
     pub(crate) fn check_run(&self, txn: &heed::RoTxn<'_>, state: usize, value: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
-        let pages = self.dbs.pages.filter(|pages| pages.of(value).is_some());
-        let Some(pages) = pages.filter(|_| !self.met.are_all()) else { return Ok(()) };
+        let pages = self.dbs.pages;
+        if self.met.are_all() || pages.of(value).is_none() {
+            return Ok(());
+        }
         if !pages.is_own(value) {
             return Err(corrupt("the page of a value says that it is another".into()));
         }
@@ -88,7 +90,7 @@ impl Environment {
     #[cold]
     fn check_pages_of<'t>(&self, txn: &'t heed::RoTxn<'t>, state: usize) -> PagesReport {
         let none = PagesReport { problems: Vec::new(), are_whole: true };
-        let Some(pages) = self.dbs.pages else { return none };
+        let pages = self.dbs.pages;
         // Two commits later the header is gone.
         let state = u64::try_from(state).unwrap_or(u64::MAX);
         let Some(header) = self.header(pages, state) else { return none };

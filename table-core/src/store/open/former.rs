@@ -137,7 +137,7 @@ impl Environment {
     /// Refuses what lies on a page that is out of use in the state of a transaction: that of the commit of this number.
     #[inline]
     pub(crate) fn check_in_use(&self, txn: &heed::RoTxn<'_>, state: usize, entry: &[u8]) -> Result<()> {
-        match self.dbs.pages.and_then(|pages| pages.number(entry)) {
+        match self.dbs.pages.number(entry) {
             Some(page) => self.check_page_in_use(txn, state, page),
             None => Ok(()),
         }
@@ -165,7 +165,7 @@ impl Environment {
     /// The slow way: the known pages are of another state, or a page was free in theirs.
     #[cold]
     fn look_closer(&self, txn: &heed::RoTxn<'_>, state: u64, looked_at: &[u64]) -> Result<()> {
-        let Some(pages) = self.dbs.pages else { return Ok(()) };
+        let pages = self.dbs.pages;
         self.refresh(pages, txn, state);
         let known = self.former.known.read().unwrap_or_else(PoisonError::into_inner);
         let (known_state, mut doubtful) = (known.state, [0; LEVELS]);
@@ -263,9 +263,7 @@ impl Environment {
     /// Begins to know the pages that are out of use. A damaged list teaches nothing.
     pub(super) fn learn_former(&self) -> Result<()> {
         let txn = self.read_txn()?;
-        if let Some(pages) = self.dbs.pages {
-            self.refresh(pages, &txn, u64::try_from(txn.id()).unwrap_or(u64::MAX));
-        }
+        self.refresh(self.dbs.pages, &txn, u64::try_from(txn.id()).unwrap_or(u64::MAX));
         Ok(())
     }
 

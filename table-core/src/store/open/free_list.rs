@@ -29,7 +29,7 @@ impl Environment {
 
     #[cold]
     fn look_at_free_list(&self, txn: &heed::RwTxn<'_>) -> Result<()> {
-        let Some(pages) = self.dbs.pages else { return Ok(()) };
+        let pages = self.dbs.pages;
         let Some(header) = self.header_of_write(pages, txn) else { return Ok(()) };
         let (mut is_right, mut used) = (true, self.used_pages(pages, txn, &header, MOST_BRANCHES));
         let mut met = MetPages::of(&header);
@@ -133,7 +133,7 @@ mod tests {
         let store = store(&path);
         // Where the numbers lie in the file.
         let environment = &store.lmdb().unwrap().environment;
-        let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());
+        let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
         let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
         let mut places = Vec::new();
         environment.each_list(pages, &txn, &header, |_, list| {

@@ -3,8 +3,8 @@
 //! LMDB believes its header: it maps what the header says there is, and a page past the end of the file kills the
 //! process that touches it. So the header is read first, and what can be known from it is checked.
 //!
-//! The layout is that of LMDB 0.9's data format 1 on a 64-bit little-endian machine. LMDB writes its words as the
-//! machine has them; elsewhere the header is left to LMDB.
+//! The layout is that of LMDB 0.9's data format 1 on a 64-bit little-endian machine: LMDB writes its words as the machine has
+//! them, and this crate compiles for no other machine.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -12,9 +12,6 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::store::lmdb;
 use crate::store::lmdb::fields::Fields;
-
-/// Whether this machine's LMDB has the layout that is read here.
-pub(super) const LAYOUT_KNOWN: bool = cfg!(all(target_endian = "little", target_pointer_width = "64"));
 
 const MAGIC: u32 = 0xbeef_c0de;
 const FORMAT: u32 = 1;

@@ -18,7 +18,7 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use super::header::{Flaw, Header, LAYOUT_KNOWN};
+use super::header::{Flaw, Header};
 use super::options::OpenOptions;
 use super::page_walk::{self, Contents};
 use super::place::{self, DATA, Private};
@@ -33,9 +33,6 @@ const NOTE: &str = "failed-commit";
 
 /// Refuses a file whose last commit is in doubt, unless the options accept that it is lost.
 pub(super) fn check(dir: &Path, file: &mut File, number_of: NumberOf, options: &OpenOptions) -> Result<()> {
-    if !LAYOUT_KNOWN {
-        return Ok(());
-    }
     let of = |flaw: Flaw| flaw.of(&dir.join(DATA));
     let noted = noted(dir);
     let found = match suspect(file, number_of).map_err(of)? {
@@ -74,9 +71,7 @@ pub(super) fn note(dir: &Path, number_of: NumberOf) {
         fs::rename(made, dir.join(NOTE)).ok()?;
         place::flush(dir).ok()
     };
-    if LAYOUT_KNOWN {
-        write().unwrap_or_default();
-    }
+    write().unwrap_or_default();
 }
 
 /// The number of the commit that has failed, as it was noted.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::header::{Flaw, Header, LAYOUT_KNOWN};
+use super::header::{Flaw, Header};
 use super::page_walk;
 use super::pinned::pinned;
 use crate::error::Result;
@@ -12,17 +12,13 @@ use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
 use crate::store::records::meta::META_KEY;
 
 impl Pages {
-    /// Finds out where LMDB has mapped its file, by the place that the store's own record has in both. `None` where
-    /// the layout of pages is not known.
-    pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File, data: &Path) -> Result<Option<Self>> {
-        if !LAYOUT_KNOWN {
-            return Ok(None);
-        }
+    /// Finds out where LMDB has mapped its file, by the place that the store's own record has in both.
+    pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File, data: &Path) -> Result<Self> {
         pinned(env, file, data, |txn, header, file| {
             let found = Self::find_in(env, txn, header, main, file).and_then(|found| {
                 found.ok_or_else(|| Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
             });
-            found.map(Some).map_err(|flaw| flaw.of(data))
+            found.map_err(|flaw| flaw.of(data))
         })
     }
 

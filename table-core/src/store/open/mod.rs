@@ -68,7 +68,7 @@ pub(crate) use self::create::NAMES;
 use self::former::Former;
 pub(crate) use self::former::state_of_write;
 use self::free_list::FreeList;
-use self::header::{Flaw, Header, LAYOUT_KNOWN};
+use self::header::{Flaw, Header};
 use self::in_doubt::NumberOf;
 pub(crate) use self::late::Late;
 use self::late::LateDatabases;
@@ -80,13 +80,13 @@ use self::page_walk::{Contents, Demand};
 use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
-pub(crate) use self::space::Usage;
+pub(crate) use self::space::{Space, Usage};
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::tree::Image;
-pub(crate) use self::tree::{Entry, LeafPath, LeafWalk, LeavesAhead, Living, Tree, WalkedLeaf, Written};
+pub(crate) use self::tree::{Entry, LeafWalk, LeavesAhead, Living, Tree, WalkedLeaf, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
-use crate::store::lmdb::{self, Databases, LmdbEnv, ReadTxn, WriteTxn};
+use crate::store::lmdb::{self, Databases, Db, LmdbEnv, ReadTxn, WriteTxn};
 use crate::store::records::meta::{META_KEY, Meta};
 
 /// An open environment with the databases of a store.
@@ -107,13 +107,7 @@ pub(crate) struct Environment {
     free_list: FreeList,
     late: LateDatabases,
     met: Met,
-    /// Whether walks read leaves in place, where the layout of pages is known.
-    walks_leaves: bool,
 }
-
-/// Has walks go by LMDB's cursor, as where the layout of pages is not known: for tests, which are to read the same in both
-/// ways. Only builds with debug assertions look at it.
-const BY_CURSOR: &str = "TABLE_CORE_BY_CURSOR";
 
 /// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes the shared value of a
 /// newly opened environment; it must not open the same store.
@@ -231,11 +225,6 @@ fn open_sound(
     if options.read_only {
         check_registered(&env, path)?;
     }
-    if options.verify_first && !LAYOUT_KNOWN {
-        return Err(Error::new(ErrorKind::Incompatible).because(
-            "the layout of LMDB's pages is not known on this machine, so `verify_first` can't be had",
-        ));
-    }
     if options.verify_first || !whole {
         // What is looked at stands still, and neither the look nor a snapshot touches a page through the map but the
         // header's.
@@ -256,10 +245,8 @@ impl Environment {
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
         let env = open_sound(&path, &mut file, identity, sizes, Meta::number_of, options)?;
         let data = path.join(DATA);
-        if LAYOUT_KNOWN {
-            check_records(&env, &mut file, &data, options.read_only)?;
-        }
-        let mut dbs = match open_databases(&env, &path) {
+        check_records(&env, &mut file, &data, options.read_only)?;
+        let [main, rows, names, catalog, graves] = match open_databases(&env, &path) {
             Err(error) if error.kind() == ErrorKind::Superseded => {
                 if options.read_only {
                     return Err(compact::broken_off(&path));
@@ -270,7 +257,8 @@ impl Environment {
             }
             opened => opened?,
         };
-        dbs.pages = Pages::find(&env, dbs.main, &mut file, &data)?;
+        let pages = Pages::find(&env, main, &mut file, &data)?;
+        let dbs = Databases { main, data: rows, names, catalog, graves, pages };
         let on_disk = OnDisk::new(&path, Meta::number_of);
         let environment = Self {
             env,
@@ -284,7 +272,6 @@ impl Environment {
             free_list: FreeList::default(),
             late: LateDatabases::default(),
             met: Met::default(),
-            walks_leaves: !(cfg!(debug_assertions) && std::env::var_os(BY_CURSOR).is_some()),
         };
         if options.verify_first {
             environment.meet_all();
@@ -382,13 +369,6 @@ fn snapshot<'e>(
 /// Whether the file is as long as its header says. The header is read first: a commit that comes between makes the
 /// file longer, never shorter.
 fn is_whole(file: &mut File) -> Result<bool, Flaw> {
-    if !LAYOUT_KNOWN {
-        return match file.metadata() {
-            Ok(metadata) if metadata.len() == 0 => Err(Flaw::empty()),
-            Ok(_) => Ok(true),
-            Err(error) => Err(Flaw::Unread(error)),
-        };
-    }
     let header = Header::read(file)?;
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
     Ok(length >= header.bytes())
@@ -432,8 +412,8 @@ fn check_records(env: &LmdbEnv, file: &mut File, data: &Path, read_only: bool) -
 const SALVAGE: &str =
     "take the store from a backup, or what can be read out of this one, opened by `OpenOptions::read_only`";
 
-/// Opens the databases of a store that this library can read.
-fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
+/// Opens the databases of a store that this library can read: the unnamed one, and those of [`NAMES`].
+fn open_databases(env: &LmdbEnv, path: &Path) -> Result<[Db; 5]> {
     let txn = snapshot(env, || env.read_txn()).map_err(lmdb::error)?;
     let opened = env.open_databases_and_commit(txn, |opener, txn| {
         let open = |name| opener.open_database::<Bytes, Bytes>(txn, name);
@@ -447,10 +427,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
             return Ok(CommitOrAbort::Abort(error));
         }
         for name in NAMES {
-            if main
-                .get(txn, name.as_bytes())?
-                .is_some_and(|record| LAYOUT_KNOWN && !tree::is_database(record))
-            {
+            if main.get(txn, name.as_bytes())?.is_some_and(|record| !tree::is_database(record)) {
                 let because = format!("LMDB's record of the database `{name}` is damaged");
                 return Ok(CommitOrAbort::Abort(Error::new(ErrorKind::Corrupt).because(because)));
             }
@@ -467,9 +444,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<Databases> {
         })
     });
     match opened.map_err(lmdb::error)? {
-        CommitOrAbort::Commit([main, data, names, catalog, graves]) => {
-            Ok(Databases { main, data, names, catalog, graves, pages: None })
-        }
+        CommitOrAbort::Commit(databases) => Ok(databases),
         CommitOrAbort::Abort(error) => Err(error),
     }
 }

@@ -20,7 +20,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::header::{Header, LAYOUT_KNOWN};
+use super::header::Header;
 use super::in_doubt::{self, NumberOf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv, WriteTxn};
@@ -87,9 +87,6 @@ impl OnDisk {
 
 /// Writes both header pages as they are, and flushes them. The caller holds the write lock.
 fn rewrite(env: &LmdbEnv, last_commit: usize) -> Result<()> {
-    if !LAYOUT_KNOWN {
-        return env.force_sync().map_err(lmdb::error);
-    }
     // It shares its place in the file with LMDB's own, which only a writer uses.
     let mut file = env.try_clone_inner_file().map_err(lmdb::error)?;
     let pages = read(&mut file).map_err(lmdb::io_error)?;

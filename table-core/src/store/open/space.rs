@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::PoisonError;
 
-use super::header::{Flaw, LAYOUT_KNOWN};
+use super::header::Flaw;
 use super::pinned::pinned;
 use super::place::DATA;
 use super::readers::{self, Reader};
@@ -26,8 +26,7 @@ pub(crate) struct Space {
 pub(crate) struct Usage {
     /// The length of the file.
     pub(crate) file: u64,
-    /// `None` where the layout of pages is not known.
-    pub(crate) space: Option<Space>,
+    pub(crate) space: Space,
     /// Those that see less than the last transaction; `None` where the table can't be read.
     pub(crate) behind: Option<Vec<Reader>>,
 }
@@ -39,11 +38,6 @@ impl Environment {
         let of_file = |flaw: Flaw| flaw.of(&data);
         let file = &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let length = |file: &File| file.metadata().map_err(|error| of_file(Flaw::Unread(error)));
-        if !LAYOUT_KNOWN {
-            let txn = self.read_txn()?;
-            let behind = self.behind(&txn)?;
-            return Ok(Usage { file: length(file)?.len(), space: None, behind });
-        }
         pinned(&self.env, file, &data, |txn, header, file| {
             let length = length(file)?.len();
             let behind = self.behind(txn)?;
@@ -60,7 +54,7 @@ impl Environment {
             let bytes = |pages: u64| pages.saturating_mul(header.page_size);
             let live = (header.last_page + 1).saturating_sub(free + held_back);
             let space = Space { live: bytes(live), free: bytes(free), held_back: bytes(held_back) };
-            Ok(Usage { file: length, space: Some(space), behind })
+            Ok(Usage { file: length, space, behind })
         })
     }
 

@@ -70,7 +70,7 @@ impl Handle {
     pub(super) fn read_all(&self) -> usize {
         let txn = self.0.read_txn().unwrap();
         let Databases { main: _, data, names, catalog, graves, pages: _ } = self.0.dbs;
-        let bytes = |db: lmdb::Db| {
+        let bytes = |db: Db| {
             db.iter(&txn)
                 .unwrap()
                 .map(|row| row.unwrap().1.iter().map(|byte| usize::from(*byte)).sum())

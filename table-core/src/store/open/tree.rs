@@ -21,7 +21,6 @@ pub(crate) use self::leaves::image::Image;
 pub(crate) use self::leaves::{Entry, LeafWalk, WalkedLeaf};
 pub(crate) use self::living::Living;
 pub(crate) use self::meet::Written;
-pub(crate) use self::paths::LeafPath;
 use self::ways::{Steps, Way};
 use super::page_walk::DEEPEST;
 use super::{Environment, Late, NAMES};
@@ -230,22 +229,16 @@ struct Around<'t> {
 }
 
 impl Tree {
-    /// The tree of the rows in the state of this number, which the transaction reads or began with. `None` where the
-    /// layout of pages is not known.
-    pub(crate) fn find(
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        state: usize,
-    ) -> Result<Option<Self>> {
-        let Some(pages) = environment.dbs.pages else { return Ok(None) };
+    /// The tree of the rows in the state of this number, which the transaction reads or began with.
+    pub(crate) fn find(environment: &Environment, txn: &heed::RoTxn<'_>, state: usize) -> Result<Self> {
         if let Some(tree) = environment.known_tree().filter(|tree| tree.state == state) {
-            return Ok(Some(tree));
+            return Ok(tree);
         }
         let record = environment.dbs.main.get(txn, DATA_DATABASE.as_bytes()).map_err(lmdb::error)?;
         let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
-        let tree = Self { pages, state, root, depth, entries };
+        let tree = Self { pages: environment.dbs.pages, state, root, depth, entries };
         environment.learn_tree(tree);
-        Ok(Some(tree))
+        Ok(tree)
     }
 
     /// The tree of a database that a feature brings, in the state that the transaction reads or began with.
@@ -254,16 +247,12 @@ impl Tree {
         late: Late,
         txn: &heed::RoTxn<'_>,
         state: usize,
-    ) -> Result<Option<Self>> {
+    ) -> Result<Self> {
         Self::of_database(environment, late.name(), txn, state)
     }
 
     /// The tree of the catalog, likewise.
-    pub(crate) fn of_catalog(
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        state: usize,
-    ) -> Result<Option<Self>> {
+    pub(crate) fn of_catalog(environment: &Environment, txn: &heed::RoTxn<'_>, state: usize) -> Result<Self> {
         Self::of_database(environment, CATALOG_DATABASE, txn, state)
     }
 
@@ -272,11 +261,10 @@ impl Tree {
         name: &str,
         txn: &heed::RoTxn<'_>,
         state: usize,
-    ) -> Result<Option<Self>> {
-        let Some(pages) = environment.dbs.pages else { return Ok(None) };
+    ) -> Result<Self> {
         let record = environment.dbs.main.get(txn, name.as_bytes()).map_err(lmdb::error)?;
         let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
-        Ok(Some(Self { pages, state, root, depth, entries }))
+        Ok(Self { pages: environment.dbs.pages, state, root, depth, entries })
     }
 
     /// The bytes of the row of a key, as far as a search finds one. That there is none is not proved, and neither is the row

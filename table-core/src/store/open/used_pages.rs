@@ -99,7 +99,7 @@ mod tests {
             table.delete("p", &row(number)).unwrap();
         }
         let environment = &store.lmdb().unwrap().environment;
-        let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());
+        let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
         let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
         let used = |most| environment.used_pages(pages, &txn, &header, most);
         let mut known = used(MOST_BRANCHES).unwrap();

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
-use super::header::{Flaw, LAYOUT_KNOWN};
+use super::header::Flaw;
 use super::page_walk;
 use super::pinned::pinned;
 use super::place::DATA;
@@ -16,9 +16,6 @@ use crate::store::lmdb::LmdbEnv;
 
 /// Checks the newest commit of the environment in a directory.
 pub(super) fn check(env: &LmdbEnv, dir: &Path) -> Result<()> {
-    if !LAYOUT_KNOWN {
-        return Ok(());
-    }
     let data = dir.join(DATA);
     let mut file = File::open(&data).map_err(|error| Flaw::Unread(error).of(&data))?;
     pinned(env, &mut file, &data, |_, header, file| {

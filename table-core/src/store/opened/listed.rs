@@ -16,8 +16,6 @@ pub(in crate::store) enum Listed<T> {
     There(T),
     /// It is proved that there is nothing.
     Not,
-    /// Only who sees all records can tell: the layout of pages is not known.
-    Untold,
 }
 
 impl Inner {
@@ -32,7 +30,6 @@ impl Inner {
         Ok(match self.listed(txn, state, &key)? {
             Listed::There(record) => Listed::There(PeriodsEntry::decode(&key, record)?),
             Listed::Not => Listed::Not,
-            Listed::Untold => Listed::Untold,
         })
     }
 
@@ -51,7 +48,6 @@ impl Inner {
             match self.listed(txn, state, key.as_bytes())? {
                 Listed::There(_) => Err(lmdb::damaged_page()),
                 Listed::Not => Ok(Listed::Not),
-                Listed::Untold => Ok(Listed::Untold),
             }
         };
         look().map_err(|error| error.table(name))
@@ -81,12 +77,10 @@ impl Inner {
     /// The record of a key.
     fn listed<'t>(&self, txn: &'t heed::RoTxn<'_>, state: usize, key: &[u8]) -> Result<Listed<&'t [u8]>> {
         let (environment, dbs) = (&self.environment, &self.environment.dbs);
-        let (Some(pages), Some(tree)) = (dbs.pages, Tree::of_catalog(environment, txn, state)?) else {
-            return Ok(Listed::Untold);
-        };
+        let tree = Tree::of_catalog(environment, txn, state)?;
         if let Some(record) = dbs.catalog.get(txn, key).map_err(lmdb::error)? {
             // A sound record on a leaf in use is the current one: keys are unique over those.
-            pages.check_leaf(record)?;
+            dbs.pages.check_leaf(record)?;
             environment.check_in_use(txn, state, record)?;
             return Ok(Listed::There(record));
         }

@@ -47,8 +47,8 @@ impl Inner {
         }
         let size = self.environment.env.info().map_size;
         let held = self.usage().ok().and_then(|(usage, oldest)| {
-            let bytes = usage.space.map(|space| space.held_back).filter(|bytes| *bytes > 0)?;
-            Some((bytes, oldest?))
+            let bytes = usage.space.held_back;
+            (bytes > 0).then_some((bytes, oldest?))
         });
         error.because(match held {
             None => format!(

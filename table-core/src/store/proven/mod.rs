@@ -33,8 +33,8 @@ pub(in crate::store) struct Proven<'t, K> {
     kept: PhantomData<K>,
     /// The number of the state that the transaction reads, or began with.
     state: usize,
-    /// The database's tree in that state; `None` where the layout of pages is not known.
-    tree: Option<Tree>,
+    /// The database's tree in that state.
+    tree: Tree,
     /// What it has removed from the database since; `None` if it has written nothing to it.
     removed: Option<&'t BTreeSet<Vec<u8>>>,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
@@ -108,14 +108,12 @@ impl<'t, K: Kept> Proven<'t, K> {
 
     /// The record of a key, as far as a search finds one.
     fn found(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
-        match &self.tree {
-            Some(tree) if self.removed.is_none() => tree.row(self.environment, self.txn, key),
-            tree => {
-                // LMDB alone knows what the transaction has written.
-                tree.map_or(Ok(()), |tree| tree.check_leaf(self.environment, self.txn, key))?;
-                self.db.get(self.txn, key).map_err(lmdb::error)
-            }
+        if self.removed.is_none() {
+            return self.tree.row(self.environment, self.txn, key);
         }
+        // LMDB alone knows what the transaction has written.
+        self.tree.check_leaf(self.environment, self.txn, key)?;
+        self.db.get(self.txn, key).map_err(lmdb::error)
     }
 
     /// Goes through the records whose keys begin with a prefix, after a key that is there, in their order. Nothing of them
@@ -178,12 +176,11 @@ impl<'t, K: Kept> Proven<'t, K> {
         written: usize,
         counts: impl Iterator<Item = (impl AsRef<[u8]>, bool)>,
     ) -> Result<()> {
-        let Some(tree) = &self.tree else { return Ok(()) };
         let mut most = written;
         let mut meet = |key: &[u8], goes: bool| {
             most += usize::from(goes);
             let written = Written { key, removed: goes.then_some(most) };
-            tree.meet(self.environment, self.txn, written, &Self::check_record)
+            self.tree.meet(self.environment, self.txn, written, &Self::check_record)
         };
         for (key, write) in writes.iter() {
             meet(key, matches!(write, Write::Remove))?;
@@ -196,17 +193,9 @@ impl<'t, K: Kept> Proven<'t, K> {
 
     /// Whether a key has no record in the state that the transaction began with, or has been removed since.
     fn lacks(&self, key: &[u8]) -> Result<bool> {
-        if let Some(tree) = &self.tree {
-            let check = |key: &[u8], record: &[u8]| Self::check_record(key, record);
-            return Ok(tree.lacks(self.environment, self.txn, key, check)?
-                || self.removed.is_some_and(|removed| removed.contains(key)));
-        }
-        let before = self.db.get_lower_than(self.txn, key).map_err(lmdb::error)?;
-        let after = self.db.get_greater_than(self.txn, key).map_err(lmdb::error)?;
-        for (key, record) in before.into_iter().chain(after) {
-            self.check(key, record)?;
-        }
-        Ok(before.is_none_or(|(before, _)| before < key) && after.is_none_or(|(after, _)| key < after))
+        let check = |key: &[u8], record: &[u8]| Self::check_record(key, record);
+        Ok(self.tree.lacks(self.environment, self.txn, key, check)?
+            || self.removed.is_some_and(|removed| removed.contains(key)))
     }
 
     /// Whether nothing stands between two records that were met one after the other; without one, none before the first
@@ -214,19 +203,17 @@ impl<'t, K: Kept> Proven<'t, K> {
     fn adjacent(&self, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<bool> {
         let (environment, txn) = (self.environment, self.txn);
         let pages = environment.dbs.pages;
-        let leaf = |key| pages.filter(|pages| pages.of(key).is_some()).map(|pages| pages.place(key));
+        let leaf = |key| pages.of(key).is_some().then(|| pages.place(key));
         if let (Some(one), Some(other)) = (before.and_then(leaf), after.and_then(leaf))
             && one == other
         {
             return Ok(true);
         }
-        if let Some(tree) = &self.tree {
-            if self.removed.is_none() {
-                return tree.adjoin(environment, txn, before, after);
-            }
-            for key in before.into_iter().chain(after) {
-                tree.check_way(environment, txn, key)?;
-            }
+        if self.removed.is_none() {
+            return self.tree.adjoin(environment, txn, before, after);
+        }
+        for key in before.into_iter().chain(after) {
+            self.tree.check_way(environment, txn, key)?;
         }
         // What this transaction has written is on no page of that tree: a search from each must come to the other.
         let next = match before {
@@ -245,9 +232,8 @@ impl<'t, K: Kept> Proven<'t, K> {
 
     /// Checks a record that was met, and the pages that it lies in.
     fn check(&self, key: &[u8], record: &[u8]) -> Result<()> {
-        if let Some(pages) = self.environment.dbs.pages.filter(|_| self.is_settled)
-            && pages.of(key).is_some()
-        {
+        let pages = self.environment.dbs.pages;
+        if self.is_settled && pages.of(key).is_some() {
             pages.check_leaf(key)?;
             self.environment.check_in_use(self.txn, self.state, key)?;
         }
@@ -258,8 +244,10 @@ impl<'t, K: Kept> Proven<'t, K> {
     /// Checks that a record lies in its page, and that the page is in use.
     fn check_place(&self, record: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
-        let pages = self.environment.dbs.pages.filter(|_| self.is_settled);
-        let Some(pages) = pages.filter(|pages| pages.of(record).is_some()) else { return Ok(()) };
+        let pages = self.environment.dbs.pages;
+        if !self.is_settled || pages.of(record).is_none() {
+            return Ok(());
+        }
         pages.check_value(record)?;
         self.environment.check_in_use(self.txn, self.state, record)?;
         // Who reads changes nothing.

@@ -1,6 +1,5 @@
 //! A query on its way through a table: which rows it reads, and which of them it wants.
 
-pub(in crate::store) mod cursor;
 pub(in crate::store) mod filtered;
 pub(in crate::store) mod lanes;
 pub(in crate::store) mod read;

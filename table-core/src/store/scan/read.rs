@@ -8,7 +8,7 @@ use crate::row::key::{self, KeyBuffer};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::store::lmdb;
-use crate::store::open::{Environment, Living, Tree};
+use crate::store::open::{Environment, Tree};
 use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 
@@ -67,19 +67,15 @@ fn find<'t>(
         return Ok(None);
     }
     let verify = environment.options.verify_reads;
-    let found = match Living::tree(environment, txn)? {
-        Some(tree) => tree.row(environment, txn, key)?,
-        None => environment.dbs.data.get(txn, key).map_err(lmdb::error)?,
-    };
-    let Some(bytes) = found else {
+    let Some(bytes) = Tree::find(environment, txn, txn.id())?.row(environment, txn, key)? else {
         return if verify && !lacks(environment, txn, txn.id(), key)? {
             Err(out_of_order())
         } else {
             Ok(None)
         };
     };
-    if verify && let Some(pages) = &environment.dbs.pages {
-        pages.check_value(bytes)?;
+    if verify {
+        environment.dbs.pages.check_value(bytes)?;
         environment.check_in_use(txn, txn.id(), bytes)?;
     }
     let row = Row::parse(bytes)?;
@@ -95,18 +91,15 @@ fn find<'t>(
 
 /// Whether a key has no row in the state that a transaction reads, or began with: that of the commit of this number.
 ///
-/// That a row is not there is proved by the way to where it would stand, or else by its neighbours.
+/// That a row is not there is proved by the way to where it would stand.
 pub(crate) fn lacks(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     state: usize,
     key: &[u8],
 ) -> Result<bool> {
-    let found = match Tree::find(environment, txn, state)? {
-        Some(tree) => tree.lacks(environment, txn, key, verify_alone),
-        None => verify_miss(environment, txn, key).map(|()| true),
-    };
-    found.map_err(|damaged| key::locate(damaged, key))
+    let tree = Tree::find(environment, txn, state)?;
+    tree.lacks(environment, txn, key, verify_alone).map_err(|damaged| key::locate(damaged, key))
 }
 
 /// Checks a row that is only a neighbour.
@@ -115,45 +108,21 @@ pub(crate) fn verify_alone(key: &[u8], bytes: &[u8]) -> Result<()> {
     verify().map_err(|damaged| key::locate(damaged.into(), key))
 }
 
-/// Makes sure that a row which was not found is not there: its neighbours must be sound, one on each side.
-///
-/// This is for where the layout of pages is not known. A flipped bit in a page that leads to the row's leads the search
-/// astray; then what it finds there lies on the wrong side, or no neighbours are found.
-pub(crate) fn verify_miss(environment: &Environment, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
-    let data = environment.dbs.data;
-    let before = data.get_lower_than(txn, key).map_err(lmdb::error)?;
-    // Or equal: from the page before its own, the search for a row that is there ends just before it.
-    let after = data.get_greater_than_or_equal_to(txn, key).map_err(lmdb::error)?;
-    for (key, bytes) in before.into_iter().chain(after) {
-        verify_row(environment, key, bytes)?;
-    }
-    let [before, after] = [before, after].map(|row| row.map(|(found, _)| found));
-    let right = before.is_none_or(|found| found < key)
-        && after.is_none_or(|found| found > key)
-        && adjacent(environment, txn, before, after)?;
-    if right { Ok(()) } else { Err(key::locate(out_of_order(), key)) }
-}
-
 /// Whether no row stands between these two, which were met one after the other; without one, none before the first or
-/// after the last.
-///
-/// In one leaf nothing stands between. Else the paths to both tell, or where the layout of pages is not known, a search
-/// from each must come to the other. For a transaction that reads.
+/// after the last. In one leaf nothing stands between, else the paths to both tell. For a transaction that reads.
 pub(crate) fn adjacent(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     before: Option<&[u8]>,
     after: Option<&[u8]>,
 ) -> Result<bool> {
-    if let (Some(before), Some(after), Some(pages)) = (before, after, &environment.dbs.pages)
+    let pages = environment.dbs.pages;
+    if let (Some(before), Some(after)) = (before, after)
         && pages.place(before) == pages.place(after)
     {
         return Ok(true);
     }
-    match Tree::find(environment, txn, txn.id())? {
-        Some(tree) => tree.adjoin(environment, txn, before, after),
-        None => lead_to_each_other(environment, txn, before, after),
-    }
+    Tree::find(environment, txn, txn.id())?.adjoin(environment, txn, before, after)
 }
 
 /// Whether a search from each of two rows comes to the other.
@@ -180,17 +149,13 @@ pub(in crate::store) fn lead_to_each_other(
 
 /// Checks a row that is only a neighbour, and its leaf.
 pub(crate) fn verify_row(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
-    if let Some(pages) = &environment.dbs.pages {
-        pages.check_leaf(key)?;
-    }
+    environment.dbs.pages.check_leaf(key)?;
     verify_in_leaf(environment, key, bytes)
 }
 
-/// The same of a row whose leaf has been checked.
+/// Checks a row that is only a neighbour, whose leaf has been checked.
 pub(crate) fn verify_in_leaf(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
-    if let Some(pages) = &environment.dbs.pages {
-        pages.check_value(bytes)?;
-    }
+    environment.dbs.pages.check_value(bytes)?;
     verify_alone(key, bytes)
 }
 

@@ -263,7 +263,7 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) state: Option<usize>,
     pub(super) tables: &'g mut [Touched],
     pub(super) scratch: &'g mut Scratch,
-    pub(super) records: Option<Tree>,
+    pub(super) records: Tree,
     pub(super) tree: &'g mut Option<Tree>,
     pub(super) blobs: Blobs<'g>,
     /// Lists that plans before have changed.

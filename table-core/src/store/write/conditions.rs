@@ -15,7 +15,6 @@ use crate::row::view::RowView;
 use crate::row::{Row, key};
 use crate::sealing::sign;
 use crate::store::lmdb;
-use crate::store::lmdb::pages::Pages;
 use crate::store::open;
 
 impl Writing<'_, '_> {
@@ -103,8 +102,7 @@ impl Writing<'_, '_> {
     /// says, and LMDB frees as many.
     fn may_have_pages(&self, length: usize) -> bool {
         // LMDB puts what would fill half of a page on pages of its own, or a little less.
-        let is_large = |pages: Pages| length >= pages.size() / 4;
-        !self.environment.has_met_all() && self.dbs.pages.is_some_and(is_large)
+        !self.environment.has_met_all() && length >= self.dbs.pages.size() / 4
     }
 
     pub(super) fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {
@@ -122,9 +120,10 @@ impl Writing<'_, '_> {
             }
         };
         // Before the transaction has written, what it sees lies in the map.
-        let found = match self.tree()?.filter(|_| self.state.is_some()) {
-            Some(tree) => tree.row(self.environment, self.txn, key)?,
-            None => self.dbs.data.get(self.txn, key).map_err(lmdb::error)?,
+        let found = if self.state.is_some() {
+            self.tree()?.row(self.environment, self.txn, key)?
+        } else {
+            self.dbs.data.get(self.txn, key).map_err(lmdb::error)?
         };
         let old = match found {
             None => {
@@ -173,9 +172,9 @@ impl Writing<'_, '_> {
     /// Checks that what was found lies in its page, that the page is in use, and that its pages are its own.
     pub(super) fn check_value(&self, bytes: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
-        let Some(pages) = self.dbs.pages.filter(|pages| pages.of(bytes).is_some()) else { return Ok(()) };
+        let pages = self.dbs.pages;
         // But where it has changed very much, LMDB writes some of it early, on pages that were free.
-        if self.scratch.puts > FEW_PUTS {
+        if pages.of(bytes).is_none() || self.scratch.puts > FEW_PUTS {
             return Ok(());
         }
         pages.check_value(bytes)?;

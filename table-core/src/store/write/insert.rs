@@ -73,7 +73,7 @@ impl Writing<'_, '_> {
         if self.environment.has_met_all() {
             return Ok(());
         }
-        let Some(tree) = self.tree()? else { return Ok(()) };
+        let tree = self.tree()?;
         let most = self.scratch.puts + self.scratch.applied.len() + 1;
         let removed = (becomes == Becomes::Gone).then_some(most);
         let verify = |other: &[u8], bytes: &[u8]| {
@@ -86,22 +86,16 @@ impl Writing<'_, '_> {
     /// Makes sure of a row that was looked for and not found: that the store had none when the transaction began.
     #[cold]
     pub(super) fn check_miss(&mut self, key: &[u8]) -> Result<()> {
-        let lacks = match self.tree()? {
-            Some(tree) => tree.lacks(self.environment, self.txn, key, read::verify_alone)?,
-            None => read::verify_miss(self.environment, self.txn, key).map(|()| true)?,
-        };
+        let lacks = self.tree()?.lacks(self.environment, self.txn, key, read::verify_alone)?;
         // What was there may have been removed by another plan.
         if lacks || self.state.is_none() { Ok(()) } else { Err(read::out_of_order()) }
     }
 
-    /// The tree of the rows that the transaction began with. `None` where the layout of pages is not known.
-    pub(super) fn tree(&mut self) -> Result<Option<Tree>> {
-        match (*self.tree, self.records) {
-            (Some(tree), _) => Ok(Some(tree)),
-            (None, Some(records)) => {
-                Ok(Some(*self.tree.insert(records.of_rows(self.environment, self.txn)?)))
-            }
-            (None, None) => Ok(None),
+    /// The tree of the rows that the transaction began with.
+    pub(super) fn tree(&mut self) -> Result<Tree> {
+        match *self.tree {
+            Some(tree) => Ok(tree),
+            None => Ok(*self.tree.insert(self.records.of_rows(self.environment, self.txn)?)),
         }
     }
 

@@ -81,11 +81,9 @@ impl Ground<'_> {
     /// search from each must come to the other, and the branches that led to both must be whole.
     fn adjacent(&self, txn: &heed::RoTxn<'_>, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<bool> {
         let environment = self.environment;
-        let Some(tree) = Tree::find(environment, txn, self.state)? else {
-            return read::lead_to_each_other(environment, txn, before, after);
-        };
+        let tree = Tree::find(environment, txn, self.state)?;
         let pages = environment.dbs.pages;
-        let leaf = |key| pages.filter(|pages| pages.of(key).is_some()).map(|pages| pages.place(key));
+        let leaf = |key| pages.of(key).is_some().then(|| pages.place(key));
         if let (Some(one), Some(other)) = (before.and_then(leaf), after.and_then(leaf))
             && one == other
         {
@@ -103,7 +101,8 @@ impl Ground<'_> {
     /// Checks a row and the page that it lies in.
     fn check<'t>(&self, txn: &heed::RoTxn<'_>, key: &[u8], bytes: &'t [u8]) -> Result<Row<'t>> {
         let checked = || {
-            if let Some(pages) = self.environment.dbs.pages.filter(|_| self.is_settled) {
+            let pages = self.environment.dbs.pages;
+            if self.is_settled {
                 // What a write transaction has changed does not lie in the map.
                 if pages.of(key).is_some() {
                     pages.check_leaf(key)?;

@@ -34,8 +34,8 @@ pub(crate) struct Transaction<'e> {
     pub(super) tables: Vec<Touched>,
     pub(super) scratch: Box<Scratch>,
     writer: &'e Writer,
-    /// The tree of the small records that the transaction began with. `None` where the layout of pages is not known.
-    pub(super) records: Option<Tree>,
+    /// The tree of the small records that the transaction began with.
+    pub(super) records: Tree,
     /// That of the rows, once it has been asked for.
     pub(super) tree: Option<Tree>,
     /// How many rows LMDB counted at the beginning.
@@ -83,11 +83,8 @@ impl<'e> Transaction<'e> {
         let dbs = &inner.environment.dbs;
         let environment = &inner.environment;
         // The small records are read off their pages: that takes half of what LMDB's search does.
-        let records = Tree::of_records(environment, &txn);
-        let meta = match &records {
-            Some(records) => Meta::begin_with(records.record(environment, &txn, META_KEY)?, &txn)?,
-            None => Meta::begin(dbs.main, &txn)?,
-        };
+        let records = Tree::of_records(environment, &txn)?;
+        let meta = Meta::begin_with(records.record(environment, &txn, META_KEY)?, &txn)?;
         let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
         // A write transaction has the number of the state that it will make.
         let state = txn.id().checked_sub(1);
@@ -146,13 +143,8 @@ impl<'e> Transaction<'e> {
 
     /// The counts of a table as they were at the beginning: no record is written before the transaction ends.
     fn counts(&self, table: u32) -> Result<Counts> {
-        match &self.records {
-            Some(records) => {
-                let record = records.record(self.environment, &self.txn, &counts::key(table))?;
-                Counts::of_record(record, table)
-            }
-            None => Counts::read(self.dbs.main, &self.txn, table),
-        }
+        let record = self.records.record(self.environment, &self.txn, &counts::key(table))?;
+        Counts::of_record(record, table)
     }
 
     /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a

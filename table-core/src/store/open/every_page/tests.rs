@@ -22,7 +22,7 @@ fn a_value_that_shrank_where_it_was_written_may_be_changed_and_one_that_takes_ot
     // What is on the pages of its own writes a process does not look at.
     let store = crate::Store::open(dir.path()).unwrap();
     let environment = &store.lmdb().unwrap().environment;
-    let (data, pages) = (environment.dbs.data, environment.dbs.pages.unwrap());
+    let (data, pages) = (environment.dbs.data, environment.dbs.pages);
     let check = |key: &[u8]| {
         let txn = environment.write_txn().unwrap();
         let value = data.get(&txn, key).unwrap().unwrap();
@@ -80,7 +80,7 @@ fn store(dir: &std::path::Path) -> (crate::Store, impl Fn(&[u8]) -> u64) {
         table.insert(&row(&number.to_string(), 90)).unwrap();
     }
     table.insert(&row("large", 9_000)).unwrap();
-    let pages = store.lmdb().unwrap().environment.dbs.pages.unwrap();
+    let pages = store.lmdb().unwrap().environment.dbs.pages;
     let place = move |bytes: &[u8]| {
         let within = bytes.as_ptr().addr() - pages.place(bytes);
         pages.number(bytes).unwrap() * u64::try_from(pages.size()).unwrap() + u64::try_from(within).unwrap()
@@ -121,7 +121,7 @@ fn a_key_of_a_branch_that_is_not_between_those_of_others_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let (store, place) = store(dir.path());
     let environment = &store.lmdb().unwrap().environment;
-    let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages.unwrap());
+    let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages);
     let (_, _, root) = described(environment.dbs.main.get(&txn, b"data").unwrap().unwrap()).unwrap();
     let branch = Page::parse(environment.page(pages, &txn, root).unwrap(), root).unwrap();
     assert!(branch.is_branch() && branch.len() > 3);

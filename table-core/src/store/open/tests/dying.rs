@@ -32,7 +32,7 @@ fn places(store: &Store, name: &str, place_of: impl Fn(usize, usize, usize) -> O
             .and_then(|late| environment.known(late))
             .unwrap(),
     };
-    let (pages, txn) = (dbs.pages.unwrap(), environment.read_txn().unwrap());
+    let (pages, txn) = (dbs.pages, environment.read_txn().unwrap());
     let place = |bytes: &[u8]| {
         let within = bytes.as_ptr().addr() - pages.place(bytes);
         usize::try_from(pages.number(bytes).unwrap()).unwrap() * pages.size() + within
@@ -222,7 +222,7 @@ fn a_page_that_is_said_to_be_changed_is_not_written_to() {
     }
     let environment = &store.lmdb().unwrap().environment;
     let (size, pages) = {
-        let (pages, txn) = (environment.dbs.pages.unwrap(), environment.read_txn().unwrap());
+        let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
         let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
         (pages.size(), usize::try_from(header.last_page).unwrap())
     };

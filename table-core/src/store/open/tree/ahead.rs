@@ -12,29 +12,28 @@ use crate::store::lmdb::pages::damaged;
 /// The leaves before a cursor of LMDB's.
 pub(crate) struct LeavesAhead<'e> {
     environment: &'e Environment,
-    /// `None` where the layout of pages is not known.
-    tree: Option<Tree>,
+    tree: Tree,
     /// Where the leaf lies whose surroundings were looked at last.
     around: Option<usize>,
 }
 
 impl<'e> LeavesAhead<'e> {
-    pub(crate) fn new(environment: &'e Environment, tree: Option<Tree>) -> Self {
+    pub(crate) fn new(environment: &'e Environment, tree: Tree) -> Self {
         Self { environment, tree, around: None }
     }
 
     /// Before the cursor is sent to a key.
     pub(crate) fn of_key(&self, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
-        self.tree.map_or(Ok(()), |tree| tree.check_around(self.environment, txn, key))
+        self.tree.check_around(self.environment, txn, key)
     }
 
     /// Before the cursor goes on from an entry that it has come to, in either direction.
     pub(crate) fn of_entry(&mut self, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
-        let leaf = self.environment.dbs.pages.map(|pages| pages.place(key));
-        if leaf == self.around {
+        let leaf = self.environment.dbs.pages.place(key);
+        if self.around == Some(leaf) {
             return Ok(());
         }
-        self.around = leaf;
+        self.around = Some(leaf);
         self.of_key(txn, key)
     }
 }

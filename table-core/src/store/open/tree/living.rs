@@ -20,20 +20,13 @@ pub(crate) struct Living<'p> {
 }
 
 impl<'p> Living<'p> {
-    /// The pages of a snapshot whose rows are verified by this, if they are. `None` where walks go by LMDB's cursor.
+    /// Returns the pages of a snapshot whose rows are verified by this, if they are.
     pub(crate) fn of(
         environment: &'p Environment,
         txn: &'p ReadTxn<'static>,
         verify: Option<Verify>,
-    ) -> Option<Self> {
-        let pages = environment.dbs.pages.filter(|_| environment.walks_leaves)?;
-        Some(Self { environment, txn, pages, verify })
-    }
-
-    /// The tree that a read transaction sees. `None` where reads go by LMDB's own search.
-    #[inline]
-    pub(crate) fn tree(environment: &Environment, txn: &heed::RoTxn<'_>) -> Result<Option<Tree>> {
-        if environment.walks_leaves { Tree::find(environment, txn, txn.id()) } else { Ok(None) }
+    ) -> Self {
+        Self { environment, txn, pages: environment.dbs.pages, verify }
     }
 
     /// So many bytes from the start of a page on.
@@ -42,9 +35,9 @@ impl<'p> Living<'p> {
     }
 
     /// A walk over the rows between two keys, as [`LeafWalk::begin`].
-    pub(crate) fn walk(self, range: (&[u8], &[u8]), reverse: bool) -> Result<Option<LeafWalk>> {
+    pub(crate) fn walk(self, range: (&[u8], &[u8]), reverse: bool) -> Result<LeafWalk> {
         let tree = Tree::find(self.environment, self.txn, self.txn.id())?;
-        tree.map(|tree| LeafWalk::begin(self, &tree, range, reverse)).transpose()
+        LeafWalk::begin(self, &tree, range, reverse)
     }
 }
 

@@ -53,33 +53,6 @@ impl Tree {
         }
     }
 
-    /// Goes on to the next leaf, or in reverse to the one before, that is to be the one on which a row has been met.
-    pub(crate) fn go_on(
-        &self,
-        environment: &Environment,
-        txn: &heed::RoTxn<'_>,
-        path: &mut LeafPath,
-        key: &[u8],
-        reverse: bool,
-    ) -> Result<()> {
-        let leaf = self.pages.number(key).ok_or_else(damaged)?;
-        if let Some((branch, at)) = path.branches.last_mut() {
-            let next = if reverse { at.checked_sub(1) } else { Some(*at + 1) };
-            let page = self.page(environment, txn, *branch)?;
-            if let Some(next) = next.filter(|next| leads_to(page, *next, leaf, key)) {
-                (*at, path.leaf) = (next, leaf);
-                return environment.check_pages_in_use(txn, self.state, &[leaf]);
-            }
-        }
-        let there = self.path(environment, txn, key)?;
-        let (before, after) = if reverse { (&there, &*path) } else { (&*path, &there) };
-        if !self.is_followed(environment, txn, before, after)? {
-            return Err(damaged());
-        }
-        *path = there;
-        Ok(())
-    }
-
     /// Whether no row stands between these two, which were met one after the other; without one, none before the first
     /// or after the last.
     pub(crate) fn adjoin(
@@ -160,15 +133,6 @@ impl Tree {
             _ => Ok(false),
         }
     }
-}
-
-/// Whether an entry in the midst of a branch leads to a leaf, on which a row of this key has been met, and nothing else
-/// does.
-fn leads_to(branch: Page<'_>, at: usize, leaf: u64, key: &[u8]) -> bool {
-    // The first key of a branch stands for none.
-    let (Some(node), Some(next), 1..) = (branch.node(at), branch.node(at + 1), at) else { return false };
-    let leads = node.child() == leaf && node.key <= key && key < next.key;
-    leads && at + 1 < branch.len() && branch.rises_to(at)
 }
 
 /// Whether an entry of a branch is its last, and the branch is whole.

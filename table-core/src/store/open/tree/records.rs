@@ -9,14 +9,13 @@ use crate::error::Result;
 use crate::store::lmdb::pages::damaged;
 
 impl Tree {
-    /// The tree of the small records in the state that a write transaction begins with. `None` where the layout of pages is
-    /// not known.
-    pub(crate) fn of_records(environment: &Environment, txn: &heed::RwTxn<'_>) -> Option<Self> {
-        let pages = environment.dbs.pages?;
-        let header = environment.header_of_write(pages, txn)?;
+    /// The tree of the small records in the state that a write transaction begins with.
+    pub(crate) fn of_records(environment: &Environment, txn: &heed::RwTxn<'_>) -> Result<Self> {
+        let pages = environment.dbs.pages;
+        let header = environment.header_of_write(pages, txn).ok_or_else(damaged)?;
         let [_, main] = header.trees;
-        let (depth, entries, root) = described(&main)?;
-        Some(Self { pages, state: state_of_write(txn), root, depth, entries })
+        let (depth, entries, root) = described(&main).ok_or_else(damaged)?;
+        Ok(Self { pages, state: state_of_write(txn), root, depth, entries })
     }
 
     /// The tree of the rows, of that of the small records.

@@ -10,7 +10,7 @@ fn a_search_finds_what_lmdb_finds() {
     let look = |least: u32| {
         let environment = &store.lmdb().unwrap().environment;
         let txn = environment.read_txn().unwrap();
-        let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+        let tree = Tree::find(environment, &txn, txn.id()).unwrap();
         assert!(tree.depth >= least, "{} levels", tree.depth);
         let data = environment.dbs.data;
         assert_eq!(tree.row(environment, &txn, b"").unwrap(), None);
@@ -136,7 +136,7 @@ fn of_two_levels(path: &std::path::Path) -> usize {
     }
     let environment = &store.lmdb().unwrap().environment;
     let txn = environment.read_txn().unwrap();
-    let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+    let tree = Tree::find(environment, &txn, txn.id()).unwrap();
     assert_eq!(tree.depth, 2);
     usize::try_from(tree.root).unwrap() * tree.pages.size()
 }

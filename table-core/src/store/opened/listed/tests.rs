@@ -119,12 +119,12 @@ fn a_table_that_damage_hides_is_not_made_a_second_time() {
     let store = built(dir.path());
     let file = File::options().read(true).write(true).open(dir.path().join("data.mdb")).unwrap();
     let inner = store.lmdb().unwrap();
-    let size = inner.environment.dbs.pages.unwrap().size();
+    let size = inner.environment.dbs.pages.size();
     let leaf = |number: u64| {
         let txn = inner.environment.read_txn().unwrap();
         let key = catalog::folded(&tables().name(hour(number)));
         let record = inner.environment.dbs.catalog.get(&txn, key.as_bytes()).unwrap().unwrap();
-        inner.environment.dbs.pages.unwrap().number(record).unwrap()
+        inner.environment.dbs.pages.number(record).unwrap()
     };
     let page = |number: u64| {
         let mut page = vec![0; size];

@@ -175,7 +175,7 @@ fn a_bit_that_flips_in_the_file_hides_no_message() {
     let (dir, store, ..) = built();
     let path = dir.path().join("store");
     let environment = &store.lmdb().unwrap().environment;
-    let pages = environment.dbs.pages.unwrap();
+    let pages = environment.dbs.pages;
     let places: std::collections::BTreeSet<u64> = {
         let db = environment.known(crate::store::open::Late::Queues).unwrap();
         let txn = environment.read_txn().unwrap();
@@ -303,7 +303,7 @@ fn a_leaf_is_not_joined_with_one_that_is_damaged() {
         let environment = &store.lmdb().unwrap().environment;
         let db = environment.known(crate::store::open::Late::Queues).unwrap();
         let txn = environment.read_txn().unwrap();
-        let pages = environment.dbs.pages.unwrap();
+        let pages = environment.dbs.pages;
         db.iter(&txn).unwrap().map(|pair| pages.number(pair.unwrap().0).unwrap()).collect()
     };
     assert!(leaves.len() > 5, "{} leaves", leaves.len());

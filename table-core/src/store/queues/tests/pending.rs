@@ -153,7 +153,7 @@ fn a_bit_that_flips_in_the_file_hides_no_entry() {
     let (dir, store) = built();
     let path = dir.path().join("store");
     let environment = &store.lmdb().unwrap().environment;
-    let pages = environment.dbs.pages.unwrap();
+    let pages = environment.dbs.pages;
     let places: std::collections::BTreeSet<u64> = {
         let db = environment.known(crate::store::open::Late::Queues).unwrap();
         let txn = environment.read_txn().unwrap();

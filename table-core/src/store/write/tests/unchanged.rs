@@ -340,7 +340,7 @@ fn a_large_value_that_was_read_before_is_not_removed_with_pages_of_others() {
     let read = version(&table, "p", "large");
     let (pages, at) = {
         let environment = &table.inner().unwrap().environment;
-        let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages.unwrap());
+        let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages);
         let rows = environment.dbs.data.iter(&txn).unwrap().map(|row| row.unwrap().1);
         let value = rows.into_iter().find(|value| value.len() > 9_000).unwrap();
         (pages, pages.number(value).unwrap())

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::super::LeafPath;
+use super::super::paths::LeafPath;
 use super::*;
 use crate::error::ErrorKind;
 use crate::store::open::Environment;
@@ -65,7 +65,7 @@ impl Tall {
     fn path_of(&self, number: u32) -> LeafPath {
         let environment = self.environment();
         let txn = environment.read_txn().unwrap();
-        let tree = Tree::find(environment, &txn, txn.id()).unwrap().unwrap();
+        let tree = Tree::find(environment, &txn, txn.id()).unwrap();
         assert_eq!(tree.depth, 3);
         let sought = row_key(number);
         let rows = environment.dbs.data.iter(&txn).unwrap().map(|row| row.unwrap().0);
@@ -86,7 +86,7 @@ impl Tall {
     /// Has the entry of the lowest branch that leads to a row lead to another page.
     fn lead_to(&self, number: u32, page: u64) {
         let (branch, at) = self.path_of(number).branches[1];
-        let size = u64::try_from(self.environment().dbs.pages.unwrap().size()).unwrap();
+        let size = u64::try_from(self.environment().dbs.pages.size()).unwrap();
         let file = self.file();
         let mut offset = [0; 2];
         let at = u64::try_from(at).unwrap();
@@ -143,7 +143,7 @@ fn a_key_of_the_root_that_is_not_between_the_rows_on_both_sides_is_refused() {
         // A row that would be looked for on the wrong side.
         let (other, hidden) = if upwards { (first + 1, first) } else { (first - 1, first - 1) };
         let (root, at) = tall.path_of(first).branches[0];
-        let (file, size) = (tall.file(), tall.environment().dbs.pages.unwrap().size());
+        let (file, size) = (tall.file(), tall.environment().dbs.pages.size());
         let mut page = vec![0; size];
         let start = root * u64::try_from(size).unwrap();
         file.read_exact_at(&mut page, start).unwrap();
@@ -177,7 +177,7 @@ fn a_branch_that_leads_to_a_page_written_since_the_opening_is_refused() {
         let environment = tall.environment();
         let txn = environment.read_txn().unwrap();
         let state = u64::try_from(txn.id()).unwrap();
-        environment.header(environment.dbs.pages.unwrap(), state).unwrap().last_page
+        environment.header(environment.dbs.pages, state).unwrap().last_page
     };
     let other = tall.below_another(0);
     // Until the leaf of the first row comes to lie behind what the file had: what a snapshot reads is not used again.
