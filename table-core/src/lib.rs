@@ -78,6 +78,7 @@ mod contents;
 pub mod crypt;
 pub mod error;
 mod executor;
+mod fields;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

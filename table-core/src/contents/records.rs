@@ -1,7 +1,8 @@
 //! The bodies of the records of blobs.
 
 use super::{BlobId, name};
-use crate::messages::{Fields, Tally};
+use crate::fields::Fields;
+use crate::messages::Tally;
 use crate::model::Ticks;
 
 /// A blob.

@@ -5,6 +5,16 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+/// How often what is planned on what was read is tried when others write it, or drop its table, in between.
+pub(crate) const ATTEMPTS: u32 = 64;
+
+/// How often it may lose before it asks for a turn, which one in the process has at a time: meanwhile the plans of others are
+/// held, for a second at most.
+pub(crate) const LOSSES_BORNE: u32 = 8;
+
+/// The longest wait for the turn, and between two attempts.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
 /// The longest that the plans of others are held for one change.
 const LONGEST_HOLD: Duration = Duration::from_secs(1);
 

@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use super::bytes::Fields;
 use super::task::Receipt;
 use super::{ERROR_BYTES, keys};
+use crate::fields::Fields;
 use crate::model::Ticks;
 
 /// What time it is.

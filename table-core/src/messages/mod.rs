@@ -3,7 +3,6 @@
 //! A message is two records. One has what was sent, and stays as it is. The other, its *entry*, says where it stands:
 //! ready, or hidden until some time, held by somebody or not. To receive a message is to move its entry.
 
-mod bytes;
 mod entry;
 #[cfg(test)]
 mod format_tests;
@@ -12,7 +11,6 @@ pub(crate) mod name;
 mod records;
 mod task;
 
-pub(crate) use bytes::Fields;
 pub(crate) use entry::{Clock, Entry, Fate, Spot};
 pub(crate) use records::{Directory, Message, State, Tally};
 pub use task::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};

@@ -1,9 +1,9 @@
 //! The bodies of a queue's other records: messages, what a queue counts, and the directory of queues.
 
-use super::bytes::Fields;
 use super::keys::Kind;
 use super::task::QueueStats;
 use super::{MESSAGE_BYTES, MOST_QUEUES, UNIQUE_BYTES, name};
+use crate::fields::Fields;
 use crate::model::Ticks;
 
 /// What was sent.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{CopyKey, Held, HeldKey};
+use crate::fields::Fields;
 use crate::messages::{ERROR_BYTES, Tally};
 use crate::model::Ticks;
 
@@ -153,15 +154,15 @@ impl Entry {
         let mut body = Fields(body);
         let (since, latest) = (body.ticks()?, body.ticks()?);
         let (tries, not_before) = (body.u32()?, body.ticks()?);
-        let is_aside = body.flag()?;
-        let (kind, error) = (body.text()?, body.text()?);
-        let without = (0..body.u32()?).map(|_| body.text()).collect::<Option<Vec<_>>>()?;
-        let before = (0..body.u32()?).map(|_| body.copy()).collect::<Option<Vec<_>>>()?;
+        let is_aside = take_flag(&mut body)?;
+        let (kind, error) = (take_text(&mut body)?, take_text(&mut body)?);
+        let without = (0..body.u32()?).map(|_| take_text(&mut body)).collect::<Option<Vec<_>>>()?;
+        let before = (0..body.u32()?).map(|_| take_copy(&mut body)).collect::<Option<Vec<_>>>()?;
         let (has_copies, held) = if body.0.is_empty() {
             (true, Vec::new())
         } else {
-            let has_copies = body.flag()?;
-            let held = (0..body.u32()?).map(|_| body.held()).collect::<Option<Vec<_>>>()?;
+            let has_copies = take_flag(&mut body)?;
+            let held = (0..body.u32()?).map(|_| take_held(&mut body)).collect::<Option<Vec<_>>>()?;
             // What others hold is said only if some is to follow.
             (!held.is_empty()).then_some((has_copies, held))?
         };
@@ -230,50 +231,26 @@ fn count(body: &mut Vec<u8>, count: usize) {
     body.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
 }
 
-/// Fields off the front of a record's body; numbers are little-endian.
-struct Fields<'b>(&'b [u8]);
-
-impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*head)
+fn take_flag(fields: &mut Fields<'_>) -> Option<bool> {
+    match fields.u8()? {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
     }
+}
 
-    fn flag(&mut self) -> Option<bool> {
-        match self.take::<1>()? {
-            [0] => Some(false),
-            [1] => Some(true),
-            _ => None,
-        }
-    }
+/// Takes a text that stands behind its length.
+fn take_text(fields: &mut Fields<'_>) -> Option<String> {
+    let length = usize::from(fields.u16()?);
+    fields.text(length).map(str::to_owned)
+}
 
-    fn copy(&mut self) -> Option<CopyKey> {
-        Some(CopyKey { index: self.text()?, partition: self.text()?, row: self.text()? })
-    }
+fn take_copy(fields: &mut Fields<'_>) -> Option<CopyKey> {
+    Some(CopyKey { index: take_text(fields)?, partition: take_text(fields)?, row: take_text(fields)? })
+}
 
-    fn held(&mut self) -> Option<Held> {
-        let key = HeldKey { kind: self.text()?, property: self.text()? };
-        let after = if self.flag()? { Some(self.copy()?) } else { None };
-        Some(Held { key, after })
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    fn ticks(&mut self) -> Option<Ticks> {
-        Ticks::new(self.u64()?)
-    }
-
-    fn text(&mut self) -> Option<String> {
-        let length = usize::from(self.take().map(u16::from_le_bytes)?);
-        let (head, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        std::str::from_utf8(head).ok().map(str::to_owned)
-    }
+fn take_held(fields: &mut Fields<'_>) -> Option<Held> {
+    let key = HeldKey { kind: take_text(fields)?, property: take_text(fields)? };
+    let after = if take_flag(fields)? { Some(take_copy(fields)?) } else { None };
+    Some(Held { key, after })
 }

@@ -2,6 +2,7 @@
 
 use super::EncryptingTable;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, Value};
@@ -14,9 +15,6 @@ use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::records::kinds;
 use crate::store::write::encoded::Prepared;
 use crate::store::write::prepare;
-
-/// How often a write is made anew when a key is rotated, or the row written, between its sealing and its turn.
-const ATTEMPTS: u32 = 64;
 
 /// The entities of one write, or of one batch, on their way.
 pub(in crate::store) struct Sealing<'t> {

@@ -1,6 +1,5 @@
-//! LMDB's errors and types in this crate's words, its pages as they lie in the map, and the fields of what it holds.
+//! LMDB's errors and types in this crate's words, and its pages as they lie in the map.
 
-pub(in crate::store) mod fields;
 pub(in crate::store) mod pages;
 
 use heed::types::Bytes;

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::fields::Fields;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fields::Fields;
 
 pub(in crate::store) const BRANCH: u16 = 0x01;
 pub(in crate::store) const LEAF: u16 = 0x02;

@@ -98,9 +98,8 @@ mod tests {
             let environment = &store.lmdb().unwrap().environment;
             let txn = environment.read_txn().unwrap();
             let root = |name: &str| described(environment.dbs.main.get(&txn, name.as_bytes()).unwrap()?);
-            ["names", "catalog"].map(|name| {
-                usize::try_from(root(name).unwrap().2).unwrap() * environment.dbs.pages.size()
-            })
+            ["names", "catalog"]
+                .map(|name| usize::try_from(root(name).unwrap().2).unwrap() * environment.dbs.pages.size())
         };
         let data = path.join("data.mdb");
         let whole = std::fs::read(&data).unwrap();

@@ -16,7 +16,7 @@ use super::page_walk::{FIRST_PAGE, Kind};
 use super::tree::{NO_PAGE, Node, Page, described, described_with_flags};
 use super::{Environment, Late, NAMES, page_walk};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::lmdb::pages::{BIG_DATA, OVERFLOW, Pages, SUB_DATABASE};
 
 /// Bytes of the header of a value's own pages.

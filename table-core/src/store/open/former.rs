@@ -14,7 +14,7 @@ use super::header::Header;
 use super::tree::{LEVELS, Page, Tree};
 use super::{Environment, page_walk};
 use crate::error::Result;
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::lmdb::pages::{Pages, damaged};
 
 /// A look at the list may take one part in so many of the time.

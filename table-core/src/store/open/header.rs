@@ -10,8 +10,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
+use crate::fields::Fields;
 use crate::store::lmdb;
-use crate::store::lmdb::fields::Fields;
 
 const MAGIC: u32 = 0xbeef_c0de;
 const FORMAT: u32 = 1;

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::header::{Flaw, Header};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::lmdb::pages::{BIG_DATA, BRANCH, KINDS, LEAF, OVERFLOW, SUB_DATABASE};
 
 mod free;

@@ -43,7 +43,7 @@ mod table {
     use std::path::Path;
 
     use super::Reader;
-    use crate::store::lmdb::fields::Fields;
+    use crate::fields::Fields;
 
     const MAGIC: u32 = 0xbeef_c0de;
     /// The place of the number of slots in use: after the magic number, the format and the last transaction.

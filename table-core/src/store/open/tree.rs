@@ -25,8 +25,8 @@ use self::ways::{Steps, Way};
 use super::page_walk::DEEPEST;
 use super::{Environment, Late, NAMES};
 use crate::error::Result;
+use crate::fields::Fields;
 use crate::store::lmdb;
-use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::pages::{BIG_DATA, BRANCH, LEAF, Pages, damaged, is_whole, is_whole_branch};
 
 /// Bytes of a page before its entries' offsets, and of an entry before its key.

@@ -8,9 +8,9 @@ use super::inventory::{Inventory, Tally};
 use super::meta::{self, IDENTITY, Meta};
 use super::periods::{self, PeriodsEntry};
 use crate::error::{Error, ErrorKind};
+use crate::fields::Fields;
 use crate::model::names;
 use crate::row::key::NUMBERS;
-use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
 /// A table in the catalog.

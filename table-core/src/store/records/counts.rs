@@ -2,7 +2,7 @@
 
 use super::meta;
 use crate::error::{Error, ErrorKind};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::lmdb::{self, Db, WriteTxn};
 
 /// Entities and bytes of a table, and a digest of its rows.

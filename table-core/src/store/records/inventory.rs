@@ -2,7 +2,7 @@
 
 use super::meta::{self, CHECKSUM, Record};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::lmdb::{self, Db, WriteTxn};
 
 /// The number of records in a group, and the sum of their checksums, modulo 2^64. A record's checksum depends on its key,

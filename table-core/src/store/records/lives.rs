@@ -10,9 +10,9 @@ use super::meta::{self, Meta};
 use super::names;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Position};
+use crate::fields::Fields;
 use crate::model::Ticks;
 use crate::schema::{Blocked, IndexState, KindState, Lives};
-use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
 /// The kinds of the dictionary entries that hold states, under the names of kinds, and jobs, under theirs.

@@ -7,7 +7,7 @@ use crate::hash::xxh3_64_with_seed;
 
 use super::meta::{IDENTITY, Meta};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 
 /// How far a store has come: which store it is, and the number of its last transaction.
 ///

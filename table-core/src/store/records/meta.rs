@@ -5,8 +5,8 @@ use crate::hash::xxh3_64_with_seed;
 use super::features::{Feature, Features};
 use super::inventory::Tally;
 use crate::error::{Error, ErrorKind};
+use crate::fields::Fields;
 use crate::model::Ticks;
-use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, OpeningDb, WriteTxn};
 
 /// The version of everything on disk. Another version is refused at opening.

@@ -7,9 +7,9 @@ use super::catalog::{self, Entry};
 use super::features::Feature;
 use super::meta::{self, Meta};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fields::Fields;
 use crate::model::Ticks;
 use crate::schema::{Period, PeriodTables};
-use crate::store::lmdb::fields::Fields;
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
 /// A template whose tables the store has, or has had.

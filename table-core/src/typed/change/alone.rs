@@ -8,14 +8,12 @@ use super::entity_attempt::EntityAttempt;
 use super::subject::{Entities, Subjects};
 use super::{Change, Closure, What};
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
 use crate::model::ETag;
 use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read::key::Key;
-
-/// How often an entity is looked for and added that others add and delete meanwhile.
-const ATTEMPTS: u32 = 64;
 
 /// Entities that are changed by themselves.
 pub(in crate::typed) trait Changed: Entity {

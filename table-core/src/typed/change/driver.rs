@@ -11,7 +11,7 @@ use super::entity_attempt::EntityAttempt;
 use super::subject::{Entities, Subject};
 use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Loader;
+use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Loader};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
@@ -21,16 +21,6 @@ use crate::row::version::version_of;
 use crate::schema::{Index, KeyPair, Schema, Standing};
 use crate::sealing::{SealedAt, Sealer};
 use crate::typed::entity::{Entity, wide};
-
-/// How often a change is tried when others write the entity at the same time.
-const ATTEMPTS: u32 = 64;
-
-/// How often it may lose before it asks for a turn, which one in the process has at a time: for whoever has it the plans of
-/// others are held, for a second at most.
-const LOSSES_BORNE: u32 = 8;
-
-/// The longest wait between two of them.
-const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// How changes are made together.
 #[derive(Clone, Copy)]

@@ -10,6 +10,7 @@ use super::errands::ErrandsAttempt;
 use super::several::messages_and_end;
 use super::subject::Entities;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::{ETag, IfMatch, IntoIfMatch};
@@ -86,9 +87,6 @@ enum At {
 type Given = Box<dyn Fn() -> Result<DynamicTable> + Send>;
 /// Forgets a table that was dropped.
 type Forget = Box<dyn Fn(&DynamicTable) + Send>;
-
-/// How often changes are begun anew whose table was dropped.
-const ATTEMPTS: u32 = 64;
 
 impl<'c, Set> Egt<'c, Set> {
     /// The partition is one of an entity of the set.

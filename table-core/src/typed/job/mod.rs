@@ -31,7 +31,7 @@ use self::progress::Clock;
 pub use self::progress::JobProgress;
 pub use self::report::{CopyProblem, CopyReport};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobRecord, JobStep, Loader, StepSize};
+use crate::executor::{ATTEMPTS, JobRecord, JobStep, LONGEST_WAIT, LOSSES_BORNE, Loader, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::plan::{Epoch, Refused};
 use crate::typed::entity::Entity;
@@ -42,13 +42,6 @@ const STEP: StepSize = StepSize { rows: 500 };
 const GENTLE: StepSize = StepSize { rows: 50 };
 /// How many times as long as its step a job rests after it that gives way, or beside others who write.
 const REST: u32 = 2;
-/// So often a step is tried when others write its rows; each time it ends before the first of those.
-const ATTEMPTS: u32 = 64;
-/// So often it may lose before it asks for a turn, as a change does: meanwhile the plans of others are held, for a second at
-/// most.
-const LOSSES_BORNE: u32 = 8;
-/// The longest that it waits for the turn each time.
-const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// What a job does, and what it says of it. The machinery around it keeps how far it is, carries out its steps and tries again.
 pub(in crate::typed) trait Work<R = JobProgress> {

@@ -17,7 +17,7 @@ pub use self::span::{InSpan, InSpanAt, PeriodsAt, Spanned};
 pub use self::times::{Time, Times};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{PeriodsSeen, TableExec};
+use crate::executor::{ATTEMPTS, PeriodsSeen, TableExec};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
@@ -25,9 +25,6 @@ use crate::model::Ticks;
 use crate::schema::{PeriodTables, Schema};
 use crate::typed::entity::InPeriods;
 use crate::typed::table::Table;
-
-/// How often what was begun with a table is begun anew, if others drop the period and make it again in between.
-const ATTEMPTS: u32 = 64;
 
 /// The tables of entities of type `E`, which has one for each period: `Logins20140731`, `Logins20140801` and so on.
 ///

@@ -2,8 +2,8 @@
 
 use super::record::damaged;
 use crate::error::Result;
+use crate::fields::Fields;
 use crate::sealing::job::Progress;
-use crate::store::lmdb::fields::Fields;
 use crate::store::records::meta::{self, sealed};
 
 /// A text of a job's record.

@@ -4,8 +4,8 @@ use crate::crypt::KeyHandle;
 use crate::crypt::key::CheckValue;
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fields::Fields;
 use crate::model::Ticks;
-use crate::store::lmdb::fields::Fields;
 use crate::store::records::meta::{self, checksum_of, sealed};
 
 use crate::sealing::job::Progress;

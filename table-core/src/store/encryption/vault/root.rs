@@ -12,7 +12,7 @@ use super::record::FORMAT;
 use crate::crypt::key::{self, CheckValue, Derivation};
 use crate::crypt::{KeyError, KeyId, KeyProvider, SecretKey, files};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::records::meta;
 
 /// The start of the files' names; a number in 16 hex digits follows.

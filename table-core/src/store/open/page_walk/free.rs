@@ -6,7 +6,7 @@
 use std::io::{Read, Seek};
 
 use super::{BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, LEAF, Node, OVERFLOW, PAGE_HEADER, page_head, read_at};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::open::header::{Flaw, Header};
 
 /// Bytes of a page's number.

@@ -15,8 +15,8 @@ use super::{
     BIG_DATA, BRANCH, DEEPEST, FIRST_PAGE, Kind, LEAF, Node, OVERFLOW, PAGE_HEADER, SUB_DATABASE, each_freed,
     read_at,
 };
+use crate::fields::Fields;
 use crate::row::{self, Row};
-use crate::store::lmdb::fields::Fields;
 use crate::store::open::header::{Flaw, Header, TREE};
 use crate::store::open::page_set::PageSet;
 use crate::store::open::{Late, NAMES};

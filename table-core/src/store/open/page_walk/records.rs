@@ -7,7 +7,7 @@ use super::full::{
     Entries, NO_PAGE, Tree, damaged, depth_of_plain_main, nodes, pages_needed, pages_of_value,
 };
 use super::{BIG_DATA, DEEPEST, FIRST_PAGE, Kind, Node, SUB_DATABASE, first_leaf, first_value, read_at};
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::open::every_page::is_name;
 use crate::store::open::header::{Flaw, Header};
 

@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::paths::{LeafPath, is_last};
 use super::{LEVELS, Page, Tree};
 use crate::error::Result;
-use crate::store::lmdb::fields::Fields;
+use crate::fields::Fields;
 use crate::store::lmdb::pages::{BIG_DATA, HEADER, damaged, is_whole, run};
 
 /// More branches than there are above a leaf of most trees.

@@ -1,11 +1,12 @@
-//! Fields off the front of a record's body; numbers are little-endian.
+//! Numbers, texts and bytes that lie one after another, in records and in pages; numbers are little-endian.
 
 use crate::model::Ticks;
 
-pub(crate) struct Fields<'b>(pub(crate) &'b [u8]);
+/// Takes fields off the front of some bytes.
+pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
-impl<'b> Fields<'b> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+impl<'a> Fields<'a> {
+    pub(crate) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*head)
@@ -31,14 +32,18 @@ impl<'b> Fields<'b> {
         Ticks::new(self.u64()?)
     }
 
-    pub(crate) fn text(&mut self, length: usize) -> Option<&'b str> {
+    pub(crate) fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        std::str::from_utf8(head).ok()
+        Some(head)
     }
 
-    /// All that is left, as text.
-    pub(crate) fn rest(self) -> Option<&'b str> {
+    pub(crate) fn text(&mut self, length: usize) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes(length)?).ok()
+    }
+
+    /// Returns all that is left, as text.
+    pub(crate) fn rest(self) -> Option<&'a str> {
         std::str::from_utf8(self.0).ok()
     }
 }
