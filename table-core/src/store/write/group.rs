@@ -18,7 +18,7 @@ pub(crate) struct Member {
     pub(super) result: Option<Result<Ticks, Refused>>,
 }
 
-/// The members of a group; whoever has no answer when it ends, by a panic, is told so.
+/// The members of a group. One that has no answer when the group ends, by a panic, is told so.
 #[derive(Default)]
 pub(crate) struct Members(pub(super) Vec<Member>);
 
@@ -34,9 +34,7 @@ impl Members {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
-}
 
-impl Members {
     /// Gives each member that waits its answer, and the list back.
     pub(super) fn answered(mut self) -> Vec<Member> {
         self.answer();
@@ -68,7 +66,7 @@ impl Drop for Uncommitted<'_> {
     }
 }
 
-/// The answer to who got none.
+/// Returns the answer of a member whose leader has panicked.
 pub(super) fn panicked() -> Result<Ticks, Refused> {
     Err(Refused::whole(Error::new(ErrorKind::WriterPanicked)))
 }
