@@ -35,7 +35,7 @@ impl Merged {
         Self { lanes, walks: walks.into_iter().map(lane).collect(), remaining, heap: None }
     }
 
-    /// The same, at most so many.
+    /// Bounds the rows that may still come.
     pub(crate) fn at_most(self, remaining: u64) -> Self {
         Self { remaining, ..self }
     }
@@ -140,7 +140,7 @@ impl Merged {
 }
 
 impl Merged {
-    /// The same of many walks. One row is taken of the walk that was first, so that it alone is looked at again.
+    /// Returns the walk, of many, whose row comes next. One row is taken of the walk that was first, so that it alone is looked at again.
     fn first_of_many(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
         let mut heap = match self.heap.take() {
             None => {

@@ -139,7 +139,7 @@ impl<'a> RowContent<'a> {
         Self { kind, values, unknown: &[] }
     }
 
-    /// The same, with what the entity's row has that no field is, as far as the row carries it.
+    /// Adds what the entity's row has that no field is, as far as the row carries it.
     pub(crate) fn carrying(self, unknown: &'a [(Box<str>, Value)]) -> Self {
         if self.kind.carries_unknown() { Self { unknown, ..self } } else { self }
     }

@@ -71,7 +71,7 @@ impl<'a> Printed<'a> {
         self.new.take_if(|new| new.partition() != old)
     }
 
-    /// The same entity as if it were new, with these rows, which carry what its row had that no field is.
+    /// Returns the entity as if it were new, with these rows, which carry what its row had that no field is.
     pub(crate) fn with_new(&self, mut new: EntityRows<'a>, unknown: &'a [(Box<str>, Value)]) -> Self {
         for row in &mut new.rows {
             row.content = row.content.carrying(unknown);

@@ -109,7 +109,7 @@ pub(crate) fn ids_of<'v>(read: TextOf<'_, 'v>) -> Result<Vec<Cow<'v, str>>> {
     Ok(ids)
 }
 
-/// The same in whatever order, and each as often as it is there.
+/// Returns the ids of a list in whatever order, each as often as it is there.
 fn all_ids_of<'v>(read: TextOf<'_, 'v>) -> Result<Vec<Cow<'v, str>>> {
     let mut ids = Vec::new();
     for (at, property) in PROPERTIES.iter().enumerate() {

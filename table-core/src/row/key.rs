@@ -149,7 +149,7 @@ pub(crate) fn check_row(partition: &str, row: &str) -> Result<(), Error> {
     }
 }
 
-/// The same of a row key that a template has printed: it holds nothing that a key may not, and is not too long by itself.
+/// Checks a row key that a template has printed: it holds nothing that a key may not, and is not too long by itself.
 pub(crate) fn check_printed_row(partition: &str, row: &str) -> Result<(), Error> {
     debug_assert!(key::check(Part::Row, row).is_ok(), "a template printed {row:?}");
     if fits(partition, row) { Ok(()) } else { check_row(partition, row) }

@@ -156,7 +156,7 @@ impl<'r> Packed<'r> {
         }
     }
 
-    /// The same, shared.
+    /// Returns the name of a property, shared.
     pub(crate) fn shared_name(&self, entry: &Entry<'r>) -> Result<Name> {
         if entry.id() == INLINE {
             return self.name(entry).map(Into::into);

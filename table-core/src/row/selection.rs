@@ -23,7 +23,7 @@ impl Selection {
     /// The whole row.
     pub(crate) const ALL: Self = Self(None);
 
-    /// The same, shared: most queries select all.
+    /// Returns the selection of everything, shared: most queries select all.
     pub(crate) fn whole() -> Arc<Self> {
         static WHOLE: OnceLock<Arc<Selection>> = OnceLock::new();
         Arc::clone(WHOLE.get_or_init(|| Arc::new(Self::ALL)))

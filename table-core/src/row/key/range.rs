@@ -73,7 +73,7 @@ fn between(table: u32, partition: &KeyRange, row: &KeyRange) -> Option<StoredRan
     (start < end).then_some((start, end))
 }
 
-/// The same of keys that a template has printed.
+/// Returns the stored range of keys that a template has printed.
 fn printed(table: u32, keys: &Printed) -> Option<StoredRange> {
     let (partition, row) = keys.keys();
     let (lower, upper) = match keys.rows() {

@@ -118,7 +118,7 @@ impl<'a> RowView<'a> {
         Some(quick)
     }
 
-    /// The same without its keys, of a row of its own, though it may be one of several.
+    /// Returns the short way to the fields of a row of its own, without its keys, though it may be one of several.
     pub(crate) fn own_quick(&self, fields: &'static [Field]) -> Option<QuickRow<'_>> {
         let Body::Shaped(shaped) = self.row.body() else { return None };
         let (shape, steps) = self.dict.steps(shaped, fields, None)?;

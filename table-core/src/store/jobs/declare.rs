@@ -257,7 +257,7 @@ pub(super) fn vouch(
     vouch_entry(dbs, txn, meta, table, (schema, &table.name))
 }
 
-/// The same in the table of this name, where copies of its entities lie.
+/// Has the keys vouch for a kind in the table of this name, where copies of its entities lie.
 pub(super) fn vouch_entry(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,

@@ -209,7 +209,8 @@ pub(super) fn inherited(
     Ok((states, tables))
 }
 
-/// The same, when a layout is noted for the first time: from then on the table of the entities says so.
+/// Moves what other tables say of the indexes of a kind to the table of its entities, where its layout is noted for the first
+/// time.
 pub(super) fn take_over(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,

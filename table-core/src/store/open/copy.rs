@@ -38,7 +38,7 @@ pub(crate) fn copy_to(env: &LmdbEnv, target: &Path) -> Result<()> {
     copy_with(env, target, crate::store::records::meta::Meta::transaction_of, |_| Ok(()))
 }
 
-/// The same with files that belong to the copy, as the keys do. `beside` is called when the data are copied, with the
+/// Copies a store with files that belong to it, as the keys do. `beside` is called when the data are copied, with the
 /// directory to put them into. Its files are in place before the data are.
 ///
 /// LMDB numbers the transactions of a compacted copy anew. The copy's header is given the number of the copied state

@@ -142,7 +142,7 @@ impl<'t> Whole<'_, 't> {
         self.note_readable(done);
     }
 
-    /// The same of what LMDB can go through.
+    /// Notes what was found wrong in pages that LMDB can go through.
     fn note_readable(&mut self, done: Result<()>) {
         if let Err(error) = done
             && self.report.problems.len() < MOST_PROBLEMS

@@ -148,7 +148,7 @@ impl Environment {
         self.check_pages_in_use(txn, state, &[page])
     }
 
-    /// The same for several pages.
+    /// Refuses pages that are out of use in the state of a transaction.
     #[inline]
     pub(super) fn check_pages_in_use(
         &self,
@@ -361,7 +361,7 @@ impl Environment {
         }
     }
 
-    /// The same beyond the length that the file is known to have.
+    /// Returns some bytes of the map that lie behind the length that the file is known to have, if it has grown.
     #[cold]
     #[inline(never)]
     fn span_of_grown<'t>(

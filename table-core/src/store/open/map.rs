@@ -39,7 +39,7 @@ pub(super) enum Access {
     Read,
 }
 
-/// The same, for reading only or for writing too. On a read-only file system a reader has no lock: the caller makes
+/// Opens an environment for reading only, or for writing too. On a read-only file system a reader has no lock: the caller makes
 /// sure, before it looks at any page, that nobody writes there.
 pub(super) fn open_for(dir: &Path, mut sizes: Sizes, access: Access) -> Result<LmdbEnv> {
     let deadline = Instant::now() + PATIENCE;

@@ -399,7 +399,7 @@ pub(super) fn described(record: &[u8]) -> Option<(u32, u64, u64)> {
     (flags == 0).then_some(described)
 }
 
-/// The same of any tree of LMDB's: the list of free pages has flags.
+/// Reads flags, depth, entries and root of any tree of LMDB's: the list of free pages has flags.
 pub(super) fn described_with_flags(record: &[u8]) -> Option<(u16, (u32, u64, u64))> {
     let mut fields = Fields(record);
     fields.u32()?;

@@ -195,7 +195,7 @@ impl Scan {
         Ok(Some(found))
     }
 
-    /// The same of a row of another kind, or of another version of the kind.
+    /// Takes a row of another kind, or of another version of the kind, and gives it back if the query wants it.
     #[cold]
     #[inline(never)]
     fn take_other<'t>(&mut self, found: Found<'t>) -> Result<Option<Found<'t>>> {

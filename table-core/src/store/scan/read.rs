@@ -24,7 +24,7 @@ pub(crate) fn get<'t>(
     Ok(found)
 }
 
-/// The same without a look at its keyed digest: for who only asks where the row stands.
+/// Finds a row in a snapshot, and does not verify its keyed digest: enough to know where the row stands.
 pub(crate) fn get_unverified<'t>(
     inner: &Inner,
     txn: &'t heed::RoTxn<'_>,

@@ -65,7 +65,7 @@ impl<'s> MergedWalk<'s> {
         Self::of((inner, txn), lanes, scans, remaining)
     }
 
-    /// The same behind a row, for a job.
+    /// Begins a walk behind a row, for a job.
     pub(in crate::store) fn after(
         inner: &'s Inner,
         txn: &'s ReadTxn<'static>,

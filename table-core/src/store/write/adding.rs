@@ -79,7 +79,7 @@ impl Writing<'_, '_> {
         Ok(AppliedRow::of(None, new))
     }
 
-    /// The same of a list: ids come and go, and the row with the first and the last of them.
+    /// Examines what is added to a list: ids come and go, and the row with the first and the last of them.
     fn examine_list(
         &mut self,
         plan: &Prepared,
@@ -165,7 +165,7 @@ impl Writing<'_, '_> {
         Ok(new)
     }
 
-    /// The same of an entity's own row: it must be there, and keeps what nothing is added to.
+    /// Examines what is added to an entity's own row, which must be there, and keeps what nothing is added to.
     fn examine_own(&mut self, plan: &Prepared, addition: &EncodedAddition) -> Result<AppliedRow> {
         let key = plan.bytes(&addition.key);
         let Some(bytes) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? else {

@@ -64,7 +64,7 @@ pub(in crate::store) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefi
     Ok(digest.digest())
 }
 
-/// The same, as a snapshot sees it.
+/// Returns the digest of all rows of a range as a snapshot sees them.
 pub(in crate::store) fn digest_of_snapshot(
     environment: &Environment,
     txn: &ReadTxn<'_>,

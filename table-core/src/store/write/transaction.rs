@@ -43,7 +43,7 @@ pub(crate) struct Transaction<'e> {
     /// The queues' database, if the process had opened it when the transaction began, and what was done to queues.
     pub(super) queues: Option<Db>,
     pub(super) books: Option<Box<Books>>,
-    /// The same of blobs.
+    /// The blobs' database, likewise, and what was done to blobs.
     pub(super) blobs: Option<Db>,
     pub(super) blob_books: Option<Box<BlobBooks>>,
     /// Lists that its plans have changed.

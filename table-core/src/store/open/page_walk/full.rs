@@ -49,7 +49,7 @@ pub(in super::super) fn verify(
     verify_as(file, header, length, Kind::Main, contents)
 }
 
-/// The same of an environment without named databases.
+/// Checks all that the header's commit can reach in an environment without named databases.
 #[cfg(feature = "encrypt")]
 pub(in super::super) fn verify_unnamed(
     file: &mut (impl Read + Seek),
@@ -182,7 +182,7 @@ impl<'h> Whole<'h> {
         Ok(())
     }
 
-    /// The same for pages in use, which the file has.
+    /// Notes that a run of pages is in use, so that the file must have them.
     fn claim_used(&mut self, first: u64, count: u64) -> Result<(), Flaw> {
         let (pages, last) = (self.pages, self.header.last_page);
         let end = first.checked_add(count).filter(|end| *end > pages && *end <= last + 1);

@@ -53,7 +53,7 @@ impl Tree {
         check(self.descend(environment, txn, key, &mut steps, |_, _, _| Ok(()))?.leaf)
     }
 
-    /// The same, and to those beside it.
+    /// Makes sure that LMDB can go to the leaf of a key, and to the leaves beside it.
     fn check_around(&self, environment: &Environment, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
         if self.is_empty()? {
             return Ok(());
