@@ -53,7 +53,7 @@ impl DynamicTable {
         Self { exec, is_raw: false, family: None }
     }
 
-    /// The same table, which knows of others where copies of its entities lie.
+    /// Returns the table as one that knows of others where copies of its entities lie.
     pub(crate) fn with_others(self, others: Vec<Self>) -> Self {
         if others.is_empty() {
             return self;
@@ -102,7 +102,7 @@ impl DynamicTable {
         self.exec.table_name()
     }
 
-    /// The same table, whose rows of declared kinds may be written by their properties, too.
+    /// Returns the table as one whose rows of declared kinds may be written by their properties, too.
     ///
     /// A struct that is used with a table declares the kinds of its entities and of their copies, and the store notes
     /// it. Of such rows any other handle refuses an insert, a replace, a merge and a delete by

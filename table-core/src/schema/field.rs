@@ -73,7 +73,7 @@ impl Field {
         part: 0,
     };
 
-    /// The same field with a name in the struct and one in the store.
+    /// Returns the field with a name in the struct and one in the store.
     #[must_use]
     pub const fn named(mut self, name: &'static str, property: &'static str) -> Self {
         self.name = name;
@@ -81,21 +81,21 @@ impl Field {
         self
     }
 
-    /// The same field, held by this one of a wide entity's own rows.
+    /// Returns the field as one held by this one of a wide entity's own rows.
     #[must_use]
     pub const fn in_part(mut self, part: usize) -> Self {
         self.part = part;
         self
     }
 
-    /// The same field, which may be absent.
+    /// Returns the field as one that may be absent.
     #[must_use]
     pub const fn or_default(mut self) -> Self {
         self.optional = true;
         self
     }
 
-    /// The same field, which rows may still have under this name.
+    /// Returns the field as one that rows may still have under this name.
     #[must_use]
     pub const fn was(mut self, property: &'static str) -> Self {
         self.was = Some(property);
@@ -109,7 +109,7 @@ impl Field {
         self
     }
 
-    /// The same field, which may be absent; this value stands for it then.
+    /// Returns the field as one that may be absent; this value stands for it then.
     #[must_use]
     pub const fn or(mut self, value: fn() -> Option<Value>) -> Self {
         self.optional = true;
@@ -117,28 +117,28 @@ impl Field {
         self
     }
 
-    /// The same field, sealed under the store's key.
+    /// Returns the field as one sealed under the store's key.
     #[must_use]
     pub const fn sealed(mut self) -> Self {
         self.encrypted = true;
         self
     }
 
-    /// The same field, sealed under the keys of this scope.
+    /// Returns the field as one sealed under the keys of this scope.
     #[must_use]
     pub const fn scoped(mut self, scope: KeyScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// The same field, which rows may still hold plain.
+    /// Returns the field as one that rows may still hold plain.
     #[must_use]
     pub const fn dual(mut self) -> Self {
         self.dual = true;
         self
     }
 
-    /// The same field, which can be looked up by a token in this property.
+    /// Returns the field as one that can be looked up by a token in this property.
     #[must_use]
     pub const fn blind(mut self, property: &'static str, tokens: TokenScope) -> Self {
         self.blind = Some(Blind { property, tokens });

@@ -157,21 +157,21 @@ impl Way {
 }
 
 impl Schema {
-    /// The same entity, which holds these copies.
+    /// Returns the entity as one that holds these copies.
     #[must_use]
     pub const fn copied(mut self, copied: &'static [HeldCopy]) -> Self {
         self.copied = copied;
         self
     }
 
-    /// The same entity, copies of which are held by entities of these kinds.
+    /// Returns the entity as one copies of which are held by entities of these kinds.
     #[must_use]
     pub const fn holders(mut self, holders: &'static [&'static str]) -> Self {
         self.holders = holders;
         self
     }
 
-    /// The same entity, with the declarations on the other sides.
+    /// Returns the entity with the declarations on the other sides.
     #[must_use]
     pub const fn kin(mut self, kin: Kin) -> Self {
         self.kin = kin;

@@ -57,35 +57,35 @@ impl Index {
         }
     }
 
-    /// The same index, which refuses a second entity with the same key.
+    /// Returns the index as one that refuses a second entity with the same key.
     #[must_use]
     pub const fn unique(mut self) -> Self {
         self.unique = true;
         self
     }
 
-    /// The same index, whose rows hold this.
+    /// Returns the index as one whose rows hold this.
     #[must_use]
     pub const fn copies(mut self, copies: Copies) -> Self {
         self.copies = copies;
         self
     }
 
-    /// The same index, in which a function of the entity says if it has a row.
+    /// Returns the index as one in which a function of the entity says if it has a row.
     #[must_use]
     pub const fn sparse(mut self) -> Self {
         self.sparse = true;
         self
     }
 
-    /// The same index, whose function is of this version.
+    /// Returns the index as one whose function is of this version.
     #[must_use]
     pub const fn when_version(mut self, version: u32) -> Self {
         self.when_version = version;
         self
     }
 
-    /// The same index, which lies elsewhere than its entities: its rows come in the transaction of their change.
+    /// Returns the index as one that lies elsewhere than its entities: its rows come in the transaction of their change.
     #[must_use]
     pub const fn atomic(mut self) -> Self {
         self.arrival = Some(Arrival::Atomic);
@@ -108,7 +108,7 @@ impl Index {
         self
     }
 
-    /// The same index, which lies elsewhere than its entities: its rows follow their change.
+    /// Returns the index as one that lies elsewhere than its entities: its rows follow their change.
     #[must_use]
     pub const fn eventual(mut self) -> Self {
         self.arrival = Some(Arrival::Eventual);

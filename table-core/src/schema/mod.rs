@@ -190,14 +190,15 @@ impl Schema {
         }
     }
 
-    /// The same entity, which has parts: the rest of its [places](Self::places) are of rows with these texts of `EntityType`.
+    /// Returns the entity as one that has parts: the rest of its [places](Self::places) are of rows with these texts of
+    /// `EntityType`.
     #[must_use]
     pub const fn parts(mut self, parts: &'static [&'static str]) -> Self {
         self.parts = parts;
         self
     }
 
-    /// The same entity with these copies.
+    /// Returns the entity with these copies.
     #[must_use]
     pub const fn indexes(mut self, indexes: &'static [Index]) -> Self {
         self.indexes = indexes;
@@ -218,21 +219,21 @@ impl Schema {
         self
     }
 
-    /// The same entity with this text on its rows, which says the version.
+    /// Returns the entity with this text on its rows, which says the version.
     #[must_use]
     pub const fn entity_type(mut self, entity_type: &'static str) -> Self {
         self.entity_type = entity_type;
         self
     }
 
-    /// The same entity, which is also read from rows of the version before.
+    /// Returns the entity as one that is also read from rows of the version before.
     #[must_use]
     pub const fn from_former(mut self, former: &'static Self) -> Self {
         self.former = Some(former);
         self
     }
 
-    /// The same entity, whose rows may still have these properties, which are to go.
+    /// Returns the entity as one whose rows may still have these properties, which are to go.
     #[must_use]
     pub const fn gone(mut self, properties: &'static [&'static str]) -> Self {
         self.gone = properties;

@@ -24,7 +24,7 @@ impl Place {
         Self { table: TableTemplate::Fixed(table), partition, row }
     }
 
-    /// The same place in the tables of periods.
+    /// Returns the place in the tables of periods.
     #[must_use]
     pub const fn in_periods(self, tables: PeriodTables) -> Self {
         Self { table: TableTemplate::Periods(tables), ..self }

@@ -48,7 +48,7 @@ impl Series {
         Self { name, stem, slots, width: if most < FEWEST_DIGITS { FEWEST_DIGITS } else { most } }
     }
 
-    /// The same series, the numbers of whose slots have at least so many digits.
+    /// Returns the series as one the numbers of whose slots have at least so many digits.
     #[must_use]
     pub const fn width(mut self, width: usize) -> Self {
         self.width = width;

@@ -72,7 +72,7 @@ impl FieldPart {
         Self { each: true, ..Self::new(field, key, format) }
     }
 
-    /// The same field, whose type prints in this version.
+    /// Returns the field as one whose type prints in this version.
     #[must_use]
     pub const fn version(mut self, version: u32) -> Self {
         self.version = version;

@@ -36,7 +36,7 @@ impl Template {
         Self { literal, parts, sound: errors.is_empty() }
     }
 
-    /// The same template with a text behind it.
+    /// Returns the template with a text behind it.
     pub(crate) fn with_suffix(&self, suffix: &str) -> Self {
         let mut parts = self.parts.clone();
         match parts.last_mut() {

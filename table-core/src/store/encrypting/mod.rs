@@ -87,7 +87,7 @@ pub struct EncryptingTable {
 }
 
 impl DynamicTable {
-    /// The same table with the properties sealed for which `resolver` says so of a partition key, a row key and the
+    /// Returns the table with the properties sealed for which `resolver` says so of a partition key, a row key and the
     /// property's name; see [`EncryptingTable`].
     pub fn encrypting(
         &self,
@@ -105,7 +105,7 @@ impl Snapshot {
 }
 
 impl EncryptingTable {
-    /// The same table with data keys of their own for what is written from now on: for the table, or for each
+    /// Returns the table with data keys of their own for what is written from now on: for the table, or for each
     /// partition. What is stored opens whatever the scope.
     ///
     /// ```

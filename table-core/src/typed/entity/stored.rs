@@ -44,7 +44,7 @@ impl<E> Stored<E> {
         this.entity
     }
 
-    /// The same version of something made of the entity.
+    /// Returns what `make` makes of the entity, with its version.
     pub(crate) fn map<T>(self, make: impl FnOnce(E) -> T) -> Stored<T> {
         Stored { entity: make(self.entity), etag: self.etag }
     }

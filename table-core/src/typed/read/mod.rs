@@ -235,7 +235,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
         PathQuery::<OwnRows<E>, TableIn<'s>>::new(&self.table)
     }
 
-    /// The same table for entities of any shape, as it is now.
+    /// Returns the table for entities of any shape, as it is now.
     pub fn dynamic(&self) -> &DynamicTable {
         super::Origin::table(&self.table)
     }

@@ -56,7 +56,7 @@ pub struct SetAt<'s, Set> {
 }
 
 impl<'s, Set: EntitySet> SetAt<'s, Set> {
-    /// The same table for entities of any shape, as it is now.
+    /// Returns the table for entities of any shape, as it is now.
     pub fn dynamic(&self) -> &DynamicTable {
         self.table.table()
     }

@@ -213,7 +213,7 @@ impl<Set: EntitySet> SetTable<Set> {
         Self { table, set: PhantomData }
     }
 
-    /// The same table for entities of any shape.
+    /// Returns the table for entities of any shape.
     pub fn dynamic(&self) -> &DynamicTable {
         &self.table
     }

@@ -43,7 +43,7 @@ impl<E: Entity> Table<E> {
         Self { indexes: E::indexes(table.clone()), table }
     }
 
-    /// The same table for entities of any shape. It reads every row; it refuses to write those of declared kinds, this
+    /// Returns the table for entities of any shape. It reads every row; it refuses to write those of declared kinds, this
     /// entity's among them, unless it is made [`raw`](DynamicTable::raw).
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn dynamic(&self) -> &DynamicTable {
