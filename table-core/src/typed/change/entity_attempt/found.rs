@@ -32,7 +32,7 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
         if what.reseals() {
             return self.found_unopened(view, version);
         }
-        // No other entity takes a row of one that goes by itself, so that nobody compares what those rows hold.
+        // No other entity takes over a row of one that goes by itself, so what the rows hold is not compared with anything.
         let goes_alone = self.is_alone && matches!(what, What::Delete(_)) && facts.holders.is_empty();
         let for_keys = goes_alone && !facts.seals && !facts.is_wide;
         let subject = &mut *self.subject;
