@@ -140,7 +140,8 @@ impl Merged {
 }
 
 impl Merged {
-    /// Returns the walk, of many, whose row comes next. One row is taken of the walk that was first, so that it alone is looked at again.
+    /// Returns the walk, of many, whose row comes next. One row is taken of the walk that was first, so that it alone is looked
+    /// at again.
     fn first_of_many(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
         let mut heap = match self.heap.take() {
             None => {

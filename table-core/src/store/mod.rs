@@ -91,8 +91,8 @@ impl Store {
     ///
     /// Free pages are left out, and with them the former bytes of what was overwritten and deleted: so a copy that is
     /// made when every value is sealed by `Table::reencrypt` shows none plain, which the store itself may do for ever. In
-    /// one case LMDB can't leave them out: where damage has lost pages that are neither used nor free, as no crash does. Then the copy
-    /// has what they hold. It says nothing of other places: the store's own file, which is to be removed when the copy has
+    /// one case LMDB can't leave them out: where damage has lost pages that are neither used nor free, as no crash does. Then
+    /// the copy has what they hold. It says nothing of other places: the store's own file, which is to be removed when the copy has
     /// taken its place; older copies; and the disk itself, where a file system or an SSD keeps what was overwritten.
     ///
     /// A target inside the store's own directory, or one that holds a store, is [`TargetExists`](ErrorKind::TargetExists).

@@ -12,7 +12,7 @@ use crate::store::opened::Inner;
 type Pair<'t> = (&'t [u8], &'t [u8]);
 
 /// The rows of a scan's range.
-pub(in crate::store) struct Rows<'t> {
+pub(crate) struct Rows<'t> {
     pages: Living<'t>,
     /// `None` if there can be no row.
     walk: Option<LeafWalk>,
@@ -21,7 +21,7 @@ pub(in crate::store) struct Rows<'t> {
 }
 
 impl<'t> Rows<'t> {
-    pub(in crate::store) fn new(inner: &'t Inner, txn: &'t ReadTxn<'static>, scan: &Scan) -> Result<Self> {
+    pub(crate) fn new(inner: &'t Inner, txn: &'t ReadTxn<'static>, scan: &Scan) -> Result<Self> {
         let pages = pages(inner, txn, scan);
         let walk = |range: &StoredRange| pages.walk((&range.0, &range.1), scan.plan.reverse);
         Ok(Self { pages, walk: scan.range.as_ref().map(walk).transpose()?, on: None })
@@ -29,7 +29,7 @@ impl<'t> Rows<'t> {
 
     /// The next row of the scan's range.
     #[inline]
-    pub(in crate::store) fn next(&mut self, range: Option<&StoredRange>) -> Result<Option<Pair<'t>>> {
+    pub(crate) fn next(&mut self, range: Option<&StoredRange>) -> Result<Option<Pair<'t>>> {
         let Self { pages, walk, on } = self;
         let (Some(walk), Some((start, end))) = (walk, range) else { return Ok(None) };
         if let Some(row) = on.and_then(|leaf| walk.next_of(*pages, leaf)) {
@@ -42,6 +42,6 @@ impl<'t> Rows<'t> {
 }
 
 /// The pages that a scan walks over in place.
-pub(in crate::store) fn pages<'t>(inner: &'t Inner, txn: &'t ReadTxn<'static>, scan: &Scan) -> Living<'t> {
+pub(crate) fn pages<'t>(inner: &'t Inner, txn: &'t ReadTxn<'static>, scan: &Scan) -> Living<'t> {
     Living::of(&inner.environment, txn, if scan.verify { Some(read::verify_alone) } else { None })
 }

@@ -42,3 +42,35 @@ impl Blanks {
         self.members = members;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(mut prepared: Box<Prepared>, bytes: usize) -> Member {
+        prepared.bytes.resize(bytes, 7);
+        (prepared.deferred, prepared.is_raw, prepared.refers, prepared.keeps_times) = (9, true, true, true);
+        prepared.as_of = Some(crate::model::Ticks::MIN);
+        prepared.errands = Some(Box::default());
+        prepared.blobs = Some(Box::default());
+        Member { prepared, turn: None, result: None }
+    }
+
+    #[test]
+    fn a_plan_that_is_used_again_holds_nothing_of_the_one_before() {
+        let mut blanks = Blanks::default();
+        blanks.keep(vec![member(Box::default(), 100)]);
+        let again = blanks.plan();
+        assert!(again.bytes.capacity() >= 100);
+        assert_eq!(format!("{again:?}"), format!("{:?}", Prepared::default()));
+        assert_eq!((blanks.bytes, blanks.members().capacity()), (0, 1));
+    }
+
+    #[test]
+    fn no_more_memory_is_kept_than_a_megabyte() {
+        let mut blanks = Blanks::default();
+        blanks.keep((0..5).map(|_| member(Box::default(), MOST_BYTES / 3)).collect());
+        blanks.keep(vec![member(Box::default(), 2 * MOST_BYTES)]);
+        assert!(blanks.bytes <= MOST_BYTES && (2..=3).contains(&blanks.plans.len()));
+    }
+}

@@ -102,7 +102,7 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
     }
 
     /// Returns the attempt as one with which no other entity is changed, but for those that it brings about.
-    pub(in crate::typed) fn alone(mut self) -> Self {
+    pub(crate) fn alone(mut self) -> Self {
         self.is_alone = true;
         self
     }
