@@ -19,7 +19,7 @@ mod summary;
 
 pub use key_of::{KeyOf, offers_prefix, offers_range};
 use key_of::{field_at, field_name, index};
-pub(in crate::schema) use rows::same;
+pub(crate) use rows::same;
 
 use super::message::Message;
 use super::{Content, HeldCopy, Index, Part, Schema, Series};

@@ -201,7 +201,7 @@ impl Schema {
     }
 
     /// The copy of another entity that a field is of.
-    pub(in crate::schema) const fn copy_of(&self, field: usize) -> Option<&'static HeldCopy> {
+    pub(crate) const fn copy_of(&self, field: usize) -> Option<&'static HeldCopy> {
         let mut copied = self.copied;
         while let [copy, rest @ ..] = copied {
             if copy.has(field) {

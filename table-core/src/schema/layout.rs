@@ -175,7 +175,7 @@ fn in_part(text: &mut String, field: &Field) {
 }
 
 /// How a field is sealed.
-pub(in crate::schema) fn sealing(text: &mut String, field: &Field) {
+pub(crate) fn sealing(text: &mut String, field: &Field) {
     if !field.encrypted {
         return;
     }

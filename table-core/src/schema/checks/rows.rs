@@ -437,7 +437,7 @@ const fn first_beyond(schema: &Schema, row: KeyOf) -> &Field {
     }
 }
 
-pub(in crate::schema) const fn same(a: &str, b: &str) -> bool {
+pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
         if *x != *y {

@@ -40,7 +40,7 @@ impl Shared {
     }
 
     /// Reads blobs in a snapshot; `None` if the store has had none.
-    pub(in crate::store) fn look_at_blobs<T>(
+    pub(crate) fn look_at_blobs<T>(
         &self,
         look: impl FnOnce(BlobView<'_>, &ReadTxn<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
@@ -72,13 +72,13 @@ impl Shared {
     }
 
     /// Whether there is something of blobs to be removed.
-    pub(in crate::store) fn has_left_blobs(&self) -> Result<bool> {
+    pub(crate) fn has_left_blobs(&self) -> Result<bool> {
         let (dropped, over) = self.left_blobs()?;
         Ok(!dropped.is_empty() || !over.is_empty())
     }
 
     /// Removes what was dropped, by whomever, and the remains of uploads that nobody goes on with.
-    pub(in crate::store) fn sweep_blobs(&self) -> Result<()> {
+    pub(crate) fn sweep_blobs(&self) -> Result<()> {
         let (dropped, mut over) = self.left_blobs()?;
         for container in dropped {
             loop {

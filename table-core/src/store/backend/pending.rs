@@ -42,7 +42,7 @@ impl Shared {
     }
 
     /// Removes the entries of tables that were dropped.
-    pub(in crate::store) fn sweep_entries(&self) -> Result<()> {
+    pub(crate) fn sweep_entries(&self) -> Result<()> {
         let dropped = || {
             let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
             let meta = Meta::read(dbs.main, &txn)?;

@@ -164,7 +164,7 @@ impl Shared {
 
 impl LmdbMoment {
     /// The tables of a kind's periods as they are at this moment; those that are known, if nothing has changed since.
-    pub(in crate::store) fn tables_of(
+    pub(crate) fn tables_of(
         &self,
         tables: &'static PeriodTables,
         known: Option<&Arc<PeriodsSeen>>,
@@ -178,7 +178,7 @@ impl LmdbMoment {
     }
 
     /// The table of a period at this moment; else where the first period begins that is not dropped.
-    pub(in crate::store) fn table_of(
+    pub(crate) fn table_of(
         &self,
         tables: &'static PeriodTables,
         start: Ticks,

@@ -52,12 +52,12 @@ impl Shared {
     }
 
     /// Has a queue be no more. Its records go later.
-    pub(in crate::store) fn bury_queue(&self, name: &str) -> Result<()> {
+    pub(crate) fn bury_queue(&self, name: &str) -> Result<()> {
         self.work(vec![Work::Bury(name.into())]).map(drop)
     }
 
     /// Removes the records of queues that were dropped, by whomever.
-    pub(in crate::store) fn sweep_queues(&self) -> Result<()> {
+    pub(crate) fn sweep_queues(&self) -> Result<()> {
         let dropped = self.look(|view, _| {
             let directory = view.directory()?;
             Ok(directory.queues.iter().filter(|queue| queue.is_dropped).map(|queue| queue.number).collect())

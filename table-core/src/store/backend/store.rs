@@ -31,7 +31,7 @@ impl Shared {
 impl Shared {
     /// Makes the database of blobs, in which ids of lists may come to lie that the plan changes: a transaction can't.
     #[inline]
-    pub(in crate::store) fn make_room_for_lists(&self, plan: &Plan<'_>) -> Result<(), Refused> {
+    pub(crate) fn make_room_for_lists(&self, plan: &Plan<'_>) -> Result<(), Refused> {
         let mut additions = plan.groups.iter().flat_map(|group| &group.additions);
         if additions.any(|addition| addition.amounts.are_ids()) {
             self.made(Late::Blobs).map_err(Refused::whole)?;

@@ -10,7 +10,7 @@ use crate::store::lmdb::{Db, WriteTxn};
 use crate::store::proven::Applied;
 
 /// The counts of blobs in a transaction, which are written when it ends, and what it has written.
-pub(in crate::store) struct BlobBooks {
+pub(crate) struct BlobBooks {
     pub(super) applied: Applied,
     /// The directory, if it was changed.
     pub(super) directory: Option<Directory>,
@@ -20,22 +20,22 @@ pub(in crate::store) struct BlobBooks {
 
 impl BlobBooks {
     /// Those of a transaction that begins.
-    pub(in crate::store) fn open(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
+    pub(crate) fn open(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
         Ok(Self { applied: Applied::none(db, txn)?, directory: None, ledger: None })
     }
 
     /// How many records were put or removed.
-    pub(in crate::store) fn writes(&self) -> usize {
+    pub(crate) fn writes(&self) -> usize {
         self.applied.writes()
     }
 
     /// What the transaction has removed, for whoever reads beside it.
-    pub(in crate::store) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
+    pub(crate) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
         self.applied.removed()
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
-    pub(in crate::store) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: DraftedBlobs) -> Result<()> {
+    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: DraftedBlobs) -> Result<()> {
         self.applied.apply(txn, drafted.writes, |record| record.as_slice())?;
         if drafted.directory.is_some() {
             self.directory = drafted.directory;
@@ -47,7 +47,7 @@ impl BlobBooks {
     }
 
     /// Writes the counts, at the end of the transaction.
-    pub(in crate::store) fn close(mut self, txn: &mut WriteTxn<'_>) -> Result<()> {
+    pub(crate) fn close(mut self, txn: &mut WriteTxn<'_>) -> Result<()> {
         if let Some(directory) = &self.directory {
             self.applied.put_count(txn, &keys::DIRECTORY, (directory.encode(), false))?;
         }

@@ -14,11 +14,11 @@ use crate::store::records::meta;
 
 /// What there is.
 #[derive(Debug, Default)]
-pub(in crate::store) struct CountedBlobs {
-    pub(in crate::store) containers: u64,
-    pub(in crate::store) blobs: u64,
+pub(crate) struct CountedBlobs {
+    pub(crate) containers: u64,
+    pub(crate) blobs: u64,
     /// Those that rows refer to, how often, and that are proved not to be there.
-    pub(in crate::store) missing: BTreeMap<BlobId, u32>,
+    pub(crate) missing: BTreeMap<BlobId, u32>,
 }
 
 /// A blob as it was found, and what leads to it.
@@ -42,7 +42,7 @@ impl Found {
 }
 
 /// Looks at every record of the blobs. `problem` is told what is wrong.
-pub(in crate::store) fn check(
+pub(crate) fn check(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     db: Db,

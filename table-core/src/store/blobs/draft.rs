@@ -17,7 +17,7 @@ use crate::store::records::meta;
 
 /// The writes of a plan, and the counts that they leave.
 #[derive(Default)]
-pub(in crate::store) struct DraftedBlobs {
+pub(crate) struct DraftedBlobs {
     pub(super) writes: Writes<Arc<Vec<u8>>>,
     pub(super) directory: Option<Directory>,
     pub(super) ledger: Option<Ledger>,
@@ -27,21 +27,21 @@ pub(in crate::store) struct DraftedBlobs {
 
 impl DraftedBlobs {
     /// What the store's rows have of blobs from now on.
-    pub(in crate::store) fn features(&self) -> &[Feature] {
+    pub(crate) fn features(&self) -> &[Feature] {
         &self.features
     }
 }
 
 /// When, and in which store, a plan's changes of blobs are drafted.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct DraftedAt<'b> {
-    pub(in crate::store) clock: Clock,
+pub(crate) struct DraftedAt<'b> {
+    pub(crate) clock: Clock,
     /// The store's identity.
-    pub(in crate::store) identity: &'b [u8; 16],
+    pub(crate) identity: &'b [u8; 16],
 }
 
 /// A plan's changes of blobs, drafted over what the transaction sees.
-pub(in crate::store) struct BlobDraft<'b> {
+pub(crate) struct BlobDraft<'b> {
     pub(super) view: BlobView<'b>,
     books: &'b BlobBooks,
     /// The store's identity.
@@ -49,12 +49,12 @@ pub(in crate::store) struct BlobDraft<'b> {
     pub(super) clock: Clock,
     drafted: DraftedBlobs,
     /// Whether it leaves a blob to be removed later.
-    pub(in crate::store) has_left: bool,
+    pub(crate) has_left: bool,
 }
 
 impl<'b> BlobDraft<'b> {
     /// Begins one in a transaction. `is_settled` says that it has changed little so far.
-    pub(in crate::store) fn begin(
+    pub(crate) fn begin(
         environment: &'b Environment,
         txn: &'b heed::RwTxn<'b>,
         books: &'b BlobBooks,
@@ -68,7 +68,7 @@ impl<'b> BlobDraft<'b> {
     }
 
     /// What is to be written, once the pages that change for it have been looked at.
-    pub(in crate::store) fn end(self) -> Result<DraftedBlobs> {
+    pub(crate) fn end(self) -> Result<DraftedBlobs> {
         let DraftedBlobs { writes, directory, ledger, .. } = &self.drafted;
         let counts = directory.iter().map(|_| (keys::DIRECTORY.as_slice(), false));
         self.view.meet(
@@ -87,7 +87,7 @@ impl<'b> BlobDraft<'b> {
     }
 
     /// Has the store say from now on that its rows have this of blobs.
-    pub(in crate::store) fn set_feature(&mut self, feature: Feature) {
+    pub(crate) fn set_feature(&mut self, feature: Feature) {
         self.drafted.features.push(feature);
     }
 

@@ -1,7 +1,7 @@
 //! Blobs on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
 
 mod books;
-pub(in crate::store) mod check;
+pub(crate) mod check;
 mod draft;
 mod references;
 mod tasks;
@@ -11,8 +11,8 @@ mod tests;
 mod uploads;
 mod view;
 
-pub(in crate::store) use self::books::BlobBooks;
-pub(in crate::store) use self::draft::{BlobDraft, DraftedAt, DraftedBlobs};
-pub(in crate::store) use self::references::{not_here, properties_with};
-pub(in crate::store) use self::tasks::{BlobOutcome, BlobWork, Sealed};
-pub(in crate::store) use self::view::{BlobView, no_such_container};
+pub(crate) use self::books::BlobBooks;
+pub(crate) use self::draft::{BlobDraft, DraftedAt, DraftedBlobs};
+pub(crate) use self::references::{not_here, properties_with};
+pub(crate) use self::tasks::{BlobOutcome, BlobWork, Sealed};
+pub(crate) use self::view::{BlobView, no_such_container};

@@ -8,7 +8,7 @@ use crate::row::view::RowView;
 
 impl BlobDraft<'_> {
     /// Gives so many references to a blob that has one, or has just been uploaded, and that is so long.
-    pub(in crate::store) fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
+    pub(crate) fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
         let gone = || not_here(id, self.identity, None);
         let old = self.blob(id)?.ok_or_else(gone)?;
         let waiting = if old.0.references == 0 { self.waiting(id)? } else { None };
@@ -32,7 +32,7 @@ impl BlobDraft<'_> {
 
     /// Takes so many references of rows from a blob. One that is proved not to be here has none to be taken: the rows were
     /// written by a build that did not check whether they may.
-    pub(in crate::store) fn let_go(&mut self, id: BlobId, by: u32) -> Result<()> {
+    pub(crate) fn let_go(&mut self, id: BlobId, by: u32) -> Result<()> {
         if self.blob(id)?.is_none() { Ok(()) } else { self.release_many(id, by) }
     }
 
@@ -76,7 +76,7 @@ impl BlobDraft<'_> {
 
 /// The error of a reference, in this property, to a blob that a store of this identity does not have.
 #[cold]
-pub(in crate::store) fn not_here(id: BlobId, store: &[u8; 16], property: Option<&str>) -> Error {
+pub(crate) fn not_here(id: BlobId, store: &[u8; 16], property: Option<&str>) -> Error {
     let of = property.map(|name| format!(" of the property `{}`", name.escape_debug())).unwrap_or_default();
     Error::new(ErrorKind::BlobGone).because(if id.is_made_in(store) {
         format!(
@@ -92,7 +92,7 @@ pub(in crate::store) fn not_here(id: BlobId, store: &[u8; 16], property: Option<
 }
 
 /// The names of the properties of a row that refer to blobs which are sought, and those blobs.
-pub(in crate::store) fn properties_with(
+pub(crate) fn properties_with(
     row: &RowView<'_>,
     is_sought: impl Fn(BlobId) -> bool,
 ) -> Vec<(String, BlobId)> {

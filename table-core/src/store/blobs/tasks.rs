@@ -18,7 +18,7 @@ use crate::store::records::meta;
 
 /// Content whose segments have their checksums. It is shared between the attempts to write it.
 #[derive(Clone, Debug)]
-pub(in crate::store) struct Sealed {
+pub(crate) struct Sealed {
     pub(super) id: BlobId,
     pub(super) content_type: Box<str>,
     pub(super) first: u32,
@@ -27,7 +27,7 @@ pub(in crate::store) struct Sealed {
 }
 
 impl Sealed {
-    pub(in crate::store) fn of(content: BlobContent) -> Self {
+    pub(crate) fn of(content: BlobContent) -> Self {
         let length = content.length();
         let BlobContent { id, content_type, first, segments } = content;
         let seal = |(number, bytes)| {
@@ -51,7 +51,7 @@ impl Sealed {
 
 /// Work on blobs, with the numbers of this store.
 #[derive(Clone, Debug)]
-pub(in crate::store) enum BlobWork {
+pub(crate) enum BlobWork {
     Create(Box<str>),
     /// Has a container be no more. Its blobs go later.
     Bury(Box<str>),
@@ -88,7 +88,7 @@ pub(in crate::store) enum BlobWork {
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum BlobOutcome {
+pub(crate) enum BlobOutcome {
     Container(u32),
     Answer(BlobAnswer),
     /// Whether nothing is left to be done.
@@ -99,7 +99,7 @@ pub(in crate::store) enum BlobOutcome {
 
 impl BlobWork {
     /// The work that a task is, in a container of this number.
-    pub(in crate::store) fn of(task: BlobTask) -> Self {
+    pub(crate) fn of(task: BlobTask) -> Self {
         match task {
             BlobTask::Put { container, name, content, is_new } => {
                 Self::Put { container: container.number, name, content: Sealed::of(content), is_new }
@@ -118,7 +118,7 @@ impl BlobWork {
     }
 
     /// About how many bytes it writes.
-    pub(in crate::store) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         const FEW: usize = 1_024;
         FEW + match self {
             Self::Put { content, .. } | Self::Stage(content) => content.weight(),
@@ -133,7 +133,7 @@ impl BlobWork {
 
 impl BlobDraft<'_> {
     /// Drafts a piece of work. An error refuses the plan.
-    pub(in crate::store) fn carry_out(&mut self, work: &BlobWork) -> Result<BlobOutcome> {
+    pub(crate) fn carry_out(&mut self, work: &BlobWork) -> Result<BlobOutcome> {
         let answer = match work {
             BlobWork::Create(name) => return self.create(name).map(BlobOutcome::Container),
             BlobWork::Bury(name) => return self.bury(name).map(BlobOutcome::Container),
@@ -273,7 +273,7 @@ impl BlobDraft<'_> {
 
     /// Has a blob be of this content, that a row of the plan is to refer to. One that is there already is this
     /// transaction's own, and nobody has seen it: what of it differs is written.
-    pub(in crate::store) fn compose(&mut self, content: &Sealed) -> Result<()> {
+    pub(crate) fn compose(&mut self, content: &Sealed) -> Result<()> {
         let now = self.clock.store;
         let old = self.blob(content.id)?;
         let before = old.as_ref().map_or(0, |(blob, _)| segments(blob.length));

@@ -10,7 +10,7 @@ use crate::store::open::Late;
 use crate::store::proven::{self, Kept, Proven, Stop, body};
 
 /// What is kept of blobs.
-pub(in crate::store) enum Blobs {}
+pub(crate) enum Blobs {}
 
 impl Kept for Blobs {
     const DATABASE: Late = Late::Blobs;
@@ -30,23 +30,23 @@ impl Kept for Blobs {
 }
 
 /// Their records as a transaction sees them.
-pub(in crate::store) type BlobView<'t> = Proven<'t, Blobs>;
+pub(crate) type BlobView<'t> = Proven<'t, Blobs>;
 
 impl<'t> BlobView<'t> {
     /// The containers that there are.
-    pub(in crate::store) fn directory(&self) -> Result<Directory> {
+    pub(crate) fn directory(&self) -> Result<Directory> {
         let record = self.must_have(&keys::DIRECTORY)?;
         Directory::decode_with(body(record), name::is_container).ok_or_else(|| damaged(&keys::DIRECTORY))
     }
 
     /// What is counted of all blobs.
-    pub(in crate::store) fn ledger(&self) -> Result<Ledger> {
+    pub(crate) fn ledger(&self) -> Result<Ledger> {
         let record = self.must_have(&keys::LEDGER)?;
         Ledger::decode(body(record)).ok_or_else(|| damaged(&keys::LEDGER))
     }
 
     /// Refuses a container that was dropped.
-    pub(in crate::store) fn check_container(&self, container: u32) -> Result<()> {
+    pub(crate) fn check_container(&self, container: u32) -> Result<()> {
         let directory = self.directory()?;
         match directory.get(container) {
             Some(listed) if !listed.is_dropped => Ok(()),
@@ -55,7 +55,7 @@ impl<'t> BlobView<'t> {
     }
 
     /// The blob that a name leads to.
-    pub(in crate::store) fn find(&self, container: u32, name: &str) -> Result<Option<BlobInfo>> {
+    pub(crate) fn find(&self, container: u32, name: &str) -> Result<Option<BlobInfo>> {
         let key = keys::name(container, name);
         let Some(record) = self.record(&key)? else { return Ok(None) };
         self.info(&key, name, record).map(Some)
@@ -69,7 +69,7 @@ impl<'t> BlobView<'t> {
     }
 
     /// A blob by its identity; `None` if there is none, or it is to be removed.
-    pub(in crate::store) fn unnamed(&self, id: BlobId) -> Result<Option<BlobInfo>> {
+    pub(crate) fn unnamed(&self, id: BlobId) -> Result<Option<BlobInfo>> {
         let key = keys::blob(id);
         let Some(record) = self.record(&key)? else { return Ok(None) };
         let blob = BlobRecord::decode(body(record)).ok_or_else(|| damaged(&key))?;
@@ -80,7 +80,7 @@ impl<'t> BlobView<'t> {
     }
 
     /// Returns whether there is a blob of this identity.
-    pub(in crate::store) fn has(&self, id: BlobId) -> Result<bool> {
+    pub(crate) fn has(&self, id: BlobId) -> Result<bool> {
         Ok(self.record(&keys::blob(id))?.is_some())
     }
 
@@ -91,14 +91,14 @@ impl<'t> BlobView<'t> {
     }
 
     /// A blob, which must be there.
-    pub(in crate::store) fn blob(&self, id: BlobId) -> Result<BlobRecord> {
+    pub(crate) fn blob(&self, id: BlobId) -> Result<BlobRecord> {
         let key = keys::blob(id);
         BlobRecord::decode(body(self.must_have(&key)?)).ok_or_else(|| damaged(&key))
     }
 
     /// So many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
     /// other.
-    pub(in crate::store) fn list(
+    pub(crate) fn list(
         &self,
         container: u32,
         prefix: &str,
@@ -119,7 +119,7 @@ impl<'t> BlobView<'t> {
     }
 
     /// Blobs that wait, so many at most, and for what.
-    pub(in crate::store) fn waiting(&self, most: usize) -> Result<Vec<(BlobId, Waiting)>> {
+    pub(crate) fn waiting(&self, most: usize) -> Result<Vec<(BlobId, Waiting)>> {
         let mut found = Vec::new();
         self.walk(&keys::ALL_WAITING, None, |key, record| {
             if found.len() == most {
@@ -133,7 +133,7 @@ impl<'t> BlobView<'t> {
     }
 
     /// All bytes of a blob that is so long; `None` if there is none of this identity.
-    pub(in crate::store) fn content(&self, id: BlobId, length: usize) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn content(&self, id: BlobId, length: usize) -> Result<Option<Vec<u8>>> {
         let key = keys::blob(id);
         let Some(record) = self.record(&key)? else { return Ok(None) };
         let blob = BlobRecord::decode(body(record)).ok_or_else(|| damaged(&key))?;
@@ -148,7 +148,7 @@ impl<'t> BlobView<'t> {
     }
 
     /// The bytes of a segment. `was_sound` says that this was found out before, in this very snapshot.
-    pub(in crate::store) fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&'t [u8]> {
+    pub(crate) fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&'t [u8]> {
         let key = keys::segment(id, number);
         let record = if was_sound { self.must_still_have(&key) } else { self.must_have(&key) };
         record.map(body)
@@ -171,6 +171,6 @@ pub(super) fn missing(key: &[u8]) -> Error {
 }
 
 #[cold]
-pub(in crate::store) fn no_such_container() -> Error {
+pub(crate) fn no_such_container() -> Error {
     Error::new(ErrorKind::ContainerNotFound).because("the container was dropped; get a new handle")
 }

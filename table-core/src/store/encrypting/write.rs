@@ -17,25 +17,25 @@ use crate::store::write::encoded::Prepared;
 use crate::store::write::prepare;
 
 /// The entities of one write, or of one batch, on their way.
-pub(in crate::store) struct Sealing<'t> {
+pub(crate) struct Sealing<'t> {
     table: &'t EncryptingTable,
     lens: Lens,
     sealer: Sealer<'t>,
 }
 
 /// What an entity is stored as.
-pub(in crate::store) struct Sealed {
+pub(crate) struct Sealed {
     /// What is to be done, under the version of the row that was looked at.
-    pub(in crate::store) what: (Condition, Act<()>),
+    pub(crate) what: (Condition, Act<()>),
     /// Whether that is another condition than the caller's.
-    pub(in crate::store) is_of_version: bool,
+    pub(crate) is_of_version: bool,
     /// Sealed bytes, by their properties' places; rising.
     values: Vec<(usize, Value)>,
 }
 
 impl Sealed {
     /// The properties as they are stored.
-    pub(in crate::store) fn given<'a>(&'a self, entity: &'a DynamicEntity) -> Vec<Given<'a>> {
+    pub(crate) fn given<'a>(&'a self, entity: &'a DynamicEntity) -> Vec<Given<'a>> {
         let mut sealed = self.values.iter().peekable();
         let stored = |(at, (name, value)): (usize, &'a (crate::model::Name, Value))| {
             let value = sealed.next_if(|(place, _)| *place == at).map_or(value, |(_, sealed)| sealed);
@@ -46,16 +46,12 @@ impl Sealed {
 }
 
 impl<'t> Sealing<'t> {
-    pub(in crate::store) fn new(table: &'t EncryptingTable) -> Result<Self> {
+    pub(crate) fn new(table: &'t EncryptingTable) -> Result<Self> {
         Ok(Self { table, lens: table.lens()?, sealer: table.table.sealer() })
     }
 
     /// Seals what is to be sealed of an entity.
-    pub(in crate::store) fn seal(
-        &self,
-        what: (Condition, Act<()>),
-        entity: &DynamicEntity,
-    ) -> Result<Sealed> {
+    pub(crate) fn seal(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<Sealed> {
         let place = |e: Error| {
             e.attempted(what.1.words(what.0))
                 .table(self.table.name())
@@ -125,11 +121,7 @@ impl<'t> Sealing<'t> {
     }
 
     /// The operations, with the keys that they were sealed with.
-    pub(in crate::store) fn sealed(
-        &self,
-        mut prepared: Box<Prepared>,
-        is_of_version: bool,
-    ) -> (Box<Prepared>, bool) {
+    pub(crate) fn sealed(&self, mut prepared: Box<Prepared>, is_of_version: bool) -> (Box<Prepared>, bool) {
         prepared.sealed_at = self.sealer.sealed_at();
         (prepared, is_of_version)
     }
@@ -170,7 +162,7 @@ fn contradiction(kind: RowKind, name: &str) -> Error {
 
 impl DynamicTable {
     /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
-    pub(in crate::store) fn prepare_write(
+    pub(crate) fn prepare_write(
         &self,
         what: (Condition, Act<()>),
         entity: &DynamicEntity,
@@ -184,7 +176,7 @@ impl DynamicTable {
 }
 
 /// Carries out what `prepare` gives; again, if a key was rotated meanwhile or the row that was looked at is another.
-pub(in crate::store) fn submit(
+pub(crate) fn submit(
     table: &DynamicTable,
     prepare: impl Fn() -> Result<(Box<Prepared>, bool)>,
     words: impl Fn(Refused) -> Error,

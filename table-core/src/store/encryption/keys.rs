@@ -13,58 +13,58 @@ use crate::store::open::Environment;
 
 /// The keys that seal and open the encrypted properties of a store; none if it was opened without a key provider.
 #[derive(Clone, Debug)]
-pub(in crate::store) struct Keys(Option<Encryption>);
+pub(crate) struct Keys(Option<Encryption>);
 
 impl Keys {
     /// The keys of a store that is being opened.
-    pub(in crate::store) fn open(environment: &Environment) -> Result<Self> {
+    pub(crate) fn open(environment: &Environment) -> Result<Self> {
         vault::open(environment).map(Self)
     }
 
     /// The keys of this store.
-    pub(in crate::store) fn of_store<S: KeptStore + 'static>(self, store: &Weak<S>) -> Self {
+    pub(crate) fn of_store<S: KeptStore + 'static>(self, store: &Weak<S>) -> Self {
         Self(self.0.map(|keys| keys.of_store(store.clone())))
     }
 
     /// An error if there are none.
-    pub(in crate::store) fn get(&self) -> Result<&Encryption> {
+    pub(crate) fn get(&self) -> Result<&Encryption> {
         self.0.as_ref().ok_or_else(missing::keys)
     }
 
     /// `None` if there are none.
-    pub(in crate::store) fn any(&self) -> Option<&Encryption> {
+    pub(crate) fn any(&self) -> Option<&Encryption> {
         self.0.as_ref()
     }
 
     /// An error if there are none, for whoever seals with whatever store's.
-    pub(in crate::store) fn vault(&self) -> Result<&dyn Sealing> {
+    pub(crate) fn vault(&self) -> Result<&dyn Sealing> {
         self.get().map(|keys| -> &dyn Sealing { keys })
     }
 
     /// The keys that open the values of a table's rows and vouch for the rows.
-    pub(in crate::store) fn of_table(&self, store: [u8; 16], table: [u8; 16]) -> Option<Arc<dyn Vault>> {
+    pub(crate) fn of_table(&self, store: [u8; 16], table: [u8; 16]) -> Option<Arc<dyn Vault>> {
         let keys = self.0.clone()?;
         Some(Arc::new(TableVault { keys, binding: Binding { store, table } }))
     }
 
     /// The keys that vouch for the small records.
-    pub(in crate::store) fn authority(&self) -> Result<Option<&dyn Authority>> {
+    pub(crate) fn authority(&self) -> Result<Option<&dyn Authority>> {
         let Some(keys) = &self.0 else { return Ok(None) };
         Ok(Some(keys.authority()?))
     }
 
     /// The faults that a look at them finds.
-    pub(in crate::store) fn check(&self, environment: &Environment) -> Result<Vec<String>> {
+    pub(crate) fn check(&self, environment: &Environment) -> Result<Vec<String>> {
         vault::check(environment, self.0.as_ref())
     }
 
     /// Whether the store says that it has keys.
-    pub(in crate::store) fn are_noted(store: &Environment) -> Result<bool> {
+    pub(crate) fn are_noted(store: &Environment) -> Result<bool> {
         vault::are_noted(store)
     }
 
     /// Copies the keys of a store, if it has any. The store said before its data were copied whether it had.
-    pub(in crate::store) fn copy(store: &Environment, copy: &Path, were_noted: bool) -> Result<()> {
+    pub(crate) fn copy(store: &Environment, copy: &Path, were_noted: bool) -> Result<()> {
         vault::copy_to(&store.path, copy, &store.options, were_noted)
     }
 }

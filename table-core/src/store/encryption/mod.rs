@@ -5,15 +5,15 @@
 #[cfg(feature = "encrypt")]
 mod keys;
 #[cfg(feature = "encrypt")]
-pub(in crate::store) mod rule;
+pub(crate) mod rule;
 #[cfg(feature = "encrypt")]
-pub(in crate::store) mod vault;
+pub(crate) mod vault;
 #[cfg(not(feature = "encrypt"))]
 mod without;
 
 #[cfg(feature = "encrypt")]
-pub(in crate::store) use self::keys::Keys;
+pub(crate) use self::keys::Keys;
 #[cfg(feature = "encrypt")]
-pub(in crate::store) use self::rule::Lens;
+pub(crate) use self::rule::Lens;
 #[cfg(not(feature = "encrypt"))]
-pub(in crate::store) use self::without::{Keys, Lens};
+pub(crate) use self::without::{Keys, Lens};

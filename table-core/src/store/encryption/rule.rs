@@ -23,17 +23,17 @@ type Resolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
 
 /// The user's function, and whose values share a data key.
 #[derive(Clone)]
-pub(in crate::store) struct Rule {
+pub(crate) struct Rule {
     resolver: Arc<Resolver>,
-    pub(in crate::store) scope: KeyScope,
+    pub(crate) scope: KeyScope,
 }
 
 impl Rule {
-    pub(in crate::store) fn new(resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
         Self { resolver: Arc::new(resolver), scope: KeyScope::default() }
     }
 
-    pub(in crate::store) fn scoped(self, scope: KeyScope) -> Self {
+    pub(crate) fn scoped(self, scope: KeyScope) -> Self {
         Self { scope, ..self }
     }
 
@@ -45,7 +45,7 @@ impl Rule {
 
 /// What a row is to the structs that are used with its table.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) enum RowKind {
+pub(crate) enum RowKind {
     /// Nothing: no struct of its kind is known.
     Free,
     /// An entity's own row.
@@ -55,7 +55,7 @@ pub(in crate::store) enum RowKind {
 }
 
 /// How a property is stored.
-pub(in crate::store) enum Treatment {
+pub(crate) enum Treatment {
     /// It is stored as it is.
     Plain,
     /// The resolver has it sealed.
@@ -83,7 +83,7 @@ impl RowKind {
     }
 
     /// The kind of the struct that declares the row, and the index of which it is a copy.
-    pub(in crate::store) fn declared(&self) -> Option<(&'static str, Option<&'static str>)> {
+    pub(crate) fn declared(&self) -> Option<(&'static str, Option<&'static str>)> {
         match self {
             Self::Free => None,
             Self::Own(schema) => Some((schema.kind, None)),
@@ -135,11 +135,11 @@ fn declared(
 }
 
 /// Where kinds are looked up.
-pub(in crate::store) type Place<'p> = (&'p Databases, &'p heed::RoTxn<'p>, &'p TableState);
+pub(crate) type Place<'p> = (&'p Databases, &'p heed::RoTxn<'p>, &'p TableState);
 
 /// A rule as it is asked for the rows of one snapshot: it remembers the kinds that it has met.
-pub(in crate::store) struct Lens {
-    pub(in crate::store) rule: Rule,
+pub(crate) struct Lens {
+    pub(crate) rule: Rule,
     keys: Keys,
     kinds: Mutex<Vec<(Box<str>, RowKind)>>,
     /// What structs of the table have sealed, once a row was met that none declares.
@@ -147,12 +147,12 @@ pub(in crate::store) struct Lens {
 }
 
 impl Lens {
-    pub(in crate::store) fn new(rule: &Rule, keys: Keys) -> Self {
+    pub(crate) fn new(rule: &Rule, keys: Keys) -> Self {
         Self { rule: rule.clone(), keys, kinds: Mutex::default(), sealed: OnceLock::new() }
     }
 
     /// What the rows of this `EntityType` are.
-    pub(in crate::store) fn kind(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
+    pub(crate) fn kind(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
         let found = self.find(place, kind)?;
         if let (RowKind::Free, None) = (found, self.sealed.get()) {
             let (dbs, txn, table) = place;
@@ -180,7 +180,7 @@ impl Lens {
 
     /// How a property of a row of this kind is stored. Whoever can write the file can have a row say that it is of another
     /// kind than it is: so what some struct of the table has sealed is sealed, too, on a row that none declares.
-    pub(in crate::store) fn treatment(&self, kind: RowKind, keys: (&str, &str), property: &str) -> Treatment {
+    pub(crate) fn treatment(&self, kind: RowKind, keys: (&str, &str), property: &str) -> Treatment {
         match kind.treatment(&self.rule, keys.0, keys.1, property) {
             Treatment::Plain if matches!(kind, RowKind::Free) => {
                 let mut sealed = self.sealed.get().into_iter().flatten();
@@ -193,12 +193,7 @@ impl Lens {
     }
 
     /// Refuses a filter that compares a sealed property of this row.
-    pub(in crate::store) fn check_filter(
-        &self,
-        place: Place<'_>,
-        view: &RowView<'_>,
-        names: &[Name],
-    ) -> Result<()> {
+    pub(crate) fn check_filter(&self, place: Place<'_>, view: &RowView<'_>, names: &[Name]) -> Result<()> {
         let kind = self.kind(place, view.kind()?)?;
         let (partition, row) = (view.partition_key(), view.row_key());
         let is_sealed = |name: &Name| match self.treatment(kind, (&partition, &row), name) {
@@ -221,7 +216,7 @@ impl Lens {
     }
 
     /// The row's entity with what is sealed opened.
-    pub(in crate::store) fn entity(
+    pub(crate) fn entity(
         &self,
         place: Place<'_>,
         view: &RowView<'_>,
@@ -231,7 +226,7 @@ impl Lens {
     }
 
     /// The same of an entity of a row of this kind.
-    pub(in crate::store) fn open(
+    pub(crate) fn open(
         &self,
         table: &TableState,
         kind: RowKind,

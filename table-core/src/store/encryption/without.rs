@@ -14,50 +14,50 @@ use crate::store::records::catalog::TableState;
 
 /// There are none.
 #[derive(Clone, Debug)]
-pub(in crate::store) struct Keys;
+pub(crate) struct Keys;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
 impl Keys {
-    pub(in crate::store) fn open(_: &Environment) -> Result<Self> {
+    pub(crate) fn open(_: &Environment) -> Result<Self> {
         Ok(Self)
     }
 
-    pub(in crate::store) fn of_store<S>(self, _: &Weak<S>) -> Self {
+    pub(crate) fn of_store<S>(self, _: &Weak<S>) -> Self {
         self
     }
 
-    pub(in crate::store) fn vault(&self) -> Result<&dyn Sealing> {
+    pub(crate) fn vault(&self) -> Result<&dyn Sealing> {
         Err(missing::keys())
     }
 
-    pub(in crate::store) fn of_table(&self, _: [u8; 16], _: [u8; 16]) -> Option<Arc<dyn Vault>> {
+    pub(crate) fn of_table(&self, _: [u8; 16], _: [u8; 16]) -> Option<Arc<dyn Vault>> {
         None
     }
 
-    pub(in crate::store) fn authority(&self) -> Result<Option<&dyn Authority>> {
+    pub(crate) fn authority(&self) -> Result<Option<&dyn Authority>> {
         Ok(None)
     }
 
     /// They are left alone.
-    pub(in crate::store) fn check(&self, _: &Environment) -> Result<Vec<String>> {
+    pub(crate) fn check(&self, _: &Environment) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 
-    pub(in crate::store) fn are_noted(_: &Environment) -> Result<bool> {
+    pub(crate) fn are_noted(_: &Environment) -> Result<bool> {
         Ok(false)
     }
 
-    pub(in crate::store) fn copy(_: &Environment, _: &Path, _: bool) -> Result<()> {
+    pub(crate) fn copy(_: &Environment, _: &Path, _: bool) -> Result<()> {
         Ok(())
     }
 }
 
 /// No rows are looked at through one.
 #[derive(Debug)]
-pub(in crate::store) enum Lens {}
+pub(crate) enum Lens {}
 
 impl Lens {
-    pub(in crate::store) fn check_filter(
+    pub(crate) fn check_filter(
         &self,
         _: (&Databases, &heed::RoTxn<'_>, &TableState),
         _: &RowView<'_>,

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 /// How often this process has changed queues.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Arrivals {
+pub(crate) struct Arrivals {
     changes: Mutex<u64>,
     changed: Condvar,
 }
 
 impl Arrivals {
     /// Says that messages may have come.
-    pub(in crate::store) fn tell(&self) {
+    pub(crate) fn tell(&self) {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         *changes = changes.wrapping_add(1);
         self.changed.notify_all();
     }
 
     /// How often that was said; waits until it is more often than `seen`, for so long at most.
-    pub(in crate::store) fn wait(&self, seen: u64, most: Duration) -> u64 {
+    pub(crate) fn wait(&self, seen: u64, most: Duration) -> u64 {
         let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         if most.is_zero() {
             return *changes;

@@ -43,15 +43,15 @@ use crate::store::write::prepare;
 #[derive(Clone)]
 #[must_use = "a batch does nothing until it is committed"]
 pub struct Batch {
-    pub(in crate::store) table: DynamicTable,
-    pub(in crate::store) partition: String,
-    pub(in crate::store) operations: Vec<Planned>,
+    pub(crate) table: DynamicTable,
+    pub(crate) partition: String,
+    pub(crate) operations: Vec<Planned>,
     /// What makes the operations ready, if that is not done as they are given.
-    pub(in crate::store) preparing: Option<Arc<dyn Preparing>>,
+    pub(crate) preparing: Option<Arc<dyn Preparing>>,
 }
 
 #[derive(Clone)]
-pub(in crate::store) enum Planned {
+pub(crate) enum Planned {
     Write(Condition, Act<()>, DynamicEntity),
     Delete(String, IfMatch),
 }
@@ -166,7 +166,7 @@ impl Batch {
 
     #[cfg(feature = "encrypt")]
     /// The batch with these properties for each operation, and with what is to be done, where that is something else.
-    pub(in crate::store) fn prepare_with<'a>(
+    pub(crate) fn prepare_with<'a>(
         &'a self,
         properties: impl Iterator<Item = &'a [Given<'a>]>,
         otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
@@ -213,7 +213,7 @@ impl Batch {
 type Stray<'f, 'a> = &'f dyn Fn(usize) -> Option<&'a str>;
 
 /// Makes a batch's operations ready otherwise than as they are given.
-pub(in crate::store) trait Preparing: Send + Sync {
+pub(crate) trait Preparing: Send + Sync {
     fn prepare(&self, batch: &Batch) -> Result<Box<Prepared>>;
 
     /// Carries them out, made ready anew as often as that may help.

@@ -81,7 +81,7 @@ impl Store {
 }
 
 /// Packs plans into few transactions.
-pub(in crate::store) struct LmdbLoader<'t> {
+pub(crate) struct LmdbLoader<'t> {
     inner: &'t Arc<Shared>,
     /// Of which the plans are, unless each brings its own.
     tables: Vec<&'t Arc<TableState>>,
@@ -97,7 +97,7 @@ impl<'t> LmdbLoader<'t> {
     }
 
     /// For plans of rows in these tables, of which this is the first; none if they are not of one store.
-    pub(in crate::store) fn of(table: &'t LmdbTable, tables: &[&'t dyn TableExec]) -> Option<Self> {
+    pub(crate) fn of(table: &'t LmdbTable, tables: &[&'t dyn TableExec]) -> Option<Self> {
         let state = |other: &&'t dyn TableExec| {
             let other = LmdbTable::of(*other).ok()?;
             Arc::ptr_eq(other.inner(), table.inner()).then(|| other.state())

@@ -10,27 +10,27 @@ use crate::handle::table::DynamicTable;
 use crate::store::records::catalog::TableState;
 
 /// A table of an LMDB store.
-pub(in crate::store) struct LmdbTable {
-    pub(in crate::store) inner: Arc<Shared>,
-    pub(in crate::store) state: Arc<TableState>,
+pub(crate) struct LmdbTable {
+    pub(crate) inner: Arc<Shared>,
+    pub(crate) state: Arc<TableState>,
 }
 
 impl LmdbTable {
-    pub(in crate::store) fn new(inner: Arc<Shared>, state: Arc<TableState>) -> Self {
+    pub(crate) fn new(inner: Arc<Shared>, state: Arc<TableState>) -> Self {
         Self { inner, state }
     }
 
     /// The table, if it is one of LMDB's.
-    pub(in crate::store) fn of(table: &dyn TableExec) -> Result<&Self> {
+    pub(crate) fn of(table: &dyn TableExec) -> Result<&Self> {
         let table: &dyn Any = table;
         table.downcast_ref().ok_or_else(stranger)
     }
 
-    pub(in crate::store) fn inner(&self) -> &Arc<Shared> {
+    pub(crate) fn inner(&self) -> &Arc<Shared> {
         &self.inner
     }
 
-    pub(in crate::store) fn state(&self) -> &Arc<TableState> {
+    pub(crate) fn state(&self) -> &Arc<TableState> {
         &self.state
     }
 }
@@ -42,15 +42,15 @@ fn stranger() -> Error {
 
 impl DynamicTable {
     /// The table as LMDB's: for what nothing else can.
-    pub(in crate::store) fn lmdb(&self) -> Result<&LmdbTable> {
+    pub(crate) fn lmdb(&self) -> Result<&LmdbTable> {
         LmdbTable::of(self.exec()).map_err(|e| e.table(self.name()))
     }
 
-    pub(in crate::store) fn inner(&self) -> Result<&Arc<Shared>> {
+    pub(crate) fn inner(&self) -> Result<&Arc<Shared>> {
         self.lmdb().map(LmdbTable::inner)
     }
 
-    pub(in crate::store) fn state(&self) -> Result<&Arc<TableState>> {
+    pub(crate) fn state(&self) -> Result<&Arc<TableState>> {
         self.lmdb().map(LmdbTable::state)
     }
 }

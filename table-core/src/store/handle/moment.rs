@@ -34,7 +34,7 @@ use crate::store::scan::walk::{Ahead, MergedWalk};
 use crate::store::write::range;
 
 /// A read transaction.
-pub(in crate::store) struct LmdbMoment {
+pub(crate) struct LmdbMoment {
     // Fields drop in this order: the transaction before the environment it belongs to.
     txn: ReadTxn<'static>,
     inner: Arc<Shared>,
@@ -44,7 +44,7 @@ pub(in crate::store) struct LmdbMoment {
 }
 
 impl LmdbMoment {
-    pub(in crate::store) fn new(inner: &Arc<Shared>) -> Result<Self> {
+    pub(crate) fn new(inner: &Arc<Shared>) -> Result<Self> {
         inner.writer.check_running()?;
         let blobs = inner.environment.known(Late::Blobs);
         let txn = inner.environment.static_read_txn()?;
@@ -53,12 +53,12 @@ impl LmdbMoment {
     }
 
     /// The moment, if it is one of LMDB's.
-    pub(in crate::store) fn of(moment: &dyn Moment) -> Result<&Self> {
+    pub(crate) fn of(moment: &dyn Moment) -> Result<&Self> {
         let moment: &dyn Any = moment;
         moment.downcast_ref().ok_or_else(stranger)
     }
 
-    pub(in crate::store) fn parts(&self) -> (&Inner, &ReadTxn<'static>) {
+    pub(crate) fn parts(&self) -> (&Inner, &ReadTxn<'static>) {
         (&self.inner, &self.txn)
     }
 
@@ -71,12 +71,12 @@ impl LmdbMoment {
     }
 
     /// The store that it is of, and its transaction.
-    pub(in crate::store) fn shared(&self) -> (&Arc<Shared>, &ReadTxn<'static>) {
+    pub(crate) fn shared(&self) -> (&Arc<Shared>, &ReadTxn<'static>) {
         (&self.inner, &self.txn)
     }
 
     /// A page of rows; with a lens, filters may not look at what is sealed.
-    pub(in crate::store) fn page_through(
+    pub(crate) fn page_through(
         &self,
         table: &dyn TableExec,
         read: (Lanes, Option<&Arc<Lens>>),

@@ -10,18 +10,18 @@ use crate::handle::store::Store;
 
 impl Store {
     /// The store as LMDB's.
-    pub(in crate::store) fn lmdb(&self) -> Result<&Shared> {
+    pub(crate) fn lmdb(&self) -> Result<&Shared> {
         let backend: &dyn Any = &**self.backend();
         backend.downcast_ref().ok_or_else(stranger)
     }
 
     /// The same, to be kept.
-    pub(in crate::store) fn shared(&self) -> Result<Arc<Shared>> {
+    pub(crate) fn shared(&self) -> Result<Arc<Shared>> {
         shared(self.backend().clone())
     }
 
     /// The same, given away.
-    pub(in crate::store) fn into_shared(self) -> Result<Arc<Shared>> {
+    pub(crate) fn into_shared(self) -> Result<Arc<Shared>> {
         shared(self.into_backend())
     }
 }

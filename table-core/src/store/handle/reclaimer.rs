@@ -43,7 +43,7 @@ impl Reclaimer {
     }
 
     /// Notes what became of a step.
-    pub(in crate::store) fn note(&self, error: Option<&Error>) {
+    pub(crate) fn note(&self, error: Option<&Error>) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         *failure = error.map(|error| ReclaimFailure {
             kind: error.kind(),
@@ -53,7 +53,7 @@ impl Reclaimer {
     }
 
     /// Whether the caller is to be the thread in the background.
-    pub(in crate::store) fn begin(&self) -> bool {
+    pub(crate) fn begin(&self) -> bool {
         !self.is_running.swap(true, Ordering::AcqRel)
     }
 
@@ -61,7 +61,7 @@ impl Reclaimer {
         self.is_running.load(Ordering::Acquire)
     }
 
-    pub(in crate::store) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.is_running.store(false, Ordering::Release);
     }
 }

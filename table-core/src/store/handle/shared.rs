@@ -22,21 +22,21 @@ static OPENED: AtomicU64 = AtomicU64::new(1);
 /// An opened store with those who write to it; one for each store that the process has open.
 pub(crate) struct Shared {
     inner: Inner,
-    pub(in crate::store) writer: Writer,
-    pub(in crate::store) reclaimer: Reclaimer,
+    pub(crate) writer: Writer,
+    pub(crate) reclaimer: Reclaimer,
     /// Which of the stores it is that the process has opened since it began.
-    pub(in crate::store) number: u64,
+    pub(crate) number: u64,
     /// Tells those who wait for messages that some have come.
-    pub(in crate::store) arrivals: Arrivals,
+    pub(crate) arrivals: Arrivals,
     /// Who sees to what is to follow.
-    pub(in crate::store) settlers: Arc<Settlers>,
+    pub(crate) settlers: Arc<Settlers>,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
     /// when they are removed.
     temporary: OnceLock<TemporaryDirectory>,
 }
 
 impl Shared {
-    pub(in crate::store) fn new(inner: Inner, read_only: bool) -> Self {
+    pub(crate) fn new(inner: Inner, read_only: bool) -> Self {
         let is_manual = read_only || inner.environment.options.settling == Settling::Manual;
         Self {
             inner,
@@ -50,18 +50,18 @@ impl Shared {
     }
 
     /// Has the directory removed when the last handle of the store, which lies in it, is dropped.
-    pub(in crate::store) fn keep(&self, directory: TemporaryDirectory) {
+    pub(crate) fn keep(&self, directory: TemporaryDirectory) {
         // A store that was just opened in a directory of its own keeps none yet.
         drop(self.temporary.set(directory));
     }
 
     /// The directory that goes with the store, to be kept by another handle.
-    pub(in crate::store) fn take_temporary(&mut self) -> Option<TemporaryDirectory> {
+    pub(crate) fn take_temporary(&mut self) -> Option<TemporaryDirectory> {
         self.temporary.take()
     }
 
     /// A database that a feature brings, if there is one.
-    pub(in crate::store) fn late(&self, late: Late) -> Result<Option<Db>> {
+    pub(crate) fn late(&self, late: Late) -> Result<Option<Db>> {
         self.writer.check_running()?;
         if let Some(known) = self.environment.known(late) {
             return Ok(Some(known));
@@ -76,7 +76,7 @@ impl Shared {
     }
 
     /// The same, made if there is none.
-    pub(in crate::store) fn made(&self, late: Late) -> Result<Db> {
+    pub(crate) fn made(&self, late: Late) -> Result<Db> {
         if let Some(known) = self.late(late)? {
             return Ok(known);
         }
@@ -85,7 +85,7 @@ impl Shared {
     }
 
     /// Runs a change of the small records in a transaction of its own.
-    pub(in crate::store) fn transact<T>(
+    pub(crate) fn transact<T>(
         &self,
         change: impl FnOnce(&mut WriteTxn<'_>, &Databases, &mut Meta) -> Result<T>,
     ) -> Result<T> {

@@ -14,7 +14,7 @@ impl DynamicTable {
     }
 
     /// A write by properties and keys, with what the handle says of rows of declared kinds.
-    pub(in crate::store) fn by_properties(&self, mut prepared: Box<Prepared>) -> Box<Prepared> {
+    pub(crate) fn by_properties(&self, mut prepared: Box<Prepared>) -> Box<Prepared> {
         prepared.is_raw = self.is_raw();
         prepared
     }

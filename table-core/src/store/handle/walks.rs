@@ -24,7 +24,7 @@ const MOST_EXPECTED: usize = 64;
 
 /// The walks of these lanes of a table, from their beginning or behind the row of these keys; with a lens, their filters may
 /// not look at what is sealed.
-pub(in crate::store) fn walks(
+pub(crate) fn walks(
     moment: &LmdbMoment,
     table: &LmdbTable,
     lanes: &Lanes,

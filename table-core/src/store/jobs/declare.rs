@@ -15,7 +15,7 @@ use crate::store::records::{layouts, lives};
 
 /// Makes sure that the rows of this kind can be read by what the schema declares. Writes nothing: a program that opens a
 /// table and reads locks nobody out.
-pub(in crate::store) fn compare(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
+pub(crate) fn compare(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
     inner.writer.check_running()?;
     let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
     table.check_exists(dbs, &txn)?;
@@ -36,7 +36,7 @@ pub(in crate::store) fn compare(inner: &Shared, table: &TableState, schema: &'st
 /// What whoever writes or reads a kind by this declaration goes by. One that is about to be written has its layout noted,
 /// unless what is noted says it already.
 #[cold]
-pub(in crate::store) fn standing(
+pub(crate) fn standing(
     inner: &Shared,
     table: &TableState,
     schema: &'static Schema,
@@ -75,11 +75,7 @@ pub(in crate::store) fn standing(
 impl LmdbTable {
     /// What whoever reads a kind by this declaration goes by, as it is in a snapshot.
     #[cold]
-    pub(in crate::store) fn standing_then(
-        &self,
-        txn: &heed::RoTxn<'_>,
-        schema: &'static Schema,
-    ) -> Result<Standing> {
+    pub(crate) fn standing_then(&self, txn: &heed::RoTxn<'_>, schema: &'static Schema) -> Result<Standing> {
         let (dbs, table) = (&self.inner.environment.dbs, &self.state);
         let (read, lives) = lived(dbs, txn, table, schema, layouts::noted(dbs, txn, table, schema.kind)?)?;
         Ok(schema::standing(read.as_ref(), &lives, schema).0)
@@ -88,7 +84,7 @@ impl LmdbTable {
     /// Makes sure that the entities' own rows can be read by a declaration as they are in this snapshot; `as_stored`: without
     /// being converted.
     #[cold]
-    pub(in crate::store) fn check_rows(
+    pub(crate) fn check_rows(
         &self,
         txn: &heed::RoTxn<'_>,
         schema: &'static Schema,
@@ -193,7 +189,7 @@ fn look(
 }
 
 /// Notes the layout of a kind in a table that the transaction has made.
-pub(in crate::store) fn note_first(
+pub(crate) fn note_first(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,

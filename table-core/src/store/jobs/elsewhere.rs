@@ -106,7 +106,7 @@ fn of_kind(dbs: &Databases, txn: &heed::RoTxn<'_>, entry: &Entry, kind: &str) ->
 
 /// Moves the states of indexes when a table is dropped that has their entities or their copies, while the other stays.
 /// `stays` says whether a table does.
-pub(in crate::store) fn table_is_dropped(
+pub(crate) fn table_is_dropped(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,

@@ -1,16 +1,16 @@
 //! Jobs, which go over a whole store or a whole table.
 
-pub(in crate::store) mod check;
+pub(crate) mod check;
 mod convert;
 mod copies;
-pub(in crate::store) mod declare;
-pub(in crate::store) mod elsewhere;
+pub(crate) mod declare;
+pub(crate) mod elsewhere;
 mod forget;
 mod missing_blobs;
 mod plain;
-pub(in crate::store) mod reclaim;
-pub(in crate::store) mod rename;
+pub(crate) mod reclaim;
+pub(crate) mod rename;
 #[cfg(feature = "encrypt")]
-pub(in crate::store) mod sealed;
-pub(in crate::store) mod stats;
-pub(in crate::store) mod steps;
+pub(crate) mod sealed;
+pub(crate) mod stats;
+pub(crate) mod steps;

@@ -12,14 +12,14 @@ use crate::store::records::counts::Counts;
 use crate::store::scan::read;
 
 /// Values that are not sealed.
-pub(in crate::store) struct PlainValues {
-    pub(in crate::store) values: u64,
+pub(crate) struct PlainValues {
+    pub(crate) values: u64,
     /// The keys of the first row that has one.
-    pub(in crate::store) first: (String, String),
+    pub(crate) first: (String, String),
 }
 
 /// The values of these properties that rows of the kind, and copies of them, hold plain.
-pub(in crate::store) fn plain_values(
+pub(crate) fn plain_values(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,

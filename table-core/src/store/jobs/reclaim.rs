@@ -27,7 +27,7 @@ const STEP_ROWS: usize = 2_000;
 const STEP_BYTES: usize = 64 * 1024 * 1024;
 
 /// The words that follow "cannot " in an error.
-pub(in crate::store) const ATTEMPTED: &str = "reclaim the space of dropped tables";
+pub(crate) const ATTEMPTED: &str = "reclaim the space of dropped tables";
 
 /// Frees space in the background, if there is any to free. The thread ends when there is none, when it fails, or when
 /// the last handle of the store is dropped.

@@ -11,7 +11,7 @@ use crate::store::records::{layouts, lives, periods, vouched};
 
 /// Gives a table another name, in one small transaction, and puts that in place of the former one wherever records name it:
 /// layouts of kinds whose copies or entities lie there, and jobs that go over it. Returns its number.
-pub(in crate::store) fn rename(
+pub(crate) fn rename(
     inner: &Shared,
     (dbs, txn, meta): (&Databases, &mut WriteTxn<'_>, &mut Meta),
     (former, name): (&str, &str),

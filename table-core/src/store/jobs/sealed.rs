@@ -227,7 +227,7 @@ impl Kinds {
 
 impl LmdbTable {
     /// What seals the table's values anew.
-    pub(in crate::store) fn job(&self) -> Result<&dyn Resealing> {
+    pub(crate) fn job(&self) -> Result<&dyn Resealing> {
         self.inner.keys.get()?;
         Ok(self)
     }

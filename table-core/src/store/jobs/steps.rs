@@ -305,7 +305,7 @@ impl Jobs for LmdbTable {
 impl LmdbTable {
     /// Why an index can't be read in the state of this number.
     #[cold]
-    pub(in crate::store) fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
+    pub(crate) fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
         let find = || {
             let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
             self.state.check_exists(dbs, &txn)?;

@@ -1,6 +1,6 @@
 //! LMDB's errors and types in this crate's words, and its pages as they lie in the map.
 
-pub(in crate::store) mod pages;
+pub(crate) mod pages;
 
 use heed::types::Bytes;
 use heed::{Env, MdbError, WithoutTls};

@@ -9,22 +9,22 @@ use std::ops::Range;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
 
-pub(in crate::store) const BRANCH: u16 = 0x01;
-pub(in crate::store) const LEAF: u16 = 0x02;
-pub(in crate::store) const OVERFLOW: u16 = 0x04;
-pub(in crate::store) const META: u16 = 0x08;
+pub(crate) const BRANCH: u16 = 0x01;
+pub(crate) const LEAF: u16 = 0x02;
+pub(crate) const OVERFLOW: u16 = 0x04;
+pub(crate) const META: u16 = 0x08;
 /// A leaf of bare keys without nodes.
-pub(in crate::store) const LEAF2: u16 = 0x20;
+pub(crate) const LEAF2: u16 = 0x20;
 /// What a page is. The other flags are for memory: a page that is stored has none of them.
-pub(in crate::store) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
+pub(crate) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
 
 /// The value stands on pages of its own, and the node holds the first one's number.
-pub(in crate::store) const BIG_DATA: u16 = 0x01;
+pub(crate) const BIG_DATA: u16 = 0x01;
 /// The value describes a database.
-pub(in crate::store) const SUB_DATABASE: u16 = 0x02;
+pub(crate) const SUB_DATABASE: u16 = 0x02;
 
 /// Bytes of a page's header.
-pub(in crate::store) const HEADER: usize = 16;
+pub(crate) const HEADER: usize = 16;
 /// Bytes of an entry before its key.
 const NODE: usize = 8;
 
@@ -40,7 +40,7 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// A map that starts at this address, of so many bytes, in pages of this size: a power of two.
-    pub(in crate::store) fn at(start: usize, length: usize, page: usize) -> Self {
+    pub(crate) fn at(start: usize, length: usize, page: usize) -> Self {
         Self { start, length, page }
     }
 
@@ -61,7 +61,7 @@ impl Pages {
     }
 
     /// The number of the page that a key or a value lies in, unless it lies elsewhere than in the map.
-    pub(in crate::store) fn number(&self, bytes: &[u8]) -> Option<u64> {
+    pub(crate) fn number(&self, bytes: &[u8]) -> Option<u64> {
         let place = self.place(bytes).checked_sub(self.start).filter(|place| *place < self.length)?;
         u64::try_from(place / self.page).ok()
     }
@@ -73,14 +73,14 @@ impl Pages {
     }
 
     /// Bytes of a page.
-    pub(in crate::store) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.page
     }
 
     /// So many bytes from the page of this number on, which end within the first `file` bytes. `None` where they don't.
     #[allow(unsafe_code, reason = "heed gives out keys and values, and no pages")]
     #[inline]
-    pub(in crate::store) fn span<'t>(
+    pub(crate) fn span<'t>(
         &self,
         _txn: &'t heed::RoTxn<'_>,
         number: u64,
@@ -124,7 +124,7 @@ impl Pages {
     }
 
     /// The same, and whether a value has more pages of its own than it takes.
-    pub(in crate::store) fn has_spare(&self, value: &[u8]) -> Result<bool> {
+    pub(crate) fn has_spare(&self, value: &[u8]) -> Result<bool> {
         if value.as_ptr().addr() - self.place(value) != HEADER {
             return Ok(false);
         }
@@ -142,7 +142,7 @@ impl Pages {
 }
 
 /// How many pages a value has of its own, by the first of them.
-pub(in crate::store) fn run(first: &[u8]) -> Option<usize> {
+pub(crate) fn run(first: &[u8]) -> Option<usize> {
     let mut fields = Fields(first);
     fields.bytes(10)?;
     let (flags, pages) = (fields.u16()?, fields.u32()?);
@@ -150,7 +150,7 @@ pub(in crate::store) fn run(first: &[u8]) -> Option<usize> {
 }
 
 /// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
-pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
+pub(crate) fn is_whole(page: &[u8]) -> bool {
     is_filled(page, LEAF, |node| {
         // A value with pages of its own leaves their number here.
         if node >> 32 & u64::from(BIG_DATA) == 0 {
@@ -162,7 +162,7 @@ pub(in crate::store) fn is_whole(page: &[u8]) -> bool {
 }
 
 /// The same of a branch.
-pub(in crate::store) fn is_whole_branch(page: &[u8]) -> bool {
+pub(crate) fn is_whole_branch(page: &[u8]) -> bool {
     is_filled(page, BRANCH, |_| Some(0))
 }
 
@@ -200,7 +200,7 @@ fn is_filled(page: &[u8], kind: u16, value: impl Fn(u64) -> Option<usize>) -> bo
 }
 
 #[cold]
-pub(in crate::store) fn damaged() -> Error {
+pub(crate) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
 }
 

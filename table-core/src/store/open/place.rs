@@ -300,7 +300,7 @@ pub(super) mod tests {
     }
 
     /// Runs something while the `nth` flush of this directory, counted from 1, and all after it fail.
-    pub(in super::super) fn failing<R>(dir: &Path, nth: u32, run: impl FnOnce() -> R) -> R {
+    pub(crate) fn failing<R>(dir: &Path, nth: u32, run: impl FnOnce() -> R) -> R {
         FAILS.set(Some((dir.canonicalize().unwrap_or_else(|_| dir.to_owned()), nth)));
         let result = run();
         FAILS.set(None);

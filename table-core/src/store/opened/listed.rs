@@ -12,7 +12,7 @@ use crate::store::records::periods::{self, PeriodsEntry};
 
 /// What the catalog has under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Listed<T> {
+pub(crate) enum Listed<T> {
     There(T),
     /// It is proved that there is nothing.
     Not,
@@ -20,7 +20,7 @@ pub(in crate::store) enum Listed<T> {
 
 impl Inner {
     /// What is noted of a template, in the state that the transaction sees or began with, and has not changed since.
-    pub(in crate::store) fn listed_periods(
+    pub(crate) fn listed_periods(
         &self,
         txn: &heed::RoTxn<'_>,
         state: usize,
@@ -34,7 +34,7 @@ impl Inner {
     }
 
     /// The table of this name, likewise.
-    pub(in crate::store) fn listed_table(
+    pub(crate) fn listed_table(
         &self,
         txn: &heed::RoTxn<'_>,
         state: usize,
@@ -55,7 +55,7 @@ impl Inner {
 
     /// Makes sure that whatever is asked for can be found in the catalog, or proved to be absent from it, and that LMDB counts
     /// as many records as the store does.
-    pub(in crate::store) fn check_listed(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
+    pub(crate) fn check_listed(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
         let dbs = &self.environment.dbs;
         let (stored, counted) = (dbs.catalog.len(txn).map_err(lmdb::error)?, meta.catalog.count);
         if stored != u64::from(counted) {

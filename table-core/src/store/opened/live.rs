@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// The snapshots that live, by the order in which they were taken.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Live(Arc<Mutex<Register>>);
+pub(crate) struct Live(Arc<Mutex<Register>>);
 
 #[derive(Debug, Default)]
 struct Register {
@@ -16,17 +16,17 @@ struct Register {
 
 impl Live {
     /// The oldest, by what it sees: when it was taken, and the number of the last transaction that it sees.
-    pub(in crate::store) fn oldest(&self) -> Option<(Instant, usize)> {
+    pub(crate) fn oldest(&self) -> Option<(Instant, usize)> {
         self.all().into_iter().min_by_key(|(taken, transaction)| (*transaction, *taken))
     }
 
     /// All of them, the oldest first: when each was taken, and the number of the last transaction that it sees.
-    pub(in crate::store) fn all(&self) -> Vec<(Instant, usize)> {
+    pub(crate) fn all(&self) -> Vec<(Instant, usize)> {
         let register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         register.taken.iter().map(|(_, taken)| *taken).collect()
     }
 
-    pub(in crate::store) fn register(&self, transaction: usize) -> Ticket {
+    pub(crate) fn register(&self, transaction: usize) -> Ticket {
         let taken = Instant::now();
         let mut register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = register.next;
@@ -38,7 +38,7 @@ impl Live {
 
 /// A snapshot's place in the list; leaves it when dropped.
 #[derive(Debug)]
-pub(in crate::store) struct Ticket {
+pub(crate) struct Ticket {
     register: Weak<Mutex<Register>>,
     number: u64,
     taken: Instant,
@@ -46,7 +46,7 @@ pub(in crate::store) struct Ticket {
 
 impl Ticket {
     /// How long the snapshot has lived.
-    pub(in crate::store) fn age(&self) -> Duration {
+    pub(crate) fn age(&self) -> Duration {
         self.taken.elapsed()
     }
 }

@@ -1,8 +1,8 @@
 //! An opened store: what its reads and writes have in common.
 
-pub(in crate::store) mod listed;
-pub(in crate::store) mod live;
-pub(in crate::store) mod space;
+pub(crate) mod listed;
+pub(crate) mod live;
+pub(crate) mod space;
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,27 +20,27 @@ use crate::sealing::missing;
 
 /// LMDB's environment, and what the process knows of the tables in it.
 pub(crate) struct Inner {
-    pub(in crate::store) environment: Environment,
-    pub(in crate::store) live: Live,
+    pub(crate) environment: Environment,
+    pub(crate) live: Live,
     /// What seals, opens and vouches.
-    pub(in crate::store) keys: Keys,
+    pub(crate) keys: Keys,
     /// The store's identity.
     identity: [u8; 16],
     tables: RwLock<HashMap<u32, Arc<TableState>>>,
 }
 
 impl Inner {
-    pub(in crate::store) fn new(environment: Environment, keys: Keys, identity: [u8; 16]) -> Self {
+    pub(crate) fn new(environment: Environment, keys: Keys, identity: [u8; 16]) -> Self {
         Self { environment, live: Live::default(), keys, identity, tables: RwLock::default() }
     }
 
     /// Returns the store's identity.
-    pub(in crate::store) fn identity(&self) -> &[u8; 16] {
+    pub(crate) fn identity(&self) -> &[u8; 16] {
         &self.identity
     }
 
     /// The process's knowledge of a table, shared between its handles.
-    pub(in crate::store) fn state(&self, entry: &Entry) -> Arc<TableState> {
+    pub(crate) fn state(&self, entry: &Entry) -> Arc<TableState> {
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&entry.id).cloned();
         // Somebody may have given it another name.
         let is_called_so = |known: &Arc<TableState>| known.name == entry.name;
@@ -56,39 +56,29 @@ impl Inner {
     }
 
     /// A table's dictionary, of which nothing is known yet.
-    pub(in crate::store) fn new_dict(&self, entry: &Entry) -> Dict {
+    pub(crate) fn new_dict(&self, entry: &Entry) -> Dict {
         Dict::of_vault(self.keys.of_table(self.identity, entry.identity))
     }
 
     /// Drops what is known of a table.
-    pub(in crate::store) fn forget(&self, table: u32) {
+    pub(crate) fn forget(&self, table: u32) {
         self.tables.write().unwrap_or_else(PoisonError::into_inner).remove(&table);
     }
 
     /// Verifies, where the store was opened with keys, which tables hold sealed or signed rows.
-    pub(in crate::store) fn verify_tables(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
+    pub(crate) fn verify_tables(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
         let Some(authority) = self.keys.authority()? else { return Ok(()) };
         vouched::verify_tables(&self.environment.dbs, txn, meta, authority)
     }
 
     /// Verifies, where the store was opened with keys, what says that the table's rows are sealed or signed.
-    pub(in crate::store) fn verify_table(
-        &self,
-        txn: &heed::RoTxn<'_>,
-        meta: &Meta,
-        entry: &Entry,
-    ) -> Result<()> {
+    pub(crate) fn verify_table(&self, txn: &heed::RoTxn<'_>, meta: &Meta, entry: &Entry) -> Result<()> {
         let Some(authority) = self.keys.authority()? else { return Ok(()) };
         vouched::verify_table(&self.environment.dbs, txn, meta, authority, entry)
     }
 
     /// Vouches for the tables that are left when one that was vouched for goes.
-    pub(in crate::store) fn forget_vouched(
-        &self,
-        txn: &WriteTxn<'_>,
-        meta: &mut Meta,
-        gone: &Entry,
-    ) -> Result<()> {
+    pub(crate) fn forget_vouched(&self, txn: &WriteTxn<'_>, meta: &mut Meta, gone: &Entry) -> Result<()> {
         if gone.digest.is_none() {
             return Ok(());
         }

@@ -21,7 +21,7 @@ pub struct OldestSnapshot {
 
 impl Inner {
     /// How the file is used, and the oldest snapshot.
-    pub(in crate::store) fn usage(&self) -> Result<(Usage, Option<OldestSnapshot>)> {
+    pub(crate) fn usage(&self) -> Result<(Usage, Option<OldestSnapshot>)> {
         let number = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         let own = self.live.oldest().map(|(taken, transaction)| OldestSnapshot {
             process: std::process::id(),

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ops::{Bound, ControlFlow};
 
-pub(in crate::store) use self::writes::{Applied, Write, Writes};
+pub(crate) use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
@@ -18,7 +18,7 @@ use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
 use crate::store::records::meta;
 
 /// What a feature keeps in its database.
-pub(in crate::store) trait Kept {
+pub(crate) trait Kept {
     const DATABASE: Late;
 
     /// What a record of this key is, for people. Names that users give are left out.
@@ -26,7 +26,7 @@ pub(in crate::store) trait Kept {
 }
 
 /// The records of `K` as a transaction sees them.
-pub(in crate::store) struct Proven<'t, K> {
+pub(crate) struct Proven<'t, K> {
     environment: &'t Environment,
     txn: &'t heed::RoTxn<'t>,
     db: Db,
@@ -46,7 +46,7 @@ pub(in crate::store) struct Proven<'t, K> {
 
 /// Whether a walk is to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Stop {
+pub(crate) enum Stop {
     Not,
     /// Nothing more is wanted.
     Here,
@@ -62,7 +62,7 @@ impl<K> Copy for Proven<'_, K> {}
 
 impl<'t, K: Kept> Proven<'t, K> {
     /// As a snapshot sees them.
-    pub(in crate::store) fn of_snapshot(
+    pub(crate) fn of_snapshot(
         environment: &'t Environment,
         txn: &'t heed::RoTxn<'t>,
         db: Db,
@@ -73,7 +73,7 @@ impl<'t, K: Kept> Proven<'t, K> {
     }
 
     /// As a transaction sees them that may have written.
-    pub(in crate::store) fn of_write(
+    pub(crate) fn of_write(
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
@@ -85,7 +85,7 @@ impl<'t, K: Kept> Proven<'t, K> {
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
-    pub(in crate::store) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
+    pub(crate) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
         let Some(record) = self.found(key)? else {
             return if self.lacks(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
         };
@@ -95,12 +95,12 @@ impl<'t, K: Kept> Proven<'t, K> {
     }
 
     /// A record that must be there.
-    pub(in crate::store) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
+    pub(crate) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
         self.record(key)?.ok_or_else(|| missing::<K>(key))
     }
 
     /// The same, if it was found sound before in this very snapshot.
-    pub(in crate::store) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
+    pub(crate) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
         let record = self.found(key)?.ok_or_else(|| missing::<K>(key))?;
         self.check_place(record)?;
         Ok(record)
@@ -118,7 +118,7 @@ impl<'t, K: Kept> Proven<'t, K> {
 
     /// Goes through the records whose keys begin with a prefix, after a key that is there, in their order. Nothing of them
     /// is missed as far as it goes. Whether it came to the end, or to where nothing more is wanted.
-    pub(in crate::store) fn walk(
+    pub(crate) fn walk(
         &self,
         prefix: &[u8],
         after: Option<&[u8]>,
@@ -261,18 +261,18 @@ impl<'t, K: Kept> Proven<'t, K> {
 }
 
 /// What a record says, whose checksum was looked at.
-pub(in crate::store) fn body(record: &[u8]) -> &[u8] {
+pub(crate) fn body(record: &[u8]) -> &[u8] {
     record.split_last_chunk::<{ meta::CHECKSUM }>().map_or(&[], |(body, _)| body)
 }
 
 /// The error of a record that is not what was written.
 #[cold]
-pub(in crate::store) fn damaged<K: Kept>(key: &[u8]) -> Error {
+pub(crate) fn damaged<K: Kept>(key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", K::words(key)))
 }
 
 /// The error of a record that must be there.
 #[cold]
-pub(in crate::store) fn missing<K: Kept>(key: &[u8]) -> Error {
+pub(crate) fn missing<K: Kept>(key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("{} is missing", K::words(key)))
 }

@@ -10,7 +10,7 @@ use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::records::meta;
 
 /// What becomes of a record, whose bytes are an `R`.
-pub(in crate::store) enum Write<R> {
+pub(crate) enum Write<R> {
     /// It is new.
     Add(R),
     Replace(R),
@@ -18,7 +18,7 @@ pub(in crate::store) enum Write<R> {
 }
 
 /// The writes of a plan, by their keys.
-pub(in crate::store) struct Writes<R>(BTreeMap<Vec<u8>, Write<R>>);
+pub(crate) struct Writes<R>(BTreeMap<Vec<u8>, Write<R>>);
 
 impl<R> Default for Writes<R> {
     fn default() -> Self {
@@ -28,7 +28,7 @@ impl<R> Default for Writes<R> {
 
 impl<R> Writes<R> {
     /// What the plan makes of the record of a key, if anything.
-    pub(in crate::store) fn get(&self, key: &[u8]) -> Option<&Write<R>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Write<R>> {
         self.0.get(key)
     }
 
@@ -38,7 +38,7 @@ impl<R> Writes<R> {
     }
 
     /// Has a record in the place of one that was found, or of none; or that one removed.
-    pub(in crate::store) fn replace(&mut self, key: Vec<u8>, is_there: bool, record: Option<R>) {
+    pub(crate) fn replace(&mut self, key: Vec<u8>, is_there: bool, record: Option<R>) {
         // One that the plan itself adds is not there yet; one that it removes still is.
         let is_new = match self.0.get(&key) {
             Some(Write::Add(_)) => true,
@@ -59,7 +59,7 @@ impl<R> Writes<R> {
 }
 
 /// What a transaction has done to the records so far.
-pub(in crate::store) struct Applied {
+pub(crate) struct Applied {
     db: Db,
     /// How many records there are to be.
     records: u64,
@@ -71,27 +71,27 @@ pub(in crate::store) struct Applied {
 
 impl Applied {
     /// Nothing, of a transaction that begins.
-    pub(in crate::store) fn none(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
+    pub(crate) fn none(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
         let records = db.len(txn).map_err(lmdb::error)?;
         Ok(Self { db, records, writes: 0, removed: BTreeSet::new() })
     }
 
-    pub(in crate::store) fn db(&self) -> Db {
+    pub(crate) fn db(&self) -> Db {
         self.db
     }
 
     /// How many records were put or removed.
-    pub(in crate::store) fn writes(&self) -> usize {
+    pub(crate) fn writes(&self) -> usize {
         self.writes
     }
 
     /// The records that were removed; `None` if nothing was written.
-    pub(in crate::store) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
+    pub(crate) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
         (self.writes > 0).then_some(&self.removed)
     }
 
     /// Applies the writes of a plan. An error spoils the transaction.
-    pub(in crate::store) fn apply<R>(
+    pub(crate) fn apply<R>(
         &mut self,
         txn: &mut WriteTxn<'_>,
         writes: Writes<R>,
@@ -120,7 +120,7 @@ impl Applied {
     }
 
     /// Removes a record, which must be there.
-    pub(in crate::store) fn remove(&mut self, txn: &mut WriteTxn<'_>, key: &[u8]) -> Result<()> {
+    pub(crate) fn remove(&mut self, txn: &mut WriteTxn<'_>, key: &[u8]) -> Result<()> {
         if !self.db.delete(txn, key).map_err(lmdb::error)? {
             return Err(lmdb::damaged_page());
         }
@@ -129,7 +129,7 @@ impl Applied {
     }
 
     /// Puts a record of counts, at the end of the transaction.
-    pub(in crate::store) fn put_count(
+    pub(crate) fn put_count(
         &mut self,
         txn: &mut WriteTxn<'_>,
         key: &[u8],
@@ -140,7 +140,7 @@ impl Applied {
     }
 
     /// Compares the number of records with what LMDB counts, when all is written.
-    pub(in crate::store) fn close(self, txn: &WriteTxn<'_>) -> Result<()> {
+    pub(crate) fn close(self, txn: &WriteTxn<'_>) -> Result<()> {
         // One that did not find what it was to replace has put a second one beside it.
         let counted = self.db.len(txn).map_err(lmdb::error)?;
         if counted == self.records { Ok(()) } else { Err(lmdb::damaged_page()) }

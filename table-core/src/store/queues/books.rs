@@ -10,7 +10,7 @@ use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::proven::Applied;
 
 /// The queues' counts in a transaction, which are written when it ends, and what it has written.
-pub(in crate::store) struct Books {
+pub(crate) struct Books {
     pub(super) applied: Applied,
     /// As the transaction has left them so far; `None` for a queue whose records are gone.
     pub(super) states: BTreeMap<u32, Option<State>>,
@@ -23,18 +23,18 @@ pub(in crate::store) struct Books {
 
 impl Books {
     /// Those of a transaction that begins.
-    pub(in crate::store) fn open(db: Db, txn: &WriteTxn<'_>, has_entries: bool) -> Result<Self> {
+    pub(crate) fn open(db: Db, txn: &WriteTxn<'_>, has_entries: bool) -> Result<Self> {
         let applied = Applied::none(db, txn)?;
         Ok(Self { applied, states: BTreeMap::new(), directory: None, ledger: None, has_entries })
     }
 
     /// How many records were put or removed.
-    pub(in crate::store) fn writes(&self) -> usize {
+    pub(crate) fn writes(&self) -> usize {
         self.applied.writes()
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
-    pub(in crate::store) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: Drafted) -> Result<()> {
+    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: Drafted) -> Result<()> {
         self.applied.apply(txn, drafted.writes, |record| record)?;
         self.states.extend(drafted.states);
         if drafted.directory.is_some() {
@@ -47,7 +47,7 @@ impl Books {
     }
 
     /// Writes the counts, at the end of the transaction.
-    pub(in crate::store) fn close(mut self, txn: &mut WriteTxn<'_>) -> Result<()> {
+    pub(crate) fn close(mut self, txn: &mut WriteTxn<'_>) -> Result<()> {
         for (queue, state) in self.states {
             let key = keys::state(queue);
             match state {

@@ -36,16 +36,16 @@ struct Found {
 
 /// What there is.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Counted {
-    pub(in crate::store) queues: u64,
-    pub(in crate::store) messages: u64,
+pub(crate) struct Counted {
+    pub(crate) queues: u64,
+    pub(crate) messages: u64,
     /// Entities whose copies are to follow, and the numbers of their tables.
-    pub(in crate::store) entries: u64,
-    pub(in crate::store) tables: BTreeSet<u32>,
+    pub(crate) entries: u64,
+    pub(crate) tables: BTreeSet<u32>,
 }
 
 /// Looks at every record of the queues, and of what is to follow. `problem` is told what is wrong, and of which queue.
-pub(in crate::store) fn check(
+pub(crate) fn check(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     db: Db,

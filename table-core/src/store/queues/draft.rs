@@ -16,7 +16,7 @@ use crate::store::records::meta;
 
 /// The writes of a plan, and the counts that they leave.
 #[derive(Default)]
-pub(in crate::store) struct Drafted {
+pub(crate) struct Drafted {
     pub(super) writes: Writes<Vec<u8>>,
     pub(super) states: BTreeMap<u32, Option<State>>,
     pub(super) directory: Option<Directory>,
@@ -25,13 +25,13 @@ pub(in crate::store) struct Drafted {
 
 impl Drafted {
     /// Whether it is about what is to follow.
-    pub(in crate::store) fn is_of_entries(&self) -> bool {
+    pub(crate) fn is_of_entries(&self) -> bool {
         self.ledger.is_some()
     }
 }
 
 /// A plan's changes of queues, drafted over what the transaction sees.
-pub(in crate::store) struct Draft<'b> {
+pub(crate) struct Draft<'b> {
     pub(super) view: View<'b>,
     books: &'b Books,
     pub(super) clock: Clock,
@@ -40,7 +40,7 @@ pub(in crate::store) struct Draft<'b> {
 
 impl<'b> Draft<'b> {
     /// Begins one in a transaction. `is_settled` says that it has changed little so far.
-    pub(in crate::store) fn begin(
+    pub(crate) fn begin(
         environment: &'b Environment,
         txn: &'b heed::RwTxn<'b>,
         books: &'b Books,
@@ -53,7 +53,7 @@ impl<'b> Draft<'b> {
     }
 
     /// What is to be written, once the pages that change for it have been looked at.
-    pub(in crate::store) fn end(self) -> Result<Drafted> {
+    pub(crate) fn end(self) -> Result<Drafted> {
         let Drafted { writes, states, directory, ledger } = &self.drafted;
         let counts = states.iter().map(|(queue, state)| (keys::state(*queue).to_vec(), state.is_none()));
         let counts = counts.chain(directory.iter().map(|_| (keys::DIRECTORY.to_vec(), false)));

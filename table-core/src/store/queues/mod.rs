@@ -1,7 +1,7 @@
 //! Queues on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
 
 mod books;
-pub(in crate::store) mod check;
+pub(crate) mod check;
 mod draft;
 mod pending;
 mod tasks;
@@ -9,8 +9,8 @@ mod tasks;
 mod tests;
 mod view;
 
-pub(in crate::store) use self::books::Books;
-pub(in crate::store) use self::draft::{Draft, Drafted};
-pub(in crate::store) use self::pending::{EntryWork, FoundEntry};
-pub(in crate::store) use self::tasks::{Outcome, Work, delivery};
-pub(in crate::store) use self::view::View;
+pub(crate) use self::books::Books;
+pub(crate) use self::draft::{Draft, Drafted};
+pub(crate) use self::pending::{EntryWork, FoundEntry};
+pub(crate) use self::tasks::{Outcome, Work, delivery};
+pub(crate) use self::view::View;

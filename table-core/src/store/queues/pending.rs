@@ -12,7 +12,7 @@ use crate::store::records::meta;
 
 /// What becomes of an entry.
 #[derive(Clone, Debug)]
-pub(in crate::store) enum EntryWork {
+pub(crate) enum EntryWork {
     /// It takes in a change of its entity, and is made if there is none.
     Follow { kind: &'static str, before: Vec<CopyKey>, without: Vec<&'static str> },
     /// The same of a change of what others hold.
@@ -28,10 +28,10 @@ pub(in crate::store) enum EntryWork {
 }
 
 /// An entry that was found: the stored key of its entity's row, its version, and what it says.
-pub(in crate::store) struct FoundEntry {
-    pub(in crate::store) stored: Vec<u8>,
-    pub(in crate::store) version: u64,
-    pub(in crate::store) entry: Entry,
+pub(crate) struct FoundEntry {
+    pub(crate) stored: Vec<u8>,
+    pub(crate) version: u64,
+    pub(crate) entry: Entry,
 }
 
 impl Draft<'_> {
@@ -109,7 +109,7 @@ impl Draft<'_> {
 
 impl View<'_> {
     /// What is counted of the entries: nothing, if the store has had none, as its feature says.
-    pub(in crate::store) fn ledger(&self, has_had_some: bool) -> Result<Ledger> {
+    pub(crate) fn ledger(&self, has_had_some: bool) -> Result<Ledger> {
         match self.record(&keys::LEDGER)? {
             Some(record) => Ledger::decode(view::body(record)).ok_or_else(|| view::damaged(&keys::LEDGER)),
             None if has_had_some => Err(view::missing(&keys::LEDGER)),
@@ -118,12 +118,12 @@ impl View<'_> {
     }
 
     /// Whether the entity of this stored key has an entry.
-    pub(in crate::store) fn has_entry(&self, stored: &[u8]) -> Result<bool> {
+    pub(crate) fn has_entry(&self, stored: &[u8]) -> Result<bool> {
         Ok(self.record(&keys::entry(stored))?.is_some())
     }
 
     /// The entries behind this key, so many at most, and whether there is no other. All of a store are as many as it counts.
-    pub(in crate::store) fn entries(
+    pub(crate) fn entries(
         &self,
         after: Option<&[u8]>,
         most: usize,

@@ -15,7 +15,7 @@ use crate::model::Ticks;
 
 /// What is to be done with queues, by a user or by the store.
 #[derive(Clone, Debug)]
-pub(in crate::store) enum Work {
+pub(crate) enum Work {
     /// What a user asks of a queue of this number.
     Task(u32, Task),
     /// The queue of this name is to be there.
@@ -32,7 +32,7 @@ pub(in crate::store) enum Work {
 
 /// What comes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Outcome {
+pub(crate) enum Outcome {
     Answer(Answer),
     /// The queue of this number.
     Queue(u32),
@@ -66,7 +66,7 @@ enum Among {
 }
 
 impl Draft<'_> {
-    pub(in crate::store) fn carry_out(&mut self, work: &Work) -> Result<Outcome> {
+    pub(crate) fn carry_out(&mut self, work: &Work) -> Result<Outcome> {
         match work {
             Work::Task(queue, task) => self.task(*queue, task).map(Outcome::Answer),
             Work::Create(name) => self.create(name).map(Outcome::Queue),
@@ -429,7 +429,7 @@ impl Draft<'_> {
 }
 
 /// A message as it is given out, or looked at.
-pub(in crate::store) fn delivery(id: u64, entry: &Entry, message: &Message<'_>) -> Delivery {
+pub(crate) fn delivery(id: u64, entry: &Entry, message: &Message<'_>) -> Delivery {
     Delivery {
         receipt: entry.receipt(id),
         count: entry.count,

@@ -12,7 +12,7 @@ use crate::store::proven::{self, Kept, Proven};
 pub(super) use crate::store::proven::{Stop, body};
 
 /// What is kept of queues, and of what is to follow.
-pub(in crate::store) enum Queues {}
+pub(crate) enum Queues {}
 
 impl Kept for Queues {
     const DATABASE: Late = Late::Queues;
@@ -37,17 +37,17 @@ impl Kept for Queues {
 }
 
 /// Their records as a transaction sees them.
-pub(in crate::store) type View<'t> = Proven<'t, Queues>;
+pub(crate) type View<'t> = Proven<'t, Queues>;
 
 impl<'t> View<'t> {
     /// The queues that there are.
-    pub(in crate::store) fn directory(&self) -> Result<Directory> {
+    pub(crate) fn directory(&self) -> Result<Directory> {
         let record = self.must_have(&keys::DIRECTORY)?;
         Directory::decode(body(record)).ok_or_else(|| damaged(&keys::DIRECTORY))
     }
 
     /// What a queue counts; an error if it was dropped.
-    pub(in crate::store) fn state(&self, queue: u32) -> Result<State> {
+    pub(crate) fn state(&self, queue: u32) -> Result<State> {
         self.state_of(queue, false)
     }
 
@@ -62,7 +62,7 @@ impl<'t> View<'t> {
     }
 
     /// The message of an entry.
-    pub(in crate::store) fn message(&self, queue: u32, id: u64) -> Result<(&'t [u8], Message<'t>)> {
+    pub(crate) fn message(&self, queue: u32, id: u64) -> Result<(&'t [u8], Message<'t>)> {
         let key = keys::message(queue, id);
         let record = self.must_have(&key)?;
         let message = Message::decode(body(record)).ok_or_else(|| damaged(&key))?;
@@ -70,7 +70,7 @@ impl<'t> View<'t> {
     }
 
     /// Whether a queue has something to receive.
-    pub(in crate::store) fn shows_some(&self, queue: u32, now: Ticks) -> Result<bool> {
+    pub(crate) fn shows_some(&self, queue: u32, now: Ticks) -> Result<bool> {
         let state = self.state(queue)?;
         if state.is_paused || state.tally(Kind::Message).count == 0 {
             return Ok(false);
@@ -85,7 +85,7 @@ impl<'t> View<'t> {
     }
 
     /// What a queue counts, with the time of its oldest message that is ready.
-    pub(in crate::store) fn stats(&self, queue: u32, now: Ticks) -> Result<QueueStats> {
+    pub(crate) fn stats(&self, queue: u32, now: Ticks) -> Result<QueueStats> {
         let state = self.state(queue)?;
         let directory = self.directory()?;
         let listed = directory.get(queue).ok_or_else(|| missing(&keys::state(queue)))?;
@@ -109,7 +109,7 @@ impl<'t> View<'t> {
 
     /// Goes through the messages of a queue that are hidden and show by now, in the order in which they do, after a key:
     /// each key, with the message's number and its entry's record. Whether it came to the end.
-    pub(in crate::store) fn shown(
+    pub(crate) fn shown(
         &self,
         queue: u32,
         now: Ticks,
@@ -142,7 +142,7 @@ impl<'t> View<'t> {
     }
 
     /// The same for messages that are ready.
-    pub(in crate::store) fn ready(
+    pub(crate) fn ready(
         &self,
         queue: u32,
         after: Option<&[u8]>,

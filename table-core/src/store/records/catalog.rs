@@ -158,7 +158,7 @@ fn damaged(records: &str, key: &[u8]) -> Error {
 }
 
 /// A table's key in the catalog: names are compared without regard to case, and are ASCII.
-pub(in crate::store) fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn all(
 #[cfg(test)]
 thread_local! {
     /// How often this thread has read all of the catalog.
-    pub(in crate::store) static LISTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    pub(crate) static LISTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// Adds a table; there must be none of this name.

@@ -3,7 +3,7 @@
 use super::catalog::TableState;
 use super::layouts;
 use crate::error::{Error, Result};
-pub(in crate::store) use crate::executor::layouts::needs_its_struct;
+pub(crate) use crate::executor::layouts::needs_its_struct;
 use crate::row::view::RowView;
 use crate::schema::{self, Schema};
 use crate::sealing::sign;
@@ -11,14 +11,14 @@ use crate::store::lmdb::Databases;
 
 /// A kind of rows that some struct has declared in a table.
 #[derive(Debug)]
-pub(in crate::store) struct DeclaredKind {
+pub(crate) struct DeclaredKind {
     /// The text of `EntityType` on its rows.
     kind: Box<str>,
     /// The kind of the entities, and the index of which the rows are copies.
     entity: Box<str>,
     index: Option<Box<str>>,
     /// Whether each of its rows carries a keyed digest.
-    pub(in crate::store) is_signed: bool,
+    pub(crate) is_signed: bool,
 }
 
 impl DeclaredKind {
@@ -46,7 +46,7 @@ impl DeclaredKind {
 
     /// The error of a write of such a row by its properties.
     #[cold]
-    pub(in crate::store) fn refusal(&self) -> Error {
+    pub(crate) fn refusal(&self) -> Error {
         needs_its_struct(&self.entity, &self.kind, self.index.as_deref())
     }
 }
@@ -58,11 +58,7 @@ pub(super) fn texts(layout: &str, kind: &str) -> Result<Vec<Box<str>>> {
 }
 
 /// Every kind that the structs of a table declare, as far as their layouts tell.
-pub(in crate::store) fn declared(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    table: u32,
-) -> Result<Vec<DeclaredKind>> {
+pub(crate) fn declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<DeclaredKind>> {
     let schemas = layouts::all_declared(dbs, txn, table)?;
     Ok(schemas.iter().flat_map(DeclaredKind::of).collect())
 }
@@ -78,7 +74,7 @@ fn find<'d>(declared: &'d [DeclaredKind], kind: &str) -> Option<&'d DeclaredKind
 
 /// Refuses a row that carries no keyed digest, and is of a kind all of whose rows carry one.
 #[cold]
-pub(in crate::store) fn check_unsigned(declared: &[DeclaredKind], view: &RowView<'_>) -> Result<()> {
+pub(crate) fn check_unsigned(declared: &[DeclaredKind], view: &RowView<'_>) -> Result<()> {
     let Some(kind) = view.kind()? else { return Ok(()) };
     if find(declared, kind).is_some_and(|declared| declared.is_signed) {
         return Err(sign::unsigned(view));
@@ -88,17 +84,13 @@ pub(in crate::store) fn check_unsigned(declared: &[DeclaredKind], view: &RowView
 
 impl TableState {
     /// The declared kind of this name.
-    pub(in crate::store) fn with_declared<T>(
-        &self,
-        kind: &str,
-        read: impl FnOnce(&DeclaredKind) -> T,
-    ) -> Option<T> {
+    pub(crate) fn with_declared<T>(&self, kind: &str, read: impl FnOnce(&DeclaredKind) -> T) -> Option<T> {
         find(&self.declared_kinds(), kind).map(read)
     }
 
     /// Makes sure that a row carries the right keyed digest, or none where its kind needs none.
     #[inline]
-    pub(in crate::store) fn check_genuine(&self, view: &RowView<'_>) -> Result<()> {
+    pub(crate) fn check_genuine(&self, view: &RowView<'_>) -> Result<()> {
         if view.row().is_signed() {
             sign::verify(view)
         } else if self.signs_some() {

@@ -6,7 +6,7 @@ use super::catalog::TableState;
 use super::inventory::{Inventory, Tally};
 use super::{meta, names};
 use crate::error::{Error, ErrorKind, Result};
-pub(in crate::store) use crate::executor::layouts::damaged;
+pub(crate) use crate::executor::layouts::damaged;
 use crate::executor::layouts::{self, Noted};
 use crate::schema::{self, Outdated, Schema};
 use crate::store::lmdb::{self, Databases, WriteTxn};
@@ -15,7 +15,7 @@ use crate::store::lmdb::{self, Databases, WriteTxn};
 const LAYOUT_BY_KIND: u8 = 4;
 
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
-pub(in crate::store) fn compare(
+pub(crate) fn compare(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
@@ -48,7 +48,7 @@ pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -
 
 /// Every kind in a table and its layout. The count and the digest in the table's inventory tell that a layout is missing,
 /// or is a former one.
-pub(in crate::store) fn all<'t>(
+pub(crate) fn all<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
     table: u32,
@@ -69,7 +69,7 @@ pub(in crate::store) fn all<'t>(
 }
 
 /// The noted layout of a kind.
-pub(in crate::store) fn noted<'t>(
+pub(crate) fn noted<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
@@ -119,7 +119,7 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
 }
 
 /// Refuses a kind whose rows could have a key of a row of those that are declared.
-pub(in crate::store) fn check_apart(
+pub(crate) fn check_apart(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
@@ -129,7 +129,7 @@ pub(in crate::store) fn check_apart(
 }
 
 /// Notes what this declaration brings.
-pub(in crate::store) fn note(
+pub(crate) fn note(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     table: &TableState,
@@ -140,7 +140,7 @@ pub(in crate::store) fn note(
 }
 
 /// Puts a layout in the place of the one that is noted.
-pub(in crate::store) fn put(
+pub(crate) fn put(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     table: u32,
@@ -159,12 +159,7 @@ pub(in crate::store) fn put(
 }
 
 /// Forgets the layout of a kind.
-pub(in crate::store) fn remove(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    table: u32,
-    kind: &str,
-) -> Result<()> {
+pub(crate) fn remove(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, kind: &str) -> Result<()> {
     let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
     let mut inventory = Inventory::read(dbs.main, txn, table)?;
     if let Some(former) = dbs.record(dbs.names, txn, &key)? {

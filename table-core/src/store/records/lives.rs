@@ -20,22 +20,13 @@ const LIVES_BY_KIND: u8 = 6;
 const JOB_BY_NAME: u8 = 7;
 
 /// The states of a kind; as they are from the beginning, if there is no record.
-pub(in crate::store) fn lives(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    table: u32,
-    kind: &str,
-) -> Result<Lives> {
+pub(crate) fn lives(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32, kind: &str) -> Result<Lives> {
     let all = all_lives(dbs, txn, table)?;
     Ok(all.into_iter().find(|(known, _)| known == kind).map(|(_, lives)| lives).unwrap_or_default())
 }
 
 /// The states of every kind of a table that has any.
-pub(in crate::store) fn all_lives(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    table: u32,
-) -> Result<Vec<(String, Lives)>> {
+pub(crate) fn all_lives(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<(String, Lives)>> {
     let tally = Inventory::read(dbs.main, txn, table)?.lives;
     if tally == Tally::default() {
         return Ok(Vec::new());
@@ -44,7 +35,7 @@ pub(in crate::store) fn all_lives(
 }
 
 /// The jobs of a table that were begun and have not ended.
-pub(in crate::store) fn all_jobs(
+pub(crate) fn all_jobs(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: u32,
@@ -57,7 +48,7 @@ pub(in crate::store) fn all_jobs(
 }
 
 /// How far a job is; `None` if it has not begun, or has ended.
-pub(in crate::store) fn job(
+pub(crate) fn job(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: u32,
@@ -97,7 +88,7 @@ fn damaged(what: &str) -> Error {
 }
 
 /// Writes the states of a kind. Handles look again at what they know of the table: the catalog's generation rises.
-pub(in crate::store) fn write_lives(
+pub(crate) fn write_lives(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
@@ -112,7 +103,7 @@ pub(in crate::store) fn write_lives(
 }
 
 /// Forgets the states of a kind.
-pub(in crate::store) fn forget_lives(
+pub(crate) fn forget_lives(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
@@ -126,7 +117,7 @@ pub(in crate::store) fn forget_lives(
 }
 
 /// Writes how far a job is; `None` when it has ended.
-pub(in crate::store) fn write_job(
+pub(crate) fn write_job(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,

@@ -8,7 +8,7 @@ pub(crate) mod catalog;
 pub(crate) mod counts;
 pub(crate) mod features;
 pub(crate) mod inventory;
-pub(in crate::store) mod kinds;
+pub(crate) mod kinds;
 pub(crate) mod layouts;
 pub(crate) mod lives;
 pub(crate) mod mark;

@@ -13,7 +13,7 @@ use crate::store::records::meta::Meta;
 use crate::store::scan::Scan;
 
 /// The scans of these lanes, each before its first row. With a lens, filters may not look at what is sealed.
-pub(in crate::store) fn scans(
+pub(crate) fn scans(
     lanes: &Lanes,
     lens: Option<&Arc<Lens>>,
     (inner, txn): (&Inner, &ReadTxn<'static>),
@@ -33,14 +33,14 @@ pub(in crate::store) fn scans(
 }
 
 /// What binds a token to these scans of a table of this store.
-pub(in crate::store) fn fingerprint(inner: &Inner, txn: &heed::RoTxn<'_>, scans: &[Scan]) -> Result<u64> {
+pub(crate) fn fingerprint(inner: &Inner, txn: &heed::RoTxn<'_>, scans: &[Scan]) -> Result<u64> {
     let store = Meta::read(inner.environment.dbs.main, txn)?.tag();
     let table = scans.first().map_or(0, |scan| scan.table.id);
     Ok(executor::fingerprint(scans.iter().map(|scan| &scan.plan), table, store))
 }
 
 /// Moves the scans to where a page ended; returns how many entities are still wanted.
-pub(in crate::store) fn go_on(
+pub(crate) fn go_on(
     lanes: &Lanes,
     scans: &mut [Scan],
     token: &Continuation,
@@ -59,7 +59,7 @@ pub(in crate::store) fn go_on(
 }
 
 /// Moves the scans behind the row of these keys.
-pub(in crate::store) fn go_on_after(lanes: &Lanes, scans: &mut [Scan], last: (&str, &str)) -> Result<()> {
+pub(crate) fn go_on_after(lanes: &Lanes, scans: &mut [Scan], last: (&str, &str)) -> Result<()> {
     let Some(table) = scans.first().map(|scan| scan.table.id) else { return Ok(()) };
     let ranges = scans.iter().map(|scan| scan.range.as_ref());
     let starts = executor::after_page(lanes, table, ranges, last)?;

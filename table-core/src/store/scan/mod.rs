@@ -1,10 +1,10 @@
 //! A query on its way through a table: which rows it reads, and which of them it wants.
 
-pub(in crate::store) mod filtered;
-pub(in crate::store) mod lanes;
-pub(in crate::store) mod read;
-pub(in crate::store) mod rows;
-pub(in crate::store) mod walk;
+pub(crate) mod filtered;
+pub(crate) mod lanes;
+pub(crate) mod read;
+pub(crate) mod rows;
+pub(crate) mod walk;
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use crate::store::records::counts::Counts;
 
 /// A query on a table, and how far it has come.
 pub(crate) struct Scan {
-    pub(in crate::store) plan: QueryPlan,
-    pub(in crate::store) table: Arc<TableState>,
+    pub(crate) plan: QueryPlan,
+    pub(crate) table: Arc<TableState>,
     /// The stored keys between which the rows lie: first, and first beyond. None if there can be no row.
-    pub(in crate::store) range: Option<StoredRange>,
+    pub(crate) range: Option<StoredRange>,
     dict: Arc<Dict>,
     /// Whether a row without a keyed digest may be of a kind that has one. A query of one kind looks at its own rows alone.
     asks_for_digests: bool,
@@ -41,8 +41,8 @@ pub(crate) struct Scan {
     columns: Vec<Column>,
     selection: Arc<Selection>,
     /// How many entities are still wanted.
-    pub(in crate::store) remaining: u64,
-    pub(in crate::store) verify: bool,
+    pub(crate) remaining: u64,
+    pub(crate) verify: bool,
     /// For a scan of the whole table: what it must come to, and what it has come to.
     expected: Option<Counts>,
     seen: Counts,
@@ -52,13 +52,13 @@ pub(crate) struct Scan {
 
 /// A row that a scan has found.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Found<'t> {
-    pub(in crate::store) key: &'t [u8],
-    pub(in crate::store) row: Row<'t>,
+pub(crate) struct Found<'t> {
+    pub(crate) key: &'t [u8],
+    pub(crate) row: Row<'t>,
 }
 
 impl Scan {
-    pub(in crate::store) fn new(
+    pub(crate) fn new(
         inner: &Inner,
         txn: &heed::RoTxn<'_>,
         table: &Arc<TableState>,
@@ -94,7 +94,7 @@ impl Scan {
     }
 
     /// From now on, a filter that looks at what is sealed is an error.
-    pub(in crate::store) fn look_through(&mut self, lens: Option<&Arc<Lens>>) {
+    pub(crate) fn look_through(&mut self, lens: Option<&Arc<Lens>>) {
         self.lens = lens.filter(|_| self.plan.predicate.is_some()).cloned();
     }
 
@@ -114,7 +114,7 @@ impl Scan {
     }
 
     /// The next row that the query wants.
-    pub(in crate::store) fn next<'t>(
+    pub(crate) fn next<'t>(
         &mut self,
         inner: &Inner,
         txn: &'t heed::RoTxn<'_>,
@@ -140,7 +140,7 @@ impl Scan {
     /// Takes the next row of the range if there is nothing to look at but its shape and its checksum, and says whether it did.
     /// Otherwise [`take`](Self::take) does.
     #[inline]
-    pub(in crate::store) fn takes_plainly(&mut self, key: &[u8], bytes: &[u8]) -> bool {
+    pub(crate) fn takes_plainly(&mut self, key: &[u8], bytes: &[u8]) -> bool {
         let Some(shape) = self.plain_shape else { return false };
         if !row::is_plainly(bytes, shape, self.verify.then_some(key)) {
             return false;
@@ -155,7 +155,7 @@ impl Scan {
 
     /// Takes the next row of the range, and gives it back if the query wants it.
     #[inline]
-    pub(in crate::store) fn take<'t>(
+    pub(crate) fn take<'t>(
         &mut self,
         inner: &Inner,
         txn: &heed::RoTxn<'_>,
@@ -218,24 +218,24 @@ impl Scan {
     }
 
     /// A view of a row that the scan has found, for whoever outlives the scan.
-    pub(in crate::store) fn view<'t>(&self, found: Found<'t>) -> RowView<'t> {
+    pub(crate) fn view<'t>(&self, found: Found<'t>) -> RowView<'t> {
         RowView::new(found.key, found.row, self.dict.clone(), self.verify)
     }
 
     /// A view of a row that the scan has found.
     #[inline]
-    pub(in crate::store) fn lend<'t>(&'t self, found: Found<'t>) -> RowView<'t> {
+    pub(crate) fn lend<'t>(&'t self, found: Found<'t>) -> RowView<'t> {
         RowView::new(found.key, found.row, &*self.dict, self.verify)
     }
 
     /// Goes on after a row, or at it.
-    pub(in crate::store) fn go_on(&mut self, row: Vec<u8>, is_after: bool) {
+    pub(crate) fn go_on(&mut self, row: Vec<u8>, is_after: bool) {
         self.range = key::range_from(self.table.id, &self.plan, row, is_after);
         self.expected = None;
     }
 
     /// At the end of the range: whether a scan of the whole table saw the rows that were counted.
-    pub(in crate::store) fn end(&self) -> Result<()> {
+    pub(crate) fn end(&self) -> Result<()> {
         match self.expected {
             Some(expected) if expected != self.seen => Err(Error::new(ErrorKind::Corrupt).because(format!(
                 "the scan came to {} entities and the table counts {}, or they are not the same ones: \
@@ -247,12 +247,12 @@ impl Scan {
     }
 
     /// What of the rows is selected.
-    pub(in crate::store) fn selection(&self) -> &Selection {
+    pub(crate) fn selection(&self) -> &Selection {
         &self.selection
     }
 
     /// How rows that it has found are read: their dictionary, and what of them is selected.
-    pub(in crate::store) fn read_by(&self) -> (&Arc<Dict>, &Arc<Selection>) {
+    pub(crate) fn read_by(&self) -> (&Arc<Dict>, &Arc<Selection>) {
         (&self.dict, &self.selection)
     }
 }

@@ -126,7 +126,7 @@ pub(crate) fn adjacent(
 }
 
 /// Whether a search from each of two rows comes to the other.
-pub(in crate::store) fn lead_to_each_other(
+pub(crate) fn lead_to_each_other(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     before: Option<&[u8]>,

@@ -17,7 +17,7 @@ use crate::store::scan::Scan;
 use std::sync::Arc;
 
 /// A walk through a snapshot.
-pub(in crate::store) struct MergedWalk<'s> {
+pub(crate) struct MergedWalk<'s> {
     inner: &'s Inner,
     txn: &'s ReadTxn<'static>,
     lanes: Lanes,
@@ -40,7 +40,7 @@ struct LaneRows<'s> {
 }
 
 /// What a walk comes to in a job's step.
-pub(in crate::store) enum Ahead<'s> {
+pub(crate) enum Ahead<'s> {
     /// A row that is wanted, and its stored key.
     Row(RowView<'s>, &'s [u8]),
     /// The step has looked at enough: it goes on behind the row of this stored key.
@@ -50,7 +50,7 @@ pub(in crate::store) enum Ahead<'s> {
 }
 
 impl<'s> MergedWalk<'s> {
-    pub(in crate::store) fn new(
+    pub(crate) fn new(
         inner: &'s Inner,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
@@ -66,7 +66,7 @@ impl<'s> MergedWalk<'s> {
     }
 
     /// Begins a walk behind a row, for a job.
-    pub(in crate::store) fn after(
+    pub(crate) fn after(
         inner: &'s Inner,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
@@ -96,7 +96,7 @@ impl<'s> MergedWalk<'s> {
     }
 
     /// The next row.
-    pub(in crate::store) fn next(&mut self) -> Result<Option<RowView<'s>>> {
+    pub(crate) fn next(&mut self) -> Result<Option<RowView<'s>>> {
         if self.remaining == 0 {
             return Ok(None);
         }
@@ -157,7 +157,7 @@ impl<'s> MergedWalk<'s> {
     /// The next row of a job's step. Of several lanes that one looks on which is behind the others, a row at a time: so a step
     /// that has looked at enough ends behind a row before which there is none that is wanted and has not come, and the next
     /// step looks again at one row of each lane at most. Each looks at one at least, so that steps go on.
-    pub(in crate::store) fn next_of_step(&mut self, looked: &mut Looked) -> Result<Ahead<'s>> {
+    pub(crate) fn next_of_step(&mut self, looked: &mut Looked) -> Result<Ahead<'s>> {
         for at in 0..self.rows.len() {
             if self.rows.get(at).is_some_and(|lane| lane.looked.is_none() && !lane.ended) {
                 self.look(at, looked)?;
@@ -207,7 +207,7 @@ impl<'s> MergedWalk<'s> {
     }
 
     /// The token of a page that ends after this row, or `None` if nothing is left.
-    pub(in crate::store) fn token(&mut self, partition: &str, row: &str) -> Result<Option<Continuation>> {
+    pub(crate) fn token(&mut self, partition: &str, row: &str) -> Result<Option<Continuation>> {
         if !self.has_more()? {
             return Ok(None);
         }
@@ -217,7 +217,7 @@ impl<'s> MergedWalk<'s> {
     }
 
     /// What of the rows is selected.
-    pub(in crate::store) fn selection(&self) -> &Selection {
+    pub(crate) fn selection(&self) -> &Selection {
         static ALL: Selection = Selection::ALL;
         self.scans.first().map_or(&ALL, Scan::selection)
     }

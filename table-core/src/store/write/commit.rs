@@ -98,7 +98,7 @@ impl Writer {
 
     /// Stops as after a header that could not be written.
     #[cfg(test)]
-    pub(in crate::store) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
     }
 

@@ -127,9 +127,9 @@ pub(crate) struct Prepared {
     /// What becomes of a job with it: by itself, if all goes well that is carried out before.
     pub(crate) step: Option<Box<EncodedStep>>,
     /// What is done with queues in the same transaction.
-    pub(in crate::store) errands: Option<Box<Errands>>,
+    pub(crate) errands: Option<Box<Errands>>,
     /// What is done with blobs in the same transaction.
-    pub(in crate::store) blobs: Option<Box<BlobErrands>>,
+    pub(crate) blobs: Option<Box<BlobErrands>>,
 }
 
 /// A step of a job, in its table.
@@ -141,18 +141,18 @@ pub(crate) struct EncodedStep {
 
 /// What a plan does with queues, and where what comes of it is put.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Errands {
-    pub(in crate::store) work: Vec<Work>,
+pub(crate) struct Errands {
+    pub(crate) work: Vec<Work>,
     /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
-    pub(in crate::store) outcomes: Arc<Mutex<Vec<Outcome>>>,
+    pub(crate) outcomes: Arc<Mutex<Vec<Outcome>>>,
 }
 
 /// What a plan does with blobs, and where what comes of it is put.
 #[derive(Debug, Default)]
-pub(in crate::store) struct BlobErrands {
-    pub(in crate::store) work: Vec<BlobWork>,
+pub(crate) struct BlobErrands {
+    pub(crate) work: Vec<BlobWork>,
     /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
-    pub(in crate::store) outcomes: Arc<Mutex<Vec<BlobOutcome>>>,
+    pub(crate) outcomes: Arc<Mutex<Vec<BlobOutcome>>>,
 }
 
 impl Errands {

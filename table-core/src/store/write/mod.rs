@@ -4,23 +4,23 @@
 mod adding;
 mod apply;
 mod blanks;
-pub(in crate::store) mod commit;
+pub(crate) mod commit;
 mod conditions;
 mod contents;
 mod declared;
-pub(in crate::store) mod encoded;
+pub(crate) mod encoded;
 mod entries;
 mod errands;
 mod gathered;
-pub(in crate::store) mod group;
+pub(crate) mod group;
 mod insert;
 mod merging;
 mod numbering;
-pub(in crate::store) mod prepare;
+pub(crate) mod prepare;
 mod queue;
-pub(in crate::store) mod range;
-pub(in crate::store) mod references;
-pub(in crate::store) mod transaction;
+pub(crate) mod range;
+pub(crate) mod references;
+pub(crate) mod transaction;
 
 #[cfg(test)]
 mod tests;

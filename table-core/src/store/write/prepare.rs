@@ -78,12 +78,12 @@ fn errands(plan: &Plan<'_>) -> Errands {
 }
 
 /// A plan of nothing but work on queues.
-pub(in crate::store) fn of_queues(errands: Errands) -> Box<Prepared> {
+pub(crate) fn of_queues(errands: Errands) -> Box<Prepared> {
     Box::new(Prepared { errands: Some(Box::new(errands)), ..Prepared::default() })
 }
 
 /// A plan of nothing but work on blobs.
-pub(in crate::store) fn of_blobs(blobs: BlobErrands) -> Box<Prepared> {
+pub(crate) fn of_blobs(blobs: BlobErrands) -> Box<Prepared> {
     Box::new(Prepared { blobs: Some(Box::new(blobs)), ..Prepared::default() })
 }
 

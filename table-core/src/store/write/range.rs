@@ -8,22 +8,22 @@ use crate::store::open::{Environment, LeavesAhead, Tree};
 use crate::store::scan::read;
 
 /// What a walk over a range goes by.
-pub(in crate::store) struct Ground<'g> {
-    pub(in crate::store) environment: &'g Environment,
+pub(crate) struct Ground<'g> {
+    pub(crate) environment: &'g Environment,
     /// The number of the state that the transaction reads, or began with.
-    pub(in crate::store) state: usize,
+    pub(crate) state: usize,
     /// Whether the transaction has written since.
-    pub(in crate::store) has_written: bool,
+    pub(crate) has_written: bool,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
     /// early, on pages that were free.
-    pub(in crate::store) is_settled: bool,
+    pub(crate) is_settled: bool,
 }
 
 /// The digest of the keys and versions of all rows whose stored keys begin with the prefix, as a transaction sees them.
 ///
 /// Nothing of a range may be missed: the keys must rise, each leaf must be whole and in use, each row sound, and the
 /// rows beside the range as well; where one leaf ends, nothing may stand before the next.
-pub(in crate::store) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefix: &[u8]) -> Result<u64> {
+pub(crate) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefix: &[u8]) -> Result<u64> {
     let data = ground.environment.dbs.data;
     let mut digest = Xxh3::new();
     let mut ahead = LeavesAhead::new(ground.environment, Tree::find(ground.environment, txn, ground.state)?);
@@ -65,11 +65,7 @@ pub(in crate::store) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefi
 }
 
 /// Returns the digest of all rows of a range as a snapshot sees them.
-pub(in crate::store) fn digest_of_snapshot(
-    environment: &Environment,
-    txn: &ReadTxn<'_>,
-    prefix: &[u8],
-) -> Result<u64> {
+pub(crate) fn digest_of_snapshot(environment: &Environment, txn: &ReadTxn<'_>, prefix: &[u8]) -> Result<u64> {
     let ground = Ground { environment, state: txn.id(), has_written: false, is_settled: true };
     digest(&ground, txn, prefix)
 }

@@ -15,26 +15,26 @@ use crate::store::lmdb;
 
 /// What becomes of the references to each blob.
 #[derive(Debug, Default)]
-pub(in crate::store) struct References {
-    pub(in crate::store) blobs: BTreeMap<BlobId, Referred>,
+pub(crate) struct References {
+    pub(crate) blobs: BTreeMap<BlobId, Referred>,
     /// Whether one of those that come stands before a value that is sealed.
-    pub(in crate::store) has_sealed: bool,
+    pub(crate) has_sealed: bool,
 }
 
 /// What becomes of the references to one blob.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::store) struct Referred {
+pub(crate) struct Referred {
     /// How many more it has than before.
-    pub(in crate::store) more: i64,
+    pub(crate) more: i64,
     /// How long the new ones say that it is.
-    pub(in crate::store) length: Option<u64>,
+    pub(crate) length: Option<u64>,
     /// The place in the plan of the first row that comes with one.
     pub(super) by: usize,
 }
 
 impl Referred {
     /// How many references come, or go.
-    pub(in crate::store) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.more.unsigned_abs()).unwrap_or(u32::MAX)
     }
 }
@@ -53,7 +53,7 @@ impl References {
     }
 
     /// Takes in those of a row that goes.
-    pub(in crate::store) fn go(&mut self, row: &[u8]) {
+    pub(crate) fn go(&mut self, row: &[u8]) {
         reference::each_in(row, |_, id, _| self.blobs.entry(id).or_default().more -= 1);
     }
 }

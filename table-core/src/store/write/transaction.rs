@@ -197,7 +197,7 @@ pub(super) fn touched<'t>(tables: &'t mut [Touched], group: &EncodedGroup) -> Op
 
 /// The time by the system's clock. One that is set beyond the calendar is no clock: a store that took its word could
 /// never give a later time.
-pub(in crate::store) fn clock() -> Ticks {
+pub(crate) fn clock() -> Ticks {
     #[cfg(test)]
     if let Some(set) = CLOCK.get() {
         return set;
@@ -208,5 +208,5 @@ pub(in crate::store) fn clock() -> Ticks {
 #[cfg(test)]
 thread_local! {
     /// What this thread takes for the system's clock, if not that.
-    pub(in crate::store) static CLOCK: std::cell::Cell<Option<Ticks>> = const { std::cell::Cell::new(None) };
+    pub(crate) static CLOCK: std::cell::Cell<Option<Ticks>> = const { std::cell::Cell::new(None) };
 }

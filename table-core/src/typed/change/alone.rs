@@ -16,7 +16,7 @@ use crate::typed::entity::stored::Stored;
 use crate::typed::read::key::Key;
 
 /// Entities that are changed by themselves.
-pub(in crate::typed) trait Changed: Entity {
+pub(crate) trait Changed: Entity {
     /// Carries out a change, and gives what it leaves of the entity.
     fn changed(table: &DynamicTable, key: Key<Self>, change: Change<'_, Self>) -> Result<Stored<Self>> {
         let (what, mut entities) = Self::begun(change);
@@ -43,7 +43,7 @@ impl<E: Entity> Changed for E {}
 /// What a change has left of an entity in the table of this name.
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 #[cfg_attr(debug_assertions, inline(always))]
-pub(in crate::typed) fn stored<E>(table: &str, etag: ETag, entity: Option<E>) -> Result<Stored<E>> {
+pub(crate) fn stored<E>(table: &str, etag: ETag, entity: Option<E>) -> Result<Stored<E>> {
     match entity {
         Some(entity) => Ok(Stored::new(entity, etag)),
         // Changes that are made of what is stored leave what they made.
@@ -58,7 +58,7 @@ fn nothing(table: &str) -> Error {
 
 /// Has an update carried out by `commit`, unless its closure fails: then nothing is written, and what it returned comes
 /// back.
-pub(in crate::typed) fn update_unless_refused<E: Entity, X: From<Error>>(
+pub(crate) fn update_unless_refused<E: Entity, X: From<Error>>(
     table: &str,
     key: Key<E>,
     mut change: impl FnMut(&mut E) -> Result<(), X>,
@@ -81,7 +81,7 @@ pub(in crate::typed) fn update_unless_refused<E: Entity, X: From<Error>>(
 }
 
 /// The entity that `get` finds, or else the one that `insert` adds: what is stored afterwards, by whomever.
-pub(in crate::typed) fn get_or_insert<E>(
+pub(crate) fn get_or_insert<E>(
     table: &str,
     get: impl Fn() -> Result<Option<Stored<E>>>,
     insert: impl Fn() -> Result<ETag>,

@@ -12,14 +12,14 @@ use crate::typed::entity::holder::{Held, Holder};
 /// Its keys are moved out of the attempt, and given back with it: so they can be lent to whoever reads while the attempt
 /// takes what is found.
 #[derive(Debug)]
-pub(in crate::typed) struct Need {
+pub(crate) struct Need {
     /// The table, if it is another than the entity's.
-    pub(in crate::typed) table: Option<&'static str>,
-    pub(in crate::typed) keys: KeyPair,
+    pub(crate) table: Option<&'static str>,
+    pub(crate) keys: KeyPair,
     /// Whether it is asked only if the row is there, and whose it is: nobody looks at its keyed digest.
-    pub(in crate::typed) is_copy: bool,
+    pub(crate) is_copy: bool,
     /// The declaration of the entity whose head it is, if that is wide: its parts are read with it.
-    pub(in crate::typed) head: Option<&'static Schema>,
+    pub(crate) head: Option<&'static Schema>,
 }
 
 /// An attempt that a transaction holds until it is committed. Its closures need not be `Send`, and this name is what the compiler
@@ -33,7 +33,7 @@ impl<A: Attempt> CommittedByTheThreadThatMadeIt for A {}
 /// One attempt: [`begin`](Self::begin); then as long as there is a [`need`](Self::need), what is [`found`](Self::found)
 /// for it, after which it is given [back](Self::take_back); then [`make`](Self::make), and then [`plan`](Self::plan).
 /// Nothing in between is bound to a thread, but for what the user's closure is bound to.
-pub(in crate::typed) trait Attempt {
+pub(crate) trait Attempt {
     /// The declaration of the entity; `None` if the attempt is of none.
     fn schema(&self) -> Option<&'static Schema> {
         None
@@ -115,25 +115,25 @@ pub(in crate::typed) trait Attempt {
 
 /// An entity that is changed, as others see it who hold copies of it.
 #[derive(Debug)]
-pub(in crate::typed) struct Image {
-    pub(in crate::typed) schema: &'static Schema,
+pub(crate) struct Image {
+    pub(crate) schema: &'static Schema,
     /// Its keys and the values of its fields as they are, and as they are to be.
-    pub(in crate::typed) before: Option<(KeyPair, Values<'static>)>,
-    pub(in crate::typed) after: Option<(KeyPair, Values<'static>)>,
+    pub(crate) before: Option<(KeyPair, Values<'static>)>,
+    pub(crate) after: Option<(KeyPair, Values<'static>)>,
     /// Who holds copies of it.
-    pub(in crate::typed) holders: &'static [Holder],
+    pub(crate) holders: &'static [Holder],
 }
 
 /// What is known of a source: the values that are copied, unless there is no such entity, and what the plan has to demand
 /// for that.
 #[derive(Debug)]
-pub(in crate::typed) struct Source {
-    pub(in crate::typed) values: Option<Vec<Option<Value>>>,
-    pub(in crate::typed) condition: Option<Condition>,
+pub(crate) struct Source {
+    pub(crate) values: Option<Vec<Option<Value>>>,
+    pub(crate) condition: Option<Condition>,
 }
 
 /// Who gives sources by their keys.
-pub(in crate::typed) trait Sources {
+pub(crate) trait Sources {
     /// Whether this entity is changed together with its holder.
     fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool;
 
@@ -146,12 +146,12 @@ pub(in crate::typed) trait Sources {
 
 /// What the planned rows of one change refer to, and the attempt does not keep itself.
 #[derive(Debug, Default)]
-pub(in crate::typed) struct Desk<'p> {
+pub(crate) struct Desk<'p> {
     /// The values of the entity's fields, as stored and as they are to be; sealed where they are stored so.
-    pub(in crate::typed) old: Option<Values<'p>>,
-    pub(in crate::typed) new: Option<Values<'p>>,
+    pub(crate) old: Option<Values<'p>>,
+    pub(crate) new: Option<Values<'p>>,
     /// The keys of its rows.
-    pub(in crate::typed) printed: Option<Printed<'p>>,
+    pub(crate) printed: Option<Printed<'p>>,
     /// The keys of the row that takes the place of its own, if that lies in another partition.
-    pub(in crate::typed) moved: Option<Printed<'p>>,
+    pub(crate) moved: Option<Printed<'p>>,
 }

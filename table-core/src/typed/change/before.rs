@@ -20,21 +20,21 @@ type Unknown = Vec<(Box<str>, Value)>;
 
 /// An entity as it was read, with what its struct does not know. The entity itself is kept by the [subject](Subject) of the
 /// change, as long as it is not given away.
-pub(in crate::typed) struct Kept {
+pub(crate) struct Kept {
     /// Without the entity, these are what its fields held,
     values: Values<'static>,
     /// and these the sparse indexes that had no row for it.
     without: Vec<usize>,
     /// and these the bits of the numbers of each summary that it counts in.
     counted: Vec<(usize, u64)>,
-    pub(in crate::typed) version: Version,
+    pub(crate) version: Version,
     /// Whether the row is what would be written of the entity today.
-    pub(in crate::typed) is_exact: bool,
-    pub(in crate::typed) unknown: Vec<(Box<str>, Value)>,
+    pub(crate) is_exact: bool,
+    pub(crate) unknown: Vec<(Box<str>, Value)>,
     /// Of a wide entity, what each of its parts has that the struct does not know, as many as there are.
-    pub(in crate::typed) of_parts: Vec<Unknown>,
+    pub(crate) of_parts: Vec<Unknown>,
     /// What the row has sealed; `None` if nothing was opened, and the values are those of the row.
-    pub(in crate::typed) sealed: Option<SealedFields>,
+    pub(crate) sealed: Option<SealedFields>,
 }
 
 /// Reads what is stored, and keeps the entity. `for_keys`: nothing is asked but where its rows are.
@@ -145,7 +145,7 @@ impl Kept {
 
     /// The key of the entity's copy in an index, if nothing of it was opened; with its table and partition, if it lies
     /// elsewhere.
-    pub(in crate::typed) fn copy_key(
+    pub(crate) fn copy_key(
         &self,
         schema: &'static Schema,
         index: usize,
@@ -158,7 +158,7 @@ impl Kept {
     }
 
     /// Notes that a sparse index has no row for it.
-    pub(in crate::typed) fn lacks(&mut self, index: usize) {
+    pub(crate) fn lacks(&mut self, index: usize) {
         self.without.push(index);
     }
 
@@ -268,7 +268,7 @@ fn are_as_written(view: &RowView<'_>, schema: &'static Schema, values: &Values<'
 }
 
 /// Whether a row has a property under the name that it had before.
-pub(in crate::typed) fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
+pub(crate) fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was) {
         if view.get(was)?.is_some() {
             return Ok(true);
@@ -278,7 +278,7 @@ pub(in crate::typed) fn has_former_name(view: &RowView<'_>, schema: &Schema) -> 
 }
 
 /// The properties of a row that are of no field.
-pub(in crate::typed) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
+pub(crate) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
     unknown_in(view, schema, 0)
 }
 
@@ -331,7 +331,7 @@ fn of_parts(view: &RowView<'_>, schema: &Schema) -> Result<Vec<Unknown>> {
 }
 
 /// Whether an error says that a sealed value can't be had, or is none.
-pub(in crate::typed) fn is_closed(error: &Error) -> bool {
+pub(crate) fn is_closed(error: &Error) -> bool {
     let kinds = [ErrorKind::KeyUnavailable, ErrorKind::DecryptionFailed];
     error.kind().is_destroyed() || kinds.contains(&error.kind())
 }

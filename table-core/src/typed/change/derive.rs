@@ -25,20 +25,20 @@ use crate::typed::entity::holder::{Held, Holder};
 
 /// Changes that others bring about, and what they rely on.
 #[derive(Default)]
-pub(in crate::typed) struct Derived {
-    pub(in crate::typed) attempts: Vec<Change>,
+pub(crate) struct Derived {
+    pub(crate) attempts: Vec<Change>,
     ranges: Vec<HeldRange>,
     /// The sources whose copies are to follow.
     holds: Vec<Hold>,
 }
 
 /// One of them.
-pub(in crate::typed) struct Change {
-    pub(in crate::typed) attempt: Box<dyn Attempt>,
+pub(crate) struct Change {
+    pub(crate) attempt: Box<dyn Attempt>,
     /// The number of its table.
-    pub(in crate::typed) table: usize,
+    pub(crate) table: usize,
     /// Which of the changes brings it about.
-    pub(in crate::typed) cause: usize,
+    pub(crate) cause: usize,
     schema: &'static Schema,
     keys: KeyPair,
 }
@@ -53,7 +53,7 @@ struct HeldRange {
 
 impl Derived {
     /// Adds what the changes rely on.
-    pub(in crate::typed) fn plan<'p>(&'p self, draft: &mut Draft<'p>) {
+    pub(crate) fn plan<'p>(&'p self, draft: &mut Draft<'p>) {
         for HeldRange { table, partition, prefix, digest } in &self.ranges {
             draft.rely_on((table, partition), Range { prefix, digest: *digest });
         }
@@ -76,7 +76,7 @@ impl Derived {
 }
 
 /// What the changes bring about; `None` if they are of no entities that hold copies, or of which others do. They have been made.
-pub(in crate::typed) fn derive(
+pub(crate) fn derive(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
     writes: bool,
@@ -211,10 +211,10 @@ fn arguments(schema: &'static Schema, values: &Values<'_>) -> Vec<Option<Value>>
 }
 
 /// What the fields of a holder are that refer to a source.
-pub(in crate::typed) struct OfSource<'c> {
-    pub(in crate::typed) copy: &'c HeldCopy,
+pub(crate) struct OfSource<'c> {
+    pub(crate) copy: &'c HeldCopy,
     /// The values of the fields that the source's key is made of, in the order of its constructor's arguments.
-    pub(in crate::typed) arguments: Vec<Option<Value>>,
+    pub(crate) arguments: Vec<Option<Value>>,
 }
 
 impl KeyValues for OfSource<'_> {
@@ -225,7 +225,7 @@ impl KeyValues for OfSource<'_> {
 }
 
 /// Sources as they are to be if they are changed as well, and else as they are at the moment.
-pub(in crate::typed) struct Known<'k> {
+pub(crate) struct Known<'k> {
     together: Together<'k>,
     moment: &'k Snapshot,
     images: &'k [(usize, Image)],
@@ -235,7 +235,7 @@ pub(in crate::typed) struct Known<'k> {
 
 impl<'k> Known<'k> {
     /// As they are at the moment.
-    pub(in crate::typed) fn at(together: Together<'k>, moment: &'k Snapshot) -> Self {
+    pub(crate) fn at(together: Together<'k>, moment: &'k Snapshot) -> Self {
         Self { together, moment, images: &[], is_asked: false }
     }
 
@@ -281,7 +281,7 @@ impl Sources for Known<'_> {
 
 /// The names of the copies that an entity with these values holds otherwise than their sources say at this moment. What is
 /// still to follow is not wrong.
-pub(in crate::typed) fn outdated(
+pub(crate) fn outdated(
     (together, moment): (Together<'_>, &Snapshot),
     of: (&'static Schema, &'static [Held]),
     values: &Values<'_>,
@@ -301,25 +301,25 @@ pub(in crate::typed) fn outdated(
 }
 
 #[cold]
-pub(in crate::typed) fn missing(table: &str) -> Error {
+pub(crate) fn missing(table: &str) -> Error {
     Error::new(ErrorKind::TableNotFound).because("the handle does not know it").table(table)
 }
 
 #[cold]
-pub(in crate::typed) fn no_way(holder: &Schema, source: &Schema) -> Error {
+pub(crate) fn no_way(holder: &Schema, source: &Schema) -> Error {
     let because =
         format!("no index of `{}` leads from a `{}` to who holds a copy of it", holder.entity, source.entity);
     Error::new(ErrorKind::SchemaMismatch).because(because)
 }
 
 /// Whether both declare one kind. A constant may have several addresses.
-pub(in crate::typed) fn is_one(one: &Schema, other: &Schema) -> bool {
+pub(crate) fn is_one(one: &Schema, other: &Schema) -> bool {
     one.kind == other.kind && one.table().eq_ignore_ascii_case(other.table())
 }
 
 /// The table of this name among those of one handle.
 impl Together<'_> {
-    pub(in crate::typed) fn number(self, name: &str) -> Option<usize> {
+    pub(crate) fn number(self, name: &str) -> Option<usize> {
         self.tables.iter().position(|table: &DynamicTable| table.name().eq_ignore_ascii_case(name))
     }
 }

@@ -24,15 +24,15 @@ use crate::typed::entity::{Entity, wide};
 
 /// How changes are made together.
 #[derive(Clone, Copy)]
-pub(in crate::typed) struct Scope<'t> {
-    pub(in crate::typed) reach: Reach<'t>,
+pub(crate) struct Scope<'t> {
+    pub(crate) reach: Reach<'t>,
     /// For each of the changes the number of its table; of those of one table nothing.
-    pub(in crate::typed) of: &'t [usize],
+    pub(crate) of: &'t [usize],
 }
 
 impl Scope<'_> {
     /// A change of one entity by itself.
-    pub(in crate::typed) const ALONE: Self = Self { reach: Reach::Alone, of: &[] };
+    pub(crate) const ALONE: Self = Self { reach: Reach::Alone, of: &[] };
 
     /// The number of the table of a change.
     fn table(&self, change: usize) -> usize {
@@ -47,34 +47,31 @@ impl Scope<'_> {
 
 /// The tables of changes that are made together or not at all.
 #[derive(Clone, Copy)]
-pub(in crate::typed) struct Together<'t> {
-    pub(in crate::typed) tables: &'t [DynamicTable],
-    pub(in crate::typed) scope: Scope<'t>,
+pub(crate) struct Together<'t> {
+    pub(crate) tables: &'t [DynamicTable],
+    pub(crate) scope: Scope<'t>,
 }
 
 impl<'t> Together<'t> {
     /// Of a change of one entity of this table by itself.
-    pub(in crate::typed) fn alone(table: &'t DynamicTable) -> Self {
+    pub(crate) fn alone(table: &'t DynamicTable) -> Self {
         Self { tables: table.family(), scope: Scope::ALONE }
     }
 
     /// The one of this name among the tables.
-    pub(in crate::typed) fn table(self, name: &str) -> Option<&'t DynamicTable> {
+    pub(crate) fn table(self, name: &str) -> Option<&'t DynamicTable> {
         self.tables.iter().find(|table| table.name().eq_ignore_ascii_case(name))
     }
 
     /// Of changes of entities of one partition of this table.
-    pub(in crate::typed) fn batch(table: &'t DynamicTable, partition: &'t str) -> Self {
+    pub(crate) fn batch(table: &'t DynamicTable, partition: &'t str) -> Self {
         let scope = Scope { reach: Reach::Batch(partition), ..Scope::ALONE };
         Self { scope, ..Self::alone(table) }
     }
 }
 
 /// Carries out the changes as one, from the start again if somebody else wrote one of the entities meanwhile.
-pub(in crate::typed) fn commit(
-    together: Together<'_>,
-    attempts: &mut [&mut (dyn Attempt + '_)],
-) -> Result<ETag> {
+pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<ETag> {
     let (mut last, mut turn, mut had_turn) = (None, None, false);
     for losses in 0..ATTEMPTS {
         if losses >= LOSSES_BORNE && !had_turn {
@@ -169,7 +166,7 @@ fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize,
 }
 
 /// The rows that the changes would touch.
-pub(in crate::typed) fn explain(
+pub(crate) fn explain(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<WriteExplain> {
@@ -189,7 +186,7 @@ fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
 }
 
 /// A change that a load carries out together with others; whether there is anything to carry out.
-pub(in crate::typed) fn loaded(
+pub(crate) fn loaded(
     table: &DynamicTable,
     attempt: &mut (dyn Attempt + '_),
     loader: &mut dyn Loader,
@@ -212,7 +209,7 @@ pub(in crate::typed) fn loaded(
 }
 
 /// Carries out a change of one entity by itself.
-pub(in crate::typed) fn commit_one<'c>(
+pub(crate) fn commit_one<'c>(
     table: &DynamicTable,
     keys: Result<KeyPair>,
     what: What<'c>,
@@ -222,7 +219,7 @@ pub(in crate::typed) fn commit_one<'c>(
 }
 
 /// What `run` makes of the plan that adds an entity.
-pub(in crate::typed) fn insertion<E: Entity, T>(
+pub(crate) fn insertion<E: Entity, T>(
     table: &DynamicTable,
     entity: &E,
     standing: Standing,
@@ -237,11 +234,7 @@ pub(in crate::typed) fn insertion<E: Entity, T>(
 
 /// What the writers of a kind go by. If it is to be written, its layout is noted in each table where its rows lie: a store that
 /// is only read never gets to know it.
-pub(in crate::typed) fn standing(
-    together: Together<'_>,
-    schema: &'static Schema,
-    writes: bool,
-) -> Result<Standing> {
+pub(crate) fn standing(together: Together<'_>, schema: &'static Schema, writes: bool) -> Result<Standing> {
     if writes {
         check_not_derived(schema)?;
     }
@@ -337,7 +330,7 @@ fn read(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Res
 }
 
 /// Reads what one change needs as it is at this moment.
-pub(in crate::typed) fn read_at(
+pub(crate) fn read_at(
     (together, table): (Together<'_>, &DynamicTable),
     moment: &Snapshot,
     attempt: &mut (dyn Attempt + '_),
@@ -415,7 +408,7 @@ fn find(
 
 /// What `run` makes of the plan of the changes, for which everything has been found; `tables` are the names of their
 /// tables, and `seals` those who seal for each.
-pub(in crate::typed) fn planned<T>(
+pub(crate) fn planned<T>(
     scope: Scope<'_>,
     tables: &[&str],
     attempts: &mut [&mut (dyn Attempt + '_)],
@@ -472,7 +465,7 @@ fn planned_with<T>(
 }
 
 #[cold]
-pub(in crate::typed) fn no_table() -> Error {
+pub(crate) fn no_table() -> Error {
     Error::new(ErrorKind::TableNotFound).because("the change comes without its table")
 }
 

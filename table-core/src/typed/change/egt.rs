@@ -95,7 +95,7 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     /// Changes of the table of a period.
-    pub(in crate::typed) fn when_committed<E: MemberOf<Set>>(
+    pub(crate) fn when_committed<E: MemberOf<Set>>(
         table: Given,
         forget: Forget,
         partition: Partition<E>,

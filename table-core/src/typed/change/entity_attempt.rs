@@ -23,7 +23,7 @@ use crate::typed::entity::source::Source;
 use crate::typed::read::key::Key;
 
 /// A change of one entity, and what was found for it. `S` holds its [subject](Subject).
-pub(in crate::typed) struct EntityAttempt<'c, S = Box<dyn Subject + 'c>> {
+pub(crate) struct EntityAttempt<'c, S = Box<dyn Subject + 'c>> {
     keys: Result<KeyPair>,
     what: What<'c>,
     facts: &'static Facts,
@@ -44,7 +44,7 @@ pub(in crate::typed) struct EntityAttempt<'c, S = Box<dyn Subject + 'c>> {
 }
 
 impl<'c> EntityAttempt<'c> {
-    pub(in crate::typed) fn new<E: Entity>(key: Key<E>, change: Change<'c, E>) -> Self {
+    pub(crate) fn new<E: Entity>(key: Key<E>, change: Change<'c, E>) -> Self {
         let (what, entities) = Entities::of(change);
         Self::of(key.into_keys(), what, Box::new(entities))
     }
@@ -52,11 +52,7 @@ impl<'c> EntityAttempt<'c> {
 
 impl<'c> EntityAttempt<'c, &'c mut (dyn Subject + 'c)> {
     /// Of a subject that somebody else keeps.
-    pub(in crate::typed) fn lent(
-        keys: Result<KeyPair>,
-        what: What<'c>,
-        subject: &'c mut (dyn Subject + 'c),
-    ) -> Self {
+    pub(crate) fn lent(keys: Result<KeyPair>, what: What<'c>, subject: &'c mut (dyn Subject + 'c)) -> Self {
         Self::of(keys, what, subject)
     }
 }
@@ -72,7 +68,7 @@ pub(super) fn boxed<'c>(
 
 impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
     /// Of a subject of whatever type, which is what `what` says.
-    pub(in crate::typed) fn of(keys: Result<KeyPair>, what: What<'c>, subject: S) -> Self {
+    pub(crate) fn of(keys: Result<KeyPair>, what: What<'c>, subject: S) -> Self {
         let facts = subject.facts();
         Self {
             keys,
@@ -91,12 +87,12 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
 
     /// What the attempt is at.
     #[cfg(test)]
-    pub(in crate::typed) fn into_subject(self) -> S {
+    pub(crate) fn into_subject(self) -> S {
         self.subject
     }
 
     /// With all the copies that it holds of others made anew.
-    pub(in crate::typed) fn holding_anew(mut self) -> Self {
+    pub(crate) fn holding_anew(mut self) -> Self {
         self.holds_anew = true;
         self
     }
@@ -108,7 +104,7 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
     }
 
     /// With a closure that sets this if nothing is to be written: the attempt fails then, before it is planned.
-    pub(in crate::typed) fn unless(mut self, called_off: &'c AtomicBool) -> Self {
+    pub(crate) fn unless(mut self, called_off: &'c AtomicBool) -> Self {
         self.called_off = Some(called_off);
         self
     }
@@ -217,7 +213,7 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
 
     /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
     #[allow(clippy::type_complexity, reason = "two pairs of keys")]
-    pub(in crate::typed) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
+    pub(crate) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
         self.search.taken(self.own())
     }
 }

@@ -11,7 +11,7 @@ use crate::sealing::SealedAt;
 
 /// Messages that are sent and completed with changes of entities: an attempt that reads nothing and adds no row.
 #[derive(Debug, Default)]
-pub(in crate::typed) struct ErrandsAttempt {
+pub(crate) struct ErrandsAttempt {
     errands: Vec<Errand>,
     /// Why one of them can't be.
     refused: Option<Error>,
@@ -20,7 +20,7 @@ pub(in crate::typed) struct ErrandsAttempt {
 impl ErrandsAttempt {
     /// Adds one.
     #[cfg_attr(not(feature = "queue"), expect(dead_code, reason = "there is none without queues"))]
-    pub(in crate::typed) fn add(&mut self, errand: Result<Errand>) {
+    pub(crate) fn add(&mut self, errand: Result<Errand>) {
         match errand {
             Ok(errand) => self.errands.push(errand),
             Err(error) if self.refused.is_none() => self.refused = Some(error),
@@ -29,7 +29,7 @@ impl ErrandsAttempt {
     }
 
     /// Itself, if there is anything to do.
-    pub(in crate::typed) fn checked(self) -> Result<Option<Self>> {
+    pub(crate) fn checked(self) -> Result<Option<Self>> {
         match self.refused {
             Some(error) => Err(error),
             None if self.errands.is_empty() => Ok(None),
@@ -39,7 +39,7 @@ impl ErrandsAttempt {
 }
 
 /// Sends and completes messages that go with no change: no table comes with them.
-pub(in crate::typed) fn commit(store: &Store, attempt: ErrandsAttempt) -> Result<ETag> {
+pub(crate) fn commit(store: &Store, attempt: ErrandsAttempt) -> Result<ETag> {
     let plan = attempt.into_plan();
     let done = store.backend().abilities().check(&plan);
     let done = done.and_then(|()| store.backend().commit(&[], &plan, &SealedAt::NOTHING));
@@ -48,7 +48,7 @@ pub(in crate::typed) fn commit(store: &Store, attempt: ErrandsAttempt) -> Result
 
 /// The rows that such touch: none.
 #[expect(clippy::unnecessary_wraps, reason = "as changes are shown")]
-pub(in crate::typed) fn explain(_: &Store, attempt: ErrandsAttempt) -> Result<WriteExplain> {
+pub(crate) fn explain(_: &Store, attempt: ErrandsAttempt) -> Result<WriteExplain> {
     Ok(WriteExplain::of(&attempt.into_plan()))
 }
 

@@ -10,7 +10,7 @@ use crate::typed::read::key::{Arguments, KeyResult};
 
 /// A copy that an entity is to hold.
 #[derive(Debug)]
-pub(in crate::typed) struct Holding {
+pub(crate) struct Holding {
     copy: &'static HeldCopy,
     /// The values of its properties.
     values: Vec<Option<Value>>,
@@ -19,7 +19,7 @@ pub(in crate::typed) struct Holding {
 }
 
 /// The key of the source that an entity with these values refers to, if it does.
-pub(in crate::typed) fn key_of(
+pub(crate) fn key_of(
     source: &'static Schema,
     copy: &HeldCopy,
     values: &Values<'_>,
@@ -37,7 +37,7 @@ pub(in crate::typed) fn key_of(
 /// the same source as before holds what it held, unless that changes as well, or `all` are made anew. A copy that follows is
 /// made anew by whoever changes its holder: that may have another key now, where nobody looks for it any more who looks for
 /// the holders of a source that has changed.
-pub(in crate::typed) fn hold(
+pub(crate) fn hold(
     (schema, held): (&'static Schema, &'static [Held]),
     before: Option<&Values<'_>>,
     after: &Values<'_>,
@@ -70,7 +70,7 @@ pub(in crate::typed) fn hold(
 
 impl Holding {
     /// Puts the copies in the place of what these values have there.
-    pub(in crate::typed) fn put<'h>(holdings: &'h [Self], values: &mut Values<'h>) {
+    pub(crate) fn put<'h>(holdings: &'h [Self], values: &mut Values<'h>) {
         for Self { copy, values: copied, .. } in holdings {
             for (at, value) in copied.iter().enumerate() {
                 let value = value.as_ref().map_or(PropertyValue::Absent, |value| value.as_value_ref().into());
@@ -80,19 +80,19 @@ impl Holding {
     }
 
     /// The source that the copy follows, if it does.
-    pub(in crate::typed) fn follows(&self) -> Option<(&'static Schema, &KeyPair)> {
+    pub(crate) fn follows(&self) -> Option<(&'static Schema, &KeyPair)> {
         let (schema, keys, _) = self.relies_on.as_ref().filter(|_| self.copy.is_eventual())?;
         Some((schema, keys))
     }
 
     /// The name of the field.
-    pub(in crate::typed) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         self.copy.name
     }
 
     /// Whether the copy says what an entity of this declaration with these values does: a number that was written before its
     /// field grew is the same number, and what a row lacks is the field's default, if there is a source at all.
-    pub(in crate::typed) fn is_in(&self, schema: &Schema, values: &Values<'_>) -> bool {
+    pub(crate) fn is_in(&self, schema: &Schema, values: &Values<'_>) -> bool {
         let has_source = self.values.iter().any(Option::is_some);
         let is_same = |(at, value): (usize, &Option<Value>)| {
             let place = self.copy.first + at;
@@ -109,7 +109,7 @@ impl Holding {
     }
 
     /// Demands that the sources which were read are still the same.
-    pub(in crate::typed) fn plan<'p>(holdings: &'p [Self], of: usize, draft: &mut Draft<'p>) {
+    pub(crate) fn plan<'p>(holdings: &'p [Self], of: usize, draft: &mut Draft<'p>) {
         for (schema, keys, condition) in holdings.iter().filter_map(|holding| holding.relies_on.as_ref()) {
             let (partition, key) = keys.as_strs();
             let is_there = matches!(condition, Condition::Is(_));

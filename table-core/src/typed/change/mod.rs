@@ -1,22 +1,22 @@
 //! Changes of entities: what is stored is read, what is to be is seen, and the rows of both are planned.
 
-pub(in crate::typed) mod alone;
-pub(in crate::typed) mod attempt;
-pub(in crate::typed) mod before;
-pub(in crate::typed) mod derive;
-pub(in crate::typed) mod driver;
-pub(in crate::typed) mod egt;
-pub(in crate::typed) mod entity_attempt;
-pub(in crate::typed) mod errands;
-pub(in crate::typed) mod hold;
+pub(crate) mod alone;
+pub(crate) mod attempt;
+pub(crate) mod before;
+pub(crate) mod derive;
+pub(crate) mod driver;
+pub(crate) mod egt;
+pub(crate) mod entity_attempt;
+pub(crate) mod errands;
+pub(crate) mod hold;
 #[cfg(test)]
 mod model_tests;
 mod search;
 mod several;
-pub(in crate::typed) mod subject;
+pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
-pub(in crate::typed) mod transaction;
+pub(crate) mod transaction;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, IfMatch};
@@ -36,10 +36,10 @@ pub trait Refusal: From<Error> {}
 impl<X: From<Error>> Refusal for X {}
 
 /// A user's closure. Not one that can be sent to another thread: who hands over one that can't would be refused.
-pub(in crate::typed) type Closure<'c, E> = dyn FnMut(&mut E) + 'c;
+pub(crate) type Closure<'c, E> = dyn FnMut(&mut E) + 'c;
 
 /// What adds to an entity. Most have nothing that can be added to, and are not compiled for it.
-pub(in crate::typed) trait Add<E> {
+pub(crate) trait Add<E> {
     /// Refuses what no entity could take.
     fn check(&self) -> Result<()>;
 
@@ -48,7 +48,7 @@ pub(in crate::typed) trait Add<E> {
 }
 
 /// What is to become of an entity; `F` is what changes one.
-pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
+pub(crate) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     /// It is added; there must be none.
     Insert(&'c E),
     /// It is added, or takes the place of the one there.
@@ -84,7 +84,7 @@ pub(in crate::typed) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
 impl<'c, E: Entity, F: ?Sized> Change<'c, E, F> {
     /// The same without what is of the entity's type.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn what(&self) -> What<'c> {
+    pub(crate) fn what(&self) -> What<'c> {
         match self {
             Self::Insert(_) => What::Insert,
             Self::Put(_) => What::Put,
@@ -106,7 +106,7 @@ impl<'c, E: Entity, F: ?Sized> Change<'c, E, F> {
 
 /// What is to become of an entity of whatever type: a [`Change`] without its entity, patch or closure.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::typed) enum What<'c> {
+pub(crate) enum What<'c> {
     Insert,
     Put,
     Replace(IfMatch),
@@ -199,7 +199,7 @@ impl What<'_> {
 /// The fields of an entity; refuses a value that no property can hold.
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 #[cfg_attr(debug_assertions, inline(always))]
-pub(in crate::typed) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
+pub(crate) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
     let mut values = Values::with_capacity(E::SCHEMA.fields.len());
     entity.values(&mut values);
     checked(E::SCHEMA, values)

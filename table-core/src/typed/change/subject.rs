@@ -18,7 +18,7 @@ use crate::typed::entity::source::Source;
     clippy::struct_excessive_bools,
     reason = "what only some types need is told by words that are independent"
 )]
-pub(in crate::typed) struct Facts {
+pub(crate) struct Facts {
     pub(super) schema: &'static Schema,
     pub(super) is_wide: bool,
     pub(super) seals: bool,
@@ -34,7 +34,7 @@ pub(in crate::typed) struct Facts {
 
 /// Where an entity is kept while it is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::typed) enum Slot {
+pub(crate) enum Slot {
     /// As it was found. Empty if it has become what it is to be, or was not made of its row.
     Before,
     /// On its way from what was found to what it is to be.
@@ -45,14 +45,14 @@ pub(in crate::typed) enum Slot {
 
 /// One of the entities that a change is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::typed) enum Seen {
+pub(crate) enum Seen {
     /// The one that the change brings along.
     Given,
     In(Slot),
 }
 
 /// The entities of one change, of whatever type.
-pub(in crate::typed) trait Subject {
+pub(crate) trait Subject {
     fn facts(&self) -> &'static Facts;
 
     /// Whether there is one.
@@ -96,7 +96,7 @@ pub(super) fn values<S: Subject + ?Sized>(subject: &S, seen: Seen) -> Result<Opt
 }
 
 /// The entities of a change of this type; `F` is what changes one.
-pub(in crate::typed) struct Entities<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
+pub(crate) struct Entities<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     change: Change<'c, E, F>,
     before: Option<E>,
     draft: Option<E>,
@@ -105,7 +105,7 @@ pub(in crate::typed) struct Entities<'c, E: Entity, F: ?Sized = Closure<'c, E>> 
 
 /// The entities with a mark of their type. A tuple lies in the compiler's unit of what it begins with, so this has it make what
 /// is of the entity's type beside the entity (`typed::entity::beside`).
-pub(in crate::typed) type Subjects<'c, E, F> = ([E; 0], Entities<'c, E, F>);
+pub(crate) type Subjects<'c, E, F> = ([E; 0], Entities<'c, E, F>);
 
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
@@ -123,13 +123,13 @@ impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
 
     /// With what is to become of them.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn of(change: Change<'c, E, F>) -> (What<'c>, Subjects<'c, E, F>) {
+    pub(crate) fn of(change: Change<'c, E, F>) -> (What<'c>, Subjects<'c, E, F>) {
         (change.what(), ([], Self { change, before: None, draft: None, new: None }))
     }
 
     /// What was made of the entity.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn made((_, entities): Subjects<'c, E, F>) -> Option<E> {
+    pub(crate) fn made((_, entities): Subjects<'c, E, F>) -> Option<E> {
         entities.new
     }
 }

@@ -101,7 +101,7 @@ pub struct StoreTransaction<'c> {
 }
 
 impl<'c> StoreTransaction<'c> {
-    pub(in crate::typed) fn new(store: Store) -> Self {
+    pub(crate) fn new(store: Store) -> Self {
         let (tables, kinds, operations, of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let errands = ErrandsAttempt::default();
         Self { store, tables, kinds, operations, of, refused: None, errands }

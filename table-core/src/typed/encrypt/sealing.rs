@@ -8,18 +8,18 @@ use crate::sealing::looks_sealed;
 
 /// What an entity's row has of its sealed fields, by their places in the schema.
 #[derive(Default)]
-pub(in crate::typed) struct SealedFields {
+pub(crate) struct SealedFields {
     values: Vec<(usize, Box<[u8]>)>,
     tokens: Vec<(usize, [u8; TOKEN_BYTES])>,
 }
 
 impl SealedFields {
-    pub(in crate::typed) fn push(&mut self, field: usize, sealed: &[u8]) {
+    pub(crate) fn push(&mut self, field: usize, sealed: &[u8]) {
         self.values.push((field, sealed.into()));
     }
 
     /// Takes the token of a field; returns whether it is one.
-    pub(in crate::typed) fn push_token(&mut self, field: usize, value: ValueRef<'_>) -> bool {
+    pub(crate) fn push_token(&mut self, field: usize, value: ValueRef<'_>) -> bool {
         let token = value.as_bytes().and_then(|bytes| bytes.try_into().ok());
         self.tokens.extend(token.map(|token| (field, token)));
         token.is_some()
@@ -38,7 +38,7 @@ impl SealedFields {
 /// those that are stored, and of what is to be the same where nothing has changed. So a copy is rewritten only if it
 /// must be, and what a change did not touch goes on under the salt, the token and the key that it had. `keeps_own`: the
 /// entity's own row stays as it is.
-pub(in crate::typed) fn seal<'v>(
+pub(crate) fn seal<'v>(
     schema: &'static Schema,
     old: Option<(&mut Values<'v>, &'v SealedFields)>,
     new: Option<&mut Values<'v>>,
@@ -108,11 +108,7 @@ fn token(
 
 /// Seals anew what is not sealed with the keys that are current now, of values that are those of the row, and makes the
 /// tokens anew of those that have any.
-pub(in crate::typed) fn reseal(
-    schema: &'static Schema,
-    values: &mut Values<'_>,
-    sealer: &dyn Seals,
-) -> Result<()> {
+pub(crate) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &dyn Seals) -> Result<()> {
     let key = schema::own_keys(schema, values)?;
     let (partition, row) = key.as_strs();
     for (at, field) in schema.fields.iter().enumerate().filter(|(_, field)| field.encrypted) {

@@ -13,15 +13,15 @@ use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, path, wide};
 
 /// What the elements of a field are.
-pub(in crate::typed) type TakeElements = fn(&Source<'_>, usize) -> Result<Vec<Value>>;
+pub(crate) type TakeElements = fn(&Source<'_>, usize) -> Result<Vec<Value>>;
 
 /// Reads an entity from its own row.
-pub(in crate::typed) fn read<E: Entity>(view: &RowView<'_>) -> Result<Values<'static>> {
+pub(crate) fn read<E: Entity>(view: &RowView<'_>) -> Result<Values<'static>> {
     read_of(E::SCHEMA, E::elements, view)
 }
 
 /// The same of an entity with this declaration.
-pub(in crate::typed) fn read_of(
+pub(crate) fn read_of(
     schema: &'static Schema,
     elements: TakeElements,
     view: &RowView<'_>,
@@ -68,12 +68,7 @@ fn is_in_key(schema: &Schema, field: usize) -> bool {
 
 /// Whether a row that was found under the key of a copy in an index is one of the entity that has this row key, and not of
 /// another.
-pub(in crate::typed) fn is_copy(
-    schema: &'static Schema,
-    index: usize,
-    own: (&str, &str),
-    copy: &RowView<'_>,
-) -> bool {
+pub(crate) fn is_copy(schema: &'static Schema, index: usize, own: (&str, &str), copy: &RowView<'_>) -> bool {
     // One that says not whose copy it is is nobody's to remove.
     let Some(found) = schema.indexes.get(index) else { return false };
     if path::check_kind_name(copy, found.kind).is_err() {
@@ -89,7 +84,7 @@ pub(in crate::typed) fn is_copy(
 }
 
 /// The keys of the entity of which the row is a copy in an index, if it is one and says so.
-pub(in crate::typed) fn source_of(
+pub(crate) fn source_of(
     schema: &'static Schema,
     index: usize,
     copy: &RowView<'_>,

@@ -19,7 +19,7 @@ use crate::row::view::RowView;
 use crate::schema::Place;
 
 /// Rows as entities.
-pub(in crate::typed) trait FromRow: Entity {
+pub(crate) trait FromRow: Entity {
     /// The entity of its own row.
     fn of_own(view: &RowView<'_>) -> Result<Stored<Self>> {
         if const { Self::SCHEMA.former.is_some() }

@@ -8,7 +8,7 @@ use crate::query::{Filter, SealedEq, declared};
 use crate::schema::{Property, PropertyValue, Series};
 
 /// Who may implement the traits below is said here: nobody else can.
-pub(in crate::typed) mod sealed {
+pub(crate) mod sealed {
     /// What can be given for a value of type `T`: one, a reference to one, and `&str` for text.
     pub trait Given<T> {}
 
@@ -269,7 +269,7 @@ impl<T, K, A> Column<T, K, A> {
         Self { name, no_slot: None, value: PhantomData, how: PhantomData }
     }
 
-    pub(in crate::typed) const fn of_no_slot(series: &'static Series, slot: usize) -> Self {
+    pub(crate) const fn of_no_slot(series: &'static Series, slot: usize) -> Self {
         Self { name: series.stem, no_slot: Some((series, slot)), value: PhantomData, how: PhantomData }
     }
 

@@ -95,7 +95,7 @@ fn not_converted(view: &RowView<'_>, why: &str) -> Error {
 /// The entity that a row of a former version becomes, as it will be read when it is written anew; `None` if the row is of the
 /// entity's own version.
 #[cold]
-pub(in crate::typed) fn read<E: Entity>(view: &RowView<'_>) -> Result<Option<E>> {
+pub(crate) fn read<E: Entity>(view: &RowView<'_>) -> Result<Option<E>> {
     let kind = view.kind()?.unwrap_or_default();
     if kind == E::SCHEMA.entity_type {
         return Ok(None);
@@ -131,10 +131,10 @@ fn check_key(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -
 }
 
 /// What tells a filter of an entity's rows what those of former versions become.
-pub(in crate::typed) struct Formers<E>(std::marker::PhantomData<fn() -> E>);
+pub(crate) struct Formers<E>(std::marker::PhantomData<fn() -> E>);
 
 impl<E: Entity> Formers<E> {
-    pub(in crate::typed) const ROWS: Option<&'static FormerRows> = if E::SCHEMA.former.is_some() {
+    pub(crate) const ROWS: Option<&'static FormerRows> = if E::SCHEMA.former.is_some() {
         Some(&FormerRows { schema: E::SCHEMA, convert: convert::<E> })
     } else {
         None

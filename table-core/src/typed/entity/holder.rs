@@ -31,23 +31,23 @@ impl Held {
     }
 
     /// The source's declaration.
-    pub(in crate::typed) fn schema(&self) -> &'static Schema {
+    pub(crate) fn schema(&self) -> &'static Schema {
         (self.schema)()
     }
 
     /// What is copied of the source with these values.
-    pub(in crate::typed) fn copied(&self, values: &Values<'_>) -> Vec<Option<Value>> {
+    pub(crate) fn copied(&self, values: &Values<'_>) -> Vec<Option<Value>> {
         let value = |field: &usize| Some(values.get(*field)?.to_value());
         (self.fields)().iter().map(value).collect()
     }
 
     /// Whether the same is copied of a source with these values and with those.
-    pub(in crate::typed) fn is_same(&self, one: &Values<'_>, other: &Values<'_>) -> bool {
+    pub(crate) fn is_same(&self, one: &Values<'_>, other: &Values<'_>) -> bool {
         (self.fields)().iter().all(|field| one.get(*field) == other.get(*field))
     }
 
     /// What is copied of the source in this row.
-    pub(in crate::typed) fn read(&self, view: &RowView<'_>) -> Result<Vec<Option<Value>>> {
+    pub(crate) fn read(&self, view: &RowView<'_>) -> Result<Vec<Option<Value>>> {
         (self.read)(view)
     }
 }
@@ -97,27 +97,23 @@ impl Holder {
     }
 
     /// Their declaration.
-    pub(in crate::typed) fn schema(&self) -> &'static Schema {
+    pub(crate) fn schema(&self) -> &'static Schema {
         (self.schema)()
     }
 
     /// Their copies of the entity, by their places.
-    pub(in crate::typed) fn copies(&self) -> impl Iterator<Item = (usize, &'static Held)> + use<> {
+    pub(crate) fn copies(&self) -> impl Iterator<Item = (usize, &'static Held)> + use<> {
         let (copies, held) = (self.copies, (self.held)());
         copies.iter().filter_map(move |at| Some((*at, held.get(*at)?)))
     }
 
     /// The attempt to have the holder of these keys take its copies, and nothing else.
-    pub(in crate::typed) fn again(&self, keys: &KeyPair) -> Box<dyn Attempt> {
+    pub(crate) fn again(&self, keys: &KeyPair) -> Box<dyn Attempt> {
         (self.again)(keys)
     }
 
     /// The keys of the holder that a row of the index, or its own, is of; `None` if the row is of another kind.
-    pub(in crate::typed) fn own_keys(
-        &self,
-        view: &RowView<'_>,
-        index: Option<usize>,
-    ) -> Result<Option<KeyPair>> {
+    pub(crate) fn own_keys(&self, view: &RowView<'_>, index: Option<usize>) -> Result<Option<KeyPair>> {
         (self.own_keys)(view, index)
     }
 }

@@ -1,16 +1,16 @@
 //! What the derive implements.
 
-pub(in crate::typed) mod beside;
-pub(in crate::typed) mod column;
-pub(in crate::typed) mod comparisons;
-pub(in crate::typed) mod former;
-pub(in crate::typed) mod group;
-pub(in crate::typed) mod holder;
-pub(in crate::typed) mod path;
-pub(in crate::typed) mod properties;
-pub(in crate::typed) mod source;
-pub(in crate::typed) mod stored;
-pub(in crate::typed) mod wide;
+pub(crate) mod beside;
+pub(crate) mod column;
+pub(crate) mod comparisons;
+pub(crate) mod former;
+pub(crate) mod group;
+pub(crate) mod holder;
+pub(crate) mod path;
+pub(crate) mod properties;
+pub(crate) mod source;
+pub(crate) mod stored;
+pub(crate) mod wide;
 
 use crate::error::Result;
 use crate::model::Value;

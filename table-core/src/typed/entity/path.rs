@@ -295,7 +295,7 @@ pub(crate) fn check_own(view: &RowView<'_>, schema: &'static Schema) -> Result<(
 
 /// The error of an entity's row that it can't be read from: it is of another version, or of another kind.
 #[cold]
-pub(in crate::typed) fn of_kin(view: &RowView<'_>, schema: &'static Schema) -> Error {
+pub(crate) fn of_kin(view: &RowView<'_>, schema: &'static Schema) -> Error {
     let found = match view.kind() {
         Ok(found) => found,
         Err(error) => return error,

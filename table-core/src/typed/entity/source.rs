@@ -219,7 +219,7 @@ impl<'v> Source<'v> {
     }
 
     /// Whether there is nothing of the field at this place.
-    pub(in crate::typed) fn lacks(&self, field: usize) -> Result<bool> {
+    pub(crate) fn lacks(&self, field: usize) -> Result<bool> {
         if self.quick.lacks(field) {
             return Ok(true);
         }

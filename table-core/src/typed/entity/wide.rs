@@ -13,7 +13,7 @@ use crate::row::view::RowView;
 use crate::schema::{self, Index, RowTag, Schema, part_key};
 
 /// The head of an entity with all of its parts, of the same snapshot.
-pub(in crate::typed) fn whole<'v, E: Entity>(
+pub(crate) fn whole<'v, E: Entity>(
     snapshot: &'v Snapshot,
     table: &DynamicTable,
     head: RowView<'v>,
@@ -28,7 +28,7 @@ pub(in crate::typed) fn whole<'v, E: Entity>(
 
 /// The head with those of its parts that are wanted and there. One that is missing is yet to be
 /// [told](check_whole); one that is another row is an error.
-pub(in crate::typed) fn joined<'v>(
+pub(crate) fn joined<'v>(
     snapshot: &'v Snapshot,
     table: &DynamicTable,
     schema: &'static Schema,
@@ -61,12 +61,12 @@ pub(in crate::typed) fn joined<'v>(
 }
 
 /// Refuses a head whose parts were looked for, all of them, and not found.
-pub(in crate::typed) fn check_whole(head: &RowView<'_>, schema: &'static Schema) -> Result<()> {
+pub(crate) fn check_whole(head: &RowView<'_>, schema: &'static Schema) -> Result<()> {
     check_some(head, schema, &|_| true)
 }
 
 /// The same of those parts that were looked for.
-pub(in crate::typed) fn check_some(
+pub(crate) fn check_some(
     head: &RowView<'_>,
     schema: &'static Schema,
     wanted: &dyn Fn(usize) -> bool,
@@ -85,7 +85,7 @@ pub(in crate::typed) fn check_some(
 }
 
 /// The indexes whose keys are printed from fields of a part that is missing.
-pub(in crate::typed) fn lost_indexes(head: &RowView<'_>, schema: &'static Schema) -> Vec<usize> {
+pub(crate) fn lost_indexes(head: &RowView<'_>, schema: &'static Schema) -> Vec<usize> {
     let is_lost = |field: usize| {
         let field = schema.fields.get(field);
         field.is_some_and(|field| field.part > 0 && head.holder(Some(field)).is_none())
@@ -98,7 +98,7 @@ pub(in crate::typed) fn lost_indexes(head: &RowView<'_>, schema: &'static Schema
 }
 
 /// How many parts the head says that there are; `None` if it says nothing, as the row of an entity that was not wide.
-pub(in crate::typed) fn parts_said(head: &RowView<'_>) -> Result<Option<usize>> {
+pub(crate) fn parts_said(head: &RowView<'_>) -> Result<Option<usize>> {
     let said = match head.get(ENTITY_PARTS)? {
         None => return Ok(None),
         Some(ValueRef::Int32(said)) => usize::try_from(said).ok(),
@@ -112,7 +112,7 @@ pub(in crate::typed) fn parts_said(head: &RowView<'_>) -> Result<Option<usize>> 
 
 /// Makes sure that a row is not the head alone of a wide entity.
 #[inline]
-pub(in crate::typed) fn check_joined(view: &RowView<'_>, schema: &'static Schema) -> Result<()> {
+pub(crate) fn check_joined(view: &RowView<'_>, schema: &'static Schema) -> Result<()> {
     if schema.is_wide() && view.parts().is_none() { Err(alone(view, schema)) } else { Ok(()) }
 }
 

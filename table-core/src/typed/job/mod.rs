@@ -44,7 +44,7 @@ const GENTLE: StepSize = StepSize { rows: 50 };
 const REST: u32 = 2;
 
 /// What a job does, and what it says of it. The machinery around it keeps how far it is, carries out its steps and tries again.
-pub(in crate::typed) trait Work<R = JobProgress> {
+pub(crate) trait Work<R = JobProgress> {
     /// Under which name the store keeps how far it is.
     fn name(&self) -> String;
 
@@ -92,7 +92,7 @@ pub(in crate::typed) trait Work<R = JobProgress> {
 }
 
 /// What a step has come to.
-pub(in crate::typed) enum Made {
+pub(crate) enum Made {
     /// The plans were handed over, and this is where the job is once they are carried out in this epoch of the kind; `None`
     /// if that was all.
     Rows(Option<JobRecord>, Option<Epoch>),
@@ -135,14 +135,14 @@ pub struct Job<'j, R = JobProgress> {
 
 impl<'j> Job<'j> {
     /// A job that says how far it is, and nothing else.
-    pub(in crate::typed) fn new(table: &DynamicTable, works: Vec<Box<dyn Work + 'j>>) -> Self {
+    pub(crate) fn new(table: &DynamicTable, works: Vec<Box<dyn Work + 'j>>) -> Self {
         Self { copies: JobProgress::clone_from, ..Self::reporting(table, works) }
     }
 }
 
 impl<'j, R: Default> Job<'j, R> {
     /// A job with a report, which its works [tell](Work::tell).
-    pub(in crate::typed) fn reporting(table: &DynamicTable, works: Vec<Box<dyn Work<R> + 'j>>) -> Self {
+    pub(crate) fn reporting(table: &DynamicTable, works: Vec<Box<dyn Work<R> + 'j>>) -> Self {
         Self {
             table: table.clone(),
             works: works.into(),
@@ -160,7 +160,7 @@ impl<'j, R: Default> Job<'j, R> {
 
 impl<R> Job<'_, R> {
     /// Begins everything at once, so that the store knows of it. What there is nothing to do for is left out.
-    pub(in crate::typed) fn begun(mut self) -> Result<Self> {
+    pub(crate) fn begun(mut self) -> Result<Self> {
         for mut work in std::mem::take(&mut self.works) {
             if work.begin(&self.table)? {
                 self.works.push_back(work);

@@ -68,10 +68,10 @@ pub struct Periods<E> {
 }
 
 /// What every clone of a handle shares.
-pub(in crate::typed) struct Known {
+pub(crate) struct Known {
     pub(super) store: Store,
-    pub(in crate::typed) schema: &'static Schema,
-    pub(in crate::typed) tables: &'static PeriodTables,
+    pub(crate) schema: &'static Schema,
+    pub(crate) tables: &'static PeriodTables,
     /// The tables that were asked for, by when their periods begin.
     open: RwLock<HashMap<u64, DynamicTable>>,
     /// All of them, as a snapshot has seen them last.
@@ -104,7 +104,7 @@ impl Known {
     }
 
     /// The tables that a snapshot sees.
-    pub(in crate::typed) fn seen(&self, snapshot: &Snapshot) -> Result<Arc<PeriodsSeen>> {
+    pub(crate) fn seen(&self, snapshot: &Snapshot) -> Result<Arc<PeriodsSeen>> {
         let known = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().clone();
         let seen = snapshot.moment().periods(self.tables, before.as_ref());

@@ -69,7 +69,7 @@ impl<'s> Origin for InSpanAt<'s> {
 
 impl Known {
     /// A stand-in for all tables, which has no rows: what is declared of them, and their store.
-    pub(in crate::typed) fn template(self: &Arc<Self>) -> DynamicTable {
+    pub(crate) fn template(self: &Arc<Self>) -> DynamicTable {
         DynamicTable::new(Arc::new(Template(self.clone())))
     }
 

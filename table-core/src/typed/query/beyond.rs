@@ -14,20 +14,20 @@ use crate::typed::entity::source::Source;
 
 /// A filter that is asked of whole entities.
 #[derive(Debug)]
-pub(in crate::typed) struct Beyond {
+pub(crate) struct Beyond {
     schema: &'static Schema,
     predicate: Predicate,
 }
 
 impl Beyond {
     /// Whether the query's filter asks for what parts hold.
-    pub(in crate::typed) fn is_asked(schema: &'static Schema, query: &Query) -> Result<bool> {
+    pub(crate) fn is_asked(schema: &'static Schema, query: &Query) -> Result<bool> {
         let Some(predicate) = query.predicate()? else { return Ok(false) };
         Ok(predicate.names().iter().any(|name| schema.part_of(name) > 0))
     }
 
     /// Takes the filter out of a query of the heads of wide entities, if it asks for what parts hold.
-    pub(in crate::typed) fn take(keys: &'static PathKeys, query: &mut Query) -> Result<Option<Self>> {
+    pub(crate) fn take(keys: &'static PathKeys, query: &mut Query) -> Result<Option<Self>> {
         let schema = keys.schema();
         if !Self::is_asked(schema, query)? {
             return Ok(None);
@@ -39,7 +39,7 @@ impl Beyond {
     }
 
     /// Whether an entity passes; its parts are with the head.
-    pub(in crate::typed) fn accepts(&self, head: &RowView<'_>) -> Result<bool> {
+    pub(crate) fn accepts(&self, head: &RowView<'_>) -> Result<bool> {
         let source = Source::new(self.schema, self.schema.place(), head)?;
         self.predicate.matches(&Whole { head, source, of: self })
     }

@@ -16,19 +16,19 @@ use std::fmt;
 use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
-pub(in crate::typed) use beyond::Beyond;
+pub(crate) use beyond::Beyond;
 pub use given::GivenParts;
 pub use paths::{
     EventualCopies, FieldNamed, FieldNumber, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf,
     WholeCopies,
 };
 pub use rows::TypedRows;
-pub(in crate::typed) use spread::Spread;
+pub(crate) use spread::Spread;
 pub use steps::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InOne, InPartition, Latest, Newest, Open,
     Ready, Turns,
 };
-pub(in crate::typed) use stretch::Stretch;
+pub(crate) use stretch::Stretch;
 
 use self::asked::{Asked, Wanted};
 use crate::error::{Error, ErrorKind, Result};
@@ -131,7 +131,7 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
 impl<P, O, R, Step> PathQuery<P, O, R, Step> {
     /// The same, read as something else or at another step.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn retyped<Other, Next>(self) -> PathQuery<P, O, Other, Next> {
+    pub(crate) fn retyped<Other, Next>(self) -> PathQuery<P, O, Other, Next> {
         PathQuery { asked: self.asked, of: PhantomData }
     }
 }
@@ -141,7 +141,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     const WANTED: Wanted = Wanted { keys: P::KEYS, select: R::select };
 
     /// Where the query looks.
-    pub(in crate::typed) fn origin(&self) -> &O {
+    pub(crate) fn origin(&self) -> &O {
         &self.asked.origin
     }
 
@@ -213,12 +213,12 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     }
 
     /// Takes the filter, if it asks for what parts of wide entities hold.
-    pub(in crate::typed) fn take_beyond(&mut self) -> Result<Option<Beyond>> {
+    pub(crate) fn take_beyond(&mut self) -> Result<Option<Beyond>> {
         Beyond::take(P::KEYS, &mut self.asked.narrowing)
     }
 
     /// How many it gives at the most, which it does not see to itself any more.
-    pub(in crate::typed) fn take_limit(&mut self) -> Option<usize> {
+    pub(crate) fn take_limit(&mut self) -> Option<usize> {
         self.asked.narrowing.take_limit()
     }
 

@@ -64,7 +64,7 @@ struct AtAnEnd {
 }
 
 impl Spread {
-    pub(in crate::typed) fn new(known: Arc<Known>, span: (Ticks, Option<Ticks>)) -> Self {
+    pub(crate) fn new(known: Arc<Known>, span: (Ticks, Option<Ticks>)) -> Self {
         Self { known, span }
     }
 

@@ -12,26 +12,22 @@ use crate::typed::read::blind::or_again;
 use crate::typed::read::reading::{ReadAs, is_wide};
 
 /// What a step has found, and how far it looked.
-pub(in crate::typed) struct Stretch<T> {
-    pub(in crate::typed) found: Vec<T>,
+pub(crate) struct Stretch<T> {
+    pub(crate) found: Vec<T>,
     /// The last row that was looked at; `None` if no more are left.
-    pub(in crate::typed) last: Option<Position>,
+    pub(crate) last: Option<Position>,
     /// How many were looked at.
-    pub(in crate::typed) looked: u64,
+    pub(crate) looked: u64,
 }
 
 impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
     /// The next rows behind a position that the query finds, whatever [`top`](Self::top) said.
-    pub(in crate::typed) fn stretch(
-        &self,
-        after: Option<&Position>,
-        size: StepSize,
-    ) -> Result<Stretch<R::Item>> {
+    pub(crate) fn stretch(&self, after: Option<&Position>, size: StepSize) -> Result<Stretch<R::Item>> {
         or_again(|| self.stretch_of(after, size))
     }
 
     /// Returns the last row of the range of keys that the query reads; `None` if nothing tells where it ends.
-    pub(in crate::typed) fn last_row(&self) -> Result<Option<Position>> {
+    pub(crate) fn last_row(&self) -> Result<Option<Position>> {
         let of_range = || {
             let mut rows = self.clone();
             rows.take_limit();

@@ -25,14 +25,14 @@ const PATIENCE: usize = 32;
 
 /// A key with tokens in it, of which only the values are known.
 #[derive(Clone)]
-pub(in crate::typed) struct BlindKey {
+pub(crate) struct BlindKey {
     path: &'static PathKeys,
     /// The arguments of its constructor.
     given: Vec<Result<Option<Opened>, ValueError>>,
 }
 
 impl BlindKey {
-    pub(in crate::typed) fn new(path: &'static PathKeys, given: &[KeyResult<'_>]) -> Self {
+    pub(crate) fn new(path: &'static PathKeys, given: &[KeyResult<'_>]) -> Self {
         let kept = |given: &KeyResult<'_>| match given {
             Ok(value) => Ok(value.as_value_ref().map(|value| Opened::new(value.to_value()))),
             Err(error) => Err(*error),
@@ -41,7 +41,7 @@ impl BlindKey {
     }
 
     /// Gives `read` the row that the values lead to, maybe several times; whether there is one.
-    pub(in crate::typed) fn find(&self, table: &DynamicTable, read: &mut ReadRow<'_>) -> Result<bool> {
+    pub(crate) fn find(&self, table: &DynamicTable, read: &mut ReadRow<'_>) -> Result<bool> {
         let mut is_found = false;
         let mut find = || {
             is_found = self.find_in(&table.snapshot()?, table, read)?;
@@ -54,7 +54,7 @@ impl BlindKey {
     }
 
     /// Gives `read` the row in this snapshot, which was taken before the keys are looked at.
-    pub(in crate::typed) fn find_in(
+    pub(crate) fn find_in(
         &self,
         snapshot: &Snapshot,
         table: &DynamicTable,
@@ -108,7 +108,7 @@ impl BlindKey {
     }
 
     /// The keys with zeros in the place of each token.
-    pub(in crate::typed) fn without_tokens(&self) -> Result<KeyPair> {
+    pub(crate) fn without_tokens(&self) -> Result<KeyPair> {
         let (schema, place) = (self.path.schema(), self.path.place());
         let given: Vec<_> = self.given.iter().map(as_given).collect();
         let arguments = Arguments::new(place, &given);
@@ -117,7 +117,7 @@ impl BlindKey {
     }
 
     /// Whether the values to be looked up by tokens are those of another key of the same index.
-    pub(in crate::typed) fn asks_the_same(&self, other: &Self) -> bool {
+    pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
         let given: [Vec<_>; 2] = [self, other].map(|key| key.given.iter().map(as_given).collect());
         let [own, others] = given.each_ref().map(|given| Arguments::new(self.path.place(), given));
         self.blind_parts().all(|part| match (own.given(part.field), others.given(part.field)) {
@@ -159,7 +159,7 @@ impl BlindKey {
 
     /// What is said to who wants to see the key.
     #[cold]
-    pub(in crate::typed) fn unseen(&self) -> Error {
+    pub(crate) fn unseen(&self) -> Error {
         let because = format!(
             "the key `{}` holds a token, which only a table can make: give the key to the table's `get`",
             self.path.row().source
@@ -187,7 +187,7 @@ fn as_given(given: &Result<Option<Opened>, ValueError>) -> KeyResult<'_> {
 }
 
 /// Every choice, with each that follows it.
-pub(in crate::typed) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Result<Vec<C>> {
+pub(crate) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Result<Vec<C>> {
     let combined: Vec<_> = choices.iter().flat_map(next).collect();
     plan::check_tokens(combined.len())?;
     Ok(combined)
@@ -214,11 +214,11 @@ impl KeyValues for WithTokens<'_> {
 }
 
 /// What is made of a row that was found, and kept by whoever looks for it: so what looks is not made anew for each type.
-pub(in crate::typed) type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
+pub(crate) type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
 
 /// What `read` gives; once more if a key was destroyed with nothing left under it: then a row was read before it was
 /// sealed anew, and opened after.
-pub(in crate::typed) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
+pub(crate) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
     match read() {
         Err(error) if error.kind() == ErrorKind::KeySuperseded => read(),
         done => done,
@@ -228,7 +228,7 @@ pub(in crate::typed) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
 /// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
 /// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
 /// snapshot before it asks for tokens; what it read last counts.
-pub(in crate::typed) fn steadily(table: &DynamicTable, read: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+pub(crate) fn steadily(table: &DynamicTable, read: &mut dyn FnMut() -> Result<()>) -> Result<()> {
     for _ in 0..PATIENCE {
         let before = table.keys_generation()?;
         let found = read();
@@ -240,7 +240,7 @@ pub(in crate::typed) fn steadily(table: &DynamicTable, read: &mut dyn FnMut() ->
 }
 
 /// The tokens of a field's value, where it is known in which partition: `None` if they depend on it and it is not.
-pub(in crate::typed) fn tokens_in(
+pub(crate) fn tokens_in(
     table: &DynamicTable,
     partition: Option<&str>,
     field: &Field,

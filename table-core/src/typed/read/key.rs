@@ -128,7 +128,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// What was given for a field.
-    pub(in crate::typed) fn given(&self, field: usize) -> Option<ValueRef<'_>> {
+    pub(crate) fn given(&self, field: usize) -> Option<ValueRef<'_>> {
         match self.given.get(self.place(field)?) {
             Some(Ok(value)) => value.as_value_ref(),
             _ => None,
@@ -180,11 +180,7 @@ pub(super) fn print(schema: &Schema, place: &Place, given: &[KeyResult<'_>]) -> 
 }
 
 /// Prints a partition key and a row key.
-pub(in crate::typed) fn print_values(
-    schema: &Schema,
-    place: &Place,
-    values: &dyn KeyValues,
-) -> Result<KeyPair> {
+pub(crate) fn print_values(schema: &Schema, place: &Place, values: &dyn KeyValues) -> Result<KeyPair> {
     schema::keys(schema, place, values, "make a key for")
 }
 
@@ -200,7 +196,7 @@ pub struct Key<E> {
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E: Entity> Key<E> {
     /// The key of an entity that was met in the table.
-    pub(in crate::typed) fn stored(partition: &str, row: &str) -> Self {
+    pub(crate) fn stored(partition: &str, row: &str) -> Self {
         Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
 
@@ -216,13 +212,13 @@ impl<E: Entity> Key<E> {
     }
 
     /// The key of these texts.
-    pub(in crate::typed) fn verbatim(partition: &str, row: &str) -> Self {
+    pub(crate) fn verbatim(partition: &str, row: &str) -> Self {
         Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
 
     /// No key, for a change that doesn't ask for one.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn unused() -> Self {
+    pub(crate) fn unused() -> Self {
         Self { keys: Ok(KeyPair::default()), entity: PhantomData }
     }
 }
@@ -230,7 +226,7 @@ impl<E: Entity> Key<E> {
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<E> Key<E> {
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn into_keys(self) -> Result<KeyPair> {
+    pub(crate) fn into_keys(self) -> Result<KeyPair> {
         self.keys
     }
 
@@ -277,7 +273,7 @@ impl<E> Partition<E> {
         }
     }
 
-    pub(in crate::typed) fn into_key(self) -> Result<String> {
+    pub(crate) fn into_key(self) -> Result<String> {
         self.key
     }
 }

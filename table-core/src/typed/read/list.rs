@@ -285,7 +285,7 @@ fn keys_on(
 type Shared = [(usize, PropertyValue<'static>)];
 
 /// The key of the entity of this id; `shared` is what its list's key says.
-pub(in crate::typed) fn key_of(
+pub(crate) fn key_of(
     schema: &'static Schema,
     (index, list): (&'static Index, List),
     (partition, shared): (&str, &Shared),
@@ -311,7 +311,7 @@ pub(in crate::typed) fn key_of(
 }
 
 /// The id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
-pub(in crate::typed) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
+pub(crate) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
     let own = schema.place().values_in(own)?;
     list.id(&Known { shared: &[], own }).ok().flatten()
 }

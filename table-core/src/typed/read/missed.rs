@@ -17,7 +17,7 @@ type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
 ///
 /// While entities whose key changes are being converted, one that is still to be is looked for under the key that it had: if
 /// its new key tells that. Otherwise nobody can say that it is not there.
-pub(in crate::typed) fn look_again(
+pub(crate) fn look_again(
     own: &'static PathKeys,
     table: &DynamicTable,
     snapshot: Option<&Snapshot>,

@@ -1,16 +1,16 @@
 //! Reads of a typed table beside its queries: by key, and in a snapshot.
 
-pub(in crate::typed) mod blind;
-pub(in crate::typed) mod join;
-pub(in crate::typed) mod key;
-pub(in crate::typed) mod list;
-pub(in crate::typed) mod missed;
-pub(in crate::typed) mod origin;
-pub(in crate::typed) mod point;
-pub(in crate::typed) mod projection;
-pub(in crate::typed) mod reading;
-pub(in crate::typed) mod shown;
-pub(in crate::typed) mod view;
+pub(crate) mod blind;
+pub(crate) mod join;
+pub(crate) mod key;
+pub(crate) mod list;
+pub(crate) mod missed;
+pub(crate) mod origin;
+pub(crate) mod point;
+pub(crate) mod projection;
+pub(crate) mod reading;
+pub(crate) mod shown;
+pub(crate) mod view;
 
 use std::fmt;
 use std::ops::Deref;
@@ -75,10 +75,7 @@ impl<E: Entity> Table<E> {
         self.find_as(&key)
     }
 
-    pub(in crate::typed) fn find_as<S: Projection<Entity = E>>(
-        &self,
-        key: &impl Lookup<E>,
-    ) -> Result<Option<S>> {
+    pub(crate) fn find_as<S: Projection<Entity = E>>(&self, key: &impl Lookup<E>) -> Result<Option<S>> {
         get_as(self.dynamic(), None, key)
     }
 
@@ -267,7 +264,7 @@ fn located(table: &DynamicTable, partition: &str, row: &str) -> impl FnOnce(Erro
 }
 
 /// What the key leads to in the snapshot.
-pub(in crate::typed) fn get<E: Entity, L: Lookup<E>>(
+pub(crate) fn get<E: Entity, L: Lookup<E>>(
     snapshot: &Snapshot,
     table: &DynamicTable,
     key: &L,
@@ -310,12 +307,12 @@ fn get_many<E: Entity, L: Lookup<E>>(
 
 /// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. What becomes of
 /// an index is said in the table of its entities, wherever it lies.
-pub(in crate::typed) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
+pub(crate) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
     check_index_of(P::KEYS, snapshot, table)
 }
 
 /// The same of a path of whatever type.
-pub(in crate::typed) fn check_index_of(
+pub(crate) fn check_index_of(
     path: &'static PathKeys,
     snapshot: &Snapshot,
     table: &DynamicTable,

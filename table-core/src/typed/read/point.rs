@@ -15,7 +15,7 @@ use crate::typed::entity::path::{Path, PathKeys};
 
 /// The key that a row is looked for by.
 #[derive(Debug)]
-pub(in crate::typed) enum Sought<'k> {
+pub(crate) enum Sought<'k> {
     Printed(Result<(&'k str, &'k str)>),
     /// Only a table can print it.
     Blind(&'k BlindKey),
@@ -23,7 +23,7 @@ pub(in crate::typed) enum Sought<'k> {
 
 impl<'k> Sought<'k> {
     /// The partition key and the row key.
-    pub(in crate::typed) fn keys(&self) -> Result<(&'k str, &'k str)> {
+    pub(crate) fn keys(&self) -> Result<(&'k str, &'k str)> {
         match self {
             Self::Printed(Ok(keys)) => Ok(*keys),
             Self::Printed(Err(error)) => Err(error.again()),
@@ -33,7 +33,7 @@ impl<'k> Sought<'k> {
 }
 
 /// Entities that are got by their keys.
-pub(in crate::typed) trait Got: Entity {
+pub(crate) trait Got: Entity {
     /// What the key leads to in the table as it is now.
     fn got<L: Lookup<Self>>(table: &DynamicTable, key: &L) -> Result<Option<L::Output>> {
         if const { L::Path::INDEX.is_none() && Self::SCHEMA.is_wide() } {

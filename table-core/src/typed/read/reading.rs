@@ -128,7 +128,7 @@ impl<P: Path> ReadAs<P> for Entities {
 
 /// Whether the path is that of the heads of wide entities. Asked in a `const` block, so that builds which are not optimized
 /// leave out what no other entity needs.
-pub(in crate::typed) const fn is_wide<P: Path>() -> bool {
+pub(crate) const fn is_wide<P: Path>() -> bool {
     P::INDEX.is_none() && P::Entity::SCHEMA.is_wide()
 }
 

@@ -152,11 +152,7 @@ impl<E: Entity> Table<E> {
     }
 
     /// Adds inside the transaction, if nothing but the entity's own row depends on the slots; `None` if something may.
-    pub(in crate::typed) fn add_in_place(
-        &self,
-        key: &Key<E>,
-        additions: &Additions<E>,
-    ) -> Result<Option<ETag>> {
+    pub(crate) fn add_in_place(&self, key: &Key<E>, additions: &Additions<E>) -> Result<Option<ETag>> {
         let done = additions.check().and_then(|()| self.add_apart(key, additions));
         done.map_err(|error| place(error, key))
     }

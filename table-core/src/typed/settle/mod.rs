@@ -39,7 +39,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Has this process settle what follows the entities of this type, once it has opened their table.
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 #[cfg_attr(debug_assertions, inline(always))]
-pub(in crate::typed) fn register<E: Entity>(store: &Store) {
+pub(crate) fn register<E: Entity>(store: &Store) {
     if const { E::SCHEMA.has_eventual() || !E::HOLDERS.is_empty() } {
         add(store, KindSettler { schema: E::SCHEMA, read: unopened::read::<E>, holders: E::HOLDERS });
     }
@@ -62,7 +62,7 @@ fn add(store: &Store, settler: KindSettler) {
 }
 
 /// The same for every kind of a set.
-pub(in crate::typed) fn register_set<Set: EntitySet>(store: &Store) {
+pub(crate) fn register_set<Set: EntitySet>(store: &Store) {
     let may_follow = |schema: &&&Schema| schema.has_eventual() || !schema.holders.is_empty();
     for schema in Set::KINDS.iter().filter(may_follow) {
         // A kind of the set is visited by its name.

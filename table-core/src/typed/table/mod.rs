@@ -57,7 +57,7 @@ impl<E: Entity> Table<E> {
     }
 
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn find<L: Lookup<E>>(&self, key: &L) -> Result<Option<L::Output>> {
+    pub(crate) fn find<L: Lookup<E>>(&self, key: &L) -> Result<Option<L::Output>> {
         E::got(&self.table, key)
     }
 
@@ -303,7 +303,7 @@ impl<E: Entity> Table<E> {
 
     /// Carries out a change of which no more is asked than the version that it has written.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(in crate::typed) fn written(&self, key: Key<E>, change: Change<'_, E>) -> Result<ETag> {
+    pub(crate) fn written(&self, key: Key<E>, change: Change<'_, E>) -> Result<ETag> {
         E::written(&self.table, key, change)
     }
 }

@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// The table of these kinds, created if there is none.
-    pub(in crate::typed) fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
+    pub(crate) fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
         let name = kinds.first().map_or("", |schema| schema.table());
         let table = self.table_named(name)?;
         for schema in kinds {

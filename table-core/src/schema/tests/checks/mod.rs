@@ -14,23 +14,23 @@ use crate::schema::{
 };
 
 /// The entity of the design.
-pub(in crate::schema) mod employee {
+pub(crate) mod employee {
     use super::*;
 
-    pub(in crate::schema) const fn text(field: usize) -> Part {
+    pub(crate) const fn text(field: usize) -> Part {
         Part::Field(FieldPart::new(field, String::KEY, Format::Plain))
     }
 
-    pub(in crate::schema) const ID: Part = Part::Field(FieldPart::new(1, u32::KEY, Format::Pad(6)));
+    pub(crate) const ID: Part = Part::Field(FieldPart::new(1, u32::KEY, Format::Pad(6)));
 
     const PARTITION: Template = Template { source: "{department}", parts: &[text(0)] };
 
     /// The place in the entity's partition under this row key.
-    pub(in crate::schema) const fn at(row: Template) -> Place {
+    pub(crate) const fn at(row: Template) -> Place {
         Place::new("Company", PARTITION, row)
     }
 
-    pub(in crate::schema) const BY_EMAIL: Index = Index {
+    pub(crate) const BY_EMAIL: Index = Index {
         name: "by_email",
         kind: "employee.by_email",
         place: at(Template { source: "email_{email}", parts: &[Part::Literal("email_"), text(4)] }),
@@ -43,7 +43,7 @@ pub(in crate::schema) mod employee {
         list: None,
     };
 
-    pub(in crate::schema) const BY_NAME: Index = Index {
+    pub(crate) const BY_NAME: Index = Index {
         name: "by_name",
         kind: "employee.by_name",
         place: at(Template {
@@ -60,7 +60,7 @@ pub(in crate::schema) mod employee {
     };
 }
 
-pub(in crate::schema) const EMPLOYEE: Schema = Schema {
+pub(crate) const EMPLOYEE: Schema = Schema {
     entity: "Employee",
     kind: "employee",
     entity_type: "employee",
@@ -121,17 +121,17 @@ fn said(check: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
 }
 
 /// The entity of the design in another place.
-pub(in crate::schema) fn placed(place: Place) -> Schema {
+pub(crate) fn placed(place: Place) -> Schema {
     Schema { places: vec![place].leak(), ..EMPLOYEE }
 }
 
 /// The same with another row key.
-pub(in crate::schema) fn with_row(row: Template) -> Schema {
+pub(crate) fn with_row(row: Template) -> Schema {
     placed(employee::at(row))
 }
 
 /// The same with another partition key, of its copies too.
-pub(in crate::schema) fn with_partition(partition: Template) -> Schema {
+pub(crate) fn with_partition(partition: Template) -> Schema {
     let moved = |place: Place| Place { partition, ..place };
     let copies = EMPLOYEE.indexes.iter().map(|index| Index { place: moved(index.place), ..*index });
     Schema { indexes: copies.collect::<Vec<_>>().leak(), ..placed(moved(*EMPLOYEE.place())) }

@@ -18,7 +18,7 @@ use crate::store::records::meta::Meta;
 use crate::store::records::{catalog, vouched};
 
 /// Opens the keys of a store that is opened with a provider, and makes them if it has none.
-pub(in crate::store) fn open(environment: &Environment) -> Result<Option<Encryption>> {
+pub(crate) fn open(environment: &Environment) -> Result<Option<Encryption>> {
     let options = &environment.options;
     let Some(provider) = &options.encryption else { return Ok(None) };
     let identity = {
@@ -40,7 +40,7 @@ pub(in crate::store) fn open(environment: &Environment) -> Result<Option<Encrypt
 }
 
 /// Whether the store says that it has keys.
-pub(in crate::store) fn are_noted(environment: &Environment) -> Result<bool> {
+pub(crate) fn are_noted(environment: &Environment) -> Result<bool> {
     read(environment).map(|meta| meta.features.has(Feature::Sealed))
 }
 

@@ -21,12 +21,7 @@ use crate::store::open::{self, has_data};
 /// moment are all that the copied data need.
 ///
 /// Data that were copied before they said that they have keys would not open beside keys that are in use.
-pub(in crate::store) fn copy_to(
-    store: &Path,
-    copy: &Path,
-    access: impl Into<Access>,
-    were_noted: bool,
-) -> Result<()> {
+pub(crate) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>, were_noted: bool) -> Result<()> {
     let (from, to) = (store.join(DIRECTORY), copy.join(DIRECTORY));
     if !has_data(&from)? {
         return Ok(());

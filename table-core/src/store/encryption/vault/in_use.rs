@@ -21,7 +21,7 @@ pub struct SealedValues {
 }
 
 /// The store whose values the keys seal, as they see it.
-pub(in crate::store) trait KeptStore: Send + Sync {
+pub(crate) trait KeptStore: Send + Sync {
     /// Makes every commit so far durable, by whatever process and at whatever level.
     fn flush(&self) -> Result<()>;
 

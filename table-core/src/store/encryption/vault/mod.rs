@@ -8,10 +8,10 @@ mod copy;
 mod data_keys;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzed;
-pub(in crate::store) mod in_use;
+pub(crate) mod in_use;
 mod list;
 mod new_keys;
-pub(in crate::store) mod of_table;
+pub(crate) mod of_table;
 mod opened;
 mod progress;
 mod record;
@@ -24,8 +24,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-pub(in crate::store) use self::belonging::{are_noted, open};
-pub(in crate::store) use self::copy::copy_to;
+pub(crate) use self::belonging::{are_noted, open};
+pub(crate) use self::copy::copy_to;
 use self::data_keys::Add;
 use self::in_use::{KeptStore, SealedValues, in_use};
 pub use self::list::KeyInfo;
@@ -33,7 +33,7 @@ use self::list::Listed;
 use self::opened::Vault;
 use self::record::job_key;
 use self::renew::Doomed;
-pub(in crate::store) use self::whole::check;
+pub(crate) use self::whole::check;
 use crate::crypt::mac::MacKey;
 use crate::crypt::token::Token;
 use crate::crypt::value::{self, Sealed};
@@ -86,7 +86,7 @@ pub struct Encryption {
 
 impl Encryption {
     /// Opens the keys of the store in this directory.
-    pub(in crate::store) fn open_keys(
+    pub(crate) fn open_keys(
         store: &Path,
         access: impl Into<Access>,
         identity: [u8; 16],
@@ -97,7 +97,7 @@ impl Encryption {
     }
 
     /// The keys of this store.
-    pub(in crate::store) fn of_store(self, store: Weak<dyn KeptStore>) -> Self {
+    pub(crate) fn of_store(self, store: Weak<dyn KeptStore>) -> Self {
         Self { store: Some(store), ..self }
     }
 

@@ -21,15 +21,15 @@ const VALUE: &str = "value";
 
 /// The bytes that rows of a table are bound to, besides their keys.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Binding {
-    pub(in crate::store) store: [u8; 16],
-    pub(in crate::store) table: [u8; 16],
+pub(crate) struct Binding {
+    pub(crate) store: [u8; 16],
+    pub(crate) table: [u8; 16],
 }
 
 /// The keys, with the bytes that the table's rows are bound to.
-pub(in crate::store) struct TableVault {
-    pub(in crate::store) keys: Encryption,
-    pub(in crate::store) binding: Binding,
+pub(crate) struct TableVault {
+    pub(crate) keys: Encryption,
+    pub(crate) binding: Binding,
 }
 
 impl Vault for TableVault {

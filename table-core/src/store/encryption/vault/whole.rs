@@ -132,7 +132,7 @@ impl Vault {
 
 /// Looks at everything in the keys of a store, if it has any, and says what is wrong. What is sealed in them is looked at
 /// if the store was opened with its provider. That a file can't be read is an error of the look, and says nothing of the keys.
-pub(in crate::store) fn check(environment: &Environment, keys: Option<&Encryption>) -> Result<Vec<String>> {
+pub(crate) fn check(environment: &Environment, keys: Option<&Encryption>) -> Result<Vec<String>> {
     /// What the system or LMDB had no room for, or could not do. A full disk is met where the keys are opened.
     const OF_THE_CALL: [ErrorKind; 3] = [ErrorKind::Io, ErrorKind::DiskFull, ErrorKind::TooManyReaders];
     let mut problems = Vec::new();

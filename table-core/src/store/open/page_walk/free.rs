@@ -13,28 +13,28 @@ use crate::store::open::header::{Flaw, Header};
 const NUMBER: usize = size_of::<u64>();
 
 /// The pages that one transaction freed.
-pub(in super::super) struct Freed<'l> {
+pub(crate) struct Freed<'l> {
     /// The transaction's number. What was left of older ones stands under the number of the youngest of them, or a
     /// smaller one.
-    pub(in super::super) transaction: u64,
+    pub(crate) transaction: u64,
     /// Numbers of pages, eight bytes each.
     list: &'l [u8],
 }
 
 impl Freed<'_> {
     /// How many there are.
-    pub(in super::super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         u64::try_from(self.list.len() / NUMBER).unwrap_or(u64::MAX)
     }
 
-    pub(in super::super) fn pages(&self) -> impl Iterator<Item = u64> {
+    pub(crate) fn pages(&self) -> impl Iterator<Item = u64> {
         self.list.as_chunks().0.iter().copied().map(u64::from_le_bytes)
     }
 }
 
 /// Shows every entry of the list, the oldest first. Nobody may be writing over its pages: whoever asks holds a snapshot
 /// of the header's commit, or the writers' lock.
-pub(in super::super) fn each_freed(
+pub(crate) fn each_freed(
     file: &mut (impl Read + Seek),
     header: &Header,
     mut show: impl FnMut(Freed<'_>) -> Result<(), Flaw>,

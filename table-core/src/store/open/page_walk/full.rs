@@ -40,7 +40,7 @@ pub(crate) enum Contents {
 
 /// Checks all that the header's commit can reach, in a file of this length, and says how many of its pages are in use.
 /// Nobody may be writing over its pages: whoever asks holds a snapshot of it.
-pub(in super::super) fn verify(
+pub(crate) fn verify(
     file: &mut (impl Read + Seek),
     header: &Header,
     length: u64,
@@ -51,7 +51,7 @@ pub(in super::super) fn verify(
 
 /// Checks all that the header's commit can reach in an environment without named databases.
 #[cfg(feature = "encrypt")]
-pub(in super::super) fn verify_unnamed(
+pub(crate) fn verify_unnamed(
     file: &mut (impl Read + Seek),
     header: &Header,
     length: u64,

@@ -26,7 +26,7 @@ pub(crate) enum Demand {
 /// Makes sure that the pages of the small databases can be followed by LMDB, unless the first is of another program's file, as
 /// `is_ours` says of its value. What the entries say is not looked at: it has checksums. Nobody may be writing over the pages:
 /// whoever asks holds a snapshot of the header's commit.
-pub(in super::super) fn check_records(
+pub(crate) fn check_records(
     file: &mut (impl Read + Seek),
     header: &Header,
     demand: Demand,

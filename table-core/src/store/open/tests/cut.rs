@@ -3,7 +3,7 @@
 use super::*;
 
 /// A store with every kind of page: branches, leaves, long values, free pages.
-pub(in super::super) fn varied(path: &Path) -> Arc<Handle> {
+pub(crate) fn varied(path: &Path) -> Arc<Handle> {
     let store = open_store(path).unwrap();
     let value = |n: u32| vec![1; if n.is_multiple_of(10) { 9_000 } else { 200 }];
     store.put((0..600_u32).map(|n| (format!("{n:05} {}", "k".repeat(150)), value(n))));
@@ -16,7 +16,7 @@ pub(in super::super) fn varied(path: &Path) -> Arc<Handle> {
 }
 
 /// A value put and deleted in one transaction leaves a header that counts pages the file never had.
-pub(in super::super) fn rightly_short(path: &Path) -> Arc<Handle> {
+pub(crate) fn rightly_short(path: &Path) -> Arc<Handle> {
     let store = open_store(path).unwrap();
     // LMDB gives pages back within the transaction once it has looked for free ones, so there must be some.
     for round in 1..5 {

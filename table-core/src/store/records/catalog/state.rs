@@ -164,35 +164,30 @@ impl TableState {
 
     /// Whether some struct declares a kind of its rows.
     #[inline]
-    pub(in crate::store) fn declares_some(&self) -> bool {
+    pub(crate) fn declares_some(&self) -> bool {
         self.has_declared.load(Ordering::Acquire)
     }
 
     /// Whether all rows of some declared kind carry a keyed digest.
     #[inline]
-    pub(in crate::store) fn signs_some(&self) -> bool {
+    pub(crate) fn signs_some(&self) -> bool {
         self.signs_some.load(Ordering::Acquire)
     }
 
     /// The kinds of rows that structs declare. They are complete after a
     /// [look at the generation](Self::check_generation) in the caller's transaction.
-    pub(in crate::store::records) fn declared_kinds(&self) -> RwLockReadGuard<'_, Vec<DeclaredKind>> {
+    pub(crate) fn declared_kinds(&self) -> RwLockReadGuard<'_, Vec<DeclaredKind>> {
         self.declared.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Verifies with the keys that nobody without them has changed the records that say what is sealed.
-    pub(in crate::store) fn verify(
-        &self,
-        dbs: &Databases,
-        txn: &heed::RoTxn<'_>,
-        meta: &Meta,
-    ) -> Result<(), Error> {
+    pub(crate) fn verify(&self, dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<(), Error> {
         let entry = find(dbs, txn, meta, &self.name)?;
         entry.map_or(Ok(()), |entry| self.verify_entry(dbs, txn, meta, &entry))
     }
 
     /// The same of another table of the store.
-    pub(in crate::store) fn verify_entry(
+    pub(crate) fn verify_entry(
         &self,
         dbs: &Databases,
         txn: &heed::RoTxn<'_>,
