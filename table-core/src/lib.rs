@@ -89,8 +89,8 @@ mod json;
 pub mod limits;
 mod messages;
 pub mod model;
-mod opened;
 mod pending;
+mod plaintext;
 mod plan;
 pub mod query;
 #[cfg(feature = "queue")]

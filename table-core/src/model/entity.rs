@@ -97,7 +97,7 @@ impl DynamicEntity {
 
     /// Puts what was sealed in the place of the bytes at this place.
     #[cfg(feature = "encrypt")]
-    pub(crate) fn set_opened(&mut self, at: usize, value: Value) {
+    pub(crate) fn set_plaintext(&mut self, at: usize, value: Value) {
         if let Some((name, place)) = self.properties.get_mut(at) {
             self.sealed.push(name.clone());
             *place = value;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind};
 use crate::model::names::Name;
 use crate::model::{Value, ValueRef};
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 use crate::schema::TOKEN_BYTES;
 
 /// The condition that a sealed property equals a value.
@@ -15,7 +15,7 @@ use crate::schema::TOKEN_BYTES;
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SealedEq {
     pub(super) property: Name,
-    value: Arc<Opened>,
+    value: Arc<Plaintext>,
     tokens: Tokens,
     /// Whether rows may hold the property plain, and have no token then.
     may_be_plain: bool,
@@ -40,7 +40,7 @@ impl SealedEq {
     pub(crate) fn new(property: &str, value: Value) -> Self {
         Self {
             property: property.into(),
-            value: Arc::new(Opened::new(value)),
+            value: Arc::new(Plaintext::new(value)),
             tokens: Tokens::Unknown,
             may_be_plain: false,
             of_absent: false,

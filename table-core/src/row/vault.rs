@@ -5,12 +5,12 @@ use std::fmt;
 use super::DIGEST;
 use crate::error::Result;
 use crate::model::ValueRef;
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 
 /// Opens what is sealed in a table's rows, signs them, and vouches for what says that they are sealed or signed.
 pub(crate) trait Vault: fmt::Debug + Send + Sync {
     /// Opens the value of a property that was sealed for the entity of these keys, in the table of this number.
-    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Opened>;
+    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Plaintext>;
 
     /// A number that rises whenever a key stops being current or is destroyed.
     fn generation(&self) -> Result<u64>;

@@ -28,7 +28,7 @@ use crate::crypt::{Cell, KeyHandle, Token, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(feature = "encrypt")]
 use crate::model::{Value, ValueRef};
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 use crate::row::view::RowView;
 
 /// A store, by what seals its values.
@@ -75,7 +75,7 @@ pub trait Sealing: fmt::Debug + Send + Sync {
 }
 
 /// Opens a property of a row; `row` is the key of the entity's own row, also where this one is a copy of it.
-pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Opened> {
+pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8]) -> Result<Plaintext> {
     let partition = view.partition_key();
     let vault = view.dict().vault().ok_or_else(|| missing::keys().partition(&partition).row(row))?;
     vault.open(view.table(), (&partition, row), property, sealed)

@@ -8,7 +8,7 @@ use super::{HasVault, Sealing};
 use crate::crypt::{Cell, KeyHandle, Secret, Token, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ValueRef;
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 use crate::plan::{FoundTokens, Resealed, Seals};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 
@@ -158,7 +158,7 @@ impl Seals for Sealer<'_> {
                 if is_current && field.blind.is_none() {
                     return Ok(Resealed { value: None, token: None });
                 }
-                opened = Opened::new(keys.open(&cell, sealed)?);
+                opened = Plaintext::new(keys.open(&cell, sealed)?);
                 (opened.expose().as_value_ref(), is_current)
             }
             plain => (plain, false),
@@ -171,7 +171,7 @@ impl Seals for Sealer<'_> {
 
 /// A stand-in of the right length. Equal values have equal ones, which tell nothing of the value.
 fn sham_token(sham: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
-    let value = Opened::new(value.to_value());
+    let value = Plaintext::new(value.to_value());
     let text = Secret::new(format!("{:?}", value.expose()));
     let mut token = [0; TOKEN_BYTES];
     for (half, bytes) in token.chunks_mut(8).enumerate() {

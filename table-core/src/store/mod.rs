@@ -9,11 +9,11 @@ mod handle;
 mod jobs;
 pub(crate) mod lmdb;
 pub(crate) mod open;
-mod opened;
 mod proven;
 mod queues;
 pub(crate) mod records;
 mod scan;
+mod state;
 mod write;
 
 #[cfg(test)]
@@ -28,8 +28,8 @@ use std::time::{Duration, Instant};
 use self::encryption::Keys;
 use self::handle::shared::Shared;
 use self::jobs::reclaim;
-use self::opened::Inner;
 use self::records::meta::Meta;
+use self::state::StoreState;
 use crate::error::{Error, ErrorKind, Result};
 
 #[cfg(feature = "encrypt")]
@@ -37,7 +37,7 @@ pub use self::encrypting::{EncryptingRows, EncryptingTable};
 #[cfg(all(feature = "encrypt", feature = "fuzzing"))]
 pub(crate) use self::encryption::vault::fuzzed as fuzzed_keys;
 #[cfg(feature = "encrypt")]
-pub use self::encryption::vault::in_use::SealedValues;
+pub use self::encryption::vault::key_usage::SealedValues;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
 pub use self::handle::batch::Batch;
@@ -46,8 +46,8 @@ pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
 pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions, Settling};
-pub use self::opened::space::OldestSnapshot;
 pub use self::records::mark::Mark;
+pub use self::state::space::OldestSnapshot;
 pub use crate::handle::bulk::{BulkFailure, BulkReport};
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};
@@ -231,7 +231,7 @@ impl OpenOptions {
             self.not_before.map_or(Ok(()), |mark| mark.check(&meta))?;
             let keys = Keys::open(&environment)?;
             let inner = |store: &Weak<Shared>| {
-                let opened = Inner::new(environment, keys.of_store(store), meta.identity);
+                let opened = StoreState::new(environment, keys.of_store(store), meta.identity);
                 Shared::new(opened, self.read_only)
             };
             Ok(Arc::new_cyclic(inner))

@@ -11,8 +11,8 @@ use crate::store::handle::shared::Shared;
 use crate::store::jobs::reclaim;
 use crate::store::lmdb::{self, Db, ReadTxn};
 use crate::store::open::Late;
-use crate::store::opened::Inner;
 use crate::store::records::features::Feature;
+use crate::store::state::StoreState;
 use crate::store::write::encoded::BlobErrands;
 use crate::store::write::prepare;
 use crate::store::write::transaction::clock;
@@ -104,7 +104,7 @@ impl Shared {
 
 impl Blobs for Shared {
     fn identity(&self) -> [u8; 16] {
-        *Inner::identity(self)
+        *StoreState::identity(self)
     }
 
     fn container(&self, name: &str) -> Result<ContainerId> {

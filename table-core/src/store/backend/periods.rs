@@ -11,10 +11,10 @@ use crate::store::handle::shared::Shared;
 use crate::store::jobs::{declare, elsewhere, reclaim};
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::open;
-use crate::store::opened::listed::Listed;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
 use crate::store::records::periods::{self, PeriodsEntry};
+use crate::store::state::listed::Listed;
 
 impl Shared {
     /// The table of a period, made if there is none, in one transaction with what is noted of the kind. A period that was

@@ -24,7 +24,7 @@ use crate::store::encryption::rule::Rule;
 use crate::store::handle::batch::Batch;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::lmdb::ReadTxn;
-use crate::store::opened::Inner;
+use crate::store::state::StoreState;
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
 /// key and property names. Made by [`DynamicTable::encrypting`].
@@ -99,7 +99,7 @@ impl DynamicTable {
 
 impl Snapshot {
     /// What LMDB reads it in.
-    fn parts(&self) -> Result<(&Inner, &ReadTxn<'static>)> {
+    fn parts(&self) -> Result<(&StoreState, &ReadTxn<'static>)> {
         LmdbMoment::of(self.moment()).map(LmdbMoment::parts)
     }
 }

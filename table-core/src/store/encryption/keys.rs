@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use super::vault::in_use::KeptStore;
-use super::vault::of_table::{Binding, TableVault};
+use super::vault::key_usage::KeptStore;
+use super::vault::table_keys::{Binding, TableVault};
 use super::vault::{self, Encryption};
 use crate::error::Result;
 use crate::row::vault::{Authority, Vault};

@@ -265,7 +265,7 @@ impl Lens {
             opened.push((at, keys.open(&cell, bytes)?));
         }
         for (at, value) in opened {
-            entity.set_opened(at, value);
+            entity.set_plaintext(at, value);
         }
         Ok(entity)
     }

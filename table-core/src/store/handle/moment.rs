@@ -24,13 +24,13 @@ use crate::store::blobs::BlobView;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::{Db, ReadTxn};
 use crate::store::open::{Late, Living};
-use crate::store::opened::Inner;
-use crate::store::opened::live::Ticket;
 use crate::store::queues::View;
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 use crate::store::scan::read;
 use crate::store::scan::walk::{Ahead, MergedWalk};
+use crate::store::state::StoreState;
+use crate::store::state::live::Ticket;
 use crate::store::write::range;
 
 /// A read transaction.
@@ -58,7 +58,7 @@ impl LmdbMoment {
         moment.downcast_ref().ok_or_else(stranger)
     }
 
-    pub(crate) fn parts(&self) -> (&Inner, &ReadTxn<'static>) {
+    pub(crate) fn parts(&self) -> (&StoreState, &ReadTxn<'static>) {
         (&self.inner, &self.txn)
     }
 

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::executor::Settlers;
 use crate::store::lmdb::{Databases, Db, WriteTxn};
 use crate::store::open::{Late, Settling};
-use crate::store::opened::Inner;
 use crate::store::records::meta::Meta;
+use crate::store::state::StoreState;
 use crate::store::write::commit::Writer;
 use crate::store::write::transaction::clock;
 
@@ -21,7 +21,7 @@ static OPENED: AtomicU64 = AtomicU64::new(1);
 
 /// An opened store with those who write to it; one for each store that the process has open.
 pub(crate) struct Shared {
-    inner: Inner,
+    inner: StoreState,
     pub(crate) writer: Writer,
     pub(crate) reclaimer: Reclaimer,
     /// Which of the stores it is that the process has opened since it began.
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(inner: Inner, read_only: bool) -> Self {
+    pub(crate) fn new(inner: StoreState, read_only: bool) -> Self {
         let is_manual = read_only || inner.environment.options.settling == Settling::Manual;
         Self {
             inner,
@@ -105,9 +105,9 @@ impl Shared {
 }
 
 impl Deref for Shared {
-    type Target = Inner;
+    type Target = StoreState;
 
-    fn deref(&self) -> &Inner {
+    fn deref(&self) -> &StoreState {
         &self.inner
     }
 }

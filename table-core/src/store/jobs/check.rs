@@ -18,7 +18,6 @@ use crate::sealing::sign;
 use crate::store::blobs;
 use crate::store::lmdb::{self, Databases};
 use crate::store::open::{self, Late};
-use crate::store::opened::Inner;
 use crate::store::queues::check;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
@@ -27,6 +26,7 @@ use crate::store::records::kinds::{self, DeclaredKind};
 use crate::store::records::meta::{META_KEY, Meta};
 use crate::store::records::{inventory, layouts, lives, names};
 use crate::store::scan::read;
+use crate::store::state::StoreState;
 
 /// What [`Store::check`] found.
 #[derive(Clone, Debug, Default)]
@@ -177,7 +177,7 @@ struct Table {
 }
 
 struct Check<'t> {
-    inner: &'t Inner,
+    inner: &'t StoreState,
     dbs: &'t Databases,
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
@@ -189,7 +189,7 @@ struct Check<'t> {
 }
 
 impl<'t> Check<'t> {
-    fn new(inner: &'t Inner, txn: &'t heed::RoTxn<'t>) -> Self {
+    fn new(inner: &'t StoreState, txn: &'t heed::RoTxn<'t>) -> Self {
         let dbs = &inner.environment.dbs;
         Self {
             inner,

@@ -17,10 +17,10 @@ use crate::schema::{
     Schema, Template, ValueError, head_key, part_key,
 };
 use crate::store::lmdb;
-use crate::store::opened::Inner;
 use crate::store::records::catalog::{Entry, TableState};
 use crate::store::records::{layouts, lives};
 use crate::store::scan::read;
+use crate::store::state::StoreState;
 
 /// A kind of entities as it is noted in their table.
 struct Kind {
@@ -41,7 +41,7 @@ pub(super) struct Compared {
 
 /// Compares the copies in these tables; `problem` is told what is wrong, and returns whether it wants to hear more.
 pub(super) fn compare(
-    inner: &Inner,
+    inner: &StoreState,
     txn: &heed::RoTxn<'_>,
     entries: &[Entry],
     problem: &mut dyn FnMut(&str, Error) -> bool,
@@ -60,7 +60,7 @@ pub(super) fn compare(
 
 /// Every kind that has indexes to be looked at.
 fn kinds(
-    inner: &Inner,
+    inner: &StoreState,
     txn: &heed::RoTxn<'_>,
     entries: &[Entry],
     compared: &mut Compared,
@@ -120,7 +120,7 @@ impl Kind {
 
 /// Goes over the rows of a table; `false` if enough was found.
 fn over(
-    inner: &Inner,
+    inner: &StoreState,
     txn: &heed::RoTxn<'_>,
     table: &Arc<TableState>,
     kinds: &[&Kind],
@@ -247,7 +247,7 @@ impl KeyValues for Noted {
 
 /// Where rows of a kind are looked at.
 struct At<'a> {
-    inner: &'a Inner,
+    inner: &'a StoreState,
     txn: &'a heed::RoTxn<'a>,
     kind: &'a Kind,
 }

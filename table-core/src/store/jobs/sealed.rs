@@ -16,7 +16,7 @@ use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
 use crate::sealing::job::{Resealing, SealedRow, SealedValue, Stretch};
 use crate::store::encryption::vault::Encryption;
-use crate::store::encryption::vault::in_use::{KeptStore, SealedValues};
+use crate::store::encryption::vault::key_usage::{KeptStore, SealedValues};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Databases};

@@ -6,11 +6,11 @@ use crate::messages::QueueStats;
 use crate::store::blobs::BlobView;
 use crate::store::handle::reclaimer::ReclaimFailure;
 use crate::store::open::{Late, Space};
-use crate::store::opened::space::OldestSnapshot;
 use crate::store::queues::View;
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
 use crate::store::records::meta::Meta;
+use crate::store::state::space::OldestSnapshot;
 use crate::store::write::transaction::clock;
 
 /// How much a store holds; see [`Store::stats`].

@@ -46,16 +46,16 @@ impl Identity {
 }
 
 /// A store's place in the registry. Its lock is held while the store is being opened.
-type Slot = Arc<Mutex<Option<Opened>>>;
+type Slot = Arc<Mutex<Option<Registered>>>;
 
-struct Opened {
+struct Registered {
     store: Weak<dyn Any + Send + Sync>,
     options: OpenOptions,
     /// Tells when the environment is really closed, which may be long after `store` is gone.
     closed: EnvClosingEvent,
 }
 
-impl Opened {
+impl Registered {
     fn is_closed(&self) -> bool {
         self.closed.wait_timeout(Duration::ZERO)
     }
@@ -106,6 +106,6 @@ pub(super) fn shared<T: Any + Send + Sync>(
     *opened = None;
     let (store, closed) = open()?;
     let weak = Arc::downgrade(&store);
-    *opened = Some(Opened { store: weak, options: options.clone(), closed });
+    *opened = Some(Registered { store: weak, options: options.clone(), closed });
     Ok(store)
 }

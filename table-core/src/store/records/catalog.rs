@@ -259,7 +259,7 @@ pub(crate) fn create(
     add(dbs, txn, meta, name)
 }
 
-/// Adds a table whose name was not among those of all tables, or is [proved](crate::store::opened) to be none of theirs.
+/// Adds a table whose name was not among those of all tables, or is [proved](crate::store::state) to be none of theirs.
 pub(crate) fn add(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,

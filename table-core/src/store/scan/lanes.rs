@@ -7,16 +7,16 @@ use crate::executor::{self, Lanes};
 use crate::query::{Continuation, Position};
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
-use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::meta::Meta;
 use crate::store::scan::Scan;
+use crate::store::state::StoreState;
 
 /// The scans of these lanes, each before its first row. With a lens, filters may not look at what is sealed.
 pub(crate) fn scans(
     lanes: &Lanes,
     lens: Option<&Arc<Lens>>,
-    (inner, txn): (&Inner, &ReadTxn<'static>),
+    (inner, txn): (&StoreState, &ReadTxn<'static>),
     table: &Arc<TableState>,
 ) -> Result<Vec<Scan>> {
     // A scan is large: each is put where it stays.
@@ -33,7 +33,7 @@ pub(crate) fn scans(
 }
 
 /// What binds a token to these scans of a table of this store.
-pub(crate) fn fingerprint(inner: &Inner, txn: &heed::RoTxn<'_>, scans: &[Scan]) -> Result<u64> {
+pub(crate) fn fingerprint(inner: &StoreState, txn: &heed::RoTxn<'_>, scans: &[Scan]) -> Result<u64> {
     let store = Meta::read(inner.environment.dbs.main, txn)?.tag();
     let table = scans.first().map_or(0, |scan| scan.table.id);
     Ok(executor::fingerprint(scans.iter().map(|scan| &scan.plan), table, store))
@@ -44,7 +44,7 @@ pub(crate) fn go_on(
     lanes: &Lanes,
     scans: &mut [Scan],
     token: &Continuation,
-    (inner, txn): (&Inner, &ReadTxn<'static>),
+    (inner, txn): (&StoreState, &ReadTxn<'static>),
 ) -> Result<u64> {
     let Position { partition, row, remaining } = token.resume(fingerprint(inner, txn, scans)?)?;
     let remaining = remaining.unwrap_or(u64::MAX);

@@ -20,9 +20,9 @@ use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::sealing::sign;
 use crate::store::encryption::Lens;
-use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
+use crate::store::state::StoreState;
 
 /// A query on a table, and how far it has come.
 pub(crate) struct Scan {
@@ -59,7 +59,7 @@ pub(crate) struct Found<'t> {
 
 impl Scan {
     pub(crate) fn new(
-        inner: &Inner,
+        inner: &StoreState,
         txn: &heed::RoTxn<'_>,
         table: &Arc<TableState>,
         query: &Query,
@@ -116,7 +116,7 @@ impl Scan {
     /// The next row that the query wants.
     pub(crate) fn next<'t>(
         &mut self,
-        inner: &Inner,
+        inner: &StoreState,
         txn: &'t heed::RoTxn<'_>,
         rows: &mut Rows<'t>,
     ) -> Result<Option<Found<'t>>> {
@@ -157,7 +157,7 @@ impl Scan {
     #[inline]
     pub(crate) fn take<'t>(
         &mut self,
-        inner: &Inner,
+        inner: &StoreState,
         txn: &heed::RoTxn<'_>,
         (key, bytes): (&'t [u8], &'t [u8]),
     ) -> Result<Option<Found<'t>>> {
@@ -208,7 +208,7 @@ impl Scan {
     }
 
     /// Whether the filter does.
-    fn accepts(&self, inner: &Inner, txn: &heed::RoTxn<'_>, found: Found<'_>) -> Result<bool> {
+    fn accepts(&self, inner: &StoreState, txn: &heed::RoTxn<'_>, found: Found<'_>) -> Result<bool> {
         let view = self.lend(found);
         if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
             lens.check_filter((&inner.environment.dbs, txn, &self.table), &view, predicate.names())?;

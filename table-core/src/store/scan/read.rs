@@ -9,12 +9,12 @@ use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::store::lmdb;
 use crate::store::open::{Environment, Tree};
-use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
+use crate::store::state::StoreState;
 
 /// Finds a row in a snapshot. One that carries a keyed digest is verified, and one that lacks the digest of its kind refused.
 pub(crate) fn get<'t>(
-    inner: &Inner,
+    inner: &StoreState,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
     keys: (&str, &str),
@@ -26,7 +26,7 @@ pub(crate) fn get<'t>(
 
 /// Finds a row in a snapshot, and does not verify its keyed digest: enough to know where the row stands.
 pub(crate) fn get_unverified<'t>(
-    inner: &Inner,
+    inner: &StoreState,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
     keys: (&str, &str),
@@ -39,7 +39,7 @@ pub(crate) fn get_unverified<'t>(
 
 /// Finds a row in a snapshot, for who does not keep it: `key` is where its stored key is put.
 pub(crate) fn get_at<'k>(
-    inner: &Inner,
+    inner: &StoreState,
     txn: &'k heed::RoTxn<'_>,
     table: &TableState,
     keys: (&'k str, &'k str),
@@ -54,7 +54,7 @@ pub(crate) fn get_at<'k>(
 
 /// The row of these keys, which are stored as `key`, and the dictionary that covers it. For a transaction that reads.
 fn find<'t>(
-    inner: &Inner,
+    inner: &StoreState,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
     (partition, row): (&str, &str),

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::row::key::StoredRange;
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::{Entry, LeafWalk, Living, WalkedLeaf};
-use crate::store::opened::Inner;
+use crate::store::state::StoreState;
 
 /// A key and its row.
 type Pair<'t> = (&'t [u8], &'t [u8]);
@@ -21,7 +21,7 @@ pub(crate) struct Rows<'t> {
 }
 
 impl<'t> Rows<'t> {
-    pub(crate) fn new(inner: &'t Inner, txn: &'t ReadTxn<'static>, scan: &Scan) -> Result<Self> {
+    pub(crate) fn new(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> Result<Self> {
         let pages = pages(inner, txn, scan);
         let walk = |range: &StoredRange| pages.walk((&range.0, &range.1), scan.plan.reverse);
         Ok(Self { pages, walk: scan.range.as_ref().map(walk).transpose()?, on: None })
@@ -42,6 +42,6 @@ impl<'t> Rows<'t> {
 }
 
 /// The pages that a scan walks over in place.
-pub(crate) fn pages<'t>(inner: &'t Inner, txn: &'t ReadTxn<'static>, scan: &Scan) -> Living<'t> {
+pub(crate) fn pages<'t>(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> Living<'t> {
     Living::of(&inner.environment, txn, if scan.verify { Some(read::verify_alone) } else { None })
 }

@@ -11,14 +11,14 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
-use crate::store::opened::Inner;
 use crate::store::records::catalog::TableState;
 use crate::store::scan::Scan;
+use crate::store::state::StoreState;
 use std::sync::Arc;
 
 /// A walk through a snapshot.
 pub(crate) struct MergedWalk<'s> {
-    inner: &'s Inner,
+    inner: &'s StoreState,
     txn: &'s ReadTxn<'static>,
     lanes: Lanes,
     scans: Vec<Scan>,
@@ -51,7 +51,7 @@ pub(crate) enum Ahead<'s> {
 
 impl<'s> MergedWalk<'s> {
     pub(crate) fn new(
-        inner: &'s Inner,
+        inner: &'s StoreState,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
         (lanes, lens): (Lanes, Option<&Arc<Lens>>),
@@ -67,7 +67,7 @@ impl<'s> MergedWalk<'s> {
 
     /// Begins a walk behind a row, for a job.
     pub(crate) fn after(
-        inner: &'s Inner,
+        inner: &'s StoreState,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
         lanes: Lanes,
@@ -82,7 +82,7 @@ impl<'s> MergedWalk<'s> {
     }
 
     fn of(
-        (inner, txn): (&'s Inner, &'s ReadTxn<'static>),
+        (inner, txn): (&'s StoreState, &'s ReadTxn<'static>),
         lanes: Lanes,
         scans: Vec<Scan>,
         remaining: u64,

@@ -19,7 +19,7 @@ use crate::executor::Turns;
 use crate::model::Ticks;
 use crate::plan::Refused;
 use crate::store::open::read_only;
-use crate::store::opened::Inner;
+use crate::store::state::StoreState;
 
 /// Most bytes in one transaction: LMDB's list of changed pages is bounded.
 pub(crate) const GROUP_BYTES: usize = 16 * 1024 * 1024;
@@ -129,7 +129,7 @@ impl Writer {
     }
 
     /// Carries out one prepared write, alone or in company.
-    pub(crate) fn submit(&self, inner: &Inner, prepared: Box<Prepared>) -> Result<Ticks, Refused> {
+    pub(crate) fn submit(&self, inner: &StoreState, prepared: Box<Prepared>) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
         self.turns.pass();
         let prepared = match self.join(Some(prepared)) {
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    fn lead_group(&self, inner: &Inner, own: Box<Prepared>) -> Result<Ticks, Refused> {
+    fn lead_group(&self, inner: &StoreState, own: Box<Prepared>) -> Result<Ticks, Refused> {
         let most = inner.environment.options.group_limit;
         let mut members = Members(lock(&self.blanks).members());
         members.push(own);
@@ -221,7 +221,7 @@ impl Writer {
     /// Runs many prepared writes in as few transactions as their size allows; the caller has the lead.
     pub(crate) fn run_all(
         &self,
-        inner: &Inner,
+        inner: &StoreState,
         _lead: &Lead<'_>,
         mut members: Members,
     ) -> Vec<Result<Ticks, Refused>> {
@@ -233,7 +233,7 @@ impl Writer {
     }
 
     /// Runs the members and, up to `most`, those that wait by the time the transaction has begun.
-    fn run(&self, inner: &Inner, members: &mut Members, most: usize) {
+    fn run(&self, inner: &StoreState, members: &mut Members, most: usize) {
         let begun = Instant::now();
         match Transaction::begin(inner, self) {
             Err(error) => self.answer_all(inner, &mut members.0, &error),
@@ -253,7 +253,7 @@ impl Writer {
 
     /// Runs the members in this transaction; if it fails for want of room, again in halves, so that the one that
     /// can't fit is left alone with its error. In a sequence, those after it are not tried.
-    fn run_in(&self, inner: &Inner, group: Transaction<'_>, members: &mut [Member], sequence: bool) {
+    fn run_in(&self, inner: &StoreState, group: Transaction<'_>, members: &mut [Member], sequence: bool) {
         let error = match attempt(group, members) {
             Ok(written) => {
                 self.transactions.fetch_add(u64::from(written), Ordering::Relaxed);
@@ -282,7 +282,7 @@ impl Writer {
         }
     }
 
-    fn run_half(&self, inner: &Inner, members: &mut [Member], sequence: bool) {
+    fn run_half(&self, inner: &StoreState, members: &mut [Member], sequence: bool) {
         match Transaction::begin(inner, self) {
             Ok(group) => self.run_in(inner, group, members, sequence),
             Err(error) => self.answer_all(inner, members, &error),
@@ -291,7 +291,7 @@ impl Writer {
 
     /// Gives every member the error of the transaction they shared.
     #[cold]
-    fn answer_all(&self, inner: &Inner, members: &mut [Member], error: &Error) {
+    fn answer_all(&self, inner: &StoreState, members: &mut [Member], error: &Error) {
         let unknown = self.outcome_unknown(inner, error);
         for member in members {
             let error = if unknown { Error::new(ErrorKind::OutcomeUnknown) } else { error.duplicate() };
@@ -300,7 +300,7 @@ impl Writer {
     }
 
     /// LMDB refuses everything after a failed write of its meta page, which may or may not have reached the disk.
-    fn outcome_unknown(&self, inner: &Inner, error: &Error) -> bool {
+    fn outcome_unknown(&self, inner: &StoreState, error: &Error) -> bool {
         let panics = |e: &heed::Error| matches!(e, heed::Error::Mdb(heed::MdbError::Panic));
         // A reader would not be told where every reader slot is taken.
         let unknown = error.kind() == ErrorKind::OutcomeUnknown
@@ -313,7 +313,7 @@ impl Writer {
 
     /// What an error of a transaction means that the caller ran under the lead.
     #[cold]
-    pub(crate) fn judge(&self, inner: &Inner, error: Error) -> Error {
+    pub(crate) fn judge(&self, inner: &StoreState, error: Error) -> Error {
         if self.outcome_unknown(inner, &error) {
             Error::new(ErrorKind::OutcomeUnknown)
         } else {

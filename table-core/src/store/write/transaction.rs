@@ -12,12 +12,12 @@ use crate::row::dict::{Dict, Length};
 use crate::store::blobs::BlobBooks;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::open::{Environment, Late, Tree};
-use crate::store::opened::Inner;
 use crate::store::queues::Books;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::{META_KEY, Meta};
+use crate::store::state::StoreState;
 
 /// A write transaction and what it will leave in the small records.
 pub(crate) struct Transaction<'e> {
@@ -66,7 +66,7 @@ pub(super) struct Touched {
 }
 
 impl<'e> Transaction<'e> {
-    pub(crate) fn begin(inner: &'e Inner, writer: &'e Writer) -> Result<Self> {
+    pub(crate) fn begin(inner: &'e StoreState, writer: &'e Writer) -> Result<Self> {
         let begun = Self::begin_now(inner, writer)?;
         if begun.blobs.is_some() || !begun.meta.features.has(Feature::BlobRows) {
             return Ok(begun);
@@ -77,7 +77,7 @@ impl<'e> Transaction<'e> {
         Self::begin_now(inner, writer)
     }
 
-    fn begin_now(inner: &'e Inner, writer: &'e Writer) -> Result<Self> {
+    fn begin_now(inner: &'e StoreState, writer: &'e Writer) -> Result<Self> {
         let [queues, blobs] = [Late::Queues, Late::Blobs].map(|late| inner.environment.known(late));
         let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;

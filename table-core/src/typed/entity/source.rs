@@ -10,7 +10,7 @@ use self::way::{Long, Row, Way, WideWay};
 use super::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 use crate::plan::Values;
 use crate::row::numbers::PropertyNumber;
 use crate::row::quick::QuickRow;
@@ -337,7 +337,7 @@ impl<'v> Source<'v> {
     }
 
     /// Opens the value of a sealed field.
-    fn open(&self, field: usize, sealed: ValueRef<'_>) -> Result<Opened> {
+    fn open(&self, field: usize, sealed: ValueRef<'_>) -> Result<Plaintext> {
         let (Row::Stored(view) | Row::Merged(view, _)) = self.row else {
             return self.nothing();
         };

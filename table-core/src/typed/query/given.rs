@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::model::{Ticks, Value, ValueRef};
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 use crate::schema::{
     self, Edge, FieldPart, Fixed, Format, KeyPart, Next, PropertyValue, Template, ValueError,
 };
@@ -18,7 +18,7 @@ pub struct GivenParts {
     /// By the place of the part among all; `None` is every shard.
     pub(super) shards: Vec<(usize, Option<u32>)>,
     /// Values of sealed fields, whose tokens stand in the key, by field.
-    sealed: Vec<(usize, Arc<Opened>)>,
+    sealed: Vec<(usize, Arc<Plaintext>)>,
     bound: Option<Limit>,
     pub(super) refused: Option<ValueError>,
     /// A value was given that no row has.
@@ -189,7 +189,7 @@ impl GivenParts {
 
     pub(super) fn blind<T>(&mut self, field: usize, value: &impl BlindArg<T>) {
         match value.to_value().map(PropertyValue::into_value) {
-            Ok(Some(value)) => self.sealed.push((field, Arc::new(Opened::new(value)))),
+            Ok(Some(value)) => self.sealed.push((field, Arc::new(Plaintext::new(value)))),
             Ok(None) => self.nothing = true,
             Err(error) => {
                 self.refused.get_or_insert(error);

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 use crate::plan;
 use crate::query::{KeyProperties, StoredRow, are_equal};
 use crate::row::view::RowView;
@@ -28,13 +28,13 @@ const PATIENCE: usize = 32;
 pub(crate) struct BlindKey {
     path: &'static PathKeys,
     /// The arguments of its constructor.
-    given: Vec<Result<Option<Opened>, ValueError>>,
+    given: Vec<Result<Option<Plaintext>, ValueError>>,
 }
 
 impl BlindKey {
     pub(crate) fn new(path: &'static PathKeys, given: &[KeyResult<'_>]) -> Self {
         let kept = |given: &KeyResult<'_>| match given {
-            Ok(value) => Ok(value.as_value_ref().map(|value| Opened::new(value.to_value()))),
+            Ok(value) => Ok(value.as_value_ref().map(|value| Plaintext::new(value.to_value()))),
             Err(error) => Err(*error),
         };
         Self { path, given: given.iter().map(kept).collect() }
@@ -178,7 +178,7 @@ impl std::fmt::Debug for BlindKey {
     }
 }
 
-fn as_given(given: &Result<Option<Opened>, ValueError>) -> KeyResult<'_> {
+fn as_given(given: &Result<Option<Plaintext>, ValueError>) -> KeyResult<'_> {
     match given {
         Ok(Some(value)) => Ok(PropertyValue::Borrowed(value.expose().as_value_ref())),
         Ok(None) => Ok(PropertyValue::Absent),

@@ -5,7 +5,7 @@
 
 use zeroize::Zeroizing;
 
-use super::opened::{PATIENCE, Vault, without_end};
+use super::key_store::{PATIENCE, Vault, without_end};
 use super::record::{AUTHORITY, AuthorityRecord};
 use super::root::Root;
 use crate::crypt::SecretKey;

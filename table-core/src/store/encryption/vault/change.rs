@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::opened::{Vault, no_keys};
+use super::key_store::{Vault, no_keys};
 use super::record::{META, Meta, Tally};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, WriteTxn};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::DIRECTORY;
 use super::change;
-use super::opened::{PATIENCE, no_keys, without_end};
+use super::key_store::{PATIENCE, no_keys, without_end};
 use super::record::{META, Meta};
 use super::root;
 use crate::crypt::files;

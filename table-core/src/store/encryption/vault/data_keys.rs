@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::change::Change;
-use super::opened::{PATIENCE, Vault, without_end};
+use super::key_store::{PATIENCE, Vault, without_end};
 use super::record::{self, KeyRecord, ScopeRecord, State};
 use super::root::Root;
 use crate::crypt::data_key::DataKey;

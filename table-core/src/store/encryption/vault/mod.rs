@@ -1,39 +1,39 @@
 //! The keys of encrypted properties: kept in an environment of their own beside the data.
 
 mod authority;
-mod belonging;
 mod cache;
 mod change;
+mod check_all;
 mod copy;
 mod data_keys;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzed;
-pub(crate) mod in_use;
-mod list;
+mod key_list;
+mod key_store;
+pub(crate) mod key_usage;
+mod keys_note;
 mod new_keys;
-pub(crate) mod of_table;
-mod opened;
 mod progress;
 mod record;
 mod renew;
 mod root;
-mod whole;
+pub(crate) mod table_keys;
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-pub(crate) use self::belonging::{are_noted, open};
+pub(crate) use self::check_all::check;
 pub(crate) use self::copy::copy_to;
 use self::data_keys::Add;
-use self::in_use::{KeptStore, SealedValues, in_use};
-pub use self::list::KeyInfo;
-use self::list::Listed;
-use self::opened::Vault;
+pub use self::key_list::KeyInfo;
+use self::key_list::KeyList;
+use self::key_store::Vault;
+use self::key_usage::{KeptStore, SealedValues, in_use};
+pub(crate) use self::keys_note::{are_noted, open};
 use self::record::job_key;
 use self::renew::Doomed;
-pub(crate) use self::whole::check;
 use crate::crypt::mac::MacKey;
 use crate::crypt::token::Token;
 use crate::crypt::value::{self, Sealed};
@@ -181,7 +181,7 @@ impl Encryption {
     /// Every living data key, by scope and age. Keys of dropped tables are among them: their scopes name the tables' numbers,
     /// and [`shred`](Self::shred) takes them.
     pub fn keys(&self) -> Result<Vec<KeyInfo>> {
-        self.vault.list().and_then(Listed::whole).map_err(|error| error.attempted("list the keys"))
+        self.vault.list().and_then(KeyList::whole).map_err(|error| error.attempted("list the keys"))
     }
 
     /// The same without the keys whose records are damaged.
@@ -210,7 +210,7 @@ impl Encryption {
                 self.vault.add(scope, Add::Always)?;
                 rotated += 1;
             }
-            listed.flaw.map_or(Ok(rotated), |flaw| Err(list::but_for(rotated, flaw)))
+            listed.flaw.map_or(Ok(rotated), |flaw| Err(key_list::but_for(rotated, flaw)))
         };
         rotate().map_err(|error: Error| error.attempted("rotate the data keys"))
     }

@@ -5,7 +5,7 @@
 //! first, root key and authority. So keys in use that are made to pass for new vouch for nothing: they are replaced, and gone.
 
 use super::authority;
-use super::opened::{Vault, without_end};
+use super::key_store::{Vault, without_end};
 use super::record::{AUTHORITY, META, Meta, Tally};
 use super::root::{self, NewRoot};
 use crate::crypt::mac::MacKey;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::authority;
 use super::change::Change;
-use super::opened::{PATIENCE, Vault, without_end};
+use super::key_store::{PATIENCE, Vault, without_end};
 use super::record::{self, AUTHORITY, KeyRecord, ScopeRecord, State};
 use super::root::{self, NewRoot, Root};
 use crate::crypt::{KeyHandle, Scope, files};

@@ -6,8 +6,8 @@
 //!
 //! Beside keys that are in use nothing is vouched for by an opening: a note that is missing there was taken away.
 
+use super::key_store::{PATIENCE, without_end};
 use super::new_keys::NewKeys;
-use super::opened::{PATIENCE, without_end};
 use super::{DIRECTORY, Encryption};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,7 +1,7 @@
 //! Records of the catalog by their keys, each found or proved to be absent as a row is. Whoever asks for one need not see all
 //! tables.
 
-use super::Inner;
+use super::StoreState;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::PeriodTables;
 use crate::store::lmdb;
@@ -18,7 +18,7 @@ pub(crate) enum Listed<T> {
     Not,
 }
 
-impl Inner {
+impl StoreState {
     /// What is noted of a template, in the state that the transaction sees or began with, and has not changed since.
     pub(crate) fn listed_periods(
         &self,

@@ -4,15 +4,15 @@ use crate::model::Value;
 
 /// Wiped when it is dropped, and shown by nothing.
 #[cfg(feature = "encrypt")]
-pub(crate) type Opened = crate::crypt::Secret<Value>;
+pub(crate) type Plaintext = crate::crypt::Secret<Value>;
 
 /// As `Secret<Value>` is. Without the feature `encrypt` nothing comes here.
 #[cfg(not(feature = "encrypt"))]
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Opened(Value);
+pub(crate) struct Plaintext(Value);
 
 #[cfg(not(feature = "encrypt"))]
-impl Opened {
+impl Plaintext {
     pub(crate) const fn new(value: Value) -> Self {
         Self(value)
     }
@@ -23,7 +23,7 @@ impl Opened {
 }
 
 #[cfg(not(feature = "encrypt"))]
-impl std::fmt::Debug for Opened {
+impl std::fmt::Debug for Plaintext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Opened(..)")
     }

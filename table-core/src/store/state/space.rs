@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Inner;
+use super::StoreState;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::open::Usage;
 
@@ -19,7 +19,7 @@ pub struct OldestSnapshot {
     pub transaction: u64,
 }
 
-impl Inner {
+impl StoreState {
     /// How the file is used, and the oldest snapshot.
     pub(crate) fn usage(&self) -> Result<(Usage, Option<OldestSnapshot>)> {
         let number = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);

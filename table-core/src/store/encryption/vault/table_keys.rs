@@ -9,7 +9,7 @@ use crate::crypt::plain::{self, Plain};
 use crate::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
 use crate::error::Result;
 use crate::model::{Value, ValueRef};
-use crate::opened::Opened;
+use crate::plaintext::Plaintext;
 use crate::row::vault::{Authority, Vault};
 use crate::row::{DIGEST, SMALL};
 use crate::sealing::Sealing;
@@ -33,7 +33,7 @@ pub(crate) struct TableVault {
 }
 
 impl Vault for TableVault {
-    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Opened> {
+    fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Plaintext> {
         let cell = Cell::new(table, keys.0, keys.1, property)?;
         self.keys.open(&cell, sealed).map(Secret::new)
     }

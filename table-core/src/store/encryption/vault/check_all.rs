@@ -1,10 +1,10 @@
 //! A look at all the keys, when they are opened and by a check of the store.
 
-use super::opened::{Vault, no_keys};
+use super::key_store::{Vault, no_keys};
 use super::record::{self, KeyRecord, META, Meta, ScopeRecord, Tally};
 use super::root;
 use super::{DIRECTORY, Encryption};
-use super::{belonging, change};
+use super::{change, keys_note};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
@@ -153,7 +153,7 @@ fn check_into(
 ) -> Result<()> {
     let dir = environment.path.join(DIRECTORY);
     if !has_data(&dir)? {
-        return belonging::check(environment, false);
+        return keys_note::check(environment, false);
     }
     let access = Access { create: false, ..(&environment.options).into() };
     let side = keys.map_or_else(
@@ -171,7 +171,7 @@ fn check_into(
         Found::walk(side.db, &txn, tell)?.compare(&own)?;
         (own.root, own.is_new)
     };
-    belonging::check(environment, !is_new)?;
+    keys_note::check(environment, !is_new)?;
     root::check(&side.path, root)?;
     keys.map_or(Ok(()), |keys| keys.vault.check_opened(problems))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::opened::{PATIENCE, Vault, without_end};
+use super::key_store::{PATIENCE, Vault, without_end};
 use super::record::{self, KeyRecord};
 use crate::crypt::{KeyHandle, Scope};
 use crate::error::{Error, ErrorKind, Result};
@@ -27,13 +27,13 @@ pub struct KeyInfo {
 
 /// The keys of one moment, by scope and age.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct KeyList {
     pub(super) keys: Vec<KeyInfo>,
     /// The first error that keeps the rest from being listed.
     pub(super) flaw: Option<Error>,
 }
 
-impl Listed {
+impl KeyList {
     /// Nothing may be left out.
     pub(super) fn whole(self) -> Result<Vec<KeyInfo>> {
         self.flaw.map_or(Ok(self.keys), Err)
@@ -47,7 +47,7 @@ impl Listed {
 
 impl Vault {
     /// Lists the keys. A key with a damaged record, its own or its scope's, is left out, and keeps no other from being listed.
-    pub(super) fn list(&self) -> Result<Listed> {
+    pub(super) fn list(&self) -> Result<KeyList> {
         for _ in 0..PATIENCE {
             let root = self.root()?;
             let txn = self.read_txn()?;
@@ -55,7 +55,7 @@ impl Vault {
                 continue;
             }
             let mut scopes = BTreeMap::<Scope, Vec<(u32, KeyHandle, Ticks)>>::new();
-            let mut listed = Listed::default();
+            let mut listed = KeyList::default();
             for pair in self.side.db.iter(&txn).map_err(lmdb::error)? {
                 let (at, bytes) = pair.map_err(lmdb::error)?;
                 if !record::is_key(at) {

@@ -19,7 +19,7 @@ use crate::row::dict::Dict;
 use crate::sealing::missing;
 
 /// LMDB's environment, and what the process knows of the tables in it.
-pub(crate) struct Inner {
+pub(crate) struct StoreState {
     pub(crate) environment: Environment,
     pub(crate) live: Live,
     /// What seals, opens and vouches.
@@ -29,7 +29,7 @@ pub(crate) struct Inner {
     tables: RwLock<HashMap<u32, Arc<TableState>>>,
 }
 
-impl Inner {
+impl StoreState {
     pub(crate) fn new(environment: Environment, keys: Keys, identity: [u8; 16]) -> Self {
         Self { environment, live: Live::default(), keys, identity, tables: RwLock::default() }
     }
