@@ -9,11 +9,11 @@ mod handle;
 mod jobs;
 pub(crate) mod lmdb;
 pub(crate) mod open;
-mod proven;
 mod queues;
 pub(crate) mod records;
 mod scan;
 mod state;
+mod verified;
 mod write;
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::contents::{Ledger, keys};
 use crate::error::Result;
 use crate::messages::Directory;
 use crate::store::lmdb::{Db, WriteTxn};
-use crate::store::proven::Applied;
+use crate::store::verified::Applied;
 
 /// The counts of blobs in a transaction, which are written when it ends, and what it has written.
 pub(crate) struct BlobBooks {

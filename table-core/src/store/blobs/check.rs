@@ -9,8 +9,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
 use crate::store::lmdb::{self, Db};
 use crate::store::open::Environment;
-use crate::store::proven::body;
 use crate::store::records::meta;
+use crate::store::verified::body;
 
 /// What there is.
 #[derive(Debug, Default)]

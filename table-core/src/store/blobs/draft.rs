@@ -11,9 +11,9 @@ use crate::contents::{BlobId, BlobRecord, Ledger, Waiting, segments};
 use crate::error::Result;
 use crate::messages::{Clock, Directory, Tally};
 use crate::store::open::Environment;
-use crate::store::proven::{Write, Writes, body};
 use crate::store::records::features::Feature;
 use crate::store::records::meta;
+use crate::store::verified::{Write, Writes, body};
 
 /// The writes of a plan, and the counts that they leave.
 #[derive(Default)]

@@ -12,9 +12,9 @@ use crate::contents::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::MOST_QUEUES;
-use crate::store::proven::{Stop, body};
 use crate::store::records::features::Feature;
 use crate::store::records::meta;
+use crate::store::verified::{Stop, body};
 
 /// Content whose segments have their checksums. It is shared between the attempts to write it.
 #[derive(Clone, Debug)]

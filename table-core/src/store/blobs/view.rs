@@ -1,4 +1,4 @@
-//! The records of blobs, read with the proofs of [`Proven`].
+//! The records of blobs, read with the proofs of [`VerifiedDb`].
 
 use std::ops::ControlFlow;
 
@@ -7,12 +7,12 @@ use crate::contents::{BlobId, BlobInfo, BlobRecord, Ledger, NameRecord, Waiting,
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
 use crate::store::open::Late;
-use crate::store::proven::{self, Kept, Proven, Stop, body};
+use crate::store::verified::{self, Keyspace, Stop, VerifiedDb, body};
 
 /// What is kept of blobs.
 pub(crate) enum Blobs {}
 
-impl Kept for Blobs {
+impl Keyspace for Blobs {
     const DATABASE: Late = Late::Blobs;
 
     #[cold]
@@ -30,7 +30,7 @@ impl Kept for Blobs {
 }
 
 /// Their records as a transaction sees them.
-pub(crate) type BlobView<'t> = Proven<'t, Blobs>;
+pub(crate) type BlobView<'t> = VerifiedDb<'t, Blobs>;
 
 impl<'t> BlobView<'t> {
     /// The containers that there are.
@@ -162,12 +162,12 @@ fn info(name: String, id: BlobId, blob: BlobRecord) -> BlobInfo {
 
 #[cold]
 pub(super) fn damaged(key: &[u8]) -> Error {
-    proven::damaged::<Blobs>(key)
+    verified::damaged::<Blobs>(key)
 }
 
 #[cold]
 pub(super) fn missing(key: &[u8]) -> Error {
-    proven::missing::<Blobs>(key)
+    verified::missing::<Blobs>(key)
 }
 
 #[cold]

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::messages::{Directory, State, keys};
 use crate::pending::{self, Ledger};
 use crate::store::lmdb::{self, Db, WriteTxn};
-use crate::store::proven::Applied;
+use crate::store::verified::Applied;
 
 /// The queues' counts in a transaction, which are written when it ends, and what it has written.
 pub(crate) struct Books {

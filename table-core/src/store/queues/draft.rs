@@ -11,8 +11,8 @@ use crate::messages::keys::{self, Kind};
 use crate::messages::{Clock, Directory, Entry, Message, State};
 use crate::pending::{self, Ledger};
 use crate::store::open::Environment;
-use crate::store::proven::{Write, Writes};
 use crate::store::records::meta;
+use crate::store::verified::{Write, Writes};
 
 /// The writes of a plan, and the counts that they leave.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Queues' records, read with the proofs of [`Proven`].
+//! Queues' records, read with the proofs of [`VerifiedDb`].
 
 use std::ops::ControlFlow;
 
@@ -8,13 +8,13 @@ use crate::messages::{Directory, Entry, Message, QueueStats, State};
 use crate::model::Ticks;
 use crate::pending;
 use crate::store::open::Late;
-use crate::store::proven::{self, Kept, Proven};
-pub(super) use crate::store::proven::{Stop, body};
+use crate::store::verified::{self, Keyspace, VerifiedDb};
+pub(super) use crate::store::verified::{Stop, body};
 
 /// What is kept of queues, and of what is to follow.
 pub(crate) enum Queues {}
 
-impl Kept for Queues {
+impl Keyspace for Queues {
     const DATABASE: Late = Late::Queues;
 
     #[cold]
@@ -37,7 +37,7 @@ impl Kept for Queues {
 }
 
 /// Their records as a transaction sees them.
-pub(crate) type View<'t> = Proven<'t, Queues>;
+pub(crate) type View<'t> = VerifiedDb<'t, Queues>;
 
 impl<'t> View<'t> {
     /// The queues that there are.
@@ -168,12 +168,12 @@ pub(super) fn check_ready(state: &State, met: u64) -> Result<()> {
 
 #[cold]
 pub(super) fn damaged(key: &[u8]) -> Error {
-    proven::damaged::<Queues>(key)
+    verified::damaged::<Queues>(key)
 }
 
 #[cold]
 pub(super) fn missing(key: &[u8]) -> Error {
-    proven::missing::<Queues>(key)
+    verified::missing::<Queues>(key)
 }
 
 #[cold]

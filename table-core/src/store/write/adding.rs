@@ -116,7 +116,7 @@ impl Writing<'_, '_> {
         };
         self.scratch.listed.extend(becomes.bytes().map(|bytes| (at, bytes)));
         let new = match becomes {
-            ListBecomes::Same => return Ok(AppliedRow::of(Some(old), New::Kept)),
+            ListBecomes::Same => return Ok(AppliedRow::of(Some(old), New::Keyspace)),
             ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
             ListBecomes::Long(text) => {
                 let former = blob.map(|(id, _)| id);

@@ -76,7 +76,7 @@ impl AppliedRow {
     }
 
     pub(super) fn of(old: Option<OldRow>, new: New) -> Self {
-        if matches!(new, New::Kept) { Self::DONE } else { Self { old, new } }
+        if matches!(new, New::Keyspace) { Self::DONE } else { Self { old, new } }
     }
 }
 
@@ -100,7 +100,7 @@ impl OldRow {
 pub(super) enum New {
     Nothing,
     /// What is there.
-    Kept,
+    Keyspace,
     FromPlan,
     Scratch(std::ops::Range<usize>),
 }
@@ -332,7 +332,7 @@ impl Writing<'_, '_> {
                 _ => plan.as_of.filter(|_| index < plan.rows.len()).unwrap_or(timestamp),
             };
             let (key, image, seed) = match &applied.new {
-                New::Kept => continue,
+                New::Keyspace => continue,
                 New::Nothing if applied.old.is_none() => continue,
                 New::Nothing => {
                     let (.., key) = plan.target(index).unwrap_or_default();

@@ -87,7 +87,7 @@ impl Writing<'_, '_> {
         let new = match row.act {
             Act::Put(Image::Ready(_)) => New::FromPlan,
             Act::Remove => New::Nothing,
-            Act::Keep => New::Kept,
+            Act::Keep => New::Keyspace,
             _ => return None,
         };
         let Proof { checksum, length, state } = Proof::of(&version);
@@ -108,7 +108,7 @@ impl Writing<'_, '_> {
     pub(super) fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {
         let (key, seed) = (plan.key(row), row.seed);
         let new = match &row.act {
-            Act::Keep => New::Kept,
+            Act::Keep => New::Keyspace,
             Act::Remove => New::Nothing,
             Act::Put(Image::Ready(_)) | Act::Merge(Image::Ready(_)) => New::FromPlan,
             Act::Put(Image::Deferred(deferred)) | Act::Merge(Image::Deferred(deferred)) => {

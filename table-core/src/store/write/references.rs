@@ -70,7 +70,7 @@ impl Writing<'_, '_> {
             }
             // A row that a plan only looks at keeps what it refers to.
             match self.scratch.applied.get(index).and_then(AppliedRow::coming) {
-                None | Some(New::Kept) => continue,
+                None | Some(New::Keyspace) => continue,
                 Some(New::Nothing | New::FromPlan | New::Scratch(_)) => {}
             }
             let Some((.., key)) = plan.target(index) else { continue };

@@ -18,7 +18,7 @@ use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
 use crate::store::records::meta;
 
 /// What a feature keeps in its database.
-pub(crate) trait Kept {
+pub(crate) trait Keyspace {
     const DATABASE: Late;
 
     /// What a record of this key is, for people. Names that users give are left out.
@@ -26,7 +26,7 @@ pub(crate) trait Kept {
 }
 
 /// The records of `K` as a transaction sees them.
-pub(crate) struct Proven<'t, K> {
+pub(crate) struct VerifiedDb<'t, K> {
     environment: &'t Environment,
     txn: &'t heed::RoTxn<'t>,
     db: Db,
@@ -52,15 +52,15 @@ pub(crate) enum Stop {
     Here,
 }
 
-impl<K> Clone for Proven<'_, K> {
+impl<K> Clone for VerifiedDb<'_, K> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<K> Copy for Proven<'_, K> {}
+impl<K> Copy for VerifiedDb<'_, K> {}
 
-impl<'t, K: Kept> Proven<'t, K> {
+impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     /// As a snapshot sees them.
     pub(crate) fn of_snapshot(
         environment: &'t Environment,
@@ -267,12 +267,12 @@ pub(crate) fn body(record: &[u8]) -> &[u8] {
 
 /// The error of a record that is not what was written.
 #[cold]
-pub(crate) fn damaged<K: Kept>(key: &[u8]) -> Error {
+pub(crate) fn damaged<K: Keyspace>(key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", K::words(key)))
 }
 
 /// The error of a record that must be there.
 #[cold]
-pub(crate) fn missing<K: Kept>(key: &[u8]) -> Error {
+pub(crate) fn missing<K: Keyspace>(key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("{} is missing", K::words(key)))
 }
