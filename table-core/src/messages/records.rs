@@ -183,7 +183,7 @@ impl State {
 
 /// A queue in the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct DirectoryEntry {
     pub(crate) number: u32,
     /// Whether it was dropped, and its records go.
     pub(crate) is_dropped: bool,
@@ -195,7 +195,7 @@ pub(crate) struct Listed {
 pub(crate) struct Directory {
     /// The number of the next queue. None is used again.
     pub(crate) next: u32,
-    pub(crate) queues: Vec<Listed>,
+    pub(crate) queues: Vec<DirectoryEntry>,
 }
 
 impl Default for Directory {
@@ -206,12 +206,12 @@ impl Default for Directory {
 
 impl Directory {
     /// The queue of this name.
-    pub(crate) fn find(&self, name: &str) -> Option<&Listed> {
+    pub(crate) fn find(&self, name: &str) -> Option<&DirectoryEntry> {
         self.queues.iter().find(|queue| !queue.is_dropped && &*queue.name == name)
     }
 
     /// The queue of this number, dropped or not.
-    pub(crate) fn get(&self, number: u32) -> Option<&Listed> {
+    pub(crate) fn get(&self, number: u32) -> Option<&DirectoryEntry> {
         self.queues.iter().find(|queue| queue.number == number)
     }
 
@@ -222,7 +222,7 @@ impl Directory {
         }
         let number = self.next;
         self.next = number.checked_add(1)?;
-        self.queues.push(Listed { number, is_dropped: false, name: name.into() });
+        self.queues.push(DirectoryEntry { number, is_dropped: false, name: name.into() });
         Some(number)
     }
 
@@ -256,7 +256,7 @@ impl Directory {
             if !is_right {
                 return None;
             }
-            directory.queues.push(Listed { number, is_dropped: dropped == 1, name: name.into() });
+            directory.queues.push(DirectoryEntry { number, is_dropped: dropped == 1, name: name.into() });
         }
         Some(directory)
     }
@@ -341,7 +341,7 @@ mod tests {
             Directory { next: 3, ..directory.clone() },
             Directory { queues: directory.queues.iter().rev().cloned().collect(), ..directory.clone() },
             Directory {
-                queues: vec![Listed { number: 1, is_dropped: false, name: "No".into() }],
+                queues: vec![DirectoryEntry { number: 1, is_dropped: false, name: "No".into() }],
                 ..directory.clone()
             },
         ];

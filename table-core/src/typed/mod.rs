@@ -66,7 +66,7 @@ pub use self::read::join::Joined;
 pub use self::read::key::{
     BlindArg, IndexKey, Key, KeyArg, KeyOf, Lookup, Partition, Ref, RefArg, RefColumn, RefTarget,
 };
-pub use self::read::list::{ListKey, Listed, ListedEntities};
+pub use self::read::list::{ListEntities, ListKey, ListedEntities};
 pub use self::read::origin::{Origin, TableIn};
 pub use self::read::projection::{Projected, Projection};
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};

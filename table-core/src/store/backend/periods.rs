@@ -14,7 +14,7 @@ use crate::store::open;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
 use crate::store::records::periods::{self, PeriodsEntry};
-use crate::store::state::listed::Listed;
+use crate::store::state::catalog_lookup::Lookup;
 
 impl Shared {
     /// The table of a period, made if there is none, in one transaction with what is noted of the kind. A period that was
@@ -60,13 +60,13 @@ impl Shared {
         (start, name): (Ticks, &str),
     ) -> Result<Option<Entry>> {
         let state = open::state_of_write(txn);
-        if let Listed::There(noted) = self.listed_periods(txn, state, tables)?
+        if let Lookup::Found(noted) = self.lookup_periods(txn, state, tables)?
             && noted.period == tables.period
         {
             noted.check(start, name)?;
-            return Ok(match self.listed_table(txn, state, name)? {
-                Listed::There(entry) => Some(entry),
-                Listed::Not => None,
+            return Ok(match self.lookup_table(txn, state, name)? {
+                Lookup::Found(entry) => Some(entry),
+                Lookup::Absent => None,
             });
         }
         // A template that is new, or has another period, asks for the names of all tables.
@@ -88,15 +88,15 @@ impl Shared {
         start: Ticks,
     ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
         let state = txn.id();
-        match self.listed_periods(txn, state, tables)? {
-            Listed::Not => return Ok(Err(Ticks::MIN)),
-            Listed::There(noted) if noted.period == tables.period => {
-                return Ok(match self.listed_table(txn, state, &tables.name(start))? {
-                    Listed::There(entry) => Ok(self.table(&entry)),
-                    Listed::Not => Err(noted.floor),
+        match self.lookup_periods(txn, state, tables)? {
+            Lookup::Absent => return Ok(Err(Ticks::MIN)),
+            Lookup::Found(noted) if noted.period == tables.period => {
+                return Ok(match self.lookup_table(txn, state, &tables.name(start))? {
+                    Lookup::Found(entry) => Ok(self.table(&entry)),
+                    Lookup::Absent => Err(noted.floor),
                 });
             }
-            Listed::There(_) => {}
+            Lookup::Found(_) => {}
         }
         let seen = self.tables_of(txn, &Meta::read(self.environment.dbs.main, txn)?, tables)?;
         Ok(seen.table(start).cloned().ok_or(seen.floor))

@@ -218,7 +218,7 @@ impl<'t> Check<'t> {
         let Some(meta) = self.noted(Meta::read(self.dbs.main, self.txn)) else { return };
         self.refers = meta.features.has(Feature::BlobRows);
         let entries = self.entries(self.dbs.catalog, catalog::decode);
-        self.noted(self.inner.check_listed(self.txn, &meta));
+        self.noted(self.inner.check_lookup(self.txn, &meta));
         let graves = self.entries(self.dbs.graves, catalog::decode_grave);
         // First each record is looked at, and then their number.
         self.noted(catalog::list(self.dbs, self.txn, &meta));

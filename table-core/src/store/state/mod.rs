@@ -1,6 +1,6 @@
 //! An opened store: what its reads and writes have in common.
 
-pub(crate) mod listed;
+pub(crate) mod catalog_lookup;
 pub(crate) mod live;
 pub(crate) mod space;
 

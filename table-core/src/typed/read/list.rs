@@ -91,8 +91,8 @@ impl<E: Entity> Table<E> {
     /// assert!(staff.list(Employee::by_last_name("Sales", "Smith"))?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn list(&self, key: ListKey<E>) -> Result<Listed<E>> {
-        let read = || Listed::read(self.dynamic(), self.dynamic().snapshot()?, &key);
+    pub fn list(&self, key: ListKey<E>) -> Result<ListEntities<E>> {
+        let read = || ListEntities::read(self.dynamic(), self.dynamic().snapshot()?, &key);
         match read() {
             // The first look of a process at a blob is later than its snapshot; the next one is not.
             Err(gone) if gone.kind() == ErrorKind::BlobGone => read(),
@@ -104,13 +104,13 @@ impl<E: Entity> Table<E> {
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<'s, E: Entity> TableAt<'s, E> {
     /// An index list as it is in the snapshot.
-    pub fn list(&self, key: ListKey<E>) -> Result<Listed<E, &'s Snapshot>> {
-        Listed::read(self.dynamic(), self.table.hold()?, &key)
+    pub fn list(&self, key: ListKey<E>) -> Result<ListEntities<E, &'s Snapshot>> {
+        ListEntities::read(self.dynamic(), self.table.hold()?, &key)
     }
 }
 
 /// An index list as it is in a snapshot, which it holds: the keys of the entities on it, and the entities.
-pub struct Listed<E, Hold = Snapshot> {
+pub struct ListEntities<E, Hold = Snapshot> {
     table: DynamicTable,
     snapshot: Hold,
     index: usize,
@@ -120,7 +120,7 @@ pub struct Listed<E, Hold = Snapshot> {
     entity: PhantomData<fn() -> E>,
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
+impl<E: Entity, Hold: Borrow<Snapshot>> ListEntities<E, Hold> {
     fn read(table: &DynamicTable, snapshot: Hold, key: &ListKey<E>) -> Result<Self> {
         let (partition, row) = key.as_strs()?;
         let list = (partition.to_owned(), row.to_owned());
@@ -198,15 +198,15 @@ impl<E: Entity, Hold: Borrow<Snapshot>> Listed<E, Hold> {
     }
 }
 
-/// The entities on a list, in the order of their ids: what `for` over a [`Listed`], or a reference to one, goes through.
+/// The entities on a list, in the order of their ids: what `for` over a [`ListEntities`], or a reference to one, goes through.
 #[must_use = "an iterator does nothing until it is used"]
-pub struct ListedEntities<E, Hold = Snapshot, List = Listed<E, Hold>> {
+pub struct ListedEntities<E, Hold = Snapshot, List = ListEntities<E, Hold>> {
     list: List,
     next: usize,
-    of: PhantomData<fn() -> Listed<E, Hold>>,
+    of: PhantomData<fn() -> ListEntities<E, Hold>>,
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<Listed<E, Hold>>> Iterator
+impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<ListEntities<E, Hold>>> Iterator
     for ListedEntities<E, Hold, List>
 {
     type Item = Result<Stored<E>>;
@@ -224,7 +224,7 @@ impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<Listed<E, Hold>>> Iterator
     }
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<Listed<E, Hold>>> FusedIterator
+impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<ListEntities<E, Hold>>> FusedIterator
     for ListedEntities<E, Hold, List>
 {
 }
@@ -235,7 +235,7 @@ impl<E, Hold, List: fmt::Debug> fmt::Debug for ListedEntities<E, Hold, List> {
     }
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>> IntoIterator for Listed<E, Hold> {
+impl<E: Entity, Hold: Borrow<Snapshot>> IntoIterator for ListEntities<E, Hold> {
     type Item = Result<Stored<E>>;
     type IntoIter = ListedEntities<E, Hold>;
 
@@ -245,16 +245,16 @@ impl<E: Entity, Hold: Borrow<Snapshot>> IntoIterator for Listed<E, Hold> {
 }
 
 #[allow(clippy::into_iter_without_iter, reason = "it is called `entities`")]
-impl<'l, E: Entity, Hold: Borrow<Snapshot>> IntoIterator for &'l Listed<E, Hold> {
+impl<'l, E: Entity, Hold: Borrow<Snapshot>> IntoIterator for &'l ListEntities<E, Hold> {
     type Item = Result<Stored<E>>;
-    type IntoIter = ListedEntities<E, Hold, &'l Listed<E, Hold>>;
+    type IntoIter = ListedEntities<E, Hold, &'l ListEntities<E, Hold>>;
 
     fn into_iter(self) -> Self::IntoIter {
         ListedEntities { list: self, next: 0, of: PhantomData }
     }
 }
 
-impl<E, Hold> fmt::Debug for Listed<E, Hold> {
+impl<E, Hold> fmt::Debug for ListEntities<E, Hold> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listed").field("list", &self.list).field("keys", &self.keys).finish_non_exhaustive()
     }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use super::Listed;
+use super::Lookup;
 use crate::contents::length_of;
 use crate::error::{ErrorKind, Result};
 use crate::fields::Fields;
@@ -55,13 +55,13 @@ fn built(path: &std::path::Path) -> Store {
     store
 }
 
-fn listed(store: &Store, number: u64) -> Result<Listed<Entry>> {
+fn listed(store: &Store, number: u64) -> Result<Lookup<Entry>> {
     let inner = store.lmdb()?;
     let txn = inner.environment.read_txn()?;
-    let read = inner.listed_table(&txn, txn.id(), &tables().name(hour(number)));
+    let read = inner.lookup_table(&txn, txn.id(), &tables().name(hour(number)));
     drop(txn);
     let txn = inner.environment.write_txn()?;
-    let written = inner.listed_table(&txn, open::state_of_write(&txn), &tables().name(hour(number)));
+    let written = inner.lookup_table(&txn, open::state_of_write(&txn), &tables().name(hour(number)));
     assert_eq!(read.is_err(), written.is_err());
     written
 }
@@ -80,16 +80,16 @@ fn one_record_is_found_or_proved_to_be_absent_as_by_who_sees_all() {
             all.into_iter().find(|entry| *entry.name == *name)
         };
         assert_eq!(found.is_some(), number % 2 == 0);
-        assert_eq!(listed(&store, number).unwrap(), found.map_or(Listed::Not, Listed::There));
+        assert_eq!(listed(&store, number).unwrap(), found.map_or(Lookup::Absent, Lookup::Found));
     }
     let txn = inner.environment.read_txn().unwrap();
-    let Listed::There(noted) = inner.listed_periods(&txn, txn.id(), tables()).unwrap() else {
+    let Lookup::Found(noted) = inner.lookup_periods(&txn, txn.id(), tables()).unwrap() else {
         panic!("the template is noted");
     };
     assert_eq!(&*noted.stem, "Seen");
     // A name in other letters is the same name.
     let name = tables().name(hour(2)).to_uppercase();
-    assert!(matches!(inner.listed_table(&txn, txn.id(), &name).unwrap(), Listed::There(_)));
+    assert!(matches!(inner.lookup_table(&txn, txn.id(), &name).unwrap(), Lookup::Found(_)));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_table_that_damage_hides_is_not_made_a_second_time() {
             file.write_all_at(&was, place).unwrap();
         }
         for whole in [number, number + 2] {
-            assert!(matches!(listed(&store, whole).unwrap(), Listed::There(_)));
+            assert!(matches!(listed(&store, whole).unwrap(), Lookup::Found(_)));
         }
         hidden += 1;
     }
