@@ -22,7 +22,6 @@ mod copy;
 mod create;
 mod every_page;
 mod filesystem;
-mod former;
 mod free_list;
 mod header;
 mod in_doubt;
@@ -44,6 +43,7 @@ mod removed;
 #[cfg(feature = "encrypt")]
 pub(crate) mod side;
 mod space;
+mod stale_pages;
 mod tree;
 mod turn;
 mod used_pages;
@@ -65,8 +65,6 @@ pub(crate) use self::compact::compact;
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::{check_outside, copy_with};
 pub(crate) use self::create::NAMES;
-use self::former::Former;
-pub(crate) use self::former::state_of_write;
 use self::free_list::FreeList;
 use self::header::{Flaw, Header};
 use self::in_doubt::NumberOf;
@@ -81,6 +79,8 @@ use self::pinned::pinned;
 use self::place::DATA;
 use self::registry::Identity;
 pub(crate) use self::space::{Space, Usage};
+use self::stale_pages::StalePages;
+pub(crate) use self::stale_pages::state_of_write;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::tree::Image;
 pub(crate) use self::tree::{Entry, LeafWalk, LeavesAhead, Living, Tree, WalkedLeaf, Written};
@@ -103,7 +103,7 @@ pub(crate) struct Environment {
     file: Mutex<File>,
     /// When the data file was last seen to have a name, in ticks.
     had_name_at: AtomicU64,
-    former: Former,
+    stale: StalePages,
     free_list: FreeList,
     late: LateDatabases,
     met: Met,
@@ -268,7 +268,7 @@ impl Environment {
             on_disk,
             file: Mutex::new(file),
             had_name_at: AtomicU64::new(0),
-            former: Former::new(),
+            stale: StalePages::new(),
             free_list: FreeList::default(),
             late: LateDatabases::default(),
             met: Met::default(),
@@ -276,7 +276,7 @@ impl Environment {
         if options.verify_first {
             environment.meet_all();
         }
-        environment.learn_former()?;
+        environment.learn_stale_pages()?;
         Ok(environment)
     }
 

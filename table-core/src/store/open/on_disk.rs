@@ -211,11 +211,11 @@ mod tests {
         let store = open_store(dir.path()).unwrap();
         let path = dir.path().join(DATA);
         change(&store).unwrap();
-        let former = fs::read(&path).unwrap();
+        let stale = fs::read(&path).unwrap();
         change(&store).unwrap();
-        File::options().write(true).open(&path).unwrap().write_all(&former[..8_192]).unwrap();
+        File::options().write(true).open(&path).unwrap().write_all(&stale[..8_192]).unwrap();
         store.0.on_disk.known.store(false, Ordering::Release);
         assert_eq!(change(&store).unwrap_err().kind(), ErrorKind::OutcomeUnknown);
-        assert_eq!(fs::read(&path).unwrap()[..8_192], former[..8_192], "nothing was written");
+        assert_eq!(fs::read(&path).unwrap()[..8_192], stale[..8_192], "nothing was written");
     }
 }

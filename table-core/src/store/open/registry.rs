@@ -85,10 +85,10 @@ pub(super) fn shared<T: Any + Send + Sync>(
 ) -> Result<Arc<T>> {
     let slot = slot(identity);
     let mut opened = lock(&slot);
-    if let Some(former) = &*opened {
-        if let Some(store) = former.store.upgrade() {
+    if let Some(stale) = &*opened {
+        if let Some(store) = stale.store.upgrade() {
             let conflict = |because| Error::new(ErrorKind::OptionsConflict).because(because);
-            if let Some(because) = former.options.conflict(options) {
+            if let Some(because) = stale.options.conflict(options) {
                 return Err(conflict(because));
             }
             return store
@@ -96,7 +96,7 @@ pub(super) fn shared<T: Any + Send + Sync>(
                 .map_err(|_| conflict("the store is open in this process as another type".into()));
         }
         // Another thread may be dropping its last handle. An opening before that is done would lose its locks.
-        if !former.closed.wait_timeout(PATIENCE) {
+        if !stale.closed.wait_timeout(PATIENCE) {
             return Err(Error::new(ErrorKind::OptionsConflict).because(
                 "the store was closed in this process, yet a snapshot or an iterator of it is still alive; \
                  drop that first",

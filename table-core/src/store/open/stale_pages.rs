@@ -29,7 +29,7 @@ const MOST: usize = 1 << 19;
 
 /// A process's knowledge of the pages that are out of use.
 #[derive(Debug)]
-pub(super) struct Former {
+pub(super) struct StalePages {
     known: RwLock<Free>,
     /// The state of `known`, for readers that do not wait for its lock.
     state: AtomicU64,
@@ -112,7 +112,7 @@ impl Free {
     }
 }
 
-impl Former {
+impl StalePages {
     pub(super) fn new() -> Self {
         Self {
             known: RwLock::default(),
@@ -157,8 +157,8 @@ impl Environment {
         pages: &[u64],
     ) -> Result<()> {
         let state = u64::try_from(state).unwrap_or(u64::MAX);
-        let former = &self.former;
-        let is_plain = former.knows(state, pages) && !pages.iter().any(|page| former.filter.may_have(*page));
+        let stale = &self.stale;
+        let is_plain = stale.knows(state, pages) && !pages.iter().any(|page| stale.filter.may_have(*page));
         if is_plain { Ok(()) } else { self.look_closer(txn, state, pages) }
     }
 
@@ -167,7 +167,7 @@ impl Environment {
     fn look_closer(&self, txn: &heed::RoTxn<'_>, state: u64, looked_at: &[u64]) -> Result<()> {
         let pages = self.dbs.pages;
         self.refresh(pages, txn, state);
-        let known = self.former.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.stale.known.read().unwrap_or_else(PoisonError::into_inner);
         let (known_state, mut doubtful) = (known.state, [0; LEVELS]);
         let were_free = looked_at.iter().filter(|page| known.has(**page));
         let count = were_free.zip(&mut doubtful).map(|(page, place)| *place = *page).count();
@@ -181,7 +181,7 @@ impl Environment {
         }
         // They have been taken since. Most pages that a program writes are such ones, so this is found out once.
         if state > known_state
-            && let Ok(mut known) = self.former.known.try_write()
+            && let Ok(mut known) = self.stale.known.try_write()
             && known.state == known_state
         {
             for page in doubtful {
@@ -228,13 +228,13 @@ impl Environment {
 
     /// Looks anew, if that is not too soon and the state is a later one; whether it did.
     fn refresh(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64) -> bool {
-        let former = &self.former;
-        former.asked.fetch_max(state, Ordering::Relaxed);
-        let begun = former.nanos();
-        if begun < former.next.load(Ordering::Relaxed) {
+        let stale = &self.stale;
+        stale.asked.fetch_max(state, Ordering::Relaxed);
+        let begun = stale.nanos();
+        if begun < stale.next.load(Ordering::Relaxed) {
             return false;
         }
-        let Ok(mut known) = former.known.try_write() else { return false };
+        let Ok(mut known) = stale.known.try_write() else { return false };
         if known.state >= state {
             return false;
         }
@@ -251,17 +251,17 @@ impl Environment {
             taken += list.len();
             if taken < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        former.filter.take(&known.pages);
-        former.state.store(state, Ordering::Release);
+        stale.filter.take(&known.pages);
+        stale.state.store(state, Ordering::Release);
         drop(known);
-        let ended = former.nanos();
+        let ended = stale.nanos();
         let pause = ended.saturating_sub(begun).saturating_mul(u64::from(SHARE)).max(PAUSE);
-        former.next.store(ended.saturating_add(pause), Ordering::Relaxed);
+        stale.next.store(ended.saturating_add(pause), Ordering::Relaxed);
         true
     }
 
     /// Begins to know the pages that are out of use. A damaged list teaches nothing.
-    pub(super) fn learn_former(&self) -> Result<()> {
+    pub(super) fn learn_stale_pages(&self) -> Result<()> {
         let txn = self.read_txn()?;
         self.refresh(self.dbs.pages, &txn, u64::try_from(txn.id()).unwrap_or(u64::MAX));
         Ok(())
@@ -274,12 +274,12 @@ impl Environment {
         // Commits alternate between the two pages.
         let page = self.span(pages, txn, state % 2, pages.size())?;
         let header = Header::parse(page).ok().flatten().filter(|header| header.transaction == state)?;
-        *self.former.header.lock().unwrap_or_else(PoisonError::into_inner) = Some(header);
+        *self.stale.header.lock().unwrap_or_else(PoisonError::into_inner) = Some(header);
         Some(header)
     }
 
     pub(super) fn header(&self, pages: Pages, state: u64) -> Option<Header> {
-        let known = *self.former.header.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = *self.stale.header.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_some_and(|known| known.transaction == state) {
             return known;
         }
@@ -328,11 +328,11 @@ impl Environment {
     }
 
     pub(super) fn known_tree(&self) -> Option<Tree> {
-        *self.former.tree.read().unwrap_or_else(PoisonError::into_inner)
+        *self.stale.tree.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn learn_tree(&self, tree: Tree) {
-        if let Ok(mut known) = self.former.tree.try_write() {
+        if let Ok(mut known) = self.stale.tree.try_write() {
             *known = Some(tree);
         }
     }
@@ -354,7 +354,7 @@ impl Environment {
         number: u64,
         length: usize,
     ) -> Option<&'t [u8]> {
-        let known = self.former.length.load(Ordering::Relaxed);
+        let known = self.stale.length.load(Ordering::Relaxed);
         match pages.span(txn, number, length, known) {
             None => self.span_of_grown(pages, txn, number, length),
             found => found,
@@ -380,12 +380,12 @@ impl Environment {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let found = file.metadata().ok()?.len();
         drop(file);
-        self.former.length.store(found, Ordering::Relaxed);
+        self.stale.length.store(found, Ordering::Relaxed);
         Some(found)
     }
 }
 
-impl Former {
+impl StalePages {
     /// Whether the pages that are out of use in a state are known as well as they are going to be. Of a state that is
     /// later than what is known, the clock is asked once if another look is due, and at one page in so many, so that
     /// whoever reads one state for long comes to know it.
