@@ -19,16 +19,16 @@ pub use crate::schema::{slot_fields, slot_names, slot_properties, source_field};
 pub use crate::typed::{
     Additions, AnyQuery, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied, CopyOf,
     CountsBackwards, Dual, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView, Eventual,
-    EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns, Former, FromFormer, GivenParts,
+    EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns, FromPreviousVersion, GivenParts,
     GoesOn, Group, HasField, Held, HeldBy, Holder, Holds, InOne, InOneTable, InPartition, InPeriods,
     IndexKey, Key, KeyArg, KeyResult, ListKey, Maybe, MemberOf, Never, Newest, OfAnyKind, Offers,
     OffersPrefix, OffersRange, OneTable, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
-    Projection, Properties, QueriedAsAList, ReadAs, Ready, RefColumn, RowsOf, Selected, SeriesColumn,
-    SeriesOf, SeriesPatch, SeriesView, SetMember, ShownRow, Slots, Source, TableForEachPeriod, TableIn,
-    Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes, as_bytes_option,
-    as_text, as_text_option, converted, declared, elements, exchange, group_fields, group_is_exact,
-    group_names, group_names_len, kept_layouts, kin, read_copied, read_stored, side_by_side, slot_places,
-    token_key,
+    PreviousVersion, Projection, Properties, QueriedAsAList, ReadAs, Ready, RefColumn, RowsOf, Selected,
+    SeriesColumn, SeriesOf, SeriesPatch, SeriesView, SetMember, ShownRow, Slots, Source, TableForEachPeriod,
+    TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes,
+    as_bytes_option, as_text, as_text_option, converted, declared, elements, exchange, group_fields,
+    group_is_exact, group_names, group_names_len, kept_layouts, kin, read_copied, read_stored, side_by_side,
+    slot_places, token_key,
 };
 
 /// What a patch takes for a field of the key: nothing.

@@ -274,7 +274,7 @@ use crate::ctxt::Ctxt;
 /// | C28 | `json`, `flatten` or `series` on a type that doesn't fit; a series with `json`, `flatten`, `skip`, `was` or `encrypt` |
 /// | C29 | a struct without named fields |
 /// | C30 | an entity without table, kind, partition key or row key |
-/// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a former version with a table, an index, or another word for what only a live entity has; a later version of a kind with a table for each period; a property in `gone` that a field gives, named twice, or by the name of a field; `when_version` without `when` |
+/// | C31 | version 0; a version that is not one later than the one it is made from, of another kind, or the first to seal or sign; a previous version with a table, an index, or another word for what only a live entity has; a later version of a kind with a table for each period; a property in `gone` that a field gives, named twice, or by the name of a field; `when_version` without `when` |
 #[proc_macro_derive(
     Entity,
     attributes(

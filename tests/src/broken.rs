@@ -161,7 +161,7 @@ pub const STEPS: &[Step] = &[
         VERSIONS,
     ),
     step(
-        "entities are scanned while some lie where their former version has them",
+        "entities are scanned while some lie where their previous version has them",
         &[[
             "table-core/src/schema/lives/standing.rs",
             "None => Rows::Pending(first),",
@@ -170,12 +170,12 @@ pub const STEPS: &[Step] = &[
         VERSIONS,
     ),
     step(
-        "a program of a former version goes on reading",
+        "a program of a previous version goes on reading",
         // It is refused twice: by what it declares, and by what the rows are in the snapshot that it reads.
         &[
             [
                 "table-core/src/schema/layout/differences.rs",
-                "        return Some(Outdated::Former(noted.version));\n",
+                "        return Some(Outdated::PreviousVersion(noted.version));\n",
                 "        return None;\n",
             ],
             [
@@ -187,7 +187,7 @@ pub const STEPS: &[Step] = &[
         VERSIONS,
     ),
     step(
-        "copies of former versions are not removed",
+        "copies of previous versions are not removed",
         &[
             [
                 "table-core/src/typed/job/convert.rs",

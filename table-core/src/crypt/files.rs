@@ -69,8 +69,8 @@ fn rename_to_free(new: &Path, path: &Path) -> io::Result<()> {
 ///
 /// A file that has a second name, by a hard link, is refused: the two names would lead to two files.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let former = open_to_overwrite(path).map_err(|error| failed("replacing", path, error))?;
-    let found = former.metadata().map_err(|error| failed("replacing", path, error))?;
+    let previous = open_to_overwrite(path).map_err(|error| failed("replacing", path, error))?;
+    let found = previous.metadata().map_err(|error| failed("replacing", path, error))?;
     if names(&found) > 1 {
         return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
             "`{}` has {} names, by hard links, and would be replaced under one of them; leave it one name",
@@ -81,8 +81,8 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     beside(path, bytes, Some(&found), |new| fs::rename(new, path))
         .and_then(|()| {
             // Its one name is the new file's now.
-            let alone = cfg!(not(unix)) || names(&former.metadata()?) == 0;
-            if alone { overwrite(former) } else { Ok(()) }
+            let alone = cfg!(not(unix)) || names(&previous.metadata()?) == 0;
+            if alone { overwrite(previous) } else { Ok(()) }
         })
         .map_err(|error| failed("replacing", path, error))
 }
@@ -222,7 +222,7 @@ pub(crate) fn check_private(_: &Path) -> Result<()> {
 fn beside(
     path: &Path,
     bytes: &[u8],
-    former: Option<&fs::Metadata>,
+    previous: Option<&fs::Metadata>,
     place: impl FnOnce(&Path) -> io::Result<()>,
 ) -> io::Result<()> {
     let number = key::random_number().map_err(io::Error::other)?;
@@ -231,8 +231,8 @@ fn beside(
     let new = path.with_file_name(name);
     let mut file = private(File::options().write(true).create_new(true)).open(&new)?;
     let write = || {
-        if let Some(former) = former {
-            give_to_owner_of(&file, former)?;
+        if let Some(previous) = previous {
+            give_to_owner_of(&file, previous)?;
         }
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -247,7 +247,7 @@ fn beside(
     sync_directory(path).inspect_err(|_| {
         // The entry may be gone after a power failure: the file counts as not made, and the former one is not
         // overwritten.
-        if former.is_none() {
+        if previous.is_none() {
             // It is not overwritten: its keys are nobody's, and zeros under its name would stand in the way of the next
             // attempt if the power went now.
             fs::remove_file(path).unwrap_or_default();

@@ -97,7 +97,7 @@ kinds! {
     /// The rows of the entity are of another version than the struct's, and what was asked for takes them to be converted
     /// first: [`Store::migration`](crate::Store::migration).
     MigrationPending = "ServerBusy", 503, "the rows are still to be converted";
-    /// An entity of a former version of the struct can't become what the struct is now: the conversion refuses it, or gives
+    /// An entity of a previous version of the struct can't become what the struct is now: the conversion refuses it, or gives
     /// it another key.
     NotConverted = "InvalidInput", 400, "the entity can't be converted";
     /// A write by properties, or a delete by keys, is of a row that a struct declares: the struct's table changes it and

@@ -18,8 +18,8 @@ pub(crate) enum Noted {
     Same,
     /// Another, which may become the one that is declared.
     Before(Differences),
-    /// That of a former version, of which the declaration knows what it becomes.
-    Former,
+    /// That of a previous version, of which the declaration knows what it becomes.
+    PreviousVersion,
 }
 
 /// Where a table's layouts are noted, for an executor that keeps texts and no more.
@@ -35,11 +35,11 @@ pub trait Layouts {
 pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &'static Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
     let version = schema::read(layout, schema.kind).ok_or_else(damaged)?.version;
-    if let Some(former) = schema.former_of(version) {
+    if let Some(previous) = schema.previous_of(version) {
         // A former declaration names no table: its entities are of the same.
-        return match schema::differences_in(table, &schema::without_table(layout, schema.table()), former) {
-            Some(found) if !found.is_compatible => Err(changed(layout, &found, former)),
-            _ => Ok(Noted::Former),
+        return match schema::differences_in(table, &schema::without_table(layout, schema.table()), previous) {
+            Some(found) if !found.is_compatible => Err(changed(layout, &found, previous)),
+            _ => Ok(Noted::PreviousVersion),
         };
     }
     match schema::differences_in(table, layout, schema) {
@@ -140,7 +140,7 @@ pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
         ),
         Outdated::Bare
         | Outdated::Misnamed { .. }
-        | Outdated::Former(_)
+        | Outdated::PreviousVersion(_)
         | Outdated::Gone(_)
         | Outdated::Narrow(_) => String::new(),
     }
@@ -253,7 +253,7 @@ pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema)
         let known = noted.layouts()?;
         // Somebody else may be quicker. No layout comes back, so that does not go on for ever.
         let found = examine(table, &known, schema)?;
-        if found == Noted::Former {
+        if found == Noted::PreviousVersion {
             let version = of_kind(&known, schema).and_then(|layout| schema::read(layout, schema.kind));
             return Err(pending(schema, version.map_or(1, |noted| noted.version), "written"));
         }
@@ -290,7 +290,7 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
         )));
     }
     // Nothing here makes an index or removes one.
-    if found != Noted::Former
+    if found != Noted::PreviousVersion
         && let Some(layout) = of_kind(known, schema)
         && let Some(read) = schema::read(layout, schema.kind)
         && schema.lies_in(name)

@@ -10,7 +10,6 @@ mod batch;
 mod blobs;
 mod chained;
 mod drawn;
-mod former;
 mod job;
 mod kept;
 mod lanes;
@@ -19,6 +18,7 @@ mod loader;
 mod merged;
 mod pending;
 mod periods;
+mod previous_rows;
 mod queues;
 mod rules;
 #[cfg(test)]
@@ -39,7 +39,6 @@ pub use self::blobs::{BlobMoment, Blobs};
 pub(crate) use self::chained::Chained;
 pub use self::drawn::{Begin, page, views, walks};
 pub(crate) use self::drawn::{drawn_page, page_size};
-pub(crate) use self::former::FormerRows;
 pub(crate) use self::job::Conversion;
 pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Looked, Position, StepSize, Transition};
 pub use self::kept::Kept;
@@ -51,6 +50,7 @@ pub(crate) use self::merged::Merged;
 pub(crate) use self::pending::{Left, Settler};
 pub use self::pending::{Pending, Settlers};
 pub use self::periods::{Dropped, PeriodsSeen};
+pub(crate) use self::previous_rows::PreviousRows;
 pub use self::queues::Queues;
 pub use self::rules::{check_entity, check_rules};
 pub use self::turns::Turns;
@@ -176,7 +176,7 @@ pub trait Moment: Any + Send {
     }
 
     /// Makes sure that the entities' own rows can be read as they are at this moment, where their keys say; `as_stored`: and
-    /// that none of them is of a former version.
+    /// that none of them is of a previous version.
     fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
         let _ = (table, schema, as_stored);
         Ok(())

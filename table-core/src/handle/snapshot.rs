@@ -133,7 +133,7 @@ impl Snapshot {
         checked.map_err(|e| e.attempted("read from").table(table.name()))
     }
 
-    /// The same, and that none of them is of a former version: what looks at them as they are stored would misread it.
+    /// The same, and that none of them is of a previous version: what looks at them as they are stored would misread it.
     pub(crate) fn check_rows_as_stored(&self, table: &DynamicTable, schema: &'static Schema) -> Result<()> {
         let checked = self.moment.check_rows(self.table(table)?, schema, true);
         checked.map_err(|e| e.attempted("read from").table(table.name()))

@@ -158,7 +158,7 @@ impl Filter {
         match self.node {
             Node::Compare(ref comparison) | Node::IsTrue(ref comparison) => {
                 let of = |schema: &&'static Schema| {
-                    [former_of(schema, comparison), absent_of(schema, comparison)].into_iter().flatten()
+                    [previous_of(schema, comparison), absent_of(schema, comparison)].into_iter().flatten()
                 };
                 let absent = kinds.iter().flat_map(of).reduce(Self::bitor);
                 match absent {
@@ -282,7 +282,7 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
         return None;
     }
     let is_there = is_there(comparison.property.clone(), &default);
-    let is_there = match former_name(schema, comparison) {
+    let is_there = match previous_name(schema, comparison) {
         Some(was) => is_there | self::is_there(was, &default),
         None => is_there,
     };
@@ -291,15 +291,15 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
 
 /// That a row is of the kind and has the property under the name that it had before, if it had one, and that the comparison
 /// holds of it.
-fn former_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
-    let was = former_name(schema, comparison)?;
+fn previous_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
+    let was = previous_name(schema, comparison)?;
     let Comparison { property, operator, constant, rule, .. } = comparison;
     let holds = Filter::compare(was, *operator, constant.clone(), *rule);
     Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there(property.clone(), constant) & holds)
 }
 
 /// The name that the property of a comparison had before, in entities' own rows.
-fn former_name(schema: &'static Schema, comparison: &Comparison) -> Option<Name> {
+fn previous_name(schema: &'static Schema, comparison: &Comparison) -> Option<Name> {
     let at = schema.fields.iter().position(|field| field.property == &*comparison.property)?;
     let was = schema.fields.get(at)?.was.filter(|_| !schema.place().gives_back(at))?;
     Some(was.into())

@@ -36,8 +36,8 @@ pub(crate) trait KeyProperties: fmt::Debug + Sync {
     /// What a row of another kind is.
     fn kinship(&self, kind: &str) -> Kinship;
 
-    /// What reads rows of former versions, for who knows rows.
-    fn former_rows(&self) -> Option<&dyn Any>;
+    /// What reads rows of previous versions, for who knows rows.
+    fn previous_rows(&self) -> Option<&dyn Any>;
 
     /// The row key of the entity itself, of which this row may be a copy. Its sealed properties are bound to that key.
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String, Error>;

@@ -183,8 +183,8 @@ pub const fn gone(schema: &Schema) {
 /// C31: a version is one later than the one that it is made from, of the same kind, and no value and no row begins to be sealed
 /// or signed with it: rows of the version before would be taken from anybody.
 #[track_caller]
-pub const fn follows(schema: &Schema, former: &Schema) {
-    if let Some(message) = rows::follows(schema, former) {
+pub const fn follows(schema: &Schema, previous: &Schema) {
+    if let Some(message) = rows::follows(schema, previous) {
         message.refuse();
     }
 }

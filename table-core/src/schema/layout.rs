@@ -75,7 +75,7 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
         text.push('\n');
         text.push_str(SIGNED);
     }
-    // A former version is of the table of the entity that it has become.
+    // A previous version is of the table of the entity that it has become.
     if !schema.table().is_empty() && !schema.lies_in(table) && schema.periods().is_none() {
         let _: std::fmt::Result = write!(text, "\n{OF} {}", schema.table());
     }

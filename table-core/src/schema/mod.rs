@@ -139,7 +139,7 @@ pub struct Schema {
     /// The version of its layout.
     pub version: u32,
     /// The version before, of which rows are read as well.
-    pub former: Option<&'static Self>,
+    pub previous: Option<&'static Self>,
     /// Properties that rows may still have and that are to go.
     pub gone: &'static [&'static str],
     /// Whether every row of it carries a keyed digest.
@@ -176,7 +176,7 @@ impl Schema {
             kind,
             entity_type: kind,
             version: 1,
-            former: None,
+            previous: None,
             gone: &[],
             signed: false,
             fields,
@@ -228,8 +228,8 @@ impl Schema {
 
     /// Returns the entity as one that is also read from rows of the version before.
     #[must_use]
-    pub const fn from_former(mut self, former: &'static Self) -> Self {
-        self.former = Some(former);
+    pub const fn from_previous(mut self, previous: &'static Self) -> Self {
+        self.previous = Some(previous);
         self
     }
 

@@ -14,8 +14,8 @@ const AT: char = '@';
 pub(crate) enum Kinship {
     /// It is of that kind and version.
     Mine,
-    /// It is of a former version, of which the declaration knows how it becomes what it is now.
-    Former(&'static Schema),
+    /// It is of a previous version, of which the declaration knows how it becomes what it is now.
+    PreviousVersion(&'static Schema),
     /// It is of this version, which the declaration knows nothing of.
     Other(u32),
     /// It is of another kind.
@@ -54,14 +54,14 @@ pub(crate) fn entity_type(kind: &str, version: u32) -> String {
 }
 
 impl Schema {
-    /// The former versions that the declaration knows, from the last one on.
-    pub(crate) fn formers(&self) -> impl Iterator<Item = &'static Self> + use<> {
-        std::iter::successors(self.former, |former| former.former)
+    /// The previous versions that the declaration knows, from the last one on.
+    pub(crate) fn previous_versions(&self) -> impl Iterator<Item = &'static Self> + use<> {
+        std::iter::successors(self.previous, |previous| previous.previous)
     }
 
-    /// The declaration of this former version, if this one knows it.
-    pub(crate) fn former_of(&self, version: u32) -> Option<&'static Self> {
-        self.formers().find(|known| known.version == version)
+    /// The declaration of this previous version, if this one knows it.
+    pub(crate) fn previous_of(&self, version: u32) -> Option<&'static Self> {
+        self.previous_versions().find(|known| known.version == version)
     }
 
     /// What a row with this text is.
@@ -70,21 +70,23 @@ impl Schema {
             return Kinship::Mine;
         }
         let Some(version) = other_version(self.entity_type, text) else { return Kinship::Foreign };
-        match self.formers().find(|former| former.version == version) {
-            Some(former) => Kinship::Former(former),
+        match self.previous_versions().find(|previous| previous.version == version) {
+            Some(previous) => Kinship::PreviousVersion(previous),
             None => Kinship::Other(version),
         }
     }
 
-    /// Whether the text is that of a copy of a former version of the entity.
-    pub(crate) fn is_former_copy(&self, text: &str) -> bool {
+    /// Whether the text is that of a copy of a previous version of the entity.
+    pub(crate) fn is_previous_copy(&self, text: &str) -> bool {
         let (kind, version, rest) = parts(text);
         kind == self.kind && version < self.version && !rest.is_empty()
     }
 
     /// Whether an entity has the key that it had in every version from this one on, as far as the templates tell.
     pub(crate) fn keeps_keys_since(&self, version: u32) -> bool {
-        self.formers().take_while(|former| former.version >= version).all(|former| same_keys(former, self))
+        self.previous_versions()
+            .take_while(|previous| previous.version >= version)
+            .all(|previous| same_keys(previous, self))
     }
 }
 

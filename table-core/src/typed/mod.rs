@@ -48,8 +48,8 @@ pub use self::entity::column::{
     Always, Blind, Column, ColumnArg, Comparable, Dual, Encrypted, Equatable, MayLack, Maybe, Plain, Unequal,
 };
 pub use self::entity::comparisons::Condition;
-pub use self::entity::former::{Former, MadeFrom};
 pub use self::entity::path::Path;
+pub use self::entity::previous_version::{MadeFrom, PreviousVersion};
 pub use self::entity::stored::{Copied, Eventual, Stored};
 pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch, PatchOf};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration, QueryOfEntities};
@@ -81,10 +81,10 @@ pub use crate::plan::WriteExplain;
 #[doc(hidden)]
 pub use self::{
     advice::{AnyQuery, Never, QueriedAsAList},
-    entity::former::{FromFormer, converted},
     entity::group::{Group, group_fields, group_is_exact, group_names, group_names_len},
     entity::holder::{CopyOf, Held, Holder, kin},
     entity::path::{read_copied, read_stored},
+    entity::previous_version::{FromPreviousVersion, converted},
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,
     entity::{Elements, OneTable, TableForEachPeriod, elements, exchange},

@@ -87,8 +87,8 @@ pub(crate) fn properties(cx: &Ctxt, properties: &Properties<'_>) {
 /// Every rule about a projection: of the names by which others hold it.
 pub(crate) fn projection(cx: &Ctxt, projection: &Projection<'_>) {
     let fields = projection.as_group();
-    property::c10_former_names_are_no_field_s(cx, &fields);
-    property::c11_former_names_are_names(cx, &fields);
+    property::c10_previous_names_are_no_field_s(cx, &fields);
+    property::c11_previous_names_are_names(cx, &fields);
 }
 
 /// Every rule about a type in a key.

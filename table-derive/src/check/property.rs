@@ -24,7 +24,7 @@ pub(super) fn c10_properties_have_names_of_their_own(cx: &Ctxt, fields: &[Field<
             seen.insert(name, field);
         }
     }
-    c10_former_names_are_no_field_s(cx, fields);
+    c10_previous_names_are_no_field_s(cx, fields);
     for field in fields.iter().filter(|field| field.is_property()) {
         let (Some(blind), token) = (field.blind(), field.token_property()) else { continue };
         if let Some(other) = seen.get(token.as_str()) {
@@ -40,7 +40,7 @@ pub(super) fn c10_properties_have_names_of_their_own(cx: &Ctxt, fields: &[Field<
 }
 
 /// C10, of the names that properties had.
-pub(super) fn c10_former_names_are_no_field_s(cx: &Ctxt, fields: &[Field<'_>]) {
+pub(super) fn c10_previous_names_are_no_field_s(cx: &Ctxt, fields: &[Field<'_>]) {
     let own = |name: &str| fields.iter().find(|field| field.is_property() && field.property.value == name);
     let mut former: BTreeMap<&str, &Field<'_>> = BTreeMap::new();
     for field in fields.iter().filter(|field| field.is_property()) {
@@ -64,7 +64,7 @@ pub(super) fn c10_former_names_are_no_field_s(cx: &Ctxt, fields: &[Field<'_>]) {
 
 /// C11: the service takes the names, and keeps none of them for itself.
 pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
-    c11_former_names_are_names(cx, fields);
+    c11_previous_names_are_names(cx, fields);
     for field in fields.iter().filter(|field| field.is_property()) {
         let (name, span) = (field.property.value.as_str(), field.property.span);
         let hint = if field.renamed { "" } else { "; give it another by `#[property(rename = \"..\")]`" };
@@ -106,7 +106,7 @@ pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
 }
 
 /// C11, of the names that properties had.
-pub(super) fn c11_former_names_are_names(cx: &Ctxt, fields: &[Field<'_>]) {
+pub(super) fn c11_previous_names_are_names(cx: &Ctxt, fields: &[Field<'_>]) {
     for was in fields.iter().filter_map(|field| field.was.as_ref()) {
         let name = was.value.as_str();
         if names::SYSTEM.contains(&name) || !names::is_property(name) {

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use crate::ctxt::Ctxt;
 use crate::model::Entity;
 
-/// C31, the part that one struct shows: versions are counted from 1, a former version is read and nothing else, and what is
+/// C31, the part that one struct shows: versions are counted from 1, a previous version is read and nothing else, and what is
 /// made from one says its own. Whether a version follows the one that it is made from, the generated code finds.
 pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
     if let (0, Some(span)) = (entity.version, entity.version_span) {
@@ -17,7 +17,7 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
     {
         let span = entity.version_span.unwrap_or_else(|| from.span());
         let message =
-            "what is made `from` a former version is one later: `version = 2`, if that was the first";
+            "what is made `from` a previous version is one later: `version = 2`, if that was the first";
         cx.error(span, message);
     }
     if let (true, Some(span)) = (entity.is_summary && entity.version > 1, entity.version_span) {
@@ -66,20 +66,20 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
     }
     let Some(former) = &entity.former else { return };
     if let Some(summary) = entity.summarized_in.first() {
-        cx.error(summary.span(), "a former version is read, and nothing else: leave out its summaries");
+        cx.error(summary.span(), "a previous version is read, and nothing else: leave out its summaries");
     }
     if entity.is_summary {
         cx.error(former.span(), "a summary has no versions: its rows are counted anew by `Table::rebuild`");
     }
     if entity.version_span.is_none() {
-        cx.error(former.span(), "a former version says which it was: `version = 1`");
+        cx.error(former.span(), "a previous version says which it was: `version = 1`");
     }
     for word in &entity.idle {
-        cx.error(word.span(), format!("a former version is read, and nothing else: leave out `{word}`"));
+        cx.error(word.span(), format!("a previous version is read, and nothing else: leave out `{word}`"));
     }
     for index in &entity.indexes {
         let span: Span = index.ident.span();
-        cx.error(span, "a former version is read, and nothing else: leave out its indexes");
+        cx.error(span, "a previous version is read, and nothing else: leave out its indexes");
     }
 }
 

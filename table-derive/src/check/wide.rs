@@ -139,7 +139,7 @@ pub(super) fn what_a_wide_entity_is_not(cx: &Ctxt, entity: &Entity<'_>) {
         refuse(periods.span, "can't have a table for each period");
     }
     let words: [Option<&Ident>; 2] = [entity.former.as_ref(), entity.signed.as_ref()];
-    for (word, what) in words.into_iter().zip(["can't be a former version", "can't be signed"]) {
+    for (word, what) in words.into_iter().zip(["can't be a previous version", "can't be signed"]) {
         if let Some(word) = word {
             refuse(word.span(), what);
         }

@@ -45,7 +45,12 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
         let span = from.span();
         let krate = model.krate.at(span);
         let ident = model.ident;
-        all.push(whole(model, span, &quote!(follows), &quote!(, <#ident as #krate::FromFormer<_>>::FROM)));
+        all.push(whole(
+            model,
+            span,
+            &quote!(follows),
+            &quote!(, <#ident as #krate::FromPreviousVersion<_>>::FROM),
+        ));
     }
     if let Some(word) = &model.signed {
         let in_core = model.krate.at(word.span());
@@ -119,7 +124,7 @@ fn whole(model: &Entity<'_>, span: Span, rule: &TokenStream, more: &TokenStream)
     let krate = model.krate.at(span);
     let ident = respanned(model.ident, span);
     let (rule, more) = (respanned(rule, span), respanned(more, span));
-    let of = if model.former.is_some() { "Former" } else { "Entity" };
+    let of = if model.former.is_some() { "PreviousVersion" } else { "Entity" };
     let of = Ident::new(of, span);
     quote_spanned! {span=>
         const _: () = #krate::checks::#rule(<#ident as #krate::#of>::SCHEMA #more);

@@ -16,7 +16,7 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     );
     let exact = exact::exact(krate, &model.fields);
     let (exchange, has_row) = (patch::exchange(model, names), has_row(model));
-    let (elements, former) = (elements(model), former::from_former(model));
+    let (elements, former) = (elements(model), former::from_previous(model));
     let (summarizes, counted) = (summary::summarizes(model), summary::counted(model));
     let copied = copied::constants(model);
     let lies = lies(model);

@@ -19,14 +19,14 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     });
     let former = model.from.as_ref().map(|from| {
         let ident = model.ident;
-        let former = quote_spanned!(from.span()=> <#ident as #krate::FromFormer<_>>::FROM);
-        quote!(.from_former(#former))
+        let former = quote_spanned!(from.span()=> <#ident as #krate::FromPreviousVersion<_>>::FROM);
+        quote!(.from_previous(#former))
     });
     let gone = (!model.gone.is_empty()).then(|| {
         let names = model.gone.iter().map(|name| &name.value);
         quote!(.gone(&[#(#names),*]))
     });
-    // A former version is of the table of the one that it has become.
+    // A previous version is of the table of the one that it has become.
     let table = if model.former.is_some() { "" } else { table.as_str() };
     let periods = periods(model);
     let signed = model.signed.is_some().then(|| quote!(.signed()));

@@ -39,7 +39,7 @@ pub(crate) struct Entity<'a> {
     pub(crate) case: Case,
     /// `gone`: properties that rows may still have, and that are to go.
     pub(crate) gone: Vec<Spanned<String>>,
-    /// The words that a former version has no use for.
+    /// The words that a previous version has no use for.
     pub(crate) idle: Vec<Ident>,
     /// `patch_name`: what the function `patch` on the struct is called.
     pub(crate) patch_name: Option<Ident>,
@@ -237,7 +237,7 @@ fn must_have(cx: &Ctxt, attrs: &EntityAttrs, ident: &Ident) {
     let EntityAttrs { entity, entity_attr, key, key_attr, .. } = attrs;
     let kind = case::snake(&ident.to_string());
     let at = entity_attr.as_ref().map_or_else(|| ident.span(), Ident::span);
-    // The rows of a former version are those of the table of the one that it has become.
+    // The rows of a previous version are those of the table of the one that it has become.
     match (entity.table.is_missing() && entity.former.is_missing(), entity.kind.is_missing()) {
         (true, true) => cx.error(
             ident.span(),

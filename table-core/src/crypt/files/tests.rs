@@ -30,9 +30,9 @@ fn what_is_replaced_or_wiped_is_overwritten() {
     let (dir, path) = scratch();
     create(&path, b"one").unwrap();
     // Whoever has it open sees what becomes of its bytes.
-    let former = File::open(&path).unwrap();
+    let previous = File::open(&path).unwrap();
     replace(&path, b"three").unwrap();
-    assert_eq!(**contents(&former).unwrap(), [0; 3]);
+    assert_eq!(**contents(&previous).unwrap(), [0; 3]);
     let last = File::open(&path).unwrap();
     assert_eq!(**contents(&last).unwrap(), *b"three");
     let last = File::open(&path).unwrap();
@@ -114,16 +114,16 @@ fn a_file_with_a_name_of_its_own_is_made_where_nothing_is() {
 fn what_is_read_of_a_file_that_was_replaced_meanwhile_is_not_believed() {
     let (_dir, path) = scratch();
     create(&path, b"one").unwrap();
-    let former = File::open(&path).unwrap();
-    assert!(is_named(&former, &path).unwrap());
+    let previous = File::open(&path).unwrap();
+    assert!(is_named(&previous, &path).unwrap());
     replace(&path, b"two").unwrap();
-    assert!(!is_named(&former, &path).unwrap());
-    assert_eq!(**contents(&former).unwrap(), [0; 3], "such a reader finds what it was overwritten with");
+    assert!(!is_named(&previous, &path).unwrap());
+    assert_eq!(**contents(&previous).unwrap(), [0; 3], "such a reader finds what it was overwritten with");
     assert_eq!(**read(&path).unwrap().unwrap(), *b"two");
     // Nor of one whose place can't be looked at.
-    assert!(is_named(&former, &path.join("below")).is_err());
+    assert!(is_named(&previous, &path.join("below")).is_err());
     wipe(&path).unwrap();
-    assert!(!is_named(&former, &path).unwrap());
+    assert!(!is_named(&previous, &path).unwrap());
 }
 
 #[test]

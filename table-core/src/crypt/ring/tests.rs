@@ -455,17 +455,17 @@ fn a_passphrase_is_changed_given_and_taken_away() {
         (KeyRing::open_with_passphrase(&path, "open sesame").unwrap(), SecretKey::generate().unwrap());
     let (ids, id) = (ring.ids(), ring.current().unwrap());
     let wrapped = ring.wrap(&id, &key, b"context").unwrap();
-    let mut former = Some("open sesame");
+    let mut previous = Some("open sesame");
     for new in [Some("correct horse"), None, Some("battery staple"), Some("battery staple"), None, None] {
         ring.change_passphrase(new).unwrap();
-        if former != new {
-            assert_eq!(KeyRing::load(&path, former).unwrap_err().kind(), ErrorKind::KeyUnavailable);
+        if previous != new {
+            assert_eq!(KeyRing::load(&path, previous).unwrap_err().kind(), ErrorKind::KeyUnavailable);
         }
         let again = KeyRing::load(&path, new).unwrap();
         assert_eq!(again.ids(), ids);
         assert_eq!(again.unwrap(&id, &wrapped, b"context").unwrap().expose(), key.expose());
         wraps(&ring, &again);
-        former = new;
+        previous = new;
     }
     // Nothing is written where the new one is none, and the handle goes on.
     let before = std::fs::read(&path).unwrap();
@@ -486,9 +486,9 @@ fn a_passphrase_that_is_changed_leaves_no_key_in_the_clear() {
     let (_dir, path) = scratch();
     let ring = KeyRing::create(&path).unwrap();
     let key = ring.state().contents.newest_key();
-    let mut former = std::fs::File::open(&path).unwrap();
+    let mut previous = std::fs::File::open(&path).unwrap();
     ring.change_passphrase(Some("open sesame")).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    io::Read::read_to_end(&mut former, &mut bytes).unwrap();
+    io::Read::read_to_end(&mut previous, &mut bytes).unwrap();
     assert!(!bytes.windows(key.len()).any(|window| window == key));
 }

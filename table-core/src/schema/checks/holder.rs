@@ -14,9 +14,9 @@ pub(super) const fn source(holder: &Schema, source: &Schema, copy: &HeldCopy) ->
             "` is a summary, whose rows change in no change that could keep a copy: read it beside, in one snapshot",
         ));
     }
-    if source.former.is_some() || holder.former.is_some() {
-        let message = if source.former.is_some() { message } else { Message::new("`").text(holder.entity) };
-        return Some(message.text("` is made from a former version of itself, and is no part of a copy: leave out `from` and the version, where `was`, `default` \
+    if source.previous.is_some() || holder.previous.is_some() {
+        let message = if source.previous.is_some() { message } else { Message::new("`").text(holder.entity) };
+        return Some(message.text("` is made from a previous version of itself, and is no part of a copy: leave out `from` and the version, where `was`, `default` \
              or an `Option` say what has changed, or the copy, whose fields the program keeps itself then"));
     }
     if holder.summary_of.is_some() {

@@ -240,30 +240,30 @@ pub(super) const fn gone(schema: &Schema) -> Option<Message> {
 }
 
 /// C31: a version follows the one that it is made from.
-pub(super) const fn follows(schema: &Schema, former: &Schema) -> Option<Message> {
+pub(super) const fn follows(schema: &Schema, previous: &Schema) -> Option<Message> {
     // A declaration with mistakes has its messages.
-    if schema.version == 0 || former.version == 0 {
+    if schema.version == 0 || previous.version == 0 {
         return None;
     }
     let both = Message::new("`").text(schema.entity).text("` is ");
-    if !same(schema.kind, former.kind) {
-        let message = both.text("of the kind `").text(schema.kind).text("`, and `").text(former.entity);
+    if !same(schema.kind, previous.kind) {
+        let message = both.text("of the kind `").text(schema.kind).text("`, and `").text(previous.entity);
         return Some(
-            message.text("` of `").text(former.kind).text("`: a version is made from one of its own kind"),
+            message.text("` of `").text(previous.kind).text("`: a version is made from one of its own kind"),
         );
     }
-    if schema.version - 1 != former.version {
+    if schema.version - 1 != previous.version {
         let message =
-            both.text("version ").number(widened(schema.version)).text(", and `").text(former.entity);
-        let message = message.text("` version ").number(widened(former.version));
+            both.text("version ").number(widened(schema.version)).text(", and `").text(previous.entity);
+        let message = message.text("` version ").number(widened(previous.version));
         return Some(message.text(": a version is made from the one before"));
     }
-    if schema.signed && !former.signed {
-        let message = both.text("signed, and `").text(former.entity).text("` is not");
+    if schema.signed && !previous.signed {
+        let message = both.text("signed, and `").text(previous.entity).text("` is not");
         return Some(message.text(": a row of that version would be taken from anybody"));
     }
-    if schema.seals() && !former.seals() {
-        let message = both.text("sealed in part, and `").text(former.entity).text("` is not");
+    if schema.seals() && !previous.seals() {
+        let message = both.text("sealed in part, and `").text(previous.entity).text("` is not");
         return Some(message.text(": first seal its values, by `#[encrypt(dual)]` and `Table::reencrypt`"));
     }
     None

@@ -66,7 +66,7 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     let Some(noted) = read(noted, schema.kind) else {
         return vec!["the text is no layout: write it anew".to_owned()];
     };
-    if let Some(version) = Some(noted.version).filter(|version| schema.former_of(*version).is_some())
+    if let Some(version) = Some(noted.version).filter(|version| schema.previous_of(*version).is_some())
         && version < schema.version
     {
         return vec![format!(

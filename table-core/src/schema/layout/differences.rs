@@ -195,7 +195,7 @@ pub(crate) enum Outdated {
     /// It would write, under its former name, a property that has been renamed.
     Misnamed { is: &'static str, was: &'static str },
     /// It is of an earlier version than this one.
-    Former(u32),
+    PreviousVersion(u32),
     /// It would leave what this property holds of another entity as it was.
     Uncopied(&'static str),
     /// It would leave what entities of this kind hold of it as it was.
@@ -210,7 +210,7 @@ pub(crate) enum Outdated {
 pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     let noted = read(noted, schema.kind)?;
     if noted.version > schema.version {
-        return Some(Outdated::Former(noted.version));
+        return Some(Outdated::PreviousVersion(noted.version));
     }
     if noted.parts.len() > schema.parts.len() {
         return Some(Outdated::Narrow(noted.parts.len()));
@@ -308,8 +308,8 @@ fn follows_no_more(noted: &str, declared: &str) -> bool {
 /// The properties that both layouts have.
 fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field, &'s Field)> {
     let of_old = |field: &Field| {
-        let former = || of_property(old, field.was?);
-        of_property(old, field.property).or_else(former)
+        let previous = || of_property(old, field.was?);
+        of_property(old, field.property).or_else(previous)
     };
     new.fields.iter().filter_map(move |field| Some((of_old(field)?, field)))
 }
@@ -338,7 +338,7 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
             // Two properties can't become one.
             let meets = |was: &str| of_property(old, was).is_some();
             was.zip(is).is_some_and(|(was, is)| {
-                let renames = is.was.filter(|former| was.was != Some(former));
+                let renames = is.was.filter(|previous| was.was != Some(previous));
                 // While rows may have the former name, each writer has to know it.
                 holds_what(was, is) && (was.was.is_none() || was.was == is.was) && !renames.is_some_and(meets)
             })
@@ -446,7 +446,7 @@ pub(super) fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) ->
         })
 }
 
-/// A property whose type prints otherwise than it did, by what it says of itself, with the former version of that and the one
+/// A property whose type prints otherwise than it did, by what it says of itself, with the previous version of that and the one
 /// declared. What keys have of it, rows have: those that are there hold what is printed no more.
 pub(super) fn prints_anew(old: &Schema, new: &Schema) -> Option<(&'static str, u32, u32)> {
     let parts = |schema: &Schema| {
@@ -462,8 +462,8 @@ pub(super) fn prints_anew(old: &Schema, new: &Schema) -> Option<(&'static str, u
     let was = parts(old);
     parts(new).into_iter().find_map(|(field, version)| {
         let of_it = |(old, _): &&(Field, u32)| is_one(Some(old), Some(&field));
-        let (_, former) = was.iter().find(of_it)?;
-        (*former != version).then_some((field.property, *former, version))
+        let (_, previous) = was.iter().find(of_it)?;
+        (*previous != version).then_some((field.property, *previous, version))
     })
 }
 

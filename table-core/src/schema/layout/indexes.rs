@@ -42,9 +42,9 @@ pub(crate) fn without_table(noted: &str, table: &str) -> String {
 }
 
 /// A layout whose rows, or whose copies, lie in a table that has another name now.
-pub(crate) fn with_table_renamed(noted: &str, former: &str, name: &str) -> String {
+pub(crate) fn with_table_renamed(noted: &str, previous: &str, name: &str) -> String {
     let renamed = |line: &str| {
-        let is_former = |word: &str| word.eq_ignore_ascii_case(former);
+        let is_previous = |word: &str| word.eq_ignore_ascii_case(previous);
         // The word that the copies follow stands before the table.
         let (line, eventual) = match line.split_once(" eventual in ") {
             Some((index, rest)) if index.starts_with("index ") => (format!("{index} in {rest}"), " eventual"),
@@ -53,8 +53,8 @@ pub(crate) fn with_table_renamed(noted: &str, former: &str, name: &str) -> Strin
         let mut words = line.splitn(5, ' ');
         let parts: [Option<&str>; 5] = std::array::from_fn(|_| words.next());
         match parts {
-            [Some(OF), Some(table), None, ..] if is_former(table) => format!("{OF} {name}"),
-            [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] if is_former(table) => {
+            [Some(OF), Some(table), None, ..] if is_previous(table) => format!("{OF} {name}"),
+            [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] if is_previous(table) => {
                 format!("index {index}{eventual} in {name} {rest}")
             }
             [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] => {

@@ -350,10 +350,10 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
         assert_eq!(united("Club", &layout(&before), new), layout(new));
     }
     // Nobody may go back, or forget what it was, as long as that is noted.
-    for former in [&before, &later, &other] {
-        assert!(!compared(&now, former).is_compatible);
-        assert!(!compared(&maybe, former).is_compatible);
-        assert_eq!(outdated(&layout(&now), former), Some(Outdated::Misnamed { is: "Mail", was: "Email" }));
+    for previous in [&before, &later, &other] {
+        assert!(!compared(&now, previous).is_compatible);
+        assert!(!compared(&maybe, previous).is_compatible);
+        assert_eq!(outdated(&layout(&now), previous), Some(Outdated::Misnamed { is: "Mail", was: "Email" }));
     }
     assert!(!compared(&later, &before).is_compatible);
     assert!(!compared(&before, &other).is_compatible);

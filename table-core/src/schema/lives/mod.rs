@@ -23,7 +23,7 @@ pub enum KindState {
     /// All of them.
     #[default]
     Stable,
-    /// Some may be of this former version.
+    /// Some may be of this previous version.
     Converting {
         /// The version from which they are converted.
         from: u32,

@@ -98,7 +98,7 @@ pub(crate) enum Refusal {
     Lacks(String),
     /// It declares this index otherwise.
     Otherwise(String),
-    /// Rows of this former version are to be converted first.
+    /// Rows of this previous version are to be converted first.
     Pending(u32),
     /// It is of an earlier version than this one, by which the kind is written now.
     Outdated(u32),
@@ -111,7 +111,7 @@ pub(crate) enum Refusal {
 pub(crate) enum Rows {
     /// All are of the declaration's own version.
     Own,
-    /// All can be read where their keys say; some may be of this former version, or of one after it.
+    /// All can be read where their keys say; some may be of this previous version, or of one after it.
     Readable(u32),
     /// Those from this version on can be read, and some lie where the keys of that version say.
     Pending(u32),
@@ -129,7 +129,7 @@ pub(crate) fn rows(noted: Option<&Schema>, lives: &Lives, declared: &Schema) -> 
         KindState::Stable => noted.version,
         KindState::Converting { from } | KindState::Stopped { from, .. } => from.min(noted.version),
     };
-    match (first..declared.version).find(|version| declared.former_of(*version).is_none()) {
+    match (first..declared.version).find(|version| declared.previous_of(*version).is_none()) {
         Some(version) => Rows::Unknown(version),
         None if first == declared.version => Rows::Own,
         None if declared.keeps_keys_since(first) => Rows::Readable(first),

@@ -139,11 +139,11 @@ const FIRST: Schema = Schema::new(["MemberV1", "member"], FIELDS, &[ROW]);
 const SECOND: Schema = Schema::new(["MemberV2", "member"], FIELDS, &[ROW])
     .version(2)
     .entity_type("member@2")
-    .from_former(&FIRST);
+    .from_previous(&FIRST);
 const MOVED: Schema = Schema::new(["Member", "member"], FIELDS, &[BY_TEAM])
     .version(3)
     .entity_type("member@3")
-    .from_former(&SECOND);
+    .from_previous(&SECOND);
 const ALONE: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW]).version(3).entity_type("member@3");
 
 #[test]

@@ -45,7 +45,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             let layout = schema::layout(schema);
             layouts::put(dbs, txn, state.id, kind, layout.clone())?;
             vouch(dbs, txn, meta, state, schema)?;
-            let mut former = former_tables(&state.name, &noted);
+            let mut former = previous_tables(&state.name, &noted);
             // The jobs that are begun are of the version before.
             for (known, begun) in lives::all_jobs(dbs, txn, state.id)? {
                 let of_index = ["rebuild", "drop"].map(|word| format!("{word} {kind} "));
@@ -78,7 +78,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
 }
 
 /// The tables in which copies of entities of this declaration may lie, but for the entities' own.
-fn former_tables(own: &str, noted: &Schema) -> Vec<String> {
+fn previous_tables(own: &str, noted: &Schema) -> Vec<String> {
     let mut tables = Vec::new();
     let of_copies = noted.indexes.iter().filter(|index| index.is_elsewhere() && index.summary.is_none());
     unite(&mut tables, own, &mut of_copies.map(|index| index.place.table.source()));

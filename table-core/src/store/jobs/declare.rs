@@ -149,7 +149,7 @@ fn look(
             }
             found => found?,
         };
-        if matches!(found, Noted::Same | Noted::Former) || !writes {
+        if matches!(found, Noted::Same | Noted::PreviousVersion) || !writes {
             let noted = layouts::noted(dbs, &txn, table, schema.kind)?;
             let (read, lives) = lived(dbs, &txn, table, schema, noted)?;
             let (standing, refusal) = schema::standing(read.as_ref(), &lives, schema);

@@ -18,8 +18,8 @@ pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> 
         let mut lives = lives::lives(dbs, txn, state.id, kind)?;
         let version = schema::read(&noted, kind).ok_or_else(layouts::damaged)?.version;
         if version != schema.version || lives.kind != KindState::Stable {
-            let is_former = version < schema.version;
-            let converts = version == schema.version || is_former;
+            let is_previous = version < schema.version;
+            let converts = version == schema.version || is_previous;
             return Err(if converts {
                 pending(schema, version, "written")
             } else {

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flipped_bit_of_a_number_leads_to_a_former_state() {
+    fn no_flipped_bit_of_a_number_leads_to_a_previous_state() {
         let scratch = tempfile::tempdir().unwrap();
         for commits in 4..8 {
             let dir = scratch.path().join(commits.to_string());

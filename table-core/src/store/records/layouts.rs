@@ -108,7 +108,7 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
              others; declare them, with `#[part]`, here too",
             schema.parts.len()
         ),
-        Outdated::Former(version) => layouts::outdated_version(schema, version),
+        Outdated::PreviousVersion(version) => layouts::outdated_version(schema, version),
         Outdated::Misnamed { is, was } => format!(
             "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
              declare it in the struct `{entity}` with {} too",

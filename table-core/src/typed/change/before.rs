@@ -44,7 +44,7 @@ pub(super) fn read(
     version: Version,
     for_keys: bool,
 ) -> Result<Kept> {
-    let row = if let Some(row) = former(subject, view)? {
+    let row = if let Some(row) = previous(subject, view)? {
         row
     } else {
         decode(subject, view)?;
@@ -59,11 +59,11 @@ pub(super) fn read_to_change(
     view: &RowView<'_>,
     version: Version,
 ) -> Result<Kept> {
-    let former = former(subject, view)?;
-    if former.is_none() {
+    let previous = previous(subject, view)?;
+    if previous.is_none() {
         decode(subject, view)?;
     }
-    let kept = Kept::apart(subject, (view, version), former)?;
+    let kept = Kept::apart(subject, (view, version), previous)?;
     subject.begin_draft();
     Ok(kept)
 }
@@ -77,7 +77,7 @@ pub(super) fn read_unopened(
     is_exact: bool,
 ) -> Result<Kept> {
     let schema = facts.schema;
-    if facts.has_former && is_former(schema, view)? {
+    if facts.has_previous && is_previous(schema, view)? {
         return Err(of_kin(view, schema));
     }
     check_kind(view, schema.tag(None))?;
@@ -88,14 +88,14 @@ pub(super) fn read_unopened(
     Ok(Kept { values, ..row.of(version) })
 }
 
-/// Whether the row is of a former version, and can't become what it would be now.
+/// Whether the row is of a previous version, and can't become what it would be now.
 pub(super) fn is_unconverted(schema: &'static Schema, view: &RowView<'_>, error: &Error) -> Result<bool> {
-    Ok((error.kind() == ErrorKind::NotConverted || is_closed(error)) && is_former(schema, view)?)
+    Ok((error.kind() == ErrorKind::NotConverted || is_closed(error)) && is_previous(schema, view)?)
 }
 
-/// Whether the row is of a former version.
-pub(super) fn is_former(schema: &'static Schema, view: &RowView<'_>) -> Result<bool> {
-    Ok(matches!(schema.kinship(view.kind()?.unwrap_or_default()), Kinship::Former(_)))
+/// Whether the row is of a previous version.
+pub(super) fn is_previous(schema: &'static Schema, view: &RowView<'_>) -> Result<bool> {
+    Ok(matches!(schema.kinship(view.kind()?.unwrap_or_default()), Kinship::PreviousVersion(_)))
 }
 
 /// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
@@ -113,16 +113,16 @@ fn found<S: Subject + ?Sized>(subject: &S) -> Result<Values<'_>> {
 const FOUND: Seen = Seen::In(Slot::Before);
 
 impl Kept {
-    /// What is kept of an entity that is given away: what of its values the row says, unless that is known of a `former`
+    /// What is kept of an entity that is given away: what of its values the row says, unless that is known of a `previous`
     /// version's row; which sparse indexes have a row for it, and in what numbers of summaries it counts, if in any.
     fn apart<S: Subject + ?Sized>(
         subject: &S,
         (view, version): (&RowView<'_>, Version),
-        former: Option<Row>,
+        previous: Option<Row>,
     ) -> Result<Self> {
         let facts @ Facts { schema, counts_some, .. } = subject.facts();
         let values = found(subject)?;
-        let row = match former {
+        let row = match previous {
             Some(row) => row,
             None => Row::read(view, facts, &values)?,
         };
@@ -168,21 +168,21 @@ impl Kept {
     }
 }
 
-/// Reads what a row of a former version becomes; `None` if it is of the entity's own.
-fn former(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result<Option<Row>> {
-    let Facts { schema, has_former, .. } = subject.facts();
-    if !has_former || view.is_shaped_as(schema.entity_type) {
+/// Reads what a row of a previous version becomes; `None` if it is of the entity's own.
+fn previous(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result<Option<Row>> {
+    let Facts { schema, has_previous, .. } = subject.facts();
+    if !has_previous || view.is_shaped_as(schema.entity_type) {
         return Ok(None);
     }
     check_own(view, schema)?;
-    if !subject.take_former(Slot::Before, view)? {
+    if !subject.take_previous(Slot::Before, view)? {
         return Ok(None);
     }
-    let Kinship::Former(former) = schema.kinship(view.kind()?.unwrap_or_default()) else {
+    let Kinship::PreviousVersion(previous) = schema.kinship(view.kind()?.unwrap_or_default()) else {
         return Ok(None);
     };
     let is_known = |name: &str| schema.fields.iter().any(|field| field.property == name);
-    let mut unknown = unknown(view, former)?;
+    let mut unknown = unknown(view, previous)?;
     unknown.retain(|(name, _)| !is_known(name) && !schema.gone.contains(&&**name));
     // What it had sealed is sealed anew.
     let sealed = Some(SealedFields::default());
@@ -241,7 +241,7 @@ impl Row {
                 same += usize::from(sealed.push_token(at, token));
             }
         }
-        let mut is_exact = same == plan::stored_fields(schema, values) && !has_former_name(view, schema)?;
+        let mut is_exact = same == plan::stored_fields(schema, values) && !has_previous_name(view, schema)?;
         let of_parts = of_parts(view, schema)?;
         is_exact &= of_parts.len() == schema.parts.len();
         // Every row says what it is; what else there is no field has. In a wide entity it is some row's.
@@ -268,7 +268,7 @@ fn are_as_written(view: &RowView<'_>, schema: &'static Schema, values: &Values<'
 }
 
 /// Whether a row has a property under the name that it had before.
-pub(crate) fn has_former_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
+pub(crate) fn has_previous_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was) {
         if view.get(was)?.is_some() {
             return Ok(true);

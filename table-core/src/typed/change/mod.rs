@@ -74,7 +74,7 @@ pub(crate) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     /// The copies of the one there in this index are added: the entity stays as it is.
     Fill(usize),
     /// The rows of the one there are written as they would be written today: it stays as it is, and of its version. One that
-    /// is of a former version of its struct is converted.
+    /// is of a previous version of its struct is converted.
     Rewrite,
     /// The copies of the one there are put where they are to be, whatever is there: the entity stays as it is.
     Refile,

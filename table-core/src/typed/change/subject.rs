@@ -8,8 +8,8 @@ use crate::row::view::RowView;
 use crate::schema::Schema;
 use crate::typed::encrypt::unopened::TakeElements;
 use crate::typed::entity::Entity;
-use crate::typed::entity::former;
 use crate::typed::entity::holder::{Held, Holder};
+use crate::typed::entity::previous_version;
 use crate::typed::entity::source::Source;
 
 /// What a type says of all its entities.
@@ -23,8 +23,8 @@ pub(crate) struct Facts {
     pub(super) is_wide: bool,
     pub(super) seals: bool,
     pub(super) counts_some: bool,
-    /// Whether its rows may be of a former version.
-    pub(super) has_former: bool,
+    /// Whether its rows may be of a previous version.
+    pub(super) has_previous: bool,
     /// Whether copies may have something under a former name that its row never has.
     pub(super) renames_key: bool,
     pub(super) held: &'static [Held],
@@ -72,8 +72,8 @@ pub(crate) trait Subject {
     /// Makes one of a source.
     fn take(&mut self, slot: Slot, source: &mut Source<'_>) -> Result<()>;
 
-    /// Makes one of a row of a former version; whether it is of one.
-    fn take_former(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool>;
+    /// Makes one of a row of a previous version; whether it is of one.
+    fn take_previous(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool>;
 
     /// Gives away the one that was found, to be changed.
     fn begin_draft(&mut self);
@@ -114,7 +114,7 @@ impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
         is_wide: E::SCHEMA.is_wide(),
         seals: E::SCHEMA.seals(),
         counts_some: E::SCHEMA.counts_some(),
-        has_former: E::SCHEMA.former.is_some(),
+        has_previous: E::SCHEMA.previous.is_some(),
         renames_key: E::SCHEMA.renames_key(),
         held: E::HELD,
         holders: E::HOLDERS,
@@ -209,9 +209,9 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
         Ok(())
     }
 
-    fn take_former(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool> {
-        if const { E::SCHEMA.former.is_some() } {
-            *self.slot(slot) = former::read::<E>(view)?;
+    fn take_previous(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool> {
+        if const { E::SCHEMA.previous.is_some() } {
+            *self.slot(slot) = previous_version::read::<E>(view)?;
             return Ok(self.has(Seen::In(slot)));
         }
         Ok(false)

@@ -67,7 +67,7 @@ use crate::typed::settle;
 /// # #[key(partition = "{name}", row = "department")]
 /// # struct Department { name: String, head_count: u32 }
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
-/// # #[entity(table = "Former", kind = "former")]
+/// # #[entity(table = "PreviousVersion", kind = "previous")]
 /// # #[key(partition = "{year:04}", row = "{id:06}")]
 /// # struct Former { year: u16, id: u32, name: String }
 /// # let dir = tempfile::tempdir()?;

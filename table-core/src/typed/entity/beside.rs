@@ -9,7 +9,7 @@
 //! builds that are not optimized they are made where they are called.
 
 use super::Entity;
-use super::former;
+use super::previous_version;
 use super::source::Source;
 use super::stored::{Copied, Stored};
 use super::wide;
@@ -22,9 +22,9 @@ use crate::schema::Place;
 pub(crate) trait FromRow: Entity {
     /// The entity of its own row.
     fn of_own(view: &RowView<'_>) -> Result<Stored<Self>> {
-        if const { Self::SCHEMA.former.is_some() }
+        if const { Self::SCHEMA.previous.is_some() }
             && !view.is_shaped_as(Self::SCHEMA.entity_type)
-            && let Some(entity) = former::read::<Self>(view)?
+            && let Some(entity) = previous_version::read::<Self>(view)?
         {
             return Ok(Stored::new(entity, ETag::from_timestamp(view.timestamp())));
         }

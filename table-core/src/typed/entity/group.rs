@@ -105,8 +105,8 @@ pub const fn group_fields<const COUNT: usize>(
         into.optional = into.optional || optional;
         let behind = match field.was {
             Some(was) => {
-                let (former, behind) = others.split_at(property.len() + was.len());
-                into.was = Some(text(former));
+                let (previous, behind) = others.split_at(property.len() + was.len());
+                into.was = Some(text(previous));
                 behind
             }
             None => others,

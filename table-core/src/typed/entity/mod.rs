@@ -3,10 +3,10 @@
 pub(crate) mod beside;
 pub(crate) mod column;
 pub(crate) mod comparisons;
-pub(crate) mod former;
 pub(crate) mod group;
 pub(crate) mod holder;
 pub(crate) mod path;
+pub(crate) mod previous_version;
 pub(crate) mod properties;
 pub(crate) mod source;
 pub(crate) mod stored;
@@ -61,9 +61,9 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     fn from_source(source: &mut Source<'_>) -> Result<Self>;
 
-    /// Reads the entity from a row of this kind, which is that of a former version; `None` if it knows no such version.
+    /// Reads the entity from a row of this kind, which is that of a previous version; `None` if it knows no such version.
     #[doc(hidden)]
-    fn former(view: &RowView<'_>, kind: &str) -> Result<Option<Self>> {
+    fn previous(view: &RowView<'_>, kind: &str) -> Result<Option<Self>> {
         let _ = (view, kind);
         Ok(None)
     }
@@ -137,7 +137,7 @@ pub trait HasSeries {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an entity of one table",
     label = "a struct becomes one by `#[derive(Entity)]`",
-    note = "a former version of an entity is read as the entity that is made from it"
+    note = "a previous version of an entity is read as the entity that is made from it"
 )]
 pub trait InOneTable: Entity {}
 

@@ -3,10 +3,10 @@
 use std::any::Any;
 
 use super::beside::FromRow;
-use super::former::Formers;
+use super::previous_version::PreviousVersions;
 use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::FormerRows;
+use crate::executor::PreviousRows;
 use crate::executor::layouts::{pending, unknown_version};
 use crate::handle::table::DynamicTable;
 use crate::model::{Value, ValueRef};
@@ -42,7 +42,7 @@ pub trait Path: 'static {
         index: Self::INDEX,
         tag: Self::Entity::SCHEMA.tag(Self::INDEX),
         summarizes: if Self::INDEX.is_none() { Self::Entity::SUMMARIZES } else { None },
-        former: if Self::INDEX.is_none() { Formers::<Self::Entity>::ROWS } else { None },
+        previous: if Self::INDEX.is_none() { PreviousVersions::<Self::Entity>::ROWS } else { None },
         follows: match Self::INDEX {
             Some(index) => Self::Entity::SCHEMA.is_eventual(index),
             None => Self::Entity::SCHEMA.holds_eventual(),
@@ -63,8 +63,8 @@ pub struct PathKeys {
     tag: RowTag,
     /// Whose summary it is.
     summarizes: Option<&'static Schema>,
-    /// What reads rows of former versions.
-    former: Option<&'static FormerRows>,
+    /// What reads rows of previous versions.
+    previous: Option<&'static PreviousRows>,
     /// Whether its rows, or fields of them, follow changes.
     follows: bool,
 }
@@ -111,9 +111,9 @@ impl PathKeys {
         }
     }
 
-    /// What reads rows of former versions, if there may be any.
-    pub(crate) fn former(&self) -> Option<&'static FormerRows> {
-        self.former
+    /// What reads rows of previous versions, if there may be any.
+    pub(crate) fn previous(&self) -> Option<&'static PreviousRows> {
+        self.previous
     }
 
     /// Where its rows lie.
@@ -206,8 +206,8 @@ impl KeyProperties for PathKeys {
         schema::other_version(self.tag.kind, kind).map_or(Kinship::Foreign, Kinship::Other)
     }
 
-    fn former_rows(&self) -> Option<&dyn Any> {
-        self.former.map(|rows| -> &dyn Any { rows })
+    fn previous_rows(&self) -> Option<&dyn Any> {
+        self.previous.map(|rows| -> &dyn Any { rows })
     }
 
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String> {
@@ -283,12 +283,12 @@ pub(crate) fn check_kind_name(view: &RowView<'_>, kind: &str) -> Result<()> {
 /// Makes sure that a row which a key led to is an entity's own, of its version or of a former one that it knows.
 pub(crate) fn check_own(view: &RowView<'_>, schema: &'static Schema) -> Result<()> {
     let tag = schema.tag(None);
-    if schema.former.is_none() || view.is_shaped_as(tag.kind) {
+    if schema.previous.is_none() || view.is_shaped_as(tag.kind) {
         return check_kind(view, tag);
     }
     match schema.kinship(view.kind()?.unwrap_or_default()) {
         Kinship::Mine => check_signed(view, tag),
-        Kinship::Former(former) => check_signed(view, former.tag(None)),
+        Kinship::PreviousVersion(previous) => check_signed(view, previous.tag(None)),
         Kinship::Other(_) | Kinship::Foreign => Err(of_kin(view, schema)),
     }
 }
@@ -302,7 +302,7 @@ pub(crate) fn of_kin(view: &RowView<'_>, schema: &'static Schema) -> Error {
     };
     match found.map(|found| schema.kinship(found)) {
         Some(Kinship::Other(version)) => unknown_version(schema, version),
-        Some(Kinship::Former(former)) => pending(schema, former.version, "seen as they are"),
+        Some(Kinship::PreviousVersion(previous)) => pending(schema, previous.version, "seen as they are"),
         _ => return of_another_kind(view, schema.entity_type, found),
     }
     .partition(&view.partition_key())

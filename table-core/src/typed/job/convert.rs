@@ -21,7 +21,7 @@ use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 
-/// Rows of former versions are written anew, and what of their copies is left is removed.
+/// Rows of previous versions are written anew, and what of their copies is left is removed.
 const CONVERTING: u8 = 0;
 /// Rows that have something under a former name, or something that is to go, are written anew.
 const RENEWING: u8 = 1;
@@ -95,7 +95,7 @@ impl<E: Entity> Convert<E> {
         loader: &mut dyn Loader,
     ) -> Result<Made> {
         let Some(name) = swept(at) else { return self.swept_or(table, lives, at.clone(), epoch) };
-        let goes = |kind: &str| E::SCHEMA.is_former_copy(kind);
+        let goes = |kind: &str| E::SCHEMA.is_previous_copy(kind);
         let to = sweep::remove(table, (name, &goes), (at, size), epoch, loader)?;
         if to.position.is_some() {
             return Ok(Made::Rows(Some(to), Some(epoch)));
@@ -117,22 +117,22 @@ impl<E: Entity> Convert<E> {
     fn look(view: &RowView<'_>, phase: u8, found: &mut Found) -> Result<bool> {
         let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(false) };
         let is_asked_for = match schema.kinship(kind) {
-            Kinship::Former(_) => phase == CONVERTING,
+            Kinship::PreviousVersion(_) => phase == CONVERTING,
             Kinship::Mine if phase == RENEWING => {
-                let is_former = has_something_former(view, schema)?;
-                if !is_former && const { E::SCHEMA.renames_key() } {
+                let is_previous = has_something_previous(view, schema)?;
+                if !is_previous && const { E::SCHEMA.renames_key() } {
                     let (partition, row) = view.keys();
                     found.unsure.push((partition.into_owned(), row.into_owned()));
                     return Ok(true);
                 }
-                is_former
+                is_previous
             }
             Kinship::Other(version) if version < schema.version => {
                 return Err(unknown_version(schema, version));
             }
             Kinship::Mine | Kinship::Other(_) | Kinship::Foreign => false,
         };
-        let is_copy = phase == CONVERTING && schema.is_former_copy(kind);
+        let is_copy = phase == CONVERTING && schema.is_previous_copy(kind);
         if !is_asked_for && !is_copy {
             return Ok(false);
         }
@@ -147,7 +147,7 @@ impl<E: Entity> Convert<E> {
 }
 
 /// Whether a row has a property under the name that it had before, or one that is to go.
-fn has_something_former(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
+fn has_something_previous(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was).chain(schema.gone.iter().copied()) {
         if view.get(was)?.is_some() {
             return Ok(true);
@@ -157,7 +157,7 @@ fn has_something_former(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
 }
 
 /// Those of the entities of these keys that have a copy with something under a former name.
-fn with_former_copies<E: Entity>(
+fn with_previous_copies<E: Entity>(
     table: &DynamicTable,
     unsure: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>> {
@@ -168,7 +168,7 @@ fn with_former_copies<E: Entity>(
     for (partition, row) in unsure {
         if let Some(own) = snapshot.view(table, &partition, &row)?
             && own.kind()? == Some(E::SCHEMA.entity_type)
-            && at.has_former_copy::<E>(&own)?
+            && at.has_previous_copy::<E>(&own)?
         {
             found.push((partition, row));
         }
@@ -265,7 +265,7 @@ impl<E: Entity> Work for Convert<E> {
         let jobs = table.exec().jobs()?;
         if jobs.version(E::SCHEMA)?.0.kind != KindState::Stable {
             return Err(Error::new(ErrorKind::Unsupported).because(format!(
-                "entities of `{}` are converted already, and no program of the former version can write: bring the migration \
+                "entities of `{}` are converted already, and no program of the previous version can write: bring the migration \
                  to its end",
                 E::SCHEMA.kind
             )));
@@ -317,7 +317,7 @@ impl<E: Entity> Work for Convert<E> {
         }
         if !found.unsure.is_empty() {
             let unsure = std::mem::take(&mut found.unsure);
-            found.entities.extend(with_former_copies::<E>(table, unsure)?);
+            found.entities.extend(with_previous_copies::<E>(table, unsure)?);
         }
         self.last = match &found.entities[..] {
             [one] => Some(one.clone()),
@@ -356,7 +356,7 @@ impl<E: Entity> Work for Convert<E> {
     }
 }
 
-/// Removes copies of a former version, which nobody keeps.
+/// Removes copies of a previous version, which nobody keeps.
 fn remove(partition: &str, keys: &[String], epoch: Epoch, loader: &mut dyn Loader) -> Result<()> {
     for keys in keys.chunks(limits::BATCH_OPERATIONS) {
         let rows = keys

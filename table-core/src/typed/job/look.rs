@@ -13,7 +13,7 @@ use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowCont
 use crate::row::version::version_of;
 use crate::row::view::RowView;
 use crate::schema::{Absent, Field, Index, Schema, Standing, head_key, part_key};
-use crate::typed::change::before::{has_former_name, unknown};
+use crate::typed::change::before::{has_previous_name, unknown};
 use crate::typed::change::derive;
 use crate::typed::change::driver::Together;
 use crate::typed::encrypt::unopened;
@@ -296,13 +296,13 @@ impl At<'_> {
     }
 
     /// Whether a copy of an entity has something under the name that its property had before.
-    pub(super) fn has_former_copy<E: Entity>(&self, own: &RowView<'_>) -> Result<bool> {
+    pub(super) fn has_previous_copy<E: Entity>(&self, own: &RowView<'_>) -> Result<bool> {
         self.with_rows::<E, _>(own, |rows| {
             for copy in rows.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_))) {
                 let (table, partition) = rows.place_of(copy);
                 let there = self.table.member(table);
                 if let Some(copy) = self.snapshot.view_unverified(there, partition, rows.key(copy))?
-                    && has_former_name(&copy, E::SCHEMA)?
+                    && has_previous_name(&copy, E::SCHEMA)?
                 {
                     return Ok(true);
                 }

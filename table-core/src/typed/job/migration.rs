@@ -15,9 +15,9 @@ use crate::typed::entity::{Entity, InOneTable};
 impl Store {
     /// What it takes to bring the entities of a kind to the version that its struct declares; nothing is begun yet.
     ///
-    /// Rows of a former version are read as soon as a program knows what they become, each converted when it is read. The
+    /// Rows of a previous version are read as soon as a program knows what they become, each converted when it is read. The
     /// migration writes them anew, in steps, while others read and write; then it makes the indexes. From its beginning on
-    /// programs of former versions write the kind no more.
+    /// programs of previous versions write the kind no more.
     ///
     /// ```
     /// # use table_core::{Entity, ErrorKind, Store};
@@ -35,7 +35,7 @@ impl Store {
     /// # }))?.into_result()?;
     /// // The struct as it was, by which rows are read that are not converted yet.
     /// #[derive(Entity)]
-    /// #[entity(kind = "employee", version = 1, former)]
+    /// #[entity(kind = "employee", version = 1, previous)]
     /// #[key(partition = "{department}", row = "empid_{id:06}")]
     /// struct EmployeeV1 { department: String, id: u32, name: String }
     ///
@@ -128,7 +128,7 @@ impl<E: Entity> Migration<E> {
         }
     }
 
-    /// Whether there are, or may be, rows to be written anew: of a former version, or with a property under the name that it
+    /// Whether there are, or may be, rows to be written anew: of a previous version, or with a property under the name that it
     /// had. Of a property that `was` gives a former name there may always be some: a run says how many it has changed.
     pub fn is_needed(&self) -> bool {
         self.from.is_some() || renews(E::SCHEMA)
@@ -147,7 +147,7 @@ impl<E: Entity> Migration<E> {
         self.steps()?.run()
     }
 
-    /// The same as a job, step by step. It is begun with that: from here on programs of former versions write no more.
+    /// The same as a job, step by step. It is begun with that: from here on programs of previous versions write no more.
     pub fn steps(self) -> Result<Job<'static>> {
         let mut works: Vec<Box<dyn Work>> = vec![Box::new(Convert::<E>::new())];
         works.extend(
@@ -199,7 +199,7 @@ impl<E: Entity> fmt::Display for Migration<E> {
                 "their key changes: meanwhile one is read by its key, if that tells the former one, and none is written"
             )?;
         }
-        write!(f, "programs of former versions write no more once it is begun")?;
+        write!(f, "programs of previous versions write no more once it is begun")?;
         let names: Vec<_> = indexes.iter().map(|index| format!("`{}`", index.name)).collect();
         if names.is_empty() {
             return Ok(());

@@ -36,7 +36,7 @@ fn swept<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
     at.tables().nth(usize::from(at.phase))
 }
 
-/// Removes the next copies of this kind, in the table that has been [reached](reach), and those of former versions of the
+/// Removes the next copies of this kind, in the table that has been [reached](reach), and those of previous versions of the
 /// entities; `None` if no row is left to look at in any. Nobody else writes them, so whatever is found there goes.
 pub(super) fn step(
     table: &DynamicTable,
@@ -46,7 +46,7 @@ pub(super) fn step(
     loader: &mut dyn Loader,
 ) -> Result<Option<Made>> {
     let Some(name) = swept(table, at) else { return Ok(None) };
-    let goes = |found: &str| found == kind || schema.is_former_copy(found);
+    let goes = |found: &str| found == kind || schema.is_previous_copy(found);
     let to = remove(table, (name, &goes), (at, size), epoch, loader)?;
     if to.position.is_none() {
         let next = to.in_part(at.phase.saturating_add(1));

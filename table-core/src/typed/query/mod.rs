@@ -317,7 +317,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
     }
 
     fn counted(&self) -> Result<u64> {
-        if const { P::INDEX.is_none() && P::Entity::SCHEMA.former.is_some() } {
+        if const { P::INDEX.is_none() && P::Entity::SCHEMA.previous.is_some() } {
             // What can't be converted must not be counted by what it was.
             return self.clone().into_iter().try_fold(0, |count, row| row.map(|_| count + 1));
         }

@@ -1,4 +1,4 @@
-//! Point reads that found nothing where the key says: a row of a former version may lie where that had it.
+//! Point reads that found nothing where the key says: a row of a previous version may lie where that had it.
 
 use crate::error::{ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
@@ -55,12 +55,12 @@ pub(crate) fn look_again(
     }
 }
 
-/// Whether a row is of a former version, and what it becomes has this key.
+/// Whether a row is of a previous version, and what it becomes has this key.
 fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Result<bool> {
-    let (Some(former), Some(kind), schema) = (own.former(), row.kind()?, own.schema()) else {
+    let (Some(previous), Some(kind), schema) = (own.previous(), row.kind()?, own.schema()) else {
         return Ok(false);
     };
-    if !matches!(schema.kinship(kind), Kinship::Former(_)) {
+    if !matches!(schema.kinship(kind), Kinship::PreviousVersion(_)) {
         return Ok(false);
     }
     let mut has_key = false;
@@ -68,11 +68,11 @@ fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Res
         has_key = schema::own_keys(schema, values)?.as_strs() == keys;
         Ok(())
     };
-    (former.convert)(row, &mut take)?;
+    (previous.convert)(row, &mut take)?;
     Ok(has_key)
 }
 
-/// Where the entity of this key would lie in each former version; `None` if the key doesn't tell for one of them.
+/// Where the entity of this key would lie in each previous version; `None` if the key doesn't tell for one of them.
 fn places_of(schema: &'static Schema, keys: (&str, &str)) -> Option<Vec<KeyPair>> {
     let mut known = Vec::new();
     let place = schema.place();
@@ -85,27 +85,27 @@ fn places_of(schema: &'static Schema, keys: (&str, &str)) -> Option<Vec<KeyPair>
             return None;
         }
     }
-    schema.formers().map(|former| place_of(former, former.place(), &known)).collect()
+    schema.previous_versions().map(|previous| place_of(previous, previous.place(), &known)).collect()
 }
 
-fn place_of(former: &'static Schema, place: &Place, known: &[(&'static str, Value)]) -> Option<KeyPair> {
-    let values = ByName { former, known };
+fn place_of(previous: &'static Schema, place: &Place, known: &[(&'static str, Value)]) -> Option<KeyPair> {
+    let values = ByName { previous, known };
     let mut parts = [&place.partition, &place.row].into_iter().flat_map(schema::fields);
     if !parts.all(|part| values.of(part).is_some()) {
         return None;
     }
-    schema::keys(former, place, &values, "make a key for").ok()
+    schema::keys(previous, place, &values, "make a key for").ok()
 }
 
-/// The values of a former version's fields, as far as a key tells them.
+/// The values of a previous version's fields, as far as a key tells them.
 struct ByName<'k> {
-    former: &'static Schema,
+    previous: &'static Schema,
     known: &'k [(&'static str, Value)],
 }
 
 impl ByName<'_> {
     fn of(&self, part: &FieldPart) -> Option<&Value> {
-        let field = self.former.fields.get(part.field)?;
+        let field = self.previous.fields.get(part.field)?;
         let (_, value) = self.known.iter().find(|(property, _)| *property == field.property)?;
         (value.edm_type() == field.edm).then_some(value)
     }

@@ -250,10 +250,10 @@ fn whole<'v, P: Path>(
     wide::whole::<P::Entity>(snapshot, table, view)
 }
 
-/// Makes sure that a row can be seen in place: one of a former version would have to be converted.
+/// Makes sure that a row can be seen in place: one of a previous version would have to be converted.
 fn check_seen<E: Entity>(view: &RowView<'_>) -> Result<()> {
     let tag = const { E::SCHEMA.tag(None) };
-    if const { E::SCHEMA.former.is_some() } && view.kind()? != Some(tag.kind) {
+    if const { E::SCHEMA.previous.is_some() } && view.kind()? != Some(tag.kind) {
         return Err(of_kin(view, E::SCHEMA));
     }
     check_kind(view, tag)

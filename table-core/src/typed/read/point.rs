@@ -63,7 +63,7 @@ pub(crate) trait Got: Entity {
 impl<E: Entity> Got for E {}
 
 /// Gives `read` the row that a key leads to, maybe several times; whether what it was given last counts. One that is not found
-/// under its own key is looked for where a former version had it.
+/// under its own key is looked for where a previous version had it.
 fn find(
     table: &DynamicTable,
     path: &'static PathKeys,

@@ -9,8 +9,8 @@ use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema;
 use crate::typed::change::values_of;
-use crate::typed::entity::former;
 use crate::typed::entity::path::Path;
+use crate::typed::entity::previous_version;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, wide};
 use crate::typed::query::{Fits, HeldBy, OwnRows, PathQuery};
@@ -129,9 +129,9 @@ pub(super) fn joined<'v, S: Projection>(
 /// Reads the projection from a row of the path.
 pub(crate) fn read<P: Path, S: Projection<Entity = P::Entity>>(view: &RowView<'_>) -> Result<S> {
     const { assert_holds::<P, S>() };
-    if const { P::INDEX.is_none() && P::Entity::SCHEMA.former.is_some() }
+    if const { P::INDEX.is_none() && P::Entity::SCHEMA.previous.is_some() }
         && !view.is_shaped_as(P::Entity::SCHEMA.entity_type)
-        && let Some(entity) = former::read::<P::Entity>(view)?
+        && let Some(entity) = previous_version::read::<P::Entity>(view)?
     {
         return S::from_source(&Source::given(P::Entity::SCHEMA, &values_of(&entity)?));
     }

@@ -179,7 +179,7 @@ impl<E: Entity> Table<E> {
         let plan = Plan { groups: group.into(), ..Plan::default() };
         match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
             Ok(etag) => Ok(Some(etag)),
-            // Somebody began to make an index, or the row is of a former version: reading finds out what it is.
+            // Somebody began to make an index, or the row is of a previous version: reading finds out what it is.
             Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => {
                 Ok(None)
             }
@@ -219,7 +219,7 @@ fn is_apart(schema: &'static Schema, field: usize) -> bool {
     !schema.signed
         && !schema.is_wide()
         && !schema.seals()
-        && schema.former.is_none()
+        && schema.previous.is_none()
         && schema.version == 1
         && schema.summary_of.is_none()
         && schema.indexes.iter().enumerate().all(of_index)

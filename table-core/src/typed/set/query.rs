@@ -82,7 +82,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         self.found()?.count_rest()
     }
 
-    /// The rows, of which those of former versions are converted when they are read. What is asked of their properties is
+    /// The rows, of which those of previous versions are converted when they are read. What is asked of their properties is
     /// asked of what is stored, so then there must be none.
     fn found(self) -> Result<Refilling<From::Hold>> {
         let query = self.without_copies()?;
@@ -180,9 +180,10 @@ fn without_copies<Set: EntitySet>(query: Query) -> Query {
     let parts = Set::KINDS.iter().flat_map(|schema| schema.parts).copied();
     let query =
         copies.chain(parts).fold(query, |query, kind| query.filter(!prop(ENTITY_TYPE).eq(Value::from(kind))));
-    // Which indexes former versions had, nobody here knows: their rows' kinds begin alike.
-    Set::KINDS.iter().flat_map(|schema| schema.formers()).fold(query, |query, former| {
-        let [first, beyond] = ['.', '/'].map(|behind| Value::from(format!("{}{behind}", former.entity_type)));
+    // Which indexes previous versions had, nobody here knows: their rows' kinds begin alike.
+    Set::KINDS.iter().flat_map(|schema| schema.previous_versions()).fold(query, |query, previous| {
+        let [first, beyond] =
+            ['.', '/'].map(|behind| Value::from(format!("{}{behind}", previous.entity_type)));
         query.filter(!(prop(ENTITY_TYPE).ge(first) & prop(ENTITY_TYPE).lt(beyond)))
     })
 }

@@ -42,7 +42,7 @@ pub(super) struct KindSettler {
 /// An entity as it is.
 struct Found {
     version: Version,
-    /// `None` if its row is of a former version: no index is kept then, and each is made of all entities later.
+    /// `None` if its row is of a previous version: no index is kept then, and each is made of all entities later.
     values: Option<Values<'static>>,
     unknown: Vec<(Box<str>, Value)>,
 }
@@ -260,14 +260,14 @@ impl KindSettler {
         loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)
     }
 
-    fn is_former(&self, view: &RowView<'_>) -> Result<bool> {
+    fn is_previous(&self, view: &RowView<'_>) -> Result<bool> {
         let kind = view.kind()?.unwrap_or_default();
-        Ok(matches!(self.schema.kinship(kind), Kinship::Former(_)))
+        Ok(matches!(self.schema.kinship(kind), Kinship::PreviousVersion(_)))
     }
 
     fn find(&self, view: &RowView<'_>, state: usize) -> Result<Found> {
         let version = version_of(view, state);
-        if self.is_former(view)? {
+        if self.is_previous(view)? {
             return Ok(Found { version, values: None, unknown: Vec::new() });
         }
         check_kind_name(view, self.schema.entity_type)?;

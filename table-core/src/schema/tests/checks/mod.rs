@@ -64,7 +64,7 @@ pub(crate) const EMPLOYEE: Schema = Schema {
     entity: "Employee",
     kind: "employee",
     entity_type: "employee",
-    former: None,
+    previous: None,
     gone: &[],
     version: 1,
     signed: false,

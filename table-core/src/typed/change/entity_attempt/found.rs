@@ -41,7 +41,7 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
                 before::read_to_change(subject, view, version)
             }
             // The properties would be set of what the row says, and not of what it becomes.
-            What::Set(..) if facts.has_former && before::is_former(schema, view)? => {
+            What::Set(..) if facts.has_previous && before::is_previous(schema, view)? => {
                 Err(of_kin(view, schema))
             }
             What::Set(changes, _) => before::read(subject, view, version, false).and_then(|kept| {
@@ -55,7 +55,8 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
             Err(error) => {
                 self.forget();
                 // It can't become what it would be now, and need not.
-                if facts.has_former && what.goes_unopened() && before::is_unconverted(schema, view, &error)? {
+                if facts.has_previous && what.goes_unopened() && before::is_unconverted(schema, view, &error)?
+                {
                     self.before = Some(before::unconverted(schema, version));
                     return Ok(());
                 }

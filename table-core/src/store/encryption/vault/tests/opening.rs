@@ -171,7 +171,7 @@ impl KeyProvider for Unable {
 
 /// A bit of the newest header's number would bring back the keys as they were before the last of them was made.
 #[test]
-fn a_former_state_of_the_keys_is_not_taken_for_theirs() {
+fn a_previous_state_of_the_keys_is_not_taken_for_theirs() {
     /// Where a header page has the number of its commit.
     const NUMBER: usize = 16 + 24 + 2 * 48 + 8;
     let scratch = Scratch::new();

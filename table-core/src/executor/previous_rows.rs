@@ -1,4 +1,4 @@
-//! Rows of former versions of an entity, as a filter sees what they become.
+//! Rows of previous versions of an entity, as a filter sees what they become.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -12,13 +12,13 @@ use crate::row::view::RowView;
 use crate::schema::{Kinship, Schema};
 use crate::sealing::sign;
 
-/// What is given the fields of an entity that a row of a former version becomes.
+/// What is given the fields of an entity that a row of a previous version becomes.
 type Take<'t> = &'t mut dyn FnMut(&Values<'_>) -> Result<()>;
 
-/// How rows of former versions become what an entity is now. A query comes with it as something that it knows nothing of,
+/// How rows of previous versions become what an entity is now. A query comes with it as something that it knows nothing of,
 /// since it knows no rows.
 #[derive(Debug)]
-pub(crate) struct FormerRows {
+pub(crate) struct PreviousRows {
     pub(crate) schema: &'static Schema,
     pub(crate) convert: fn(&RowView<'_>, Take<'_>) -> Result<()>,
 }
@@ -31,21 +31,21 @@ impl QueryPlan {
     pub(crate) fn accepts_other(&self, kind: Kind, row: &RowView<'_>) -> Result<bool> {
         let Some(found) = row.kind()? else { return Ok(false) };
         let locate = |error: Error| error.partition(&row.partition_key()).row(&row.row_key());
-        let former = match kind.keys.kinship(found) {
+        let previous = match kind.keys.kinship(found) {
             Kinship::Foreign | Kinship::Mine => return Ok(false),
             Kinship::Other(version) => {
                 return Err(locate(unknown_version(kind.keys.declared(), version)));
             }
-            Kinship::Former(former) => former,
+            Kinship::PreviousVersion(previous) => previous,
         };
-        if former.signed && !row.row().is_signed() {
+        if previous.signed && !row.row().is_signed() {
             return Err(sign::unsigned(row));
         }
         if !self.is_filtered() {
             return Ok(true);
         }
-        let Some(rows) = kind.keys.former_rows().and_then(<dyn Any>::downcast_ref::<FormerRows>) else {
-            return Err(locate(unknown_version(kind.keys.declared(), former.version)));
+        let Some(rows) = kind.keys.previous_rows().and_then(<dyn Any>::downcast_ref::<PreviousRows>) else {
+            return Err(locate(unknown_version(kind.keys.declared(), previous.version)));
         };
         let names = self.predicate.as_ref().map_or(&[][..], Predicate::names);
         let mut is_accepted = false;

@@ -1,4 +1,4 @@
-//! Entities in rows of former versions: read as what they were, and made into what they are.
+//! Entities in rows of previous versions: read as what they were, and made into what they are.
 
 use std::fmt::Display;
 
@@ -6,20 +6,20 @@ use super::Entity;
 use super::path::of_kin;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::FormerRows;
+use crate::executor::PreviousRows;
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{self, Kinship, Schema};
 use crate::sealing::sign::check_signed;
 use crate::typed::change::values_of;
 
-/// A former version of an entity: `#[entity(kind = "..", version = 1, former)]`. It is read, and nothing else.
+/// A previous version of an entity: `#[entity(kind = "..", version = 1, previous)]`. It is read, and nothing else.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a former version of an entity",
+    message = "`{Self}` is not a previous version of an entity",
     label = "this struct has no `former`",
-    note = "the struct of a former version says so: `#[entity(kind = \"..\", version = 1, former)]`"
+    note = "the struct of a previous version says so: `#[entity(kind = \"..\", version = 1, former)]`"
 )]
-pub trait Former: Sized + 'static {
+pub trait PreviousVersion: Sized + 'static {
     /// The declaration, as a constant.
     const SCHEMA: &'static Schema;
 
@@ -29,22 +29,22 @@ pub trait Former: Sized + 'static {
 
     /// Reads one from a row of this kind, which is that of a version before its own, if it knows that.
     #[doc(hidden)]
-    fn former(view: &RowView<'_>, kind: &str) -> Result<Option<Self>> {
+    fn previous(view: &RowView<'_>, kind: &str) -> Result<Option<Self>> {
         let _ = (view, kind);
         Ok(None)
     }
 }
 
-/// What is made from a former version of itself. This is the one place that asks whether that is one, so that the compiler
+/// What is made from a previous version of itself. This is the one place that asks whether that is one, so that the compiler
 /// tells once if it isn't.
 ///
 /// `F` is that version again: an `impl` is as private as what it names, so a public struct may be made from a private one.
 #[doc(hidden)]
-pub trait FromFormer<F>: Sized {
-    type From: Former;
+pub trait FromPreviousVersion<F>: Sized {
+    type From: PreviousVersion;
 
     /// Its declaration.
-    const FROM: &'static Schema = <Self::From as Former>::SCHEMA;
+    const FROM: &'static Schema = <Self::From as PreviousVersion>::SCHEMA;
 }
 
 /// What the next version of an entity is made of; for every type with the `From` or the `TryFrom`.
@@ -55,7 +55,7 @@ pub trait FromFormer<F>: Sized {
 )]
 pub trait MadeFrom<F>: Sized {
     #[doc(hidden)]
-    fn made_from(former: F) -> Result<Self, String>;
+    fn made_from(previous: F) -> Result<Self, String>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -63,27 +63,27 @@ impl<F, T: TryFrom<F>> MadeFrom<F> for T
 where
     T::Error: Display,
 {
-    fn made_from(former: F) -> Result<Self, String> {
-        Self::try_from(former).map_err(|error| error.to_string())
+    fn made_from(previous: F) -> Result<Self, String> {
+        Self::try_from(previous).map_err(|error| error.to_string())
     }
 }
 
-/// What a row of this kind becomes, if it is of the former version or of one that that is made from.
+/// What a row of this kind becomes, if it is of the previous version or of one that that is made from.
 pub fn converted<T, F>(view: &RowView<'_>, kind: &str) -> Result<Option<T>>
 where
-    T: FromFormer<F> + MadeFrom<T::From>,
+    T: FromPreviousVersion<F> + MadeFrom<T::From>,
 {
     let schema = T::FROM;
-    let former = if kind == schema.entity_type {
+    let previous = if kind == schema.entity_type {
         check_signed(view, const { T::FROM.tag(None) })?;
         T::From::from_source(&mut Source::new(schema, schema.place(), view)?)?
     } else {
-        match T::From::former(view, kind)? {
-            Some(former) => former,
+        match T::From::previous(view, kind)? {
+            Some(previous) => previous,
             None => return Ok(None),
         }
     };
-    T::made_from(former).map(Some).map_err(|why| not_converted(view, &why))
+    T::made_from(previous).map(Some).map_err(|why| not_converted(view, &why))
 }
 
 #[cold]
@@ -92,7 +92,7 @@ fn not_converted(view: &RowView<'_>, why: &str) -> Error {
     error.partition(&view.partition_key()).row(&view.row_key())
 }
 
-/// The entity that a row of a former version becomes, as it will be read when it is written anew; `None` if the row is of the
+/// The entity that a row of a previous version becomes, as it will be read when it is written anew; `None` if the row is of the
 /// entity's own version.
 #[cold]
 pub(crate) fn read<E: Entity>(view: &RowView<'_>) -> Result<Option<E>> {
@@ -100,7 +100,7 @@ pub(crate) fn read<E: Entity>(view: &RowView<'_>) -> Result<Option<E>> {
     if kind == E::SCHEMA.entity_type {
         return Ok(None);
     }
-    let Some(entity) = E::former(view, kind)? else { return Err(of_kin(view, E::SCHEMA)) };
+    let Some(entity) = E::previous(view, kind)? else { return Err(of_kin(view, E::SCHEMA)) };
     let values = values_of(&entity).map_err(|error| not_converted(view, &error.to_string()))?;
     check_key(view, E::SCHEMA, &values)?;
     if E::EXACT {
@@ -115,10 +115,12 @@ pub(crate) fn read<E: Entity>(view: &RowView<'_>) -> Result<Option<E>> {
 fn check_key(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> Result<()> {
     let keys = schema::own_keys(schema, values).map_err(|error| not_converted(view, &error.to_string()))?;
     let (partition, row) = view.keys();
-    let Kinship::Former(former) = view.kind()?.map_or(Kinship::Foreign, |kind| schema.kinship(kind)) else {
+    let Kinship::PreviousVersion(previous) =
+        view.kind()?.map_or(Kinship::Foreign, |kind| schema.kinship(kind))
+    else {
         return Ok(());
     };
-    if keys.as_strs() == (&*partition, &*row) || !schema.keeps_keys_since(former.version) {
+    if keys.as_strs() == (&*partition, &*row) || !schema.keeps_keys_since(previous.version) {
         return Ok(());
     }
     let (partition, row) = keys.as_strs();
@@ -130,18 +132,18 @@ fn check_key(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -
     Err(not_converted(view, &why))
 }
 
-/// What tells a filter of an entity's rows what those of former versions become.
-pub(crate) struct Formers<E>(std::marker::PhantomData<fn() -> E>);
+/// What tells a filter of an entity's rows what those of previous versions become.
+pub(crate) struct PreviousVersions<E>(std::marker::PhantomData<fn() -> E>);
 
-impl<E: Entity> Formers<E> {
-    pub(crate) const ROWS: Option<&'static FormerRows> = if E::SCHEMA.former.is_some() {
-        Some(&FormerRows { schema: E::SCHEMA, convert: convert::<E> })
+impl<E: Entity> PreviousVersions<E> {
+    pub(crate) const ROWS: Option<&'static PreviousRows> = if E::SCHEMA.previous.is_some() {
+        Some(&PreviousRows { schema: E::SCHEMA, convert: convert::<E> })
     } else {
         None
     };
 }
 
-/// Gives `take` the fields of what a row of a former version becomes.
+/// Gives `take` the fields of what a row of a previous version becomes.
 fn convert<E: Entity>(view: &RowView<'_>, take: &mut dyn FnMut(&Values<'_>) -> Result<()>) -> Result<()> {
     match read::<E>(view)? {
         Some(entity) => take(&values_of(&entity)?),
