@@ -9,11 +9,11 @@ use crate::error::{Error, ErrorKind};
 
 pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, ContainerId};
 pub use crate::executor::{
-    Abilities, Asked, Backend, Batch, Begin, BlobMoment, Blobs, Dropped, EachRow, InPlace, JobRecord,
-    JobStep, Jobs, Kept, Lanes, LayoutTexts, Layouts, Loader, Looked, Moment, OneSnapshotForEachThread,
-    Pending, PeriodsSeen, Position, Queues, Read, Settlers, StepSize, TableExec, Take, TakeEach, Transition,
-    Turns, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note, page, views,
-    walks,
+    Abilities, Backend, Batch, Begin, BlobMoment, Blobs, Dropped, EachRow, InPlace, JobRecord, JobStep, Jobs,
+    Kept, Lanes, LayoutTexts, Layouts, Loader, Looked, Moment, OneSnapshotForEachThread, Pending,
+    PeriodsSeen, Position, Queues, RangeQuery, Read, Settlers, StepSize, TableExec, Take, TakeEach,
+    Transition, Turns, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note, page,
+    views, walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};

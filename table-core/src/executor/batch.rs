@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Asked, Moment};
+use super::{Moment, RangeQuery};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::dict::Dict;
 use crate::row::named::{Names, PackedRow};
@@ -159,7 +159,7 @@ impl Batch {
     }
 
     /// Says how rows that were packed by these names are read, which are what was asked for.
-    pub fn read_by_names(&mut self, names: &Names, asked: &Asked) {
+    pub fn read_by_names(&mut self, names: &Names, asked: &RangeQuery) {
         let dict = names.dict();
         let selection = asked.selection(&dict);
         self.read_by(&dict, &selection, false);

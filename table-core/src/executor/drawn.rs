@@ -1,6 +1,6 @@
 //! Walks, pages and rows in place for executors that have no more than rows: a service, or a map.
 
-use super::asked::{self, Asked};
+use super::range_query::{self, RangeQuery};
 use super::{InPlace, Kept, Lanes, Merged, Moment, TakeEach, Walk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -9,11 +9,11 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
 /// Begins a walk over the rows that a lane asks for.
-pub type Begin<'b> = &'b mut dyn FnMut(Asked) -> Box<dyn Walk>;
+pub type Begin<'b> = &'b mut dyn FnMut(RangeQuery) -> Box<dyn Walk>;
 
 /// A walk for each lane of a table, which has this number.
 pub fn walks(lanes: &Lanes, table: u32, begin: Begin<'_>) -> Result<Vec<Box<dyn Walk>>> {
-    Ok(lanes.asked(table)?.into_iter().map(begin).collect())
+    Ok(lanes.range_queries(table)?.into_iter().map(begin).collect())
 }
 
 /// The rows of all lanes, kept by the moment as they come.
@@ -61,13 +61,13 @@ pub fn page(
     if !(1..=limits::PAGE_ENTITIES).contains(&size) {
         return Err(page_size(size));
     }
-    let mut asked = lanes.asked(table)?;
+    let mut asked = lanes.range_queries(table)?;
     let (fingerprint, is_limited) =
-        (asked::fingerprint(asked::plans(&asked), table, store), lanes.wanted() < u64::MAX);
+        (range_query::fingerprint(range_query::plans(&asked), table, store), lanes.wanted() < u64::MAX);
     let mut remaining = lanes.wanted();
     if let Some(token) = after {
         let Position { partition, row, remaining: left } = token.resume(fingerprint)?;
-        asked::go_on(&lanes, &mut asked, table, (partition, row))?;
+        range_query::go_on(&lanes, &mut asked, table, (partition, row))?;
         remaining = left.unwrap_or(u64::MAX);
     }
     let walks = asked.into_iter().map(begin).collect();

@@ -4,7 +4,6 @@
 //! lies above is the same for every executor: rows taken out of batches, lanes merged ([`Merged`]).
 
 mod abilities;
-mod asked;
 mod backend;
 mod batch;
 mod blobs;
@@ -20,6 +19,7 @@ mod pending;
 mod periods;
 mod previous_rows;
 mod queues;
+mod range_query;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -30,8 +30,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::abilities::Abilities;
-pub use self::asked::Asked;
-pub(crate) use self::asked::{after_page, fingerprint};
 pub use self::backend::Backend;
 pub use self::batch::Batch;
 pub(crate) use self::batch::{Lent, made};
@@ -52,6 +50,8 @@ pub use self::pending::{Pending, Settlers};
 pub use self::periods::{Dropped, PeriodsSeen};
 pub(crate) use self::previous_rows::PreviousRows;
 pub use self::queues::Queues;
+pub use self::range_query::RangeQuery;
+pub(crate) use self::range_query::{after_page, fingerprint};
 pub use self::rules::{check_entity, check_rules};
 pub use self::turns::Turns;
 pub(crate) use self::turns::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Turn};

@@ -54,7 +54,7 @@ pub use self::entity::stored::{Copied, Eventual, Stored};
 pub use self::entity::{Columns, Entity, InOneTable, InPeriods, Patch, PatchOf};
 pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migration, QueryOfEntities};
 pub use self::periods::{
-    DroppedPeriods, InSpan, InSpanAt, PeriodInfo, Periods, PeriodsAt, Spanned, Time, Times,
+    DroppedPeriods, InPeriodRange, InPeriodRangeAt, PeriodInfo, PeriodRange, Periods, PeriodsAt, Time, Times,
 };
 pub use self::query::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, FieldNamed, FieldNumber, Fits,
@@ -88,7 +88,7 @@ pub use self::{
     entity::properties::{FlatColumns, Properties, side_by_side},
     entity::source::Source,
     entity::{Elements, OneTable, TableForEachPeriod, elements, exchange},
-    query::{GivenParts, Offers, OffersPrefix, OffersRange, PartArg, RowsOf},
+    query::{KeyArgs, Offers, OffersPrefix, OffersRange, PartArg, RowsOf},
     read::key::{KeyResult, token_key},
     read::shown::ShownRow,
     read::view::{EntityView, FieldViews, as_bytes, as_bytes_option, as_text, as_text_option},

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_core::__executor::{
-    self as executor, Asked, Batch, InPlace, Kept, Lanes, Moment, RowView, TableExec, TakeEach, Walk,
+    self as executor, Batch, InPlace, Kept, Lanes, Moment, RangeQuery, RowView, TableExec, TakeEach, Walk,
 };
 use table_core::{Continuation, ErrorKind, Result};
 
@@ -29,7 +29,7 @@ impl MapMoment {
         Self { store, rows, kept: Kept::default(), state, taken: now() }
     }
 
-    fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(Asked) -> Box<dyn Walk> + use<'m> {
+    fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(RangeQuery) -> Box<dyn Walk> + use<'m> {
         |asked| {
             let (rows, table) = (self.rows.clone(), table.entry.clone());
             Box::new(MapWalk { asked, rows, table, last: None, page: self.store.page })
@@ -88,7 +88,7 @@ impl Moment for MapMoment {
 
 /// A walk over the rows that a lane asks for, a page at a time.
 struct MapWalk {
-    asked: Asked,
+    asked: RangeQuery,
     rows: Arc<Rows>,
     table: Arc<TableEntry>,
     /// The key of the row that was looked at last.

@@ -68,7 +68,7 @@ impl Wrong {
 }
 
 /// What is to be on a list, and was not found there yet: the entity's keys and its version.
-type Wanted = BTreeMap<String, (KeyPair, Version)>;
+type Missing = BTreeMap<String, (KeyPair, Version)>;
 
 /// Compares the lists of an index with its entities, all as it is in the snapshot.
 pub(super) fn compare<E: Entity>(
@@ -76,13 +76,13 @@ pub(super) fn compare<E: Entity>(
     snapshot: &Snapshot,
     index: usize,
 ) -> Result<Compared> {
-    let (mut wanted, mut compared) = (BTreeMap::<(String, String), Wanted>::new(), Compared::default());
+    let (mut wanted, mut compared) = (BTreeMap::<(String, String), Missing>::new(), Compared::default());
     let Some((of, list)) = E::SCHEMA.list(index) else { return Ok(compared) };
     let state = snapshot.state();
     // Whether it is still to come, or to go: nothing is wrong then.
     let follows =
         |keys: &KeyPair| Ok::<_, crate::Error>(of.is_eventual() && snapshot.follows(table, keys.as_strs())?);
-    let add_missing = |wrong: &mut Vec<Wrong>, expected: Wanted| {
+    let add_missing = |wrong: &mut Vec<Wrong>, expected: Missing| {
         for (id, (keys, version)) in expected {
             if !follows(&keys)? {
                 wrong.push(Wrong::missing((id, (keys, version))));

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub use self::list::{DroppedPeriods, PeriodInfo};
-pub use self::span::{InSpan, InSpanAt, PeriodsAt, Spanned};
+pub use self::span::{InPeriodRange, InPeriodRangeAt, PeriodRange, PeriodsAt};
 pub use self::times::{Time, Times};
 
 use crate::error::{Error, ErrorKind, Result};

@@ -12,26 +12,26 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::Ticks;
 use crate::typed::entity::InPeriods;
-use crate::typed::query::{OwnRows, PathQuery, Spread};
+use crate::typed::query::{OwnRows, PathQuery, PeriodScan};
 use crate::typed::read::key::{Key, Lookup};
 use crate::typed::read::origin::Origin;
 use crate::typed::table::Table;
 
 /// The tables of periods at the moment when a query begins to run, as where it looks.
 #[derive(Clone)]
-pub struct InSpan {
+pub struct InPeriodRange {
     table: DynamicTable,
-    spread: Spread,
+    spread: PeriodScan,
 }
 
 /// The tables of periods in a snapshot, as where a query looks.
 #[derive(Clone)]
-pub struct InSpanAt<'s> {
-    of: InSpan,
+pub struct InPeriodRangeAt<'s> {
+    of: InPeriodRange,
     snapshot: &'s Snapshot,
 }
 
-impl Origin for InSpan {
+impl Origin for InPeriodRange {
     type Hold = Snapshot;
 
     fn table(&self) -> &DynamicTable {
@@ -44,12 +44,12 @@ impl Origin for InSpan {
 
     const SPREADS: bool = true;
 
-    fn spread(&self) -> Option<&Spread> {
+    fn period_scan(&self) -> Option<&PeriodScan> {
         Some(&self.spread)
     }
 }
 
-impl<'s> Origin for InSpanAt<'s> {
+impl<'s> Origin for InPeriodRangeAt<'s> {
     type Hold = &'s Snapshot;
 
     fn table(&self) -> &DynamicTable {
@@ -62,7 +62,7 @@ impl<'s> Origin for InSpanAt<'s> {
 
     const SPREADS: bool = true;
 
-    fn spread(&self) -> Option<&Spread> {
+    fn period_scan(&self) -> Option<&PeriodScan> {
         Some(&self.of.spread)
     }
 }
@@ -73,11 +73,11 @@ impl Known {
         DynamicTable::new(Arc::new(Template(self.clone())))
     }
 
-    fn in_span(self: &Arc<Self>, span: (Ticks, Option<Ticks>)) -> InSpan {
-        InSpan { table: self.template(), spread: Spread::new(self.clone(), span) }
+    fn in_span(self: &Arc<Self>, span: (Ticks, Option<Ticks>)) -> InPeriodRange {
+        InPeriodRange { table: self.template(), spread: PeriodScan::new(self.clone(), span) }
     }
 
-    fn during<T: Time + Copy>(self: &Arc<Self>, range: &impl RangeBounds<T>) -> Result<InSpan> {
+    fn during<T: Time + Copy>(self: &Arc<Self>, range: &impl RangeBounds<T>) -> Result<InPeriodRange> {
         let span = span(range).map_err(|error: Error| error.attempted("query").table(self.tables.source))?;
         Ok(self.in_span(span))
     }
@@ -106,13 +106,13 @@ impl<E: InPeriods> Periods<E> {
     /// assert_eq!(days, ["2014-07-30T09:00:00Z", "2014-07-31T08:00:00Z"]);
     /// # Ok::<(), table_core::Error>(())
     /// ```
-    pub fn during<T: Time + Copy>(&self, times: impl Times<T>) -> Result<Spanned<E, InSpan>> {
-        self.known.during(&times).map(Spanned::new)
+    pub fn during<T: Time + Copy>(&self, times: impl Times<T>) -> Result<PeriodRange<E, InPeriodRange>> {
+        self.known.during(&times).map(PeriodRange::new)
     }
 
     /// The entities of all periods, as those of [`during`](Self::during) some.
-    pub fn all_periods(&self) -> Spanned<E, InSpan> {
-        Spanned::new(self.known.in_span((Ticks::MIN, None)))
+    pub fn all_periods(&self) -> PeriodRange<E, InPeriodRange> {
+        PeriodRange::new(self.known.in_span((Ticks::MIN, None)))
     }
 
     /// The tables as they are in a snapshot, which may be read with others.
@@ -138,25 +138,28 @@ impl<'s, E: InPeriods> PeriodsAt<'s, E> {
     }
 
     /// The entities of these times, as [`Periods::during`] gives them.
-    pub fn during<T: Time + Copy>(&self, times: impl Times<T>) -> Result<Spanned<E, InSpanAt<'s>>> {
+    pub fn during<T: Time + Copy>(
+        &self,
+        times: impl Times<T>,
+    ) -> Result<PeriodRange<E, InPeriodRangeAt<'s>>> {
         let of = self.periods.known.during(&times)?;
-        Ok(Spanned::new(InSpanAt { of, snapshot: self.snapshot }))
+        Ok(PeriodRange::new(InPeriodRangeAt { of, snapshot: self.snapshot }))
     }
 
     /// The entities of all periods.
-    pub fn all_periods(&self) -> Spanned<E, InSpanAt<'s>> {
+    pub fn all_periods(&self) -> PeriodRange<E, InPeriodRangeAt<'s>> {
         let of = self.periods.known.in_span((Ticks::MIN, None));
-        Spanned::new(InSpanAt { of, snapshot: self.snapshot })
+        PeriodRange::new(InPeriodRangeAt { of, snapshot: self.snapshot })
     }
 }
 
 /// The entities of a span of time: the entity's queries are methods of it.
-pub struct Spanned<E: InPeriods, O: Origin> {
+pub struct PeriodRange<E: InPeriods, O: Origin> {
     origin: O,
     indexes: E::Indexes<O>,
 }
 
-impl<E: InPeriods, O: Origin> Spanned<E, O> {
+impl<E: InPeriods, O: Origin> PeriodRange<E, O> {
     fn new(origin: O) -> Self {
         Self { indexes: E::indexes(origin.clone()), origin }
     }
@@ -168,7 +171,7 @@ impl<E: InPeriods, O: Origin> Spanned<E, O> {
 }
 
 /// The entity's queries.
-impl<E: InPeriods, O: Origin> Deref for Spanned<E, O> {
+impl<E: InPeriods, O: Origin> Deref for PeriodRange<E, O> {
     type Target = E::Indexes<O>;
 
     fn deref(&self) -> &E::Indexes<O> {
@@ -185,13 +188,13 @@ impl<E: InPeriods> Periods<E> {
     }
 }
 
-impl fmt::Debug for InSpan {
+impl fmt::Debug for InPeriodRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InSpan").field("tables", &self.table.name()).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for InSpanAt<'_> {
+impl fmt::Debug for InPeriodRangeAt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InSpanAt").field("tables", &self.of.table.name()).finish_non_exhaustive()
     }
@@ -203,7 +206,7 @@ impl<E: InPeriods> fmt::Debug for PeriodsAt<'_, E> {
     }
 }
 
-impl<E: InPeriods, O: Origin> fmt::Debug for Spanned<E, O> {
+impl<E: InPeriods, O: Origin> fmt::Debug for PeriodRange<E, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spanned").field("tables", &self.origin.table().name()).finish_non_exhaustive()
     }

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, Range, RangeFrom, RangeInclusive, RangeTo, RangeToInclusive};
 
-use super::given::GivenParts;
+use super::key_args::KeyArgs;
 use super::steps::Ended;
 use crate::schema::KeyPart;
 use crate::typed::read::key::KeyArg;
@@ -27,7 +27,7 @@ pub trait PartArg<T, Next, Offers> {
     type Step;
 
     #[doc(hidden)]
-    fn give(self, field: usize, to: &mut GivenParts);
+    fn give(self, field: usize, to: &mut KeyArgs);
 }
 
 /// What a key part offers besides single values.
@@ -58,7 +58,7 @@ impl<const RANGE: bool> OffersPrefix for Offers<RANGE, true> {}
 impl<T: KeyPart, Next, O> PartArg<T, Next, O> for T {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.value::<T>(field, &self);
     }
 }
@@ -66,7 +66,7 @@ impl<T: KeyPart, Next, O> PartArg<T, Next, O> for T {
 impl<T: KeyPart, Next, O> PartArg<T, Next, O> for &T {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.value::<T>(field, &self);
     }
 }
@@ -74,7 +74,7 @@ impl<T: KeyPart, Next, O> PartArg<T, Next, O> for &T {
 impl<Next, O> PartArg<String, Next, O> for &str {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.value::<String>(field, &self);
     }
 }
@@ -82,7 +82,7 @@ impl<Next, O> PartArg<String, Next, O> for &str {
 impl<Next, O> PartArg<Box<str>, Next, O> for &str {
     type Step = Next;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.value::<Box<str>>(field, &self);
     }
 }
@@ -90,7 +90,7 @@ impl<Next, O> PartArg<Box<str>, Next, O> for &str {
 impl<T: KeyPart, Next, O: OffersPrefix, S: AsRef<str>> PartArg<T, Next, O> for Prefix<S> {
     type Step = Ended;
 
-    fn give(self, _: usize, to: &mut GivenParts) {
+    fn give(self, _: usize, to: &mut KeyArgs) {
         to.prefix(self.0.as_ref());
     }
 }
@@ -100,7 +100,7 @@ impl<T: KeyPart, Next, O: OffersPrefix, S: AsRef<str>> PartArg<T, Next, O> for P
 impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for Range<A> {
     type Step = Ended;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.range::<T, A>(field, Bound::Included(&self.start), Bound::Excluded(&self.end));
     }
 }
@@ -108,7 +108,7 @@ impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for Ran
 impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeFrom<A> {
     type Step = Ended;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.range::<T, A>(field, Bound::Included(&self.start), Bound::Unbounded);
     }
 }
@@ -116,7 +116,7 @@ impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for Ran
 impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeTo<A> {
     type Step = Ended;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.range::<T, A>(field, Bound::Unbounded, Bound::Excluded(&self.end));
     }
 }
@@ -124,7 +124,7 @@ impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for Ran
 impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeInclusive<A> {
     type Step = Ended;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.range::<T, A>(field, Bound::Included(self.start()), Bound::Included(self.end()));
     }
 }
@@ -132,7 +132,7 @@ impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for Ran
 impl<T: KeyPart, A: KeyArg<T>, Next, O: OffersRange> PartArg<T, Next, O> for RangeToInclusive<A> {
     type Step = Ended;
 
-    fn give(self, field: usize, to: &mut GivenParts) {
+    fn give(self, field: usize, to: &mut KeyArgs) {
         to.range::<T, A>(field, Bound::Unbounded, Bound::Included(&self.end));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::given::{Chosen, GivenParts};
+use super::key_args::{Chosen, KeyArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
 use crate::handle::table::DynamicTable;
@@ -24,7 +24,7 @@ type Choice = Vec<(usize, Chosen)>;
 /// `narrowing` has what does not concern keys.
 pub(super) fn lower(
     keys: &'static PathKeys,
-    given: &GivenParts,
+    given: &KeyArgs,
     narrowing: Query,
     table: &DynamicTable,
 ) -> Result<Lanes> {
@@ -77,7 +77,7 @@ pub(super) fn lower(
 /// What most queries ask for: all of the partition key, and the row key or its first parts, each by its value, and maybe a
 /// range of the part after them. Printed once, with the numbers of parts that are fixed of either key. `None` where there is
 /// more to say.
-fn printed(place: &Place, given: &GivenParts) -> Option<(Printed, [usize; 2])> {
+fn printed(place: &Place, given: &KeyArgs) -> Option<(Printed, [usize; 2])> {
     if given.has_prefix() {
         return None;
     }
@@ -101,7 +101,7 @@ fn printed(place: &Place, given: &GivenParts) -> Option<(Printed, [usize; 2])> {
 /// Whether the general way comes to the same keys.
 fn is_found_by_parts(
     keys: &PathKeys,
-    given: &GivenParts,
+    given: &KeyArgs,
     narrowing: &Query,
     printed: &Printed,
     table: &DynamicTable,
@@ -121,7 +121,7 @@ fn differ(choice: &Choice, other: Option<&Choice>, place: usize) -> bool {
 fn by_tokens(
     keys: &PathKeys,
     parts: &[&FieldPart],
-    given: &GivenParts,
+    given: &KeyArgs,
     shards: &Choice,
     table: &DynamicTable,
 ) -> Result<Vec<Choice>> {
@@ -161,7 +161,7 @@ fn by_tokens(
 }
 
 /// Every choice of shards.
-fn shards(parts: &[&FieldPart], given: &GivenParts) -> Result<Vec<Choice>> {
+fn shards(parts: &[&FieldPart], given: &KeyArgs) -> Result<Vec<Choice>> {
     let mut choices = vec![Vec::new()];
     for (place, shard) in &given.shards {
         let Some(Format::Shard(shards)) = parts.get(*place).map(|part| part.format) else { continue };
@@ -195,7 +195,7 @@ fn shards(parts: &[&FieldPart], given: &GivenParts) -> Result<Vec<Choice>> {
 /// Narrows the query to one choice of shards. Returns how many bytes its partition key has; none, where it is not one.
 fn one(
     keys: &PathKeys,
-    given: &GivenParts,
+    given: &KeyArgs,
     chosen: &[(usize, Chosen)],
     query: &mut Query,
     table: &DynamicTable,
@@ -265,7 +265,7 @@ fn resolve(keys: &PathKeys, query: &mut Query, partition: Option<&str>, table: &
 }
 
 /// Has the query open what it finds by a token: who can write the file can put a row under any.
-fn open_found(keys: &PathKeys, query: &mut Query, given: &GivenParts, table: &DynamicTable) -> Result<()> {
+fn open_found(keys: &PathKeys, query: &mut Query, given: &KeyArgs, table: &DynamicTable) -> Result<()> {
     for (field, value) in given.each_sealed() {
         let Some((field, _)) = keys.blind(field) else { continue };
         let sealed = SealedEq::new(field.property, value.to_value()).with_tokens(Tokens::Any);
@@ -281,7 +281,7 @@ fn ask_the_row(
     query: &mut Query,
     schema: &Schema,
     place: &Place,
-    given: &GivenParts,
+    given: &KeyArgs,
     [in_partition, in_row]: [usize; 2],
 ) {
     let with_fixed = |template: &Template, fixed: usize| {
@@ -332,7 +332,7 @@ fn ask_the_row(
 /// `partition` bytes.
 fn keys_in_common(
     keys: &PathKeys,
-    given: &GivenParts,
+    given: &KeyArgs,
     chosen: &[(usize, Chosen)],
     last: usize,
     partition: usize,

@@ -1,13 +1,13 @@
 //! Typed queries: one step for each key part, in order, then whatever narrows the answer.
 
 mod arg;
-mod asked;
 mod beyond;
-mod given;
+mod key_args;
 mod lowering;
 mod paths;
+mod period_scan;
+mod query_spec;
 mod rows;
-mod spread;
 mod steps;
 mod stretch;
 
@@ -17,20 +17,20 @@ use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(crate) use beyond::Beyond;
-pub use given::GivenParts;
+pub use key_args::KeyArgs;
 pub use paths::{
     EventualCopies, FieldNamed, FieldNumber, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf,
     WholeCopies,
 };
+pub(crate) use period_scan::PeriodScan;
 pub use rows::TypedRows;
-pub(crate) use spread::Spread;
 pub use steps::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InOne, InPartition, Latest, Newest, Open,
     Ready, Turns,
 };
 pub(crate) use stretch::Stretch;
 
-use self::asked::{Asked, Wanted};
+use self::query_spec::{QuerySpec, ReadSpec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
 use crate::handle::page::Page;
@@ -52,7 +52,7 @@ type Of<P, R, Step> = PhantomData<fn() -> (P, R, Step)>;
 /// `select` and `entities` give: nothing of the key is left to fix then.
 #[must_use = "a query does nothing until it is iterated"]
 pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
-    asked: Asked<O>,
+    asked: QuerySpec<O>,
     of: Of<P, R, Step>,
 }
 
@@ -61,7 +61,7 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn new(origin: &O) -> Self {
-        Self { asked: Asked::new(origin), of: PhantomData }
+        Self { asked: QuerySpec::new(origin), of: PhantomData }
     }
 
     /// Goes on to another step.
@@ -138,7 +138,7 @@ impl<P, O, R, Step> PathQuery<P, O, R, Step> {
 
 #[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
-    const WANTED: Wanted = Wanted { keys: P::KEYS, select: R::select };
+    const WANTED: ReadSpec = ReadSpec { keys: P::KEYS, select: R::select };
 
     /// Where the query looks.
     pub(crate) fn origin(&self) -> &O {
@@ -169,7 +169,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// What running the query will read, and why.
     pub fn explain(&self) -> Result<Explain> {
         if const { O::SPREADS }
-            && let Some(spread) = self.asked.origin.spread()
+            && let Some(spread) = self.asked.origin.period_scan()
         {
             let hold = self.asked.origin.hold()?;
             let asked = (P::KEYS, P::INDEX, &self.asked.given, R::select(self.asked.narrowing.clone()));
@@ -240,7 +240,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     fn page_of(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         if const { O::SPREADS }
-            && let Some(spread) = self.asked.origin.spread()
+            && let Some(spread) = self.asked.origin.period_scan()
         {
             let hold = self.asked.origin.hold()?;
             let (snapshot, narrowing) =

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::asked::Begun;
 use super::beyond::Beyond;
+use super::query_spec::Begun;
 use crate::error::Result;
 use crate::handle::rows::{Reading, Refilling};
 use crate::handle::snapshot::Snapshot;

@@ -6,10 +6,10 @@ use std::fmt;
 use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::typed::query::Spread;
+use crate::typed::query::PeriodScan;
 
 /// Where a query looks: [`DynamicTable`] is the table at the moment when the query begins to run; [`TableIn`] a table in
-/// a snapshot, [`InSpan`](crate::typed::InSpan) the tables of periods.
+/// a snapshot, [`InPeriodRange`](crate::typed::InPeriodRange) the tables of periods.
 pub trait Origin: Clone + sealed::Sealed {
     /// What the answer holds while it is read.
     #[doc(hidden)]
@@ -27,7 +27,7 @@ pub trait Origin: Clone + sealed::Sealed {
 
     /// Which tables of periods it looks at.
     #[doc(hidden)]
-    fn spread(&self) -> Option<&Spread> {
+    fn period_scan(&self) -> Option<&PeriodScan> {
         None
     }
 }
@@ -36,8 +36,8 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::handle::table::DynamicTable {}
     impl Sealed for super::TableIn<'_> {}
-    impl Sealed for crate::typed::periods::InSpan {}
-    impl Sealed for crate::typed::periods::InSpanAt<'_> {}
+    impl Sealed for crate::typed::periods::InPeriodRange {}
+    impl Sealed for crate::typed::periods::InPeriodRangeAt<'_> {}
 }
 
 impl Origin for DynamicTable {

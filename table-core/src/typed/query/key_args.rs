@@ -12,7 +12,7 @@ use crate::typed::read::key::{BlindArg, KeyArg};
 
 /// What has been given for the parts of a key, the partition's first.
 #[derive(Clone, Debug, Default)]
-pub struct GivenParts {
+pub struct KeyArgs {
     /// By field.
     values: Vec<(usize, Value)>,
     /// By the place of the part among all; `None` is every shard.
@@ -41,7 +41,7 @@ enum Limit {
     Range(usize, Edge<'static>, Edge<'static>),
 }
 
-impl GivenParts {
+impl KeyArgs {
     /// Narrows the times of a field to those from the first on, up to the one beyond: by the value that was given, or by the
     /// range. Whether either was.
     pub(super) fn narrow_times(&self, field: usize, (first, beyond): &mut (Ticks, Option<Ticks>)) -> bool {

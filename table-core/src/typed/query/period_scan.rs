@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::hash::xxh3_64;
 
-use super::GivenParts;
+use super::KeyArgs;
 use super::lowering;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Chained, Lanes, Merged, PeriodsSeen, Walk, drawn_page, fingerprint, page_size};
@@ -25,31 +25,31 @@ use crate::typed::entity::path::PathKeys;
 use crate::typed::periods::Known;
 
 /// What is asked of the rows of a path.
-pub(super) type Wanted<'q> = (&'static PathKeys, Option<usize>, &'q GivenParts, Query);
+pub(super) type PathRead<'q> = (&'static PathKeys, Option<usize>, &'q KeyArgs, Query);
 
 /// The tables of the periods of a span of time.
 #[derive(Clone)]
-pub struct Spread {
+pub struct PeriodScan {
     known: Arc<Known>,
     /// The times that are wanted: from the first on, up to the one beyond.
     span: (Ticks, Option<Ticks>),
 }
 
-impl fmt::Debug for Spread {
+impl fmt::Debug for PeriodScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spread").field("span", &self.span).finish_non_exhaustive()
     }
 }
 
 /// A table, and what is asked of it.
-struct Asked {
+struct PeriodQuery {
     table: DynamicTable,
     lanes: Lanes,
 }
 
 /// What is read, in which order.
 struct Plan {
-    asked: Vec<Asked>,
+    asked: Vec<PeriodQuery>,
     /// Whether each table's rows lie behind those of the one before it.
     follow: bool,
     /// What those tables are asked for that have times beyond the span, if there are any.
@@ -63,7 +63,7 @@ struct AtAnEnd {
     is_bound: bool,
 }
 
-impl Spread {
+impl PeriodScan {
     pub(crate) fn new(known: Arc<Known>, span: (Ticks, Option<Ticks>)) -> Self {
         Self { known, span }
     }
@@ -74,7 +74,7 @@ impl Spread {
 
     /// What running a query reads: the ranges of a table at an end of the span, or else of the first, and how many tables
     /// there are.
-    pub(super) fn explain(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Explain> {
+    pub(super) fn explain(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Explain> {
         let explain = || {
             let Plan { asked, follow, at_an_end } = self.plan(snapshot, wanted)?;
             let explain = match (&at_an_end, asked.first()) {
@@ -91,7 +91,7 @@ impl Spread {
     }
 
     /// The rows of a query.
-    pub(super) fn rows(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Across> {
+    pub(super) fn rows(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Across> {
         self.across(snapshot, wanted, None).map_err(|error| self.attempted(error))
     }
 
@@ -99,7 +99,7 @@ impl Spread {
     pub(super) fn page(
         &self,
         snapshot: &Snapshot,
-        wanted: &Wanted<'_>,
+        wanted: &PathRead<'_>,
         (size, after): (usize, Option<&Continuation>),
         each: &mut dyn FnMut(&DynamicTable, &RowView<'_>) -> Result<()>,
     ) -> Result<Option<Continuation>> {
@@ -136,7 +136,7 @@ impl Spread {
         Ok(fingerprint(plans.iter(), 0, seen.store) ^ xxh3_64(source.as_bytes()))
     }
 
-    fn lower(&self, keys: &'static PathKeys, given: &GivenParts, narrowing: Query) -> Result<Lanes> {
+    fn lower(&self, keys: &'static PathKeys, given: &KeyArgs, narrowing: Query) -> Result<Lanes> {
         lowering::lower(keys, given, narrowing, &self.known.template())
     }
 
@@ -144,7 +144,7 @@ impl Spread {
     fn across(
         &self,
         snapshot: &Snapshot,
-        wanted: &Wanted<'_>,
+        wanted: &PathRead<'_>,
         last: Option<(String, String)>,
     ) -> Result<Across> {
         let Plan { asked, follow, .. } = self.plan(snapshot, wanted)?;
@@ -153,7 +153,7 @@ impl Spread {
         let Some(lanes) = asked.first().map(|asked| asked.lanes.clone()) else {
             return Ok(Across { tables, rows: Merged::new(Query::new().top(0).into(), Vec::new()) });
         };
-        let walks_of = move |moment: &dyn crate::executor::Moment, asked: &Asked| match &last {
+        let walks_of = move |moment: &dyn crate::executor::Moment, asked: &PeriodQuery| match &last {
             None => moment.walks(asked.table.exec(), &asked.lanes),
             Some((partition, row)) => moment.walks_after(asked.table.exec(), &asked.lanes, (partition, row)),
         };
@@ -181,7 +181,7 @@ impl Spread {
         Ok(Across { tables, rows: Merged::new(lanes, walks) })
     }
 
-    fn plan(&self, snapshot: &Snapshot, wanted: &Wanted<'_>) -> Result<Plan> {
+    fn plan(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Plan> {
         let (keys, index, given, narrowing) = wanted;
         let (tables, schema) = (self.known.tables, self.known.schema);
         let mut span = self.span;
@@ -209,7 +209,7 @@ impl Spread {
             } else {
                 at_an_end.insert(self.lower_end(wanted, span, is_bound)?).clone()
             };
-            asked.push(Asked { table, lanes });
+            asked.push(PeriodQuery { table, lanes });
         }
         let follow = follows.is_some() && plain.queries().len() == 1;
         if follow && plain.are_reverse() != follows.is_some_and(|ascending| !ascending) {
@@ -220,12 +220,17 @@ impl Spread {
 
     /// Returns what a table is asked for that has times beyond the span: bounds on its keys where the time comes next in them,
     /// and a filter elsewhere.
-    fn lower_end(&self, wanted: &Wanted<'_>, span: (Ticks, Option<Ticks>), is_bound: bool) -> Result<Lanes> {
+    fn lower_end(
+        &self,
+        wanted: &PathRead<'_>,
+        span: (Ticks, Option<Ticks>),
+        is_bound: bool,
+    ) -> Result<Lanes> {
         let (keys, _, given, narrowing) = wanted;
         if !is_bound {
             return self.lower(keys, given, self.cut(self.known.schema, narrowing.clone())?);
         }
-        let mut given = GivenParts::clone(given);
+        let mut given = KeyArgs::clone(given);
         given.bound_times(self.known.tables.field, span.0, span.1);
         self.lower(keys, &given, narrowing.clone())
     }
@@ -274,7 +279,7 @@ impl Next {
 }
 
 /// Finds the part of the keys behind those that are given.
-fn next_part(keys: &PathKeys, given: &GivenParts) -> Option<Next> {
+fn next_part(keys: &PathKeys, given: &KeyArgs) -> Option<Next> {
     let place = keys.place();
     let width = schema::fields(&place.partition).count();
     let mut ways = [(&place.partition, 0), (&place.row, width)].into_iter();

@@ -3,7 +3,7 @@
 
 use std::borrow::{Borrow, Cow};
 
-use super::{GivenParts, lowering};
+use super::{KeyArgs, lowering};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Lanes;
 use crate::handle::rows::Refilling;
@@ -17,15 +17,15 @@ use crate::typed::read::origin::Origin;
 
 /// What is asked of a path.
 #[derive(Clone)]
-pub(super) struct Asked<O> {
+pub(super) struct QuerySpec<O> {
     pub(super) origin: O,
-    pub(super) given: GivenParts,
+    pub(super) given: KeyArgs,
     /// What does not concern keys.
     pub(super) narrowing: Query,
 }
 
 /// What there is to say, without types, of a path whose rows are read as something.
-pub(super) struct Wanted {
+pub(super) struct ReadSpec {
     pub(super) keys: &'static PathKeys,
     /// The query with what of its rows is wanted.
     pub(super) select: fn(Query) -> Query,
@@ -34,9 +34,9 @@ pub(super) struct Wanted {
 /// The rows of a query, or why there are none, until that is told.
 pub(super) type Begun<O> = Result<Refilling<<O as Origin>::Hold>, Option<Error>>;
 
-impl<O: Origin> Asked<O> {
+impl<O: Origin> QuerySpec<O> {
     pub(super) fn new(origin: &O) -> Self {
-        Self { origin: origin.clone(), given: GivenParts::default(), narrowing: Query::new() }
+        Self { origin: origin.clone(), given: KeyArgs::default(), narrowing: Query::new() }
     }
 
     /// Leaves out what does not pass the filter.
@@ -59,7 +59,7 @@ impl<O: Origin> Asked<O> {
         }
     }
 
-    pub(super) fn lower(&self, wanted: &Wanted) -> Result<Lanes> {
+    pub(super) fn lower(&self, wanted: &ReadSpec) -> Result<Lanes> {
         let narrowing = (wanted.select)(self.narrowing.clone());
         lowering::lower(wanted.keys, &self.given, narrowing, &self.table(wanted.keys))
     }
@@ -76,7 +76,7 @@ impl<O: Origin> Asked<O> {
     }
 
     /// What the query reads, and where. By tokens it is read as if at one moment.
-    pub(super) fn held(&self, wanted: &Wanted) -> Result<(O::Hold, Lanes)> {
+    pub(super) fn held(&self, wanted: &ReadSpec) -> Result<(O::Hold, Lanes)> {
         let mut found = None;
         let mut hold = || {
             found = Some((self.hold(wanted.keys)?, self.lower(wanted)?));
@@ -92,9 +92,9 @@ impl<O: Origin> Asked<O> {
     }
 
     /// The rows, to be decoded by the caller.
-    pub(super) fn refilling(&self, wanted: &Wanted) -> Result<Refilling<O::Hold>> {
+    pub(super) fn refilling(&self, wanted: &ReadSpec) -> Result<Refilling<O::Hold>> {
         if const { O::SPREADS }
-            && let Some(spread) = self.origin.spread()
+            && let Some(spread) = self.origin.period_scan()
         {
             let hold = self.origin.hold()?;
             let narrowing = (wanted.select)(self.narrowing.clone());
@@ -108,7 +108,7 @@ impl<O: Origin> Asked<O> {
     }
 
     /// The same, or why there are none.
-    pub(super) fn begin(&self, wanted: &Wanted) -> Begun<O> {
+    pub(super) fn begin(&self, wanted: &ReadSpec) -> Begun<O> {
         self.refilling(wanted).map_err(Some)
     }
 }

@@ -15,13 +15,13 @@ use crate::row::view::RowView;
 
 /// What a query asks of one table: between which keys its rows lie, and which of them it wants.
 #[derive(Debug)]
-pub struct Asked {
+pub struct RangeQuery {
     plan: QueryPlan,
     table: u32,
     range: Option<StoredRange>,
 }
 
-impl Asked {
+impl RangeQuery {
     /// What the query asks of the table of this number.
     pub(super) fn of(query: &Query, table: u32) -> Result<Self> {
         let plan = query::plan(query)?;
@@ -98,8 +98,8 @@ impl Fields for ByName<'_> {
 
 impl Lanes {
     /// What each lane asks of the table of this number.
-    pub(super) fn asked(&self, table: u32) -> Result<Vec<Asked>> {
-        self.queries().iter().map(|query| Asked::of(query, table)).collect()
+    pub(super) fn range_queries(&self, table: u32) -> Result<Vec<RangeQuery>> {
+        self.queries().iter().map(|query| RangeQuery::of(query, table)).collect()
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone
 }
 
 /// The lanes' requests for what comes after a page that ended at the row of these keys.
-pub(super) fn go_on(lanes: &Lanes, asked: &mut [Asked], table: u32, last: (&str, &str)) -> Result<()> {
+pub(super) fn go_on(lanes: &Lanes, asked: &mut [RangeQuery], table: u32, last: (&str, &str)) -> Result<()> {
     let starts = after_page(lanes, table, asked.iter().map(|asked| asked.range.as_ref()), last)?;
     for (asked, start) in asked.iter_mut().zip(starts) {
         let Some((row, is_after)) = start else { continue };
@@ -155,6 +155,6 @@ pub(super) fn go_on(lanes: &Lanes, asked: &mut [Asked], table: u32, last: (&str,
 }
 
 /// Plans each lane's query.
-pub(super) fn plans(asked: &[Asked]) -> impl Iterator<Item = &QueryPlan> {
+pub(super) fn plans(asked: &[RangeQuery]) -> impl Iterator<Item = &QueryPlan> {
     asked.iter().map(|asked| &asked.plan)
 }
