@@ -5,7 +5,6 @@
 //! the crate's `__private`. What can be done without knowing a type is done there.
 
 mod assertions;
-mod beside;
 mod copied;
 mod debug;
 mod entity;
@@ -14,6 +13,7 @@ mod fields;
 mod former;
 mod key;
 mod key_part;
+mod named_types;
 mod names;
 mod patch;
 mod path;
@@ -32,7 +32,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 
 use crate::model::{Entity, EntitySet, KeyPart, Krate, Projection, Properties};
-use beside::Beside;
+use named_types::Beside;
 use names::Names;
 
 pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::beside::Beside;
+use super::named_types::Beside;
 use super::names::Names;
 use super::series;
 use super::{bound, debug};

@@ -5,9 +5,9 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
-use super::beside::Beside;
 use super::debug;
 use super::fields::{default_of, property_of, taken_from_json, trait_of};
+use super::named_types::Beside;
 use super::names::Names;
 use super::schema::place;
 use super::series;

@@ -41,7 +41,10 @@ pub(crate) trait Changed: Entity {
 impl<E: Entity> Changed for E {}
 
 /// What a change has left of an entity in the table of this name.
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 #[cfg_attr(debug_assertions, inline(always))]
 pub(crate) fn stored<E>(table: &str, etag: ETag, entity: Option<E>) -> Result<Stored<E>> {
     match entity {

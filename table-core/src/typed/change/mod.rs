@@ -80,7 +80,10 @@ pub(crate) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     Refile,
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<'c, E: Entity, F: ?Sized> Change<'c, E, F> {
     /// The same without what is of the entity's type.
     #[cfg_attr(debug_assertions, inline(always))]
@@ -197,7 +200,10 @@ impl What<'_> {
 }
 
 /// The fields of an entity; refuses a value that no property can hold.
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 #[cfg_attr(debug_assertions, inline(always))]
 pub(crate) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
     let mut values = Values::with_capacity(E::SCHEMA.fields.len());

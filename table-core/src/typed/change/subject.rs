@@ -104,10 +104,13 @@ pub(crate) struct Entities<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
 }
 
 /// The entities with a mark of their type. A tuple lies in the compiler's unit of what it begins with, so this has it make what
-/// is of the entity's type beside the entity (`typed::entity::beside`).
+/// is of the entity's type beside the entity (`typed::entity::codegen_units`).
 pub(crate) type Subjects<'c, E, F> = ([E; 0], Entities<'c, E, F>);
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
     const FACTS: Facts = Facts {
         schema: E::SCHEMA,

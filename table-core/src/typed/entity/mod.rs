@@ -1,6 +1,6 @@
 //! What the derive implements.
 
-pub(crate) mod beside;
+pub(crate) mod codegen_units;
 pub(crate) mod column;
 pub(crate) mod comparisons;
 pub(crate) mod group;

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::beside::FromRow;
+use super::codegen_units::FromRow;
 use super::previous_version::PreviousVersions;
 use super::stored::{Copied, Stored};
 use crate::error::{Error, ErrorKind, Result};
@@ -331,7 +331,10 @@ fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error
 
 /// Reads an entity from its own row.
 #[doc(hidden)]
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 #[cfg_attr(debug_assertions, inline(always))]
 pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
     E::of_own(view)
@@ -339,7 +342,10 @@ pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
 
 /// Reads an entity from a whole copy of it.
 #[doc(hidden)]
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 #[cfg_attr(debug_assertions, inline(always))]
 pub fn read_copied<P: Path>(view: &RowView<'_>) -> Result<Copied<P::Entity>> {
     P::Entity::of_copy(view, P::KEYS.place())

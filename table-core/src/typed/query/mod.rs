@@ -56,7 +56,10 @@ pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
     of: Of<P, R, Step>,
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
     #[cfg_attr(debug_assertions, inline(always))]
@@ -127,7 +130,10 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     }
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P, O, R, Step> PathQuery<P, O, R, Step> {
     /// The same, read as something else or at another step.
     #[cfg_attr(debug_assertions, inline(always))]
@@ -136,7 +142,10 @@ impl<P, O, R, Step> PathQuery<P, O, R, Step> {
     }
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     const WANTED: ReadSpec = ReadSpec { keys: P::KEYS, select: R::select };
 
@@ -292,7 +301,10 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 }
 
 /// What runs a query, of whatever step: it is compiled for one.
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
     #[cfg_attr(debug_assertions, inline(always))]
     fn begin(mut self) -> TypedRows<P, O, R> {
@@ -347,7 +359,10 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
     snapshot.page_by(table, lanes, size, after, |_, view| R::read(snapshot, table, view))
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
     type Item = Result<R::Item>;
     type IntoIter = TypedRows<P, O, R>;

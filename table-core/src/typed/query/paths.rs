@@ -76,7 +76,10 @@ impl<P: Path, S: Projected<Of = P::Entity, Taken: HeldBy<P>>> Fits<P> for S {}
 #[derive(Debug)]
 pub struct OwnRows<E>(PhantomData<fn() -> E>);
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<E: Entity> Path for OwnRows<E> {
     type Entity = E;
     type Item = Stored<E>;
@@ -95,7 +98,10 @@ impl<E: Entity> Path for OwnRows<E> {
 #[derive(Debug)]
 pub struct WholeCopies<E, const INDEX: usize>(PhantomData<fn() -> E>);
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<E: Entity, const INDEX: usize> Path for WholeCopies<E, INDEX> {
     type Entity = E;
     type Item = Copied<E>;

@@ -12,7 +12,7 @@ use crate::hash::xxh3_64;
 use super::KeyArgs;
 use super::lowering;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Chained, Lanes, Merged, PeriodsSeen, Walk, drawn_page, fingerprint, page_size};
+use crate::executor::{Chained, Lanes, Merged, PeriodsSeen, Walk, default_page, fingerprint, page_size};
 use crate::handle::rows::Across;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -123,7 +123,7 @@ impl PeriodScan {
                     Across::table(&tables, view).ok_or_else(|| Error::new(ErrorKind::TableNotFound))?;
                 each(table, view)
             };
-            drawn_page(snapshot.moment(), rows.at_most(remaining), (print, is_limited), size, &mut each)
+            default_page(snapshot.moment(), rows.at_most(remaining), (print, is_limited), size, &mut each)
         };
         page().map_err(|error| self.attempted(error))
     }

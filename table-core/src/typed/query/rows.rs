@@ -41,7 +41,10 @@ pub(super) fn read_beyond<P: Path, R: ReadAs<P>>(
     if beyond.accepts(&whole)? { R::read(snapshot, table, &whole).map(Some) } else { Ok(None) }
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     #[cfg_attr(debug_assertions, inline(always))]
     pub(super) fn new(rows: Begun<O>) -> Self {
@@ -59,7 +62,10 @@ impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     }
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
     type Item = Result<R::Item>;
 

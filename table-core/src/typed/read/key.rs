@@ -193,7 +193,10 @@ pub struct Key<E> {
     entity: PhantomData<fn() -> E>,
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<E: Entity> Key<E> {
     /// The key of an entity that was met in the table.
     pub(crate) fn stored(partition: &str, row: &str) -> Self {
@@ -223,7 +226,10 @@ impl<E: Entity> Key<E> {
     }
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<E> Key<E> {
     #[cfg_attr(debug_assertions, inline(always))]
     pub(crate) fn into_keys(self) -> Result<KeyPair> {
@@ -324,7 +330,10 @@ fn key_pair(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
     }
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path> IndexKey<P> {
     #[doc(hidden)]
     #[cfg_attr(debug_assertions, inline(always))]
@@ -386,7 +395,10 @@ mod sealed {
     impl<E> Sealed for crate::typed::read::list::ListKey<E> {}
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 #[diagnostic::do_not_recommend]
 impl<E: Entity> Lookup<E> for Key<E> {
     type Output = Stored<E>;
@@ -405,7 +417,10 @@ impl<E: Entity> Lookup<E> for Key<E> {
     }
 }
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 #[diagnostic::do_not_recommend]
 impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     type Output = P::Item;

@@ -63,7 +63,10 @@ mod sealed {
 #[derive(Debug)]
 pub enum Whole {}
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<P: Path> ReadAs<P> for Whole {
     type Item = P::Item;
 

@@ -37,7 +37,10 @@ const PASSES_BORNE: u32 = 8;
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Has this process settle what follows the entities of this type, once it has opened their table.
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 #[cfg_attr(debug_assertions, inline(always))]
 pub(crate) fn register<E: Entity>(store: &Store) {
     if const { E::SCHEMA.has_eventual() || !E::HOLDERS.is_empty() } {

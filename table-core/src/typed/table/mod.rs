@@ -36,7 +36,10 @@ pub struct Table<E: Entity> {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<E: Entity> Table<E> {
     #[cfg_attr(debug_assertions, inline(always))]
     pub(crate) fn new(table: DynamicTable) -> Self {
@@ -315,7 +318,10 @@ impl<E: Entity> Clone for Table<E> {
 }
 
 /// The entity's queries.
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl<E: Entity> Deref for Table<E> {
     type Target = E::Indexes<DynamicTable>;
 

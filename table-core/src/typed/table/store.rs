@@ -12,7 +12,10 @@ use crate::typed::set::{EntitySet, SetTable};
 use crate::typed::settle;
 use crate::typed::table::Table;
 
-#[allow(clippy::inline_always, reason = "in the unit of who calls it: `typed::entity::beside` says why")]
+#[allow(
+    clippy::inline_always,
+    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+)]
 impl Store {
     /// The table of this entity, created if there is none, for entities of this type.
     ///

@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::super::beside::Beside;
 use super::super::fields::{property, single};
+use super::super::named_types::Beside;
 use super::super::schema::place;
 use super::Path;
 use crate::model::{Field, Index, arguments};

@@ -17,7 +17,7 @@ mod steps;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 
-use super::beside::Beside;
+use super::named_types::Beside;
 use super::names::Names;
 use crate::model::{Copies, Entity, Index, Template, arguments};
 use crate::symbol::{COLUMNS, INDEXES};

@@ -3,10 +3,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::super::beside::Beside;
 use super::super::bound;
 use super::super::debug;
 use super::super::key::argument_type;
+use super::super::named_types::Beside;
 use super::super::names::Names;
 use super::super::respanned;
 use super::super::schema::place;

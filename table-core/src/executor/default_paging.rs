@@ -25,17 +25,17 @@ pub fn views<'s>(
     begin: Begin<'_>,
 ) -> Result<Box<dyn InPlace<'s> + 's>> {
     let walks = walks(&lanes, table, begin)?;
-    Ok(Box::new(Drawn { moment, kept, rows: Merged::new(lanes, walks) }))
+    Ok(Box::new(PagedRows { moment, kept, rows: Merged::new(lanes, walks) }))
 }
 
 /// Rows that are drawn out of walks.
-struct Drawn<'s> {
+struct PagedRows<'s> {
     moment: &'s dyn Moment,
     kept: &'s Kept,
     rows: Merged,
 }
 
-impl<'s> InPlace<'s> for Drawn<'s> {
+impl<'s> InPlace<'s> for PagedRows<'s> {
     fn next(&mut self) -> Result<Option<RowView<'s>>> {
         let Some(row) = self.rows.next_packed(self.moment).transpose()? else { return Ok(None) };
         match self.kept.keep(row) {
@@ -72,11 +72,11 @@ pub fn page(
     }
     let walks = asked.into_iter().map(begin).collect();
     let rows = Merged::new(lanes, walks).at_most(remaining);
-    drawn_page(moment, rows, (fingerprint, is_limited), size, each)
+    default_page(moment, rows, (fingerprint, is_limited), size, each)
 }
 
 /// A page of these rows; its token is of this fingerprint, and says how many may still come if the query is limited.
-pub(crate) fn drawn_page(
+pub(crate) fn default_page(
     moment: &dyn Moment,
     mut rows: Merged,
     (fingerprint, is_limited): (u64, bool),
