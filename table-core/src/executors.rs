@@ -27,7 +27,7 @@ pub use crate::row::named::{Named, Names, PackedRow};
 pub use crate::row::selection::Selection;
 pub use crate::row::view::RowView;
 #[cfg(feature = "encrypt")]
-pub use crate::sealing::job::{Resealing, SealedRow, SealedValue, Stretch};
+pub use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
 pub use crate::sealing::{HasVault, SealedAt, Sealing};
 
 /// The store that this executor carries out the reads and writes of.

@@ -36,7 +36,7 @@ pub const STEPS: &[Step] = &[
         "an index that changes is filled at once, and what it had is not removed before",
         &[[
             "table-core/src/schema/lives/index.rs",
-            "(_, On::Rebuild) => Self::Sweep,",
+            "(_, On::Rebuild) => Self::Purge,",
             "(_, On::Rebuild) => Self::Fill,",
         ]],
         JOBS,

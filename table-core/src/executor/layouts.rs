@@ -191,7 +191,7 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
                 IndexState::Blocked(blocked) => {
                     format!("{blocked}; change or delete one of them and call `Table::rebuild` again")
                 }
-                IndexState::Fill | IndexState::Sweep if far.is_empty() => {
+                IndexState::Fill | IndexState::Purge if far.is_empty() => {
                     let because = format!(
                         "the index `{name}` of `{kind}` is not whole, and no job is at it, as after a table with its \
                          copies was dropped: `Table::rebuild` makes it"

@@ -265,7 +265,7 @@ pub trait Moment: Any + Send {
     /// Gives `each` the rows of a job's next step: those behind a position, until the step has as many as its
     /// [size](StepSize) lets. Returns the position of the last row that was looked at, or `None` if none is left, and how many
     /// were looked at.
-    fn stretch(
+    fn chunk(
         &self,
         table: &dyn TableExec,
         lanes: Lanes,

@@ -23,7 +23,7 @@ pub trait Pending {
     fn count(&self) -> Result<PendingCount>;
 
     /// Removes those of tables that were dropped.
-    fn sweep(&self) -> Result<()>;
+    fn purge(&self) -> Result<()>;
 
     /// Who sees to them in this process.
     fn settlers(&self) -> &Arc<Settlers>;

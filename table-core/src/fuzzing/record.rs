@@ -72,7 +72,7 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     let keys = |row: &str| ("p".to_owned(), row.to_owned());
     let blocked = Blocked { key: keys("mail_a"), has: keys("a"), wants: keys("b") };
     let states = [
-        IndexState::Sweep,
+        IndexState::Purge,
         IndexState::Fill,
         IndexState::Blocked(blocked),
         IndexState::Ready { since: 9 },

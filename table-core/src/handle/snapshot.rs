@@ -198,15 +198,15 @@ impl Snapshot {
         Ok(Page::of(entities, next))
     }
 
-    /// The rows of a job's next step; see [`Moment::stretch`](crate::executor::Moment::stretch).
-    pub(crate) fn stretch(
+    /// The rows of a job's next step; see [`Moment::chunk`](crate::executor::Moment::chunk).
+    pub(crate) fn chunk(
         &self,
         table: &DynamicTable,
         lanes: Lanes,
         from: (Option<&Position>, StepSize),
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
-        let stretch = self.moment.stretch(self.table(table)?, lanes, from, each);
+        let stretch = self.moment.chunk(self.table(table)?, lanes, from, each);
         stretch.map_err(|e| e.attempted("query").table(table.name()))
     }
 

@@ -46,7 +46,7 @@ pub struct SealedRow {
 
 /// Some rows of a table, as far as a job looks at them at a time.
 #[derive(Debug, Default)]
-pub struct Stretch {
+pub struct Chunk {
     /// How many rows there were, of whatever kind.
     pub rows: u64,
     /// The last of them.
@@ -69,5 +69,5 @@ pub trait Resealing {
         schema: &'static Schema,
         after: Option<&Position>,
         size: StepSize,
-    ) -> Result<Stretch>;
+    ) -> Result<Chunk>;
 }

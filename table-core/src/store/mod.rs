@@ -77,8 +77,8 @@ impl Store {
     pub fn reclaim(&self) -> Result<u64> {
         let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
         let inner = self.lmdb().map_err(attempted)?;
-        inner.sweep_queues().map_err(attempted)?;
-        inner.sweep_blobs().map_err(attempted)?;
+        inner.purge_queues().map_err(attempted)?;
+        inner.purge_blobs().map_err(attempted)?;
         reclaim::run(inner)
     }
 

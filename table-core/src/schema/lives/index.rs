@@ -8,7 +8,7 @@ pub enum IndexState {
     /// It has no row.
     Absent,
     /// Rows that it may have from former times are being removed; writers leave it alone.
-    Sweep,
+    Purge,
     /// The copies of the entities that are there are being made; writers keep it, and what it has to be unique. A copy may
     /// be missing.
     Fill,
@@ -67,7 +67,7 @@ pub enum IndexEvent {
     /// It is to be made anew, maybe by another declaration.
     Rebuild,
     /// No row of former times is left.
-    Swept,
+    Purged,
     /// A second entity claims a key that is to be unique.
     Block(Blocked),
     /// The job goes on, whoever has changed meanwhile.
@@ -96,23 +96,23 @@ impl IndexState {
         use IndexEvent as On;
         Some(match (self, event) {
             // To fill it at once would be wrong: rows of former times stand where copies belong to others now.
-            (_, On::Rebuild) => Self::Sweep,
-            (Self::Sweep, On::Swept)
+            (_, On::Rebuild) => Self::Purge,
+            (Self::Purge, On::Purged)
             | (Self::Blocked(_), On::Unblock)
             | (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::RowsDropped) => Self::Fill,
             (Self::Fill, On::Block(by)) => Self::Blocked(by),
             (Self::Fill, On::Filled { since }) => Self::Ready { since },
-            (Self::Absent, On::Drop) | (_, On::Swept | On::Unblock | On::Block(_) | On::Filled { .. }) => {
+            (Self::Absent, On::Drop) | (_, On::Purged | On::Unblock | On::Block(_) | On::Filled { .. }) => {
                 return None;
             }
             (_, On::Drop) => Self::Dropping,
             (Self::Dropping, On::Dropped) => Self::Absent,
             (_, On::Dropped) => return None,
             (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::EntitiesDropped | On::Convert) => {
-                Self::Sweep
+                Self::Purge
             }
             (
-                Self::Absent | Self::Sweep | Self::Dropping,
+                Self::Absent | Self::Purge | Self::Dropping,
                 On::EntitiesDropped | On::RowsDropped | On::Convert,
             ) => self.clone(),
         })
@@ -135,7 +135,7 @@ impl IndexState {
     pub fn words(&self) -> &'static str {
         match self {
             Self::Absent => "has not been made yet",
-            Self::Sweep => "is being made: rows of former times are being removed",
+            Self::Purge => "is being made: rows of former times are being removed",
             Self::Fill => "is being made: the copies of entities that are there are being added",
             Self::Blocked(_) => "can't be made: two entities claim one of its keys",
             Self::Ready { .. } => "is ready",

@@ -33,7 +33,7 @@ fn blocked() -> Blocked {
 fn states() -> [IndexState; 6] {
     [
         IndexState::Absent,
-        IndexState::Sweep,
+        IndexState::Purge,
         IndexState::Fill,
         IndexState::Blocked(blocked()),
         IndexState::Ready { since: 3 },
@@ -47,7 +47,7 @@ fn each_event_leads_where_the_protocol_says() {
     use IndexState as Is;
     let events = [
         On::Rebuild,
-        On::Swept,
+        On::Purged,
         On::Block(blocked()),
         On::Unblock,
         On::Filled { since: 9 },
@@ -57,7 +57,7 @@ fn each_event_leads_where_the_protocol_says() {
         On::RowsDropped,
         On::Convert,
     ];
-    let (sweep, fill, dropping) = (Some(Is::Sweep), Some(Is::Fill), Some(Is::Dropping));
+    let (sweep, fill, dropping) = (Some(Is::Purge), Some(Is::Fill), Some(Is::Dropping));
     let (blocks, ready, absent) =
         (Some(Is::Blocked(blocked())), Some(Is::Ready { since: 9 }), Some(Is::Absent));
     // A row for each event, a column for each state.
@@ -119,11 +119,11 @@ fn who_may_write_and_read_is_told_by_what_is_noted_and_declared() {
 }
 
 #[test]
-fn converting_a_kind_sends_each_index_to_be_swept_and_raises_the_epoch() {
+fn converting_a_kind_sends_each_index_to_be_purged_and_raises_the_epoch() {
     let mut lives = Lives::default();
     assert!(!lives.transit_kind(&MEMBER, KindEvent::Converted));
     assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
-    assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Sweep);
+    assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Purge);
     let entity = ("p".to_owned(), "r".to_owned());
     assert!(lives.transit_kind(&MEMBER, KindEvent::Stop { entity, why: "why".into() }));
     assert!(lives.transit_kind(&MEMBER, KindEvent::Resume));
@@ -185,7 +185,7 @@ fn rows_are_readable_as_far_as_the_versions_are_known_and_keep_their_keys() {
 fn a_later_version_takes_over_and_knows_where_the_first_rows_are() {
     let mut lives = Lives::default();
     assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
-    lives.transit("by_team", &IndexState::Sweep, IndexEvent::Swept);
+    lives.transit("by_team", &IndexState::Purge, IndexEvent::Purged);
     let epoch = lives.epoch;
     assert!(lives.transit_kind(&BARE, KindEvent::Convert { from: 2 }));
     // What it has not is forgotten: its rows go with those of the versions before.
@@ -195,7 +195,7 @@ fn a_later_version_takes_over_and_knows_where_the_first_rows_are() {
     assert!(lives.transit_kind(&BARE, KindEvent::Stop { entity, why: "why".into() }));
     assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 3 }));
     assert_eq!(lives.kind, KindState::Converting { from: 1 });
-    assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Sweep);
+    assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Purge);
 }
 
 /// Entities of which each has a key by the old template and one by the new; two of them, and two keys.
@@ -234,7 +234,7 @@ struct Steps {
 fn state(name: &str) -> IndexState {
     match name {
         "absent" => IndexState::Absent,
-        "sweep" => IndexState::Sweep,
+        "sweep" => IndexState::Purge,
         "fill" => IndexState::Fill,
         "blocked" => IndexState::Blocked(blocked()),
         "dropping" => IndexState::Dropping,
@@ -245,7 +245,7 @@ fn state(name: &str) -> IndexState {
 fn name(state: &IndexState) -> &'static str {
     match state {
         IndexState::Absent => "absent",
-        IndexState::Sweep => "sweep",
+        IndexState::Purge => "sweep",
         IndexState::Fill => "fill",
         IndexState::Blocked(_) => "blocked",
         IndexState::Dropping => "dropping",
@@ -318,7 +318,7 @@ impl World {
                 let mut next = self.after(IndexEvent::Rebuild);
                 next.is_new = true;
                 if !steps.sweeps {
-                    next = next.after(IndexEvent::Swept);
+                    next = next.after(IndexEvent::Purged);
                 }
                 found.push(Ok(next));
             }
@@ -331,7 +331,7 @@ impl World {
                         next.cursor = key + 1;
                         found.push(Ok(next));
                     }
-                    None if self.state == "sweep" => found.push(Ok(self.after(IndexEvent::Swept))),
+                    None if self.state == "sweep" => found.push(Ok(self.after(IndexEvent::Purged))),
                     None => found.push(Ok(self.after(IndexEvent::Dropped))),
                 }
                 // It is killed, and goes on from where it was: its cursor is in the transaction of the step.
@@ -511,7 +511,7 @@ fn explore_drops(of_source: bool, of_rows: bool) -> Result<usize, String> {
         match at.state {
             "sweep" => {
                 worked.remote.1 = at.remote.1.filter(|copy| copy.0 == id);
-                worked.state = name(&state("sweep").next(IndexEvent::Swept).expect("it was swept"));
+                worked.state = name(&state("sweep").next(IndexEvent::Purged).expect("it was swept"));
             }
             "fill" => {
                 worked.remote.1 = wanted;

@@ -18,7 +18,7 @@ use crate::store::write::prepare;
 use crate::store::write::transaction::clock;
 
 /// Names of a dropped container that go in one transaction, and blobs that wait which are looked at together.
-const SWEPT_AT_ONCE: usize = 1_000;
+const PURGED_AT_ONCE: usize = 1_000;
 
 /// The error of a task in a container of another store.
 #[cold]
@@ -78,21 +78,21 @@ impl Shared {
     }
 
     /// Removes what was dropped, by whomever, and the remains of uploads that nobody goes on with.
-    pub(crate) fn sweep_blobs(&self) -> Result<()> {
+    pub(crate) fn purge_blobs(&self) -> Result<()> {
         let (dropped, mut over) = self.left_blobs()?;
         for container in dropped {
             loop {
-                let outcomes = self.work_on_blobs(vec![BlobWork::Sweep(container, SWEPT_AT_ONCE)])?;
+                let outcomes = self.work_on_blobs(vec![BlobWork::Purge(container, PURGED_AT_ONCE)])?;
                 if outcomes.contains(&BlobOutcome::Left) {
                     over = self.left_blobs()?.1;
                 }
-                if !outcomes.contains(&BlobOutcome::Swept(false)) {
+                if !outcomes.contains(&BlobOutcome::Purged(false)) {
                     break;
                 }
             }
         }
         for id in over {
-            while self.work_on_blobs(vec![BlobWork::Clear(id)])?.contains(&BlobOutcome::Swept(false)) {}
+            while self.work_on_blobs(vec![BlobWork::Clear(id)])?.contains(&BlobOutcome::Purged(false)) {}
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Blobs for Shared {
             return Err(Error::new(ErrorKind::ContainerNotFound));
         }
         self.work_on_blobs(vec![BlobWork::Bury(name.into())])?;
-        self.sweep_blobs()
+        self.purge_blobs()
     }
 
     fn carry_out(self: Arc<Self>, tasks: Vec<BlobTask>) -> Result<Vec<BlobAnswer>> {

@@ -15,7 +15,7 @@ use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 
 /// Entries of a dropped table that go in one transaction.
-const SWEPT_AT_ONCE: usize = 1_000;
+const PURGED_AT_ONCE: usize = 1_000;
 
 impl Shared {
     /// An entry as it is read, with the name of its table.
@@ -42,7 +42,7 @@ impl Shared {
     }
 
     /// Removes the entries of tables that were dropped.
-    pub(crate) fn sweep_entries(&self) -> Result<()> {
+    pub(crate) fn purge_entries(&self) -> Result<()> {
         let dropped = || {
             let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
             let meta = Meta::read(dbs.main, &txn)?;
@@ -58,7 +58,7 @@ impl Shared {
             dropped => dropped,
         }?;
         for table in dropped {
-            while self.work(vec![Work::Forget(table.id, SWEPT_AT_ONCE)])? == [Outcome::Swept(false)] {}
+            while self.work(vec![Work::Forget(table.id, PURGED_AT_ONCE)])? == [Outcome::Purged(false)] {}
         }
         Ok(())
     }
@@ -93,8 +93,8 @@ impl Pending for Shared {
         Ok(PendingCount { entries: ledger.entries.count })
     }
 
-    fn sweep(&self) -> Result<()> {
-        self.sweep_entries()
+    fn purge(&self) -> Result<()> {
+        self.purge_entries()
     }
 
     fn settlers(&self) -> &Arc<Settlers> {

@@ -17,7 +17,7 @@ use crate::store::write::prepare;
 use crate::store::write::transaction::clock;
 
 /// Records of a dropped queue that go in one transaction.
-const SWEPT_AT_ONCE: usize = 1_000;
+const PURGED_AT_ONCE: usize = 1_000;
 
 /// The error of an errand to a queue of another store.
 #[cold]
@@ -57,7 +57,7 @@ impl Shared {
     }
 
     /// Removes the records of queues that were dropped, by whomever.
-    pub(crate) fn sweep_queues(&self) -> Result<()> {
+    pub(crate) fn purge_queues(&self) -> Result<()> {
         let dropped = self.look(|view, _| {
             let directory = view.directory()?;
             Ok(directory.queues.iter().filter(|queue| queue.is_dropped).map(|queue| queue.number).collect())
@@ -72,7 +72,7 @@ impl Shared {
         }?;
         let dropped = dropped.unwrap_or_default();
         for queue in dropped {
-            while self.work(vec![Work::Sweep(queue, SWEPT_AT_ONCE)])? == [Outcome::Swept(false)] {}
+            while self.work(vec![Work::Purge(queue, PURGED_AT_ONCE)])? == [Outcome::Purged(false)] {}
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Queues for Shared {
             return Err(no_such_queue());
         }
         self.bury_queue(name)?;
-        self.sweep_queues()
+        self.purge_queues()
     }
 
     fn carry_out(&self, errands: Vec<Errand>) -> Result<Vec<Answer>> {

@@ -56,7 +56,7 @@ pub(crate) enum BlobWork {
     /// Has a container be no more. Its blobs go later.
     Bury(Box<str>),
     /// Removes so many names of a container that was dropped, and then itself.
-    Sweep(u32, usize),
+    Purge(u32, usize),
     Put {
         container: u32,
         name: String,
@@ -92,7 +92,7 @@ pub(crate) enum BlobOutcome {
     Container(u32),
     Answer(BlobAnswer),
     /// Whether nothing is left to be done.
-    Swept(bool),
+    Purged(bool),
     /// A blob is so large that it goes later.
     Left,
 }
@@ -125,7 +125,7 @@ impl BlobWork {
             Self::Append { content, .. } => {
                 content.segments.iter().map(Vec::len).sum::<usize>() + 2 * SEGMENT
             }
-            Self::Sweep(_, most) => most * FEW,
+            Self::Purge(_, most) => most * FEW,
             _ => 0,
         }
     }
@@ -137,8 +137,10 @@ impl BlobDraft<'_> {
         let answer = match work {
             BlobWork::Create(name) => return self.create(name).map(BlobOutcome::Container),
             BlobWork::Bury(name) => return self.bury(name).map(BlobOutcome::Container),
-            BlobWork::Sweep(container, most) => return self.sweep(*container, *most).map(BlobOutcome::Swept),
-            BlobWork::Clear(id) => return self.clear(*id).map(BlobOutcome::Swept),
+            BlobWork::Purge(container, most) => {
+                return self.purge(*container, *most).map(BlobOutcome::Purged);
+            }
+            BlobWork::Clear(id) => return self.clear(*id).map(BlobOutcome::Purged),
             BlobWork::Put { container, name, content, is_new } => {
                 self.put(*container, name, content, *is_new)?;
                 BlobAnswer::Done
@@ -193,7 +195,7 @@ impl BlobDraft<'_> {
     }
 
     /// Removes names of a container that was dropped, with their blobs; whether the container is gone.
-    fn sweep(&mut self, container: u32, most: usize) -> Result<bool> {
+    fn purge(&mut self, container: u32, most: usize) -> Result<bool> {
         let mut directory = self.directory()?;
         if !directory.get(container).is_some_and(|listed| listed.is_dropped) {
             return Ok(true);

@@ -243,7 +243,7 @@ impl Moment for LmdbMoment {
         self.page_through(table, (lanes, None), (size, after), each)
     }
 
-    fn stretch(
+    fn chunk(
         &self,
         table: &dyn TableExec,
         lanes: Lanes,

@@ -92,8 +92,8 @@ pub(crate) fn run(inner: &Shared) -> Result<u64> {
 
 /// One transaction; returns the rows it removed, or `None` if nothing is left to do.
 fn step(inner: &Shared) -> Result<Option<usize>> {
-    inner.sweep_entries().map_err(|e| e.attempted(ATTEMPTED))?;
-    inner.sweep_blobs().map_err(|e| e.attempted(ATTEMPTED))?;
+    inner.purge_entries().map_err(|e| e.attempted(ATTEMPTED))?;
+    inner.purge_blobs().map_err(|e| e.attempted(ATTEMPTED))?;
     // A store that has stopped says so wherever it is asked.
     let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
     let done = as_much_as_fits(inner).map_err(|e| inner.writer.judge(inner, e).attempted(ATTEMPTED));

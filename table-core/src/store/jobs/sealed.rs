@@ -14,7 +14,7 @@ use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
-use crate::sealing::job::{Resealing, SealedRow, SealedValue, Stretch};
+use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::key_usage::{KeptStore, SealedValues};
 use crate::store::handle::lmdb_table::LmdbTable;
@@ -247,7 +247,7 @@ impl Resealing for LmdbTable {
         schema: &'static Schema,
         after: Option<&Position>,
         size: StepSize,
-    ) -> Result<Stretch> {
+    ) -> Result<Chunk> {
         let mut entities = Vec::new();
         let walked = self.rows_after(after, size, &mut |view, _| {
             let is_mine = view.kind()? == Some(schema.entity_type);
@@ -258,7 +258,7 @@ impl Resealing for LmdbTable {
         });
         let (last, rows) =
             walked.map_err(|error| error.attempted("re-encrypt in").table(&self.state.name))?;
-        Ok(Stretch { rows, last, entities })
+        Ok(Chunk { rows, last, entities })
     }
 }
 

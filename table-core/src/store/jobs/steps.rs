@@ -263,7 +263,7 @@ impl Jobs for LmdbTable {
                     }
                     Vec::new()
                 }
-                IndexEvent::Swept | IndexEvent::Dropped => {
+                IndexEvent::Purged | IndexEvent::Dropped => {
                     begun.iter().flat_map(|job| job.tables().map(str::to_owned).collect::<Vec<_>>()).collect()
                 }
                 _ => Vec::new(),

@@ -23,7 +23,7 @@ pub(crate) enum Work {
     /// The queue of this name is to be no more; its records go later.
     Bury(Box<str>),
     /// So many records of a queue that was dropped are to go, and in the end the queue.
-    Sweep(u32, usize),
+    Purge(u32, usize),
     /// Something becomes of the entry under this key.
     Entry(Vec<u8>, EntryWork),
     /// So many entries of a table that was dropped are to go.
@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
     /// The queue of this number.
     Queue(u32),
     /// Whether nothing is left.
-    Swept(bool),
+    Purged(bool),
     /// An entry has been seen to.
     Noted,
 }
@@ -71,9 +71,9 @@ impl Draft<'_> {
             Work::Task(queue, task) => self.task(*queue, task).map(Outcome::Answer),
             Work::Create(name) => self.create(name).map(Outcome::Queue),
             Work::Bury(name) => self.bury(name).map(Outcome::Queue),
-            Work::Sweep(queue, most) => self.sweep(*queue, *most).map(Outcome::Swept),
+            Work::Purge(queue, most) => self.purge(*queue, *most).map(Outcome::Purged),
             Work::Entry(key, work) => self.entry(key, work).map(|()| Outcome::Noted),
-            Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Swept),
+            Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Purged),
         }
     }
 
@@ -268,7 +268,7 @@ impl Draft<'_> {
             while !is_end && deliveries.len() < most && removed < MOST_REMOVED {
                 let wanted = (most - deliveries.len()).min(STRETCH);
                 let found;
-                (found, is_end) = self.stretch(queue, among, after.as_deref(), wanted, &mut met)?;
+                (found, is_end) = self.chunk(queue, among, after.as_deref(), wanted, &mut met)?;
                 after = found.last().map(|last| last.key.clone());
                 for found in found {
                     match self.deliver(queue, found, visibility, dequeues)? {
@@ -292,7 +292,7 @@ impl Draft<'_> {
     }
 
     /// So many entries after a key, and whether there are no more. `met` counts those that were met.
-    fn stretch(
+    fn chunk(
         &self,
         queue: u32,
         among: Among,
@@ -368,7 +368,7 @@ impl Draft<'_> {
                 }
                 let found;
                 let wanted = STRETCH.min(most - gone);
-                (found, is_end) = self.stretch(queue, among, after.as_deref(), wanted, &mut 0)?;
+                (found, is_end) = self.chunk(queue, among, after.as_deref(), wanted, &mut 0)?;
                 after = found.last().map(|last| last.key.clone());
                 for Found { record, id, entry, .. } in found {
                     if id < below {
@@ -408,7 +408,7 @@ impl Draft<'_> {
         Ok(number)
     }
 
-    fn sweep(&mut self, queue: u32, most: usize) -> Result<bool> {
+    fn purge(&mut self, queue: u32, most: usize) -> Result<bool> {
         let mut directory = self.directory()?;
         if directory.get(queue).is_none_or(|queue| !queue.is_dropped) {
             // Somebody else has swept it.

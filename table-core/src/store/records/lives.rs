@@ -200,7 +200,7 @@ pub(crate) fn encode_lives(lives: &Lives) -> Vec<u8> {
         push_text(&mut body, name);
         match state {
             IndexState::Absent => body.push(0),
-            IndexState::Sweep => body.push(1),
+            IndexState::Purge => body.push(1),
             IndexState::Fill => body.push(2),
             IndexState::Blocked(Blocked { key, has, wants }) => {
                 body.push(3);
@@ -236,7 +236,7 @@ pub(crate) fn decode_lives(body: &[u8]) -> Option<Lives> {
         let name = text(&mut body)?;
         let state = match body.take()? {
             [0] => IndexState::Absent,
-            [1] => IndexState::Sweep,
+            [1] => IndexState::Purge,
             [2] => IndexState::Fill,
             [3] => {
                 let mut keys = || Some((text(&mut body)?, text(&mut body)?));
@@ -348,7 +348,7 @@ mod tests {
         let [key, has, wants] = ["key", "a", "b"].map(|row| (format!("p{row}"), row.to_owned()));
         let states = [
             IndexState::Absent,
-            IndexState::Sweep,
+            IndexState::Purge,
             IndexState::Fill,
             IndexState::Blocked(Blocked { key, has, wants }),
             IndexState::Ready { since: 1 << 40 },

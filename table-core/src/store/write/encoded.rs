@@ -167,7 +167,7 @@ impl Errands {
             Work::Entry(key, EntryWork::Follow { before, .. }) => key.len() + before.len() * 128,
             Work::Entry(key, _) => key.len(),
             Work::Forget(_, most) => most * 256,
-            Work::Task(_, Task::Receive { most, .. } | Task::Clear { most, .. }) | Work::Sweep(_, most) => {
+            Work::Task(_, Task::Receive { most, .. } | Task::Clear { most, .. }) | Work::Purge(_, most) => {
                 most * 256
             }
             _ => 0,

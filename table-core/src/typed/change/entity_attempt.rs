@@ -194,7 +194,7 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
 
     /// What the entity is to be.
     fn new_entity(&self) -> Option<Seen> {
-        let of_found = matches!(self.what, What::Fill(_) | What::Refile | What::Rewrite);
+        let of_found = matches!(self.what, What::Fill(_) | What::RepairCopies | What::Rewrite);
         let seen = match self.what {
             // What it holds of others is theirs to say.
             _ if self.what.brings_entity() && self.subject.has(NEW) => NEW,
@@ -234,7 +234,7 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
     fn stand(&mut self, standing: Standing) {
         self.search.standing = match self.what {
             What::Fill(index) => standing.of_index(index),
-            What::Refile => standing.refiling(),
+            What::RepairCopies => standing.refiling(),
             _ => standing,
         };
     }
@@ -329,7 +329,7 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
 
     fn image(&self) -> Result<Option<Image>> {
         let Facts { schema, held, holders, .. } = *self.facts;
-        let stays = matches!(self.what, What::Fill(_) | What::Refile | What::Rewrite);
+        let stays = matches!(self.what, What::Fill(_) | What::RepairCopies | What::Rewrite);
         if held.is_empty() && holders.is_empty() || stays || self.what.reseals() {
             return Ok(None);
         }

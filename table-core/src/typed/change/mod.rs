@@ -77,7 +77,7 @@ pub(crate) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     /// is of a previous version of its struct is converted.
     Rewrite,
     /// The copies of the one there are put where they are to be, whatever is there: the entity stays as it is.
-    Refile,
+    RepairCopies,
 }
 
 #[allow(
@@ -102,7 +102,7 @@ impl<'c, E: Entity, F: ?Sized> Change<'c, E, F> {
             Self::Reseal => What::Reseal,
             Self::Fill(index) => What::Fill(*index),
             Self::Rewrite => What::Rewrite,
-            Self::Refile => What::Refile,
+            Self::RepairCopies => What::RepairCopies,
         }
     }
 }
@@ -123,7 +123,7 @@ pub(crate) enum What<'c> {
     Reseal,
     Fill(usize),
     Rewrite,
-    Refile,
+    RepairCopies,
 }
 
 impl What<'_> {
@@ -141,7 +141,7 @@ impl What<'_> {
             #[cfg(feature = "encrypt")]
             Self::Reseal => "re-encrypt in",
             Self::Fill(_) => "add copies to",
-            Self::Refile => "mend copies in",
+            Self::RepairCopies => "mend copies in",
             Self::Rewrite => "write anew in",
         }
     }
@@ -175,7 +175,7 @@ impl What<'_> {
 
     /// Whether the entity's own row stays as it is, and its copies alone are written.
     fn keeps_own(self) -> bool {
-        matches!(self, Self::Fill(_) | Self::Refile)
+        matches!(self, Self::Fill(_) | Self::RepairCopies)
     }
 
     /// Whether what is stored is to be read.
@@ -194,7 +194,7 @@ impl What<'_> {
             Self::Update | Self::Add | Self::Move => Some(IfMatch::Any),
             #[cfg(feature = "encrypt")]
             Self::Reseal => Some(IfMatch::Any),
-            Self::Fill(_) | Self::Refile | Self::Rewrite => Some(IfMatch::Any),
+            Self::Fill(_) | Self::RepairCopies | Self::Rewrite => Some(IfMatch::Any),
         }
     }
 }

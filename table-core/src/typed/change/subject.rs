@@ -252,7 +252,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
             | Change::Set(..)
             | Change::Delete(_)
             | Change::Fill(_)
-            | Change::Refile
+            | Change::RepairCopies
             | Change::Rewrite => {}
             #[cfg(feature = "encrypt")]
             Change::Reseal => {}

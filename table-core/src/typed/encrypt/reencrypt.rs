@@ -8,12 +8,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::schema;
-use crate::sealing::job::{SealedRow, SealedValue, Stretch};
+use crate::sealing::job::{Chunk, SealedRow, SealedValue};
 use crate::typed::change::Change;
 use crate::typed::change::driver;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::entity::Entity;
-use crate::typed::job::{Job, Made, Work};
+use crate::typed::job::{Job, StepOutcome, Work};
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
@@ -120,7 +120,7 @@ impl<E: Entity> Reencrypt<E> {
             let handed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
             let size_left = StepSize { rows: size.rows.saturating_sub(handed).max(1) };
             let after = passed.as_ref().map(|(last, _)| last).or(at.position.as_ref());
-            let Stretch { rows, last, entities } = keys.sealed_rows_after(E::SCHEMA, after, size_left)?;
+            let Chunk { rows, last, entities } = keys.sealed_rows_after(E::SCHEMA, after, size_left)?;
             self.seal(table, entities, loader)?;
             let Some(last) = last else { return Ok(passed) };
             let looked = rows + passed.map_or(0, |(_, looked)| looked);
@@ -195,7 +195,7 @@ impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
         at: &JobRecord,
         size: StepSize,
         loader: &mut dyn Loader,
-    ) -> Result<Made> {
+    ) -> Result<StepOutcome> {
         let keys = table.exec().resealing()?;
         self.handed.clear();
         self.failures.clear();
@@ -206,15 +206,15 @@ impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
             // If a key was rotated meanwhile, the job begins again.
             let generation = keys.generation()?;
             if at.stamp == generation {
-                return Ok(Made::Rows(None, None));
+                return Ok(StepOutcome::Rows(None, None));
             }
             keys.await_writers()?;
             let again = JobRecord { done: 0, stamp: generation, ..at.in_part(at.phase) };
-            return Ok(Made::Rows(Some(again), None));
+            return Ok(StepOutcome::Rows(Some(again), None));
         };
         let changed = u64::try_from(self.handed.len()).unwrap_or(u64::MAX);
         let (done, changed) = (at.done + rows, at.changed + changed);
-        Ok(Made::Rows(Some(JobRecord { position: Some(last), done, changed, ..of_part }), None))
+        Ok(StepOutcome::Rows(Some(JobRecord { position: Some(last), done, changed, ..of_part }), None))
     }
 
     fn leaves_out(&mut self, plan: usize, error: &Error) -> bool {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::look::{At, Wrong};
 use super::report::{CopyReport, NO_BLOB};
+use super::verify_copies::{At, Wrong};
 use crate::contents::{BlobId, reference};
 use crate::error::Result;
 use crate::handle::table::DynamicTable;

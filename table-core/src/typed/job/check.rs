@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use super::blobs::open_blobs;
-use super::look::{At, Wrong};
 use super::report::CopyReport;
-use super::{recount, relist};
+use super::verify_copies::{At, Wrong};
+use super::{repair_lists, repair_summaries};
 use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -56,28 +56,29 @@ impl<E: Entity> Table<E> {
     pub fn check(&self) -> Result<CopyReport> {
         let mut report = CopyReport::default();
         self.go_over(&mut report)?;
-        self.recount(&mut report)?;
-        self.relist(&mut report)?;
+        self.repair_summaries(&mut report)?;
+        self.repair_lists(&mut report)?;
         Ok(report)
     }
 
     /// Compares the summaries that are ready, each in one snapshot.
-    fn recount(&self, report: &mut CopyReport) -> Result<()> {
+    fn repair_summaries(&self, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
         for number in (0..E::SCHEMA.indexes.len()).filter(|number| is_summary(E::SCHEMA, *number)) {
             if driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
-                recount::compare::<E>(table, &as_stored::<E>(table)?, number)?.tell::<E>(number, report);
+                repair_summaries::compare::<E>(table, &as_stored::<E>(table)?, number)?
+                    .tell::<E>(number, report);
             }
         }
         Ok(())
     }
 
     /// Compares the index lists that are ready, each in one snapshot.
-    fn relist(&self, report: &mut CopyReport) -> Result<()> {
+    fn repair_lists(&self, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
         for number in (0..E::SCHEMA.indexes.len()).filter(|number| E::SCHEMA.list(*number).is_some()) {
             if driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
-                relist::compare::<E>(table, &as_stored::<E>(table)?, number)?.tell::<E>(number, report);
+                repair_lists::compare::<E>(table, &as_stored::<E>(table)?, number)?.tell::<E>(number, report);
             }
         }
         Ok(())
@@ -112,7 +113,7 @@ impl<E: Entity> Table<E> {
                     **is_at_end |= end.is_at_or_before(&partition, &row);
                 }
                 let at = At { table, there, number, snapshot: &snapshot, standing };
-                at.look::<E>(view, report, wrong)
+                at.verify_copies::<E>(view, report, wrong)
             })?;
             after = page.next;
             drop(found);

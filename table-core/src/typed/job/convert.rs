@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use super::check::as_stored;
-use super::look::At;
-use super::{Made, Work, sweep};
+use super::verify_copies::At;
+use super::{StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::unknown_version;
 use crate::executor::{Conversion, JobRecord, Loader, StepSize};
@@ -26,11 +26,11 @@ const CONVERTING: u8 = 0;
 /// Rows that have something under a former name, or something that is to go, are written anew.
 const RENEWING: u8 = 1;
 /// Former copies are removed from the first of the other tables where they may lie; a number more for each of the rest.
-const SWEEPING: u8 = 2;
+const PURGEING: u8 = 2;
 
 /// The table whose former copies a job removes; `None` if it is not that far, or none is left.
-fn swept(at: &JobRecord) -> Option<&str> {
-    at.tables().nth(usize::from(at.phase.checked_sub(SWEEPING)?))
+fn purged(at: &JobRecord) -> Option<&str> {
+    at.tables().nth(usize::from(at.phase.checked_sub(PURGEING)?))
 }
 
 /// Converts the entities of a kind.
@@ -42,7 +42,7 @@ pub(super) struct Convert<E> {
 
 /// What a step has found.
 #[derive(Default)]
-struct Found {
+struct FoundRows {
     entities: Vec<(String, String)>,
     /// Of these only the copies tell whether they are to be written anew.
     unsure: Vec<(String, String)>,
@@ -87,34 +87,40 @@ impl<E: Entity> Convert<E> {
     }
 
     /// Removes the next former copies of another table. The entities are of the last version by then.
-    fn sweep(
+    fn purge(
         &self,
         table: &DynamicTable,
         (lives, epoch): (&Lives, Epoch),
         (at, size): (&JobRecord, StepSize),
         loader: &mut dyn Loader,
-    ) -> Result<Made> {
-        let Some(name) = swept(at) else { return self.swept_or(table, lives, at.clone(), epoch) };
+    ) -> Result<StepOutcome> {
+        let Some(name) = purged(at) else { return self.purged_or(table, lives, at.clone(), epoch) };
         let goes = |kind: &str| E::SCHEMA.is_previous_copy(kind);
-        let to = sweep::remove(table, (name, &goes), (at, size), epoch, loader)?;
+        let to = purge::remove(table, (name, &goes), (at, size), epoch, loader)?;
         if to.position.is_some() {
-            return Ok(Made::Rows(Some(to), Some(epoch)));
+            return Ok(StepOutcome::Rows(Some(to), Some(epoch)));
         }
         let next = to.in_part(at.phase.saturating_add(1));
-        self.swept_or(table, lives, next, epoch)
+        self.purged_or(table, lives, next, epoch)
     }
 
     /// Goes on with the table that comes next, or has the kind be converted if none is left.
-    fn swept_or(&self, table: &DynamicTable, lives: &Lives, next: JobRecord, epoch: Epoch) -> Result<Made> {
-        if swept(&next).is_some() {
-            return Ok(Made::Rows(Some(next), Some(epoch)));
+    fn purged_or(
+        &self,
+        table: &DynamicTable,
+        lives: &Lives,
+        next: JobRecord,
+        epoch: Epoch,
+    ) -> Result<StepOutcome> {
+        if purged(&next).is_some() {
+            return Ok(StepOutcome::Rows(Some(next), Some(epoch)));
         }
         self.transit(table, lives, KindEvent::Converted, None)?;
-        Ok(Made::Moved)
+        Ok(StepOutcome::Moved)
     }
 
     /// What is to be done of a row; whether something is.
-    fn look(view: &RowView<'_>, phase: u8, found: &mut Found) -> Result<bool> {
+    fn look(view: &RowView<'_>, phase: u8, found: &mut FoundRows) -> Result<bool> {
         let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(false) };
         let is_asked_for = match schema.kinship(kind) {
             Kinship::PreviousVersion(_) => phase == CONVERTING,
@@ -275,7 +281,7 @@ impl<E: Entity> Work for Convert<E> {
     }
 
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
-        if at.phase < SWEEPING { Ok(table.clone()) } else { sweep::beside(table, swept(at)) }
+        if at.phase < PURGEING { Ok(table.clone()) } else { purge::beside(table, purged(at)) }
     }
 
     fn step(
@@ -284,7 +290,7 @@ impl<E: Entity> Work for Convert<E> {
         at: &JobRecord,
         size: StepSize,
         loader: &mut dyn Loader,
-    ) -> Result<Made> {
+    ) -> Result<StepOutcome> {
         let jobs = table.exec().jobs()?;
         let (lives, noted) = jobs.version(E::SCHEMA)?;
         if let Some(version) = noted.filter(|version| *version > E::SCHEMA.version) {
@@ -297,10 +303,10 @@ impl<E: Entity> Work for Convert<E> {
             table.standing(E::SCHEMA, true)?;
         }
         let epoch = Epoch { kind: E::SCHEMA.kind, number: lives.epoch };
-        if at.phase >= SWEEPING {
-            return self.sweep(table, (&lives, epoch), (at, size), loader);
+        if at.phase >= PURGEING {
+            return self.purge(table, (&lives, epoch), (at, size), loader);
         }
-        let mut found = Found::default();
+        let mut found = FoundRows::default();
         // Rows that come later have the new version and the new names: writers of former ones are refused.
         let of_part = at.within(jobs)?;
         let (last, rows) = if at.is_at_end() {
@@ -311,9 +317,9 @@ impl<E: Entity> Work for Convert<E> {
         };
         if last.is_none() {
             if at.phase == CONVERTING {
-                return self.swept_or(table, &lives, at.in_part(SWEEPING), epoch);
+                return self.purged_or(table, &lives, at.in_part(PURGEING), epoch);
             }
-            return Ok(Made::Rows(None, Some(epoch)));
+            return Ok(StepOutcome::Rows(None, Some(epoch)));
         }
         if !found.unsure.is_empty() {
             let unsure = std::mem::take(&mut found.unsure);
@@ -340,7 +346,7 @@ impl<E: Entity> Work for Convert<E> {
             remove(partition, keys, epoch, loader)?;
         }
         let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
-        Ok(Made::Rows(Some(to), Some(epoch)))
+        Ok(StepOutcome::Rows(Some(to), Some(epoch)))
     }
 
     /// Another entity has the key that one would get.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::hash::xxh3_64;
 
-use super::{Job, Made, Work};
+use super::{Job, StepOutcome, Work};
 use crate::error::{ErrorKind, Result};
 use crate::executor::{JobRecord, Lanes, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
@@ -14,7 +14,7 @@ use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
-use crate::typed::query::{OwnRows, PathQuery, Stretch};
+use crate::typed::query::{Chunk, OwnRows, PathQuery};
 use crate::typed::read::key::{Key, Partition};
 use crate::typed::read::reading::Entities;
 use crate::typed::table::Table;
@@ -83,8 +83,8 @@ impl<E: Entity> Table<E> {
         let (name, asked) = (of_kind::<E>("delete", &format!("{explain:?}")), explain.to_string());
         let last = query.clone();
         let find = move |after: Option<&Position>, size| {
-            let Stretch { found, last, looked } = query.stretch(after, size)?;
-            Ok(Stretch { found: found.iter().map(|entity| Key::of(&**entity)).collect(), last, looked })
+            let Chunk { found, last, looked } = query.chunk(after, size)?;
+            Ok(Chunk { found: found.iter().map(|entity| Key::of(&**entity)).collect(), last, looked })
         };
         let last = Box::new(move || last.last_row());
         self.deleting(Delete { name, asked, limit, find: Box::new(find), last })
@@ -100,13 +100,12 @@ impl<E: Entity> Table<E> {
         let (of_last, range) = (table.clone(), Lanes::from(query.clone()));
         let find = move |after: Option<&Position>, size| {
             let (lanes, mut found) = (Lanes::from(query.clone()), Vec::new());
-            let (last, looked) =
-                table.snapshot()?.stretch(&table, lanes, (after, size), &mut |_, view| {
-                    let (partition, row) = view.keys();
-                    found.push(Key::stored(&partition, &row));
-                    Ok(())
-                })?;
-            Ok(Stretch { found, last, looked })
+            let (last, looked) = table.snapshot()?.chunk(&table, lanes, (after, size), &mut |_, view| {
+                let (partition, row) = view.keys();
+                found.push(Key::stored(&partition, &row));
+                Ok(())
+            })?;
+            Ok(Chunk { found, last, looked })
         };
         let last = Box::new(move || of_last.snapshot()?.last_row(&of_last, &range));
         self.deleting(Delete { name, asked, limit: None, find: Box::new(find), last })
@@ -125,7 +124,7 @@ fn of_kind<E: Entity>(what: &str, which: &str) -> String {
 }
 
 /// What is to be deleted of the next rows behind a position.
-type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Stretch<Key<E>>>>;
+type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Chunk<Key<E>>>>;
 /// The last row of what is gone over.
 type Last = Box<dyn Fn() -> Result<Option<Position>>>;
 
@@ -169,15 +168,15 @@ impl<E: Entity> Work for Delete<E> {
         at: &JobRecord,
         size: StepSize,
         loader: &mut dyn Loader,
-    ) -> Result<Made> {
+    ) -> Result<StepOutcome> {
         let most = if self.limit.is_some() { at.stamp } else { u64::MAX };
         let passes = at.counts.first().copied().unwrap_or_default();
         if most == 0 || passes >= PASSES {
-            return Ok(Made::Rows(None, None));
+            return Ok(StepOutcome::Rows(None, None));
         }
         let size = StepSize { rows: size.rows.min(most) };
         let end = at.end.clone().map_or_else(&self.last, |end| Ok(Some(end)))?;
-        let Stretch { found, last, looked } = (self.find)(at.position.as_ref(), size)?;
+        let Chunk { found, last, looked } = (self.find)(at.position.as_ref(), size)?;
         let (mut changed, mut known) = (0, BTreeSet::new());
         for key in found {
             // An index may have several copies of one entity.
@@ -204,11 +203,11 @@ impl<E: Entity> Work for Delete<E> {
             ..at.clone()
         };
         if to.position.is_some() && !to.is_at_end() {
-            return Ok(Made::Rows(Some(to), None));
+            return Ok(StepOutcome::Rows(Some(to), None));
         }
         let passes = to.counts.first().copied().unwrap_or_default() + 1;
         // The limit is for one time over it. What this step has deleted is told by a record in each case.
         let goes_again = JobRecord { done: 0, stamp: 0, counts: vec![passes], ..to.in_part(FINDS_NONE) };
-        Ok(Made::Rows((phase == HAS_FOUND).then_some(goes_again), None))
+        Ok(StepOutcome::Rows((phase == HAS_FOUND).then_some(goes_again), None))
     }
 }

@@ -1,6 +1,6 @@
 //! Removing an index that structs declare no more.
 
-use super::{Job, Made, Work, sweep};
+use super::{Job, StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
 use crate::handle::table::DynamicTable;
@@ -86,7 +86,7 @@ impl Work for DropIndex {
     }
 
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
-        sweep::reach(table, at)
+        purge::reach(table, at)
     }
 
     fn step(
@@ -95,20 +95,20 @@ impl Work for DropIndex {
         at: &JobRecord,
         size: StepSize,
         loader: &mut dyn Loader,
-    ) -> Result<Made> {
+    ) -> Result<StepOutcome> {
         let (lives, state, _) = table.exec().jobs()?.lives(self.schema, &self.index)?;
         if state != IndexState::Dropping {
             // It is being made again, or is gone.
-            return Ok(Made::Rows(None, None));
+            return Ok(StepOutcome::Rows(None, None));
         }
         let epoch = Epoch { kind: self.schema.kind, number: lives.epoch };
         // The index may be declared nowhere any more but in the layout.
         let kind = table.exec().jobs()?.kind_of(self.schema, &self.index)?;
         let kind = kind.unwrap_or_else(|| format!("{}.{}", self.schema.entity_type, self.index));
-        if let Some(made) = sweep::step(table, (self.schema, &kind), (at, size), epoch, loader)? {
+        if let Some(made) = purge::step(table, (self.schema, &kind), (at, size), epoch, loader)? {
             return Ok(made);
         }
         self.transit(table, lives.epoch, IndexEvent::Dropped, None)?;
-        Ok(Made::Moved)
+        Ok(StepOutcome::Moved)
     }
 }

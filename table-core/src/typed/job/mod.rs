@@ -10,15 +10,15 @@ mod delete;
 mod drop;
 mod forget;
 mod list;
-mod look;
 mod migration;
 mod progress;
+mod purge;
 mod rebuild;
-mod recount;
-mod relist;
 mod repair;
+mod repair_lists;
+mod repair_summaries;
 mod report;
-mod sweep;
+mod verify_copies;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -70,7 +70,7 @@ pub(crate) trait Work<R = JobProgress> {
         at: &JobRecord,
         size: StepSize,
         loader: &mut dyn Loader,
-    ) -> Result<Made>;
+    ) -> Result<StepOutcome>;
 
     /// Whether the step is to be made again without what the plan of this number was to do, of those that it has handed over.
     /// It was refused for this, and the whole step with it.
@@ -92,7 +92,7 @@ pub(crate) trait Work<R = JobProgress> {
 }
 
 /// What a step has come to.
-pub(crate) enum Made {
+pub(crate) enum StepOutcome {
     /// The plans were handed over, and this is where the job is once they are carried out in this epoch of the kind; `None`
     /// if that was all.
     Rows(Option<JobRecord>, Option<Epoch>),
@@ -281,9 +281,9 @@ impl<R> Job<'_, R> {
             let table = work.reach(&own, &at)?;
             let (begun, mut loader) = (Instant::now(), table.loader());
             let to = match work.step(&table, &at, size, &mut *loader)? {
-                Made::Moved => return Ok(true),
-                Made::Stepped(to) => Some(to),
-                Made::Rows(to, epoch) => {
+                StepOutcome::Moved => return Ok(true),
+                StepOutcome::Stepped(to) => Some(to),
+                StepOutcome::Rows(to, epoch) => {
                     let step = JobStep { name: name.clone(), from: at.clone(), to: to.clone(), epoch };
                     loader.add_step(step).map_err(|refused| refused.error)?;
                     to

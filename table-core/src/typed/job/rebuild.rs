@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::recount::Recount;
-use super::{Job, Made, Work, look, sweep};
+use super::repair_summaries::Recount;
+use super::{Job, StepOutcome, Work, purge, verify_copies};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, Position, StepSize, Transition};
 use crate::handle::table::DynamicTable;
@@ -76,7 +76,7 @@ impl<E: Entity> Table<E> {
 }
 
 /// An entity that a step of the filling has met.
-struct Found {
+struct FoundEntity {
     partition: String,
     row: String,
     /// How many rows the step had looked at with it.
@@ -132,7 +132,7 @@ impl<E: Entity> Rebuild<E> {
         lives: &Lives,
         (at, size): (&JobRecord, StepSize),
         loader: &mut dyn Loader,
-    ) -> Result<Option<Made>> {
+    ) -> Result<Option<StepOutcome>> {
         if at.is_at_end() {
             return Ok(None);
         }
@@ -149,16 +149,17 @@ impl<E: Entity> Rebuild<E> {
             let (partition, row) = (partition.into_owned(), row.into_owned());
             // Who has written it since keeps the index, and most of what is ahead may be such.
             let is_new = view.timestamp().get() > at.stamp;
-            found.push(Found { partition, row, looked, is_new });
+            found.push(FoundEntity { partition, row, looked, is_new });
             Ok(!is_new)
         })?;
         if last.is_none() {
             return Ok(None);
         }
         let standing = driver::standing(Together::alone(table), schema, false)?.comparing(self.index);
-        let copies = look::At { table, there: table, number: 0, snapshot: &table.snapshot()?, standing };
+        let copies =
+            verify_copies::At { table, there: table, number: 0, snapshot: &table.snapshot()?, standing };
         let (mut changed, mut before) = (0, None);
-        for Found { partition, row, looked, is_new } in found {
+        for FoundEntity { partition, row, looked, is_new } in found {
             if is_new && copies.is_filed::<E>(self.index, &partition, &row)? {
                 before = Some((partition, row, looked));
                 continue;
@@ -182,11 +183,11 @@ impl<E: Entity> Rebuild<E> {
                 let key = (key.0.to_owned(), key.1.to_owned());
                 let blocked = Blocked { key, has: has.clone(), wants: (partition, row) };
                 self.transit(table, lives.epoch, IndexEvent::Block(blocked), Some(at))?;
-                return Ok(Some(Made::Moved));
+                return Ok(Some(StepOutcome::Moved));
             }
         }
         let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
-        Ok(Some(Made::Rows(Some(to), Some(Self::epoch(lives)))))
+        Ok(Some(StepOutcome::Rows(Some(to), Some(Self::epoch(lives)))))
     }
 }
 
@@ -214,7 +215,7 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             let record = jobs.job(&self.name())?;
             let (event, record) = match (&state, record) {
-                (IndexState::Sweep | IndexState::Fill, Some(_)) if is_same => return Ok(true),
+                (IndexState::Purge | IndexState::Fill, Some(_)) if is_same => return Ok(true),
                 (IndexState::Blocked(_), Some(record)) if is_same => (IndexEvent::Unblock, record),
                 _ => (IndexEvent::Rebuild, JobRecord::new(jobs.row_count()?, String::new())),
             };
@@ -232,7 +233,7 @@ impl<E: Entity> Work for Rebuild<E> {
         loop {
             let (lives, state, _) = jobs.lives(schema, index)?;
             // Whoever has brought it to its end was quicker.
-            if jobs.job(&self.name())?.is_none() || !(state == IndexState::Sweep || state.may_lack()) {
+            if jobs.job(&self.name())?.is_none() || !(state == IndexState::Purge || state.may_lack()) {
                 return Ok(());
             }
             let record = JobRecord::new(jobs.row_count()?, String::new());
@@ -245,7 +246,7 @@ impl<E: Entity> Work for Rebuild<E> {
     }
 
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
-        if at.phase == FILLING { Ok(table.clone()) } else { sweep::reach(table, at) }
+        if at.phase == FILLING { Ok(table.clone()) } else { purge::reach(table, at) }
     }
 
     fn step(
@@ -254,7 +255,7 @@ impl<E: Entity> Work for Rebuild<E> {
         at: &JobRecord,
         size: StepSize,
         loader: &mut dyn Loader,
-    ) -> Result<Made> {
+    ) -> Result<StepOutcome> {
         let (lives, state, is_same) = table.exec().jobs()?.lives(E::SCHEMA, self.index())?;
         if lives.kind != KindState::Stable {
             super::check_converted::<E>(table)?;
@@ -268,9 +269,9 @@ impl<E: Entity> Work for Rebuild<E> {
             return Err(Error::new(ErrorKind::LayoutChanged).because(because));
         }
         match state {
-            IndexState::Sweep => {
+            IndexState::Purge => {
                 if let Some(made) =
-                    sweep::step(table, (E::SCHEMA, kind), (at, size), Self::epoch(&lives), loader)?
+                    purge::step(table, (E::SCHEMA, kind), (at, size), Self::epoch(&lives), loader)?
                 {
                     return Ok(made);
                 }
@@ -280,8 +281,8 @@ impl<E: Entity> Work for Rebuild<E> {
                     stamp: Ticks::now().get(),
                     ..at.in_part(FILLING)
                 };
-                self.transit(table, lives.epoch, IndexEvent::Swept, Some(&begun))?;
-                Ok(Made::Moved)
+                self.transit(table, lives.epoch, IndexEvent::Purged, Some(&begun))?;
+                Ok(StepOutcome::Moved)
             }
             IndexState::Fill => {
                 let made = if self.is_summary() {
@@ -299,7 +300,7 @@ impl<E: Entity> Work for Rebuild<E> {
                     return Ok(made);
                 }
                 self.transit(table, lives.epoch, IndexEvent::Filled { since: 0 }, None)?;
-                Ok(Made::Moved)
+                Ok(StepOutcome::Moved)
             }
             IndexState::Blocked(blocked) => {
                 let because = format!(
@@ -312,7 +313,7 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             // It was dropped meanwhile, or has become ready.
             IndexState::Absent | IndexState::Ready { .. } | IndexState::Dropping => {
-                Ok(Made::Rows(None, None))
+                Ok(StepOutcome::Rows(None, None))
             }
         }
     }

@@ -12,11 +12,11 @@ use crate::hash::xxh3_64;
 
 use super::blobs::open_blobs;
 use super::check::{as_stored, is_summary, open_pending};
-use super::look::{At, Wrong};
-use super::recount::Recount;
-use super::relist::Relist;
+use super::repair_lists::Relist;
+use super::repair_summaries::Recount;
 use super::report::{COUNTS, CopyProblem, CopyReport};
-use super::{Job, Made, Work};
+use super::verify_copies::{At, Wrong};
+use super::{Job, StepOutcome, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Lanes, Loader, StepSize};
 use crate::handle::table::DynamicTable;
@@ -204,8 +204,8 @@ impl<E: Entity> Repair<E> {
             let rows = size.rows.saturating_sub(wrong.rows()).max(1);
             let find = At { table, there, number, snapshot: &snapshot, standing };
             let from = (last.as_ref(), StepSize { rows });
-            let (end, seen) = snapshot.stretch(there, Lanes::from(Query::new()), from, &mut |_, view| {
-                find.look::<E>(view, &mut delta, &mut wrong)
+            let (end, seen) = snapshot.chunk(there, Lanes::from(Query::new()), from, &mut |_, view| {
+                find.verify_copies::<E>(view, &mut delta, &mut wrong)
             })?;
             (last, looked) = (end, looked + seen);
             let is_enough =
@@ -257,7 +257,7 @@ impl<E: Entity> Repair<E> {
         // Of one that is written anew, the copies are for the next pass.
         let entities = wrong.entities.difference(&wrong.holders);
         for (partition, row) in entities.filter(|keys| !wrong.blobless.has(keys)) {
-            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Refile);
+            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::RepairCopies);
             self.hand_over(table, (partition, row), attempt, loader)?;
         }
         Ok(u64::try_from(self.handed.len()).unwrap_or(u64::MAX))
@@ -334,7 +334,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         at: &JobRecord,
         size: StepSize,
         loader: &mut dyn Loader,
-    ) -> Result<Made> {
+    ) -> Result<StepOutcome> {
         if at.asked != self.asked {
             let because = "it is repaired by another declaration, which came later";
             return Err(Error::new(ErrorKind::LayoutChanged).because(because));
@@ -393,7 +393,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
             Part::End => {
                 let of_pass = |number: usize| at.counts.get(number).copied().unwrap_or_default();
                 if of_pass(WRONG) == 0 || of_pass(MENDED) == 0 || at.stamp + 1 >= PASSES {
-                    return Ok(Made::Rows(None, Some(epoch)));
+                    return Ok(StepOutcome::Rows(None, Some(epoch)));
                 }
                 let mut again = JobRecord { phase: 0, done: 0, stamp: at.stamp + 1, ..at.clone() };
                 for of_pass in [WRONG, MENDED] {
@@ -404,7 +404,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
                 again
             }
         };
-        Ok(Made::Rows(Some(to), Some(epoch)))
+        Ok(StepOutcome::Rows(Some(to), Some(epoch)))
     }
 
     fn leaves_out(&mut self, plan: usize, error: &Error) -> bool {

@@ -2,6 +2,7 @@
 
 mod arg;
 mod beyond;
+mod chunk;
 mod key_args;
 mod lowering;
 mod paths;
@@ -9,7 +10,6 @@ mod period_scan;
 mod query_spec;
 mod rows;
 mod steps;
-mod stretch;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,6 +17,7 @@ use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(crate) use beyond::Beyond;
+pub(crate) use chunk::Chunk;
 pub use key_args::KeyArgs;
 pub use paths::{
     EventualCopies, FieldNamed, FieldNumber, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf,
@@ -28,7 +29,6 @@ pub use steps::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, GoesOn, InOne, InPartition, Latest, Newest, Open,
     Ready, Turns,
 };
-pub(crate) use stretch::Stretch;
 
 use self::query_spec::{QuerySpec, ReadSpec};
 use crate::error::{Error, ErrorKind, Result};

@@ -159,7 +159,7 @@ impl Store {
 
     fn settle_all(&self) -> Result<Settlement> {
         let pending = self.backend().pending()?;
-        pending.sweep()?;
+        pending.purge()?;
         let held = |entries: &[PendingEntry]| entries.iter().filter(|entry| !entry.held.is_empty()).count();
         let mut left = Vec::new();
         for _ in 0..GENERATIONS {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blobs::Blobless;
+use super::purge;
 use super::report::{CopyReport, LOST, MISSING, ORPHAN, OUTDATED, STALE, TAKEN, UNSAID};
-use super::sweep;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -58,13 +58,13 @@ impl Orphan {
         let write = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };
         let goes = write(Condition::Is(self.version), Act::Remove, self.row.as_str());
         let Some(((partition, row), version)) = &self.owner else {
-            return sweep::removal(self.table, &self.partition, vec![goes], epoch);
+            return purge::removal(self.table, &self.partition, vec![goes], epoch);
         };
         let stays = write(version.map_or(Condition::Absent, Condition::Is), Act::Keep, row.as_str());
         if self.table == 0 && *partition == self.partition {
-            return sweep::removal(0, partition, vec![goes, stays], epoch);
+            return purge::removal(0, partition, vec![goes, stays], epoch);
         }
-        let mut plan = sweep::removal(self.table, &self.partition, vec![goes], epoch);
+        let mut plan = purge::removal(self.table, &self.partition, vec![goes], epoch);
         plan.groups.push(Group::new(partition, vec![stays]));
         Plan { is_wide: true, ..plan }
     }
@@ -91,12 +91,12 @@ impl At<'_> {
         let Some(view) = self.snapshot.view(self.table, partition, row)? else { return Ok(true) };
         let mut report = CopyReport::default();
         // A row that can't be read is reported by the step that fills the index.
-        let looked = self.look::<E>(&view, &mut report, &mut Wrong::default());
+        let looked = self.verify_copies::<E>(&view, &mut report, &mut Wrong::default());
         Ok(looked.is_ok() && report.is_sound())
     }
 
     /// Looks at one row: an entity's copies must be there, and a copy's entity must say it.
-    pub(super) fn look<E: Entity>(
+    pub(super) fn verify_copies<E: Entity>(
         &self,
         view: &RowView<'_>,
         report: &mut CopyReport,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Made;
+use super::StepOutcome;
 use crate::error::Result;
 use crate::executor::{JobRecord, Loader, StepSize};
 use crate::handle::table::DynamicTable;
@@ -13,7 +13,7 @@ use crate::sealing::SealedAt;
 
 /// The table of the entities, beside the one that is swept if that is another.
 pub(super) fn reach(table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
-    beside(table, swept(table, at))
+    beside(table, purged(table, at))
 }
 
 /// The table of the entities, beside another one if there is one of that name.
@@ -29,7 +29,7 @@ pub(super) fn beside(table: &DynamicTable, name: Option<&str>) -> Result<Dynamic
 }
 
 /// The name of the table that is swept; `None` if none is left.
-fn swept<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
+fn purged<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
     if at.asked.is_empty() && at.phase == 0 {
         return Some(table.name());
     }
@@ -44,16 +44,16 @@ pub(super) fn step(
     (at, size): (&JobRecord, StepSize),
     epoch: Epoch,
     loader: &mut dyn Loader,
-) -> Result<Option<Made>> {
-    let Some(name) = swept(table, at) else { return Ok(None) };
+) -> Result<Option<StepOutcome>> {
+    let Some(name) = purged(table, at) else { return Ok(None) };
     let goes = |found: &str| found == kind || schema.is_previous_copy(found);
     let to = remove(table, (name, &goes), (at, size), epoch, loader)?;
     if to.position.is_none() {
         let next = to.in_part(at.phase.saturating_add(1));
-        let is_last = swept(table, &next).is_none();
-        return Ok((!is_last).then_some(Made::Rows(Some(next), Some(epoch))));
+        let is_last = purged(table, &next).is_none();
+        return Ok((!is_last).then_some(StepOutcome::Rows(Some(next), Some(epoch))));
     }
-    Ok(Some(Made::Rows(Some(to), Some(epoch))))
+    Ok(Some(StepOutcome::Rows(Some(to), Some(epoch))))
 }
 
 /// Removes the next rows whose kind is one that `goes`, of a table that the handle knows; where the job is then, without a

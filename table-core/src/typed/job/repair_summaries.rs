@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use super::Made;
+use super::StepOutcome;
 use super::report::{CopyReport, MISCOUNTED};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, JobStep, Loader, StepSize};
@@ -185,7 +185,7 @@ impl<E: Entity> Recount<E> {
         (name, at, size): (&str, &JobRecord, StepSize),
         (epoch, then): (Epoch, &dyn Fn(u64, u64) -> JobRecord),
         loader: &mut dyn Loader,
-    ) -> Result<Option<Made>> {
+    ) -> Result<Option<StepOutcome>> {
         let is_expected = |(expected, of): &(JobRecord, u64)| expected == at && *of == epoch.number;
         if !self.expected.as_ref().is_some_and(is_expected) {
             // What somebody else has added since the job was read is refused by the record, or by the epoch.
@@ -218,6 +218,6 @@ impl<E: Entity> Recount<E> {
             JobStep { name: name.to_owned(), from: at.clone(), to: Some(to.clone()), epoch: Some(epoch) };
         loader.add_with_step(&plan, step).map_err(|refused| refused.error)?;
         self.expected = Some((to.clone(), epoch.number));
-        Ok(Some(Made::Stepped(to)))
+        Ok(Some(StepOutcome::Stepped(to)))
     }
 }

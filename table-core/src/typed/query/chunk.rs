@@ -12,7 +12,7 @@ use crate::typed::read::blind::or_again;
 use crate::typed::read::reading::{ReadAs, is_wide};
 
 /// What a step has found, and how far it looked.
-pub(crate) struct Stretch<T> {
+pub(crate) struct Chunk<T> {
     pub(crate) found: Vec<T>,
     /// The last row that was looked at; `None` if no more are left.
     pub(crate) last: Option<Position>,
@@ -22,8 +22,8 @@ pub(crate) struct Stretch<T> {
 
 impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
     /// The next rows behind a position that the query finds, whatever [`top`](Self::top) said.
-    pub(crate) fn stretch(&self, after: Option<&Position>, size: StepSize) -> Result<Stretch<R::Item>> {
-        or_again(|| self.stretch_of(after, size))
+    pub(crate) fn chunk(&self, after: Option<&Position>, size: StepSize) -> Result<Chunk<R::Item>> {
+        or_again(|| self.chunk_of(after, size))
     }
 
     /// Returns the last row of the range of keys that the query reads; `None` if nothing tells where it ends.
@@ -38,7 +38,7 @@ impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
         or_again(of_range).map_err(|e: Error| e.attempted("query").table(self.table().name()))
     }
 
-    fn stretch_of(&self, after: Option<&Position>, size: StepSize) -> Result<Stretch<R::Item>> {
+    fn chunk_of(&self, after: Option<&Position>, size: StepSize) -> Result<Chunk<R::Item>> {
         let mut rows = self.clone();
         rows.take_limit();
         let table = &*self.table();
@@ -47,7 +47,7 @@ impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
         let beyond = if const { is_wide::<P>() } { rows.take_beyond().map_err(query)? } else { None };
         let (hold, lanes) = rows.asked.held(&Self::WANTED).map_err(query)?;
         let (snapshot, mut found): (&Snapshot, _) = (hold.borrow(), Vec::new());
-        let (last, looked) = snapshot.stretch(table, lanes, (after, size), &mut |_, view| {
+        let (last, looked) = snapshot.chunk(table, lanes, (after, size), &mut |_, view| {
             found.extend(if const { R::LEAVES_OUT } {
                 R::read_if(snapshot, table, view)?
             } else {
@@ -55,6 +55,6 @@ impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
             });
             Ok(())
         })?;
-        Ok(Stretch { found, last, looked })
+        Ok(Chunk { found, last, looked })
     }
 }

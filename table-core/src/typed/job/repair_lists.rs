@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::recount::each;
+use super::repair_summaries::each;
 use super::report::{CopyReport, MISLISTED, UNLISTED};
 use crate::error::{ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize};
