@@ -37,7 +37,7 @@ pub const STEPS: &[Step] = &[
         &[[
             "table-core/src/schema/lives/index.rs",
             "(_, On::Rebuild) => Self::Purge,",
-            "(_, On::Rebuild) => Self::Fill,",
+            "(_, On::Rebuild) => Self::Backfill,",
         ]],
         JOBS,
     ),
@@ -54,7 +54,7 @@ pub const STEPS: &[Step] = &[
         "writers leave an index alone that is being filled",
         &[[
             "table-core/src/schema/lives/index.rs",
-            "matches!(self, Self::Fill | Self::Blocked(_) | Self::Ready { .. })",
+            "matches!(self, Self::Backfill | Self::Blocked(_) | Self::Ready { .. })",
             "matches!(self, Self::Ready { .. })",
         ]],
         JOBS,
@@ -90,7 +90,7 @@ pub const STEPS: &[Step] = &[
         "a change does not look where copies of a unique index are that is being filled",
         &[[
             "table-core/src/typed/change/search.rs",
-            "if index.unique && self.standing.keeps(number) && self.standing.is_filling(number) {",
+            "if index.unique && self.standing.keeps(number) && self.standing.is_backfilling(number) {",
             "if index.unique && index.name.is_empty() {",
         ]],
         JOBS,
@@ -136,9 +136,9 @@ pub const STEPS: &[Step] = &[
         "copies that lie in another table are not made again when that is dropped",
         &[[
             "table-core/src/schema/lives/index.rs",
-            "| (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::RowsDropped) => Self::Fill,",
-            "| (Self::Blocked(_), On::RowsDropped) => Self::Fill,\n\
-             (Self::Ready { .. } | Self::Fill, On::RowsDropped) => self.clone(),",
+            "| (Self::Ready { .. } | Self::Backfill | Self::Blocked(_), On::RowsDropped) => Self::Backfill,",
+            "| (Self::Blocked(_), On::RowsDropped) => Self::Backfill,\n\
+             (Self::Ready { .. } | Self::Backfill, On::RowsDropped) => self.clone(),",
         ]],
         &["elsewhere::"],
     ),

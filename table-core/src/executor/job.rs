@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::model::{Ticks, key};
 use crate::plan::Epoch;
 use crate::row::view::RowView;
-use crate::schema::{IndexEvent, IndexState, KindEvent, Lives, Schema};
+use crate::schema::{IndexEvent, IndexState, IndexStates, KindEvent, Schema};
 
 /// The keys of a row, behind which a job goes on. Positions compare as their rows lie in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -268,7 +268,7 @@ pub trait Jobs {
     fn byte_count(&self) -> Result<u64>;
 
     /// The states of a kind, and the version that is noted of it, if any.
-    fn version(&self, schema: &'static Schema) -> Result<(Lives, Option<u32>)>;
+    fn version(&self, schema: &'static Schema) -> Result<(IndexStates, Option<u32>)>;
 
     /// Carries out what happens to a kind's versions; whether it did: not if the kind is in another epoch by now, or it can't
     /// happen. When the rows begin to be converted, what is declared is noted.
@@ -288,7 +288,7 @@ pub trait Jobs {
     ) -> Result<(Option<Position>, u64)>;
 
     /// The states of a kind, the state of this index of it by what is noted, and whether it is declared as it is noted.
-    fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)>;
+    fn index_states(&self, schema: &'static Schema, index: &str) -> Result<(IndexStates, IndexState, bool)>;
 
     /// The names of the indexes that a kind has by what is noted of it.
     fn indexes(&self, schema: &'static Schema) -> Result<Vec<String>>;

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::TableExec;
 use crate::schema::{
-    self, Differences, IndexState, Lives, Outdated, Refusal, Schema, Standing, Unread, checks,
+    self, Differences, IndexMask, IndexState, IndexStates, Outdated, Refusal, Schema, Unread, checks,
 };
 
 /// Every kind of a table with its layout.
@@ -191,7 +191,7 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
                 IndexState::Blocked(blocked) => {
                     format!("{blocked}; change or delete one of them and call `Table::rebuild` again")
                 }
-                IndexState::Fill | IndexState::Purge if far.is_empty() => {
+                IndexState::Backfill | IndexState::Purge if far.is_empty() => {
                     let because = format!(
                         "the index `{name}` of `{kind}` is not whole, and no job is at it, as after a table with its \
                          copies was dropped: `Table::rebuild` makes it"
@@ -248,7 +248,7 @@ pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Sche
 
 /// Notes the layout of a kind that is about to be written, unless what is noted says it; what its writers go by. Without jobs
 /// no index is ever in another state than that it is ready.
-pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<Standing> {
+pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<IndexMask> {
     loop {
         let known = noted.layouts()?;
         // Somebody else may be quicker. No layout comes back, so that does not go on for ever.
@@ -265,7 +265,7 @@ pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema)
                 &noted_with(table.table_name(), of_kind(&known, schema), schema),
             )?
         {
-            return Ok(Standing::NEW);
+            return Ok(IndexMask::NEW);
         }
     }
 }
@@ -294,8 +294,8 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
         && let Some(layout) = of_kind(known, schema)
         && let Some(read) = schema::read(layout, schema.kind)
         && schema.lies_in(name)
-        && let (standing, refusal) = schema::standing(Some(&read), &Lives::default(), schema)
-        && (!standing.is_whole() || refusal.is_some())
+        && let (index_mask, refusal) = schema::index_mask(Some(&read), &IndexStates::default(), schema)
+        && (!index_mask.is_whole() || refusal.is_some())
     {
         let found = schema::differences_in(name, layout, schema);
         return Err(found.map_or_else(damaged, |found| changed(layout, &found, schema)));

@@ -62,7 +62,7 @@ use crate::plan::RowWrite;
 use crate::query::Continuation;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::{PeriodTables, Schema, Standing};
+use crate::schema::{IndexMask, PeriodTables, Schema};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 
@@ -99,7 +99,7 @@ pub trait TableExec: Any + Send + Sync {
     /// What whoever writes, or reads, a kind by this declaration goes by. One that is about to be written has its layout
     /// noted, unless what is noted says it already. It is called before each write, and is to be quick where there is
     /// nothing to do.
-    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing>;
+    fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask>;
 
     /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
     /// declared kind too.
@@ -120,7 +120,7 @@ pub trait TableExec: Any + Send + Sync {
     }
 
     /// Why the rows of an index can't be read in the state of this number, when who has asked for the
-    /// [standing](Self::standing) was told so.
+    /// [index_mask](Self::index_mask) was told so.
     fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
         let _ = (schema, index, state);
         Error::new(ErrorKind::IndexBuilding)

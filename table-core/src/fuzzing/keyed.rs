@@ -90,7 +90,7 @@ pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     let key = crate::store::records::counts::key(table);
     samples.push((COUNTS, input(&number, opened(&key, &counts.record(table)).unwrap_or_default())));
     let short = Inventory { names: 5, symbols: 2, shapes: 1, ..Inventory::default() };
-    let long = Inventory { lives: Tally { count: 1, digest: 9 }, ..short };
+    let long = Inventory { index_states: Tally { count: 1, digest: 9 }, ..short };
     for inventory in [short, long] {
         let body = inventory.recorded(table, opened).unwrap_or_default();
         samples.push((INVENTORY, input(&number, body)));

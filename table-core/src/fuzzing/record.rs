@@ -7,8 +7,8 @@ use crate::executor::{JobRecord, Position};
 use crate::messages::{self, Directory, Entry, Message, State};
 use crate::model::Ticks;
 use crate::pending::{self, CopyKey, Held, HeldKey};
-use crate::schema::{Blocked, IndexState, KindState, Lives};
-use crate::store::records::lives;
+use crate::schema::{Blocked, IndexState, IndexStates, KindState};
+use crate::store::records::index_states;
 
 /// Sorts of which the body is the whole input; those above are of records that are bound to their keys.
 const UNDER_KEYS: u8 = 17;
@@ -18,8 +18,9 @@ const SORTS: u8 = UNDER_KEYS + keyed::SORTS;
 pub fn record(bytes: &[u8]) -> bool {
     let Some((sort, body)) = bytes.split_first() else { return false };
     let written = match sort % SORTS {
-        0 => lives::decode_lives(body).map(|lives| lives::encode_lives(&lives)),
-        1 => lives::decode_job(body).map(|job| lives::encode_job(&job)),
+        0 => index_states::decode_index_states(body)
+            .map(|index_states| index_states::encode_index_states(&index_states)),
+        1 => index_states::decode_job(body).map(|job| index_states::encode_job(&job)),
         2 => Message::decode(body).map(|message| message.encode()),
         3 => State::decode(body).map(|state| state.encode()),
         4 => Directory::decode(body).map(|directory| directory.encode()),
@@ -73,7 +74,7 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     let blocked = Blocked { key: keys("mail_a"), has: keys("a"), wants: keys("b") };
     let states = [
         IndexState::Purge,
-        IndexState::Fill,
+        IndexState::Backfill,
         IndexState::Blocked(blocked),
         IndexState::Ready { since: 9 },
         IndexState::Dropping,
@@ -101,8 +102,8 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     with_held.take_held("employee", &[key("Boss"), key("Owner")], Ticks::UNIX_EPOCH);
     with_held.advance(&[Held { key: key("Owner"), after: Some(copy("b")) }], Ticks::UNIX_EPOCH);
     let bodies = [
-        lives::encode_lives(&Lives { epoch: 3, kind, indexes }),
-        lives::encode_job(&job),
+        index_states::encode_index_states(&IndexStates { epoch: 3, kind, indexes }),
+        index_states::encode_job(&job),
         message.encode(),
         State::default().encode(),
         directory.encode(),

@@ -11,7 +11,7 @@ use crate::executor::TableExec;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Explain, Query};
 use crate::row::view::RowView;
-use crate::schema::{Schema, Standing};
+use crate::schema::{IndexMask, Schema};
 
 /// A handle on a table, to read and write entities of any shape.
 ///
@@ -157,9 +157,9 @@ impl DynamicTable {
 
     /// What whoever writes, or reads, this kind goes by.
     #[inline]
-    pub(crate) fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
+    pub(crate) fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
         let words = if writes { "write to" } else { "read from" };
-        self.exec.standing(schema, writes).map_err(|error| error.attempted(words).table(self.name()))
+        self.exec.index_mask(schema, writes).map_err(|error| error.attempted(words).table(self.name()))
     }
 
     /// The entity of these keys, or `None`.

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::messages::Errand;
 use crate::model::{ETag, Value};
-use crate::schema::{Index, PeriodTables, Schema, Standing};
+use crate::schema::{Index, IndexMask, PeriodTables, Schema};
 
 /// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Printed<'a> {
     /// The epoch of its kind in which the change was planned.
     pub(crate) epoch: Epoch,
     /// What its writers went by then.
-    pub(crate) standing: Standing,
+    pub(crate) index_mask: IndexMask,
 }
 
 /// The rows of an entity that is there, and what was read of its own.

@@ -37,7 +37,7 @@ pub(crate) enum Found {
     /// Nobody has looked: the index has every copy that it is to have.
     Unread,
     /// Nobody has looked, and the copy may be missing: the index is being filled. No other entity's can be there.
-    Filling,
+    Backfilling,
     /// The entity's copy, in this version.
     Mine(Version),
     /// Nothing.
@@ -50,7 +50,7 @@ impl Found {
     /// What must be so of the row when the copy is put there again.
     pub(crate) fn condition(self) -> Condition {
         match self {
-            Self::Unread | Self::Filling => Condition::Any,
+            Self::Unread | Self::Backfilling => Condition::Any,
             Self::Mine(version) => Condition::Is(version),
             Self::Missing => Condition::StillAbsent,
             Self::Others => Condition::Absent,

@@ -110,7 +110,7 @@ pub(super) fn touched<'p>(
         }
         let (condition, act) = match (kind.cause, row.found) {
             (Cause::Entity, _) => (Condition::Is(old.version), Act::Remove),
-            (Cause::Part(_), _) | (Cause::Index(_), Found::Unread | Found::Filling) => {
+            (Cause::Part(_), _) | (Cause::Index(_), Found::Unread | Found::Backfilling) => {
                 (Condition::Any, Act::Remove)
             }
             (Cause::Index(_), Found::Mine(version)) => (Condition::Is(version), Act::Remove),
@@ -149,7 +149,7 @@ fn added<'p>(
         (&row.content, row.counted)
     }
     let is_building = match row.cause() {
-        Cause::Index(index) => entity.standing.is_filling(index),
+        Cause::Index(index) => entity.index_mask.is_backfilling(index),
         Cause::Entity | Cause::Part(_) => false,
     };
     let (gives, takes) = (gives.map(counted), takes.map(counted));

@@ -38,13 +38,13 @@ mod form;
 mod held;
 mod holder;
 mod index;
+mod index_states;
 mod key_error;
 mod key_field;
 mod key_type;
 mod keys;
 mod layout;
 mod list;
-mod lives;
 mod message;
 mod overlap;
 mod parse;
@@ -83,6 +83,9 @@ pub(crate) use held::holds;
 pub use holder::{ByHolder, ByProjection, CopiedInto};
 pub use holder::{HeldCopy, Kin};
 pub use index::{Arrival, Copies, Index};
+#[doc(hidden)]
+pub use index_states::{Blocked, IndexEvent, IndexMask, IndexState, IndexStates, KindEvent, KindState};
+pub(crate) use index_states::{Refusal, Rows, Unread, index_mask, rows, unread};
 pub(crate) use key_error::KeyError;
 pub use key_field::KeyField;
 pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
@@ -96,9 +99,6 @@ pub(crate) use layout::{
 };
 pub use list::List;
 pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
-#[doc(hidden)]
-pub use lives::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Standing};
-pub(crate) use lives::{Refusal, Rows, Unread, rows, standing, unread};
 pub(crate) use parse::{head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest};
 pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;

@@ -6,7 +6,7 @@ use table_core::__executor::{
     self as executor, Backend, LayoutTexts, Layouts, OneSnapshotForEachThread, PackedRow, Read, TableExec,
     Take,
 };
-use table_core::schema::{Schema, Standing};
+use table_core::schema::{IndexMask, Schema};
 use table_core::{Result, Value, ValueRef};
 
 use super::{MapStore, Row, State, TableEntry, missing};
@@ -65,9 +65,9 @@ impl TableExec for MapTable {
         executor::declare(self, self, schema)
     }
 
-    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
+    fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
         self.check_exists(&self.store.state())?;
-        if writes { executor::note(self, self, schema) } else { Ok(Standing::NEW) }
+        if writes { executor::note(self, self, schema) } else { Ok(IndexMask::NEW) }
     }
 
     fn store(&self) -> &dyn Backend {

@@ -1,7 +1,7 @@
 //! Layouts written, read back and compared.
 
+use super::super::index_states::IndexStates;
 use super::super::key_type::{Format, KeyType, TimeItem};
-use super::super::lives::Lives;
 use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::{
     Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Sum, SumOf,
@@ -65,8 +65,8 @@ fn a_layout_says_which_copies_lie_elsewhere_and_in_their_table_of_which_entities
         let found = differences(noted, &schema).unwrap();
         assert!(found.is_compatible && !found.adds, "{noted}");
         let noted = read(noted, "employee").unwrap();
-        let (standing, refusal) = crate::schema::standing(Some(&noted), &Lives::default(), &schema);
-        assert!(refusal.is_some() && !(standing.is_ready(0) && standing.is_ready(1)));
+        let (index_mask, refusal) = crate::schema::index_mask(Some(&noted), &IndexStates::default(), &schema);
+        assert!(refusal.is_some() && !(index_mask.is_ready(0) && index_mask.is_ready(1)));
     }
     assert!(differences(EMPLOYEES, &schema).unwrap().is_compatible);
     assert!(!differences_in("Names", &there.replace("Company", "Branch"), &schema).unwrap().is_compatible);
@@ -395,8 +395,8 @@ fn a_layout_says_which_numbers_a_summary_has() {
     let other = Schema { indexes: FEWER, ..EMPLOYEE };
     assert!(!same_index((&read, &read.indexes[0]), (&other, &FEWER[0])));
     for declared in [&other, &EMPLOYEE] {
-        let (standing, refusal) = crate::schema::standing(Some(&read), &Lives::default(), declared);
-        assert!(refusal.is_some() && (declared.indexes != FEWER || !standing.is_ready(0)));
+        let (index_mask, refusal) = crate::schema::index_mask(Some(&read), &IndexStates::default(), declared);
+        assert!(refusal.is_some() && (declared.indexes != FEWER || !index_mask.is_ready(0)));
     }
     // What is no number of a summary is no layout.
     for wrong in ["Ages:sum(Nothing)", "Ages:sum", "Ages:most", "Ages"] {

@@ -6,7 +6,7 @@ use crate::model::ETag;
 use crate::plan::RowWrite;
 use crate::row::key::KeyBuffer;
 use crate::row::view::RowView;
-use crate::schema::{Schema, Standing};
+use crate::schema::{IndexMask, Schema};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 use crate::store::handle::bulk::LmdbLoader;
@@ -53,10 +53,10 @@ impl TableExec for LmdbTable {
     }
 
     #[inline]
-    fn standing(&self, schema: &'static Schema, writes: bool) -> Result<Standing> {
-        match self.state.standing(schema, writes) {
-            Some(standing) => Ok(standing),
-            None => declare::standing(&self.inner, &self.state, schema, writes),
+    fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
+        match self.state.index_mask(schema, writes) {
+            Some(index_mask) => Ok(index_mask),
+            None => declare::index_mask(&self.inner, &self.state, schema, writes),
         }
     }
 

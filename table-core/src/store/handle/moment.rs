@@ -19,7 +19,7 @@ use crate::query::Continuation;
 use crate::row::key::{self, StoredKey};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::{PeriodTables, Schema, Standing};
+use crate::schema::{IndexMask, PeriodTables, Schema};
 use crate::store::blobs::BlobView;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::{Db, ReadTxn};
@@ -63,10 +63,12 @@ impl LmdbMoment {
     }
 
     /// What whoever reads a kind goes by; of a table that was dropped since, as it is at this moment.
-    fn standing(&self, table: &LmdbTable, schema: &'static Schema) -> Result<Standing> {
-        match table.standing(schema, false) {
-            Err(error) if error.kind() == ErrorKind::TableNotFound => table.standing_then(&self.txn, schema),
-            standing => standing,
+    fn index_mask(&self, table: &LmdbTable, schema: &'static Schema) -> Result<IndexMask> {
+        match table.index_mask(schema, false) {
+            Err(error) if error.kind() == ErrorKind::TableNotFound => {
+                table.index_mask_then(&self.txn, schema)
+            }
+            index_mask => index_mask,
         }
     }
 
@@ -135,7 +137,7 @@ impl Moment for LmdbMoment {
         let table = LmdbTable::of(table)?;
         // What the process knows of the index is then at least as new as this moment.
         table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
-        if self.standing(table, schema)?.reads(index, self.txn.id()) {
+        if self.index_mask(table, schema)?.reads(index, self.txn.id()) {
             return Ok(());
         }
         Err(table.unread(schema, index, self.txn.id()))
@@ -145,7 +147,7 @@ impl Moment for LmdbMoment {
         let table = LmdbTable::of(table)?;
         // What the process knows of the kind is then at least as new as this moment.
         table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
-        if !self.standing(table, schema)?.looks_at_rows() {
+        if !self.index_mask(table, schema)?.looks_at_rows() {
             return Ok(());
         }
         table.check_rows(&self.txn, schema, as_stored)

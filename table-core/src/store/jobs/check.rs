@@ -24,7 +24,7 @@ use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Feature;
 use crate::store::records::kinds::{self, DeclaredKind};
 use crate::store::records::meta::{META_KEY, Meta};
-use crate::store::records::{inventory, layouts, lives, names};
+use crate::store::records::{index_states, inventory, layouts, names};
 use crate::store::scan::read;
 use crate::store::state::StoreState;
 
@@ -302,7 +302,7 @@ impl<'t> Check<'t> {
             );
         }
         let records = layouts::check(self.dbs, self.txn, entry.id)
-            .and_then(|layouts| Ok(layouts + lives::check(self.dbs, self.txn, entry.id)?));
+            .and_then(|layouts| Ok(layouts + index_states::check(self.dbs, self.txn, entry.id)?));
         let layouts = match records {
             Ok(layouts) => layouts,
             Err(error) => {

@@ -4,18 +4,18 @@ use super::declare::vouch;
 use super::elsewhere;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Conversion, JobRecord};
-use crate::schema::{self, Index, KindEvent, Lives, Schema};
+use crate::schema::{self, Index, IndexStates, KindEvent, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
-use crate::store::records::{layouts, lives};
+use crate::store::records::{index_states, layouts};
 
 /// The states of a kind, and the version that is noted of it.
-pub(super) fn version(table: &LmdbTable, schema: &'static Schema) -> Result<(Lives, Option<u32>)> {
+pub(super) fn version(table: &LmdbTable, schema: &'static Schema) -> Result<(IndexStates, Option<u32>)> {
     let (txn, dbs) = (table.inner.environment.read_txn()?, &table.inner.environment.dbs);
     table.state.check_exists(dbs, &txn)?;
     let noted = layouts::noted(dbs, &txn, &table.state, schema.kind)?;
     let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
-    let lives = lives::lives(dbs, &txn, table.state.id, schema.kind)?;
-    Ok((lives, noted.transpose()?.map(|noted| noted.version)))
+    let index_states = index_states::index_states(dbs, &txn, table.state.id, schema.kind)?;
+    Ok((index_states, noted.transpose()?.map(|noted| noted.version)))
 }
 
 /// Carries out what happens to a kind; whether it did.
@@ -24,16 +24,16 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
     let (state, kind) = (&table.state, schema.kind);
     table.inner.transact(|txn, dbs, meta| {
         state.check_generation(dbs, txn, meta)?;
-        let mut lives = lives::lives(dbs, txn, state.id, kind)?;
+        let mut index_states = index_states::index_states(dbs, txn, state.id, kind)?;
         let Some(noted) = layouts::noted(dbs, txn, state, kind)? else { return Ok(false) };
         let noted = schema::read(noted, kind).ok_or_else(layouts::damaged)?;
         let begins = matches!(event, KindEvent::Convert { .. });
         // Who begins is of a later version, and whoever goes on is of the one that is noted.
-        if lives.epoch != *epoch || begins != (noted.version < schema.version) {
+        if index_states.epoch != *epoch || begins != (noted.version < schema.version) {
             return Ok(false);
         }
         let of: &Schema = if begins { schema } else { &noted };
-        if !lives.transit_kind(of, event.clone()) {
+        if !index_states.transit_kind(of, event.clone()) {
             return Ok(false);
         }
         let (name, record) = *job;
@@ -47,7 +47,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             vouch(dbs, txn, meta, state, schema)?;
             let mut former = previous_tables(&state.name, &noted);
             // The jobs that are begun are of the version before.
-            for (known, begun) in lives::all_jobs(dbs, txn, state.id)? {
+            for (known, begun) in index_states::all_jobs(dbs, txn, state.id)? {
                 let of_index = ["rebuild", "drop"].map(|word| format!("{word} {kind} "));
                 let is_of_index = of_index.iter().any(|of_index| known.starts_with(of_index));
                 if is_of_index || known == name {
@@ -55,7 +55,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
                     unite(&mut former, &state.name, &mut begun.tables());
                 }
                 if is_of_index {
-                    lives::write_job(dbs, txn, meta, state.id, (&known, None))?;
+                    index_states::write_job(dbs, txn, meta, state.id, (&known, None))?;
                 }
             }
             for index in schema.indexes {
@@ -66,13 +66,13 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             }
         }
         if *event == KindEvent::Converted {
-            let swept = lives::job(dbs, txn, state.id, name)?;
+            let swept = index_states::job(dbs, txn, state.id, name)?;
             let layout = schema::layout(schema);
             let tables: Vec<_> = swept.iter().flat_map(JobRecord::tables).map(str::to_owned).collect();
             elsewhere::forget(dbs, txn, meta, state, (schema, &layout), tables.into_iter())?;
         }
-        lives::write_lives(dbs, txn, meta, state.id, (kind, &lives))?;
-        lives::write_job(dbs, txn, meta, state.id, (name, record.as_ref()))?;
+        index_states::write_index_states(dbs, txn, meta, state.id, (kind, &index_states))?;
+        index_states::write_job(dbs, txn, meta, state.id, (name, record.as_ref()))?;
         Ok(true)
     })
 }

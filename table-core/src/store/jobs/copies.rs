@@ -18,7 +18,7 @@ use crate::schema::{
 };
 use crate::store::lmdb;
 use crate::store::records::catalog::{Entry, TableState};
-use crate::store::records::{layouts, lives};
+use crate::store::records::{index_states, layouts};
 use crate::store::scan::read;
 use crate::store::state::StoreState;
 
@@ -73,13 +73,13 @@ fn kinds(
         // A record that can't be read has been told.
         let Ok(declared) = layouts::all_declared(dbs, txn, entry.id) else { continue };
         for schema in declared.into_iter().filter(|schema| schema.table().is_empty()) {
-            let lives = lives::lives(dbs, txn, entry.id, schema.kind)?;
+            let index_states = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
             let mut indexes = Vec::new();
             for index in schema.indexes {
                 let table = index.place.table.source();
                 let name = if table.is_empty() { &entry.name } else { table };
-                let told = lives.kind == KindState::Stable
-                    && matches!(lives.index(&schema, index.name), IndexState::Ready { .. });
+                let told = index_states.kind == KindState::Stable
+                    && matches!(index_states.index(&schema, index.name), IndexState::Ready { .. });
                 let there = states.get(&name.to_ascii_lowercase()).cloned();
                 if !told || !is_told(index) {
                     compared.untold.insert(index.kind.to_owned());

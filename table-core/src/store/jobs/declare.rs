@@ -3,7 +3,7 @@
 use super::{elsewhere, plain};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::{Noted, pending, refused, unclear, unknown_version};
-use crate::schema::{self, Lives, Rows, Schema, Standing};
+use crate::schema::{self, IndexMask, IndexStates, Rows, Schema};
 use crate::sealing::missing;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
@@ -11,7 +11,7 @@ use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, TableState};
 use crate::store::records::meta::Meta;
 use crate::store::records::vouched;
-use crate::store::records::{layouts, lives};
+use crate::store::records::{index_states, layouts};
 
 /// Makes sure that the rows of this kind can be read by what the schema declares. Writes nothing: a program that opens a
 /// table and reads locks nobody out.
@@ -36,12 +36,12 @@ pub(crate) fn compare(inner: &Shared, table: &TableState, schema: &'static Schem
 /// What whoever writes or reads a kind by this declaration goes by. One that is about to be written has its layout noted,
 /// unless what is noted says it already.
 #[cold]
-pub(crate) fn standing(
+pub(crate) fn index_mask(
     inner: &Shared,
     table: &TableState,
     schema: &'static Schema,
     writes: bool,
-) -> Result<Standing> {
+) -> Result<IndexMask> {
     if writes {
         inner.writer.check_writable()?;
     } else {
@@ -49,13 +49,13 @@ pub(crate) fn standing(
     }
     let mut has_changed = false;
     // No layout comes back, so this ends.
-    let standing = loop {
-        if let Some(standing) = look(inner, table, schema, writes, &mut has_changed)? {
-            break standing;
+    let index_mask = loop {
+        if let Some(index_mask) = look(inner, table, schema, writes, &mut has_changed)? {
+            break index_mask;
         }
     };
     if !writes {
-        return Ok(standing);
+        return Ok(index_mask);
     }
     table.set_registered(schema);
     // Another layout may have been noted since this one was compared.
@@ -68,17 +68,22 @@ pub(crate) fn standing(
     }
     match layouts::is_outdated(dbs, &txn, table, schema)? {
         Some(why) => Err(layouts::outdated(schema, why)),
-        None => Ok(standing),
+        None => Ok(index_mask),
     }
 }
 
 impl LmdbTable {
     /// What whoever reads a kind by this declaration goes by, as it is in a snapshot.
     #[cold]
-    pub(crate) fn standing_then(&self, txn: &heed::RoTxn<'_>, schema: &'static Schema) -> Result<Standing> {
+    pub(crate) fn index_mask_then(
+        &self,
+        txn: &heed::RoTxn<'_>,
+        schema: &'static Schema,
+    ) -> Result<IndexMask> {
         let (dbs, table) = (&self.inner.environment.dbs, &self.state);
-        let (read, lives) = lived(dbs, txn, table, schema, layouts::noted(dbs, txn, table, schema.kind)?)?;
-        Ok(schema::standing(read.as_ref(), &lives, schema).0)
+        let (read, index_states) =
+            lived(dbs, txn, table, schema, layouts::noted(dbs, txn, table, schema.kind)?)?;
+        Ok(schema::index_mask(read.as_ref(), &index_states, schema).0)
     }
 
     /// Makes sure that the entities' own rows can be read by a declaration as they are in this snapshot; `as_stored`: without
@@ -91,10 +96,10 @@ impl LmdbTable {
         as_stored: bool,
     ) -> Result<()> {
         let (dbs, table) = (&self.inner.environment.dbs, &self.state);
-        let lives = lives::lives(dbs, txn, table.id, schema.kind)?;
+        let index_states = index_states::index_states(dbs, txn, table.id, schema.kind)?;
         let noted = layouts::noted(dbs, txn, table, schema.kind)?;
         let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
-        match schema::rows(noted.transpose()?.as_ref(), &lives, schema) {
+        match schema::rows(noted.transpose()?.as_ref(), &index_states, schema) {
             Rows::Readable(version) if as_stored => {
                 Err(pending(schema, version, "asked for as they are stored"))
             }
@@ -132,7 +137,7 @@ fn look(
     schema: &'static Schema,
     writes: bool,
     has_changed: &mut bool,
-) -> Result<Option<Standing>> {
+) -> Result<Option<IndexMask>> {
     let dbs = &inner.environment.dbs;
     let mut goes_on = false;
     let found = {
@@ -151,16 +156,16 @@ fn look(
         };
         if matches!(found, Noted::Same | Noted::PreviousVersion) || !writes {
             let noted = layouts::noted(dbs, &txn, table, schema.kind)?;
-            let (read, lives) = lived(dbs, &txn, table, schema, noted)?;
-            let (standing, refusal) = schema::standing(read.as_ref(), &lives, schema);
+            let (read, index_states) = lived(dbs, &txn, table, schema, noted)?;
+            let (index_mask, refusal) = schema::index_mask(read.as_ref(), &index_states, schema);
             // What becomes of indexes is said in the table of their entities.
             let refusal = refusal.filter(|_| schema.lies_in(&table.name));
             let may_write = found == Noted::Same && refusal.is_none();
             let generation = Meta::read(dbs.main, &txn)?.generation;
-            table.set_standing(schema, (generation, standing), may_write, goes_on);
+            table.set_index_mask(schema, (generation, index_mask), may_write, goes_on);
             return match refusal {
                 Some(refusal) if writes => Err(refused(schema, noted, &refusal)),
-                _ => Ok(Some(standing)),
+                _ => Ok(Some(index_mask)),
             };
         }
         found
@@ -209,15 +214,15 @@ pub(super) fn lived(
     table: &TableState,
     schema: &'static Schema,
     noted: Option<&str>,
-) -> Result<(Option<Schema>, Lives)> {
+) -> Result<(Option<Schema>, IndexStates)> {
     let read =
         noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
     let is_own = schema.lies_in(&table.name);
     if read.is_none() && is_own && schema.other_tables().next().is_some() {
-        let (lives, tables) = elsewhere::inherited(dbs, txn, &Meta::read(dbs.main, txn)?, schema)?;
-        return Ok((Some(*schema).filter(|_| !tables.is_empty()), lives));
+        let (index_states, tables) = elsewhere::inherited(dbs, txn, &Meta::read(dbs.main, txn)?, schema)?;
+        return Ok((Some(*schema).filter(|_| !tables.is_empty()), index_states));
     }
-    Ok((read, lives::lives(dbs, txn, table.id, schema.kind)?))
+    Ok((read, index_states::index_states(dbs, txn, table.id, schema.kind)?))
 }
 
 /// Refuses a declaration by which properties are sealed that some row holds plain.

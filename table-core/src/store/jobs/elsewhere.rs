@@ -8,11 +8,11 @@
 use super::declare::vouch_entry;
 use crate::error::Result;
 use crate::executor::{JobRecord, layouts as compared};
-use crate::schema::{self, IndexEvent, IndexState, Lives, Schema};
+use crate::schema::{self, IndexEvent, IndexState, IndexStates, Schema};
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
-use crate::store::records::{layouts, lives};
+use crate::store::records::{index_states, layouts};
 
 /// The table in which the copies of an index lie; `None` if it is that of the entities.
 pub(super) fn table_of(schema: &Schema, name: &str) -> Option<&'static str> {
@@ -140,14 +140,14 @@ fn entities_go(
     if of_kind(dbs, txn, &entry, schema.kind)?.is_none_or(|there| !there.table().eq_ignore_ascii_case(own)) {
         return Ok(());
     }
-    let mut left = lives::lives(dbs, txn, entry.id, schema.kind)?;
+    let mut left = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
     for index in schema.indexes {
         if table_of(schema, index.name).is_some_and(|table| table.eq_ignore_ascii_case(name)) {
             let ready = IndexState::Ready { since: 0 };
             left.transit(index.name, &ready, IndexEvent::EntitiesDropped);
         }
     }
-    lives::write_lives(dbs, txn, meta, entry.id, (schema.kind, &left))
+    index_states::write_index_states(dbs, txn, meta, entry.id, (schema.kind, &left))
 }
 
 /// The copies that lay in a dropped table are to be made again.
@@ -160,7 +160,7 @@ fn copies_go(
 ) -> Result<()> {
     let Some(entry) = catalog::find(dbs, txn, meta, of)? else { return Ok(()) };
     let Some(noted) = of_kind(dbs, txn, &entry, kind)? else { return Ok(()) };
-    let mut states = lives::lives(dbs, txn, entry.id, kind)?;
+    let mut states = index_states::index_states(dbs, txn, entry.id, kind)?;
     let before = states.clone();
     for index in noted.indexes {
         if table_of(&noted, index.name).is_none_or(|table| !table.eq_ignore_ascii_case(dropped)) {
@@ -173,15 +173,15 @@ fn copies_go(
         states.transit(index.name, &now, IndexEvent::RowsDropped);
         // A job that fills it begins again.
         let job = format!("rebuild {kind} {}", index.name);
-        if let Some(record) = lives::job(dbs, txn, entry.id, &job)? {
+        if let Some(record) = index_states::job(dbs, txn, entry.id, &job)? {
             let again = JobRecord { position: None, end: None, done: 0, ..record };
-            lives::write_job(dbs, txn, meta, entry.id, (&job, Some(&again)))?;
+            index_states::write_job(dbs, txn, meta, entry.id, (&job, Some(&again)))?;
         }
     }
     if states == before {
         return Ok(());
     }
-    lives::write_lives(dbs, txn, meta, entry.id, (kind, &states))
+    index_states::write_index_states(dbs, txn, meta, entry.id, (kind, &states))
 }
 
 /// The states of a kind of which nothing is noted in the table of its entities: its indexes are ready, but for those in
@@ -191,12 +191,12 @@ pub(super) fn inherited(
     txn: &heed::RoTxn<'_>,
     meta: &Meta,
     schema: &'static Schema,
-) -> Result<(Lives, Vec<Entry>)> {
-    let (mut states, mut tables) = (Lives::default(), Vec::new());
+) -> Result<(IndexStates, Vec<Entry>)> {
+    let (mut states, mut tables) = (IndexStates::default(), Vec::new());
     for name in schema.other_tables() {
         let Some(entry) = catalog::find(dbs, txn, meta, name)? else { continue };
-        let left = lives::lives(dbs, txn, entry.id, schema.kind)?;
-        if left == Lives::default() {
+        let left = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
+        if left == IndexStates::default() {
             continue;
         }
         for (index, state) in left.indexes {
@@ -226,9 +226,9 @@ pub(super) fn take_over(
         return Ok(());
     }
     states.epoch += 1;
-    lives::write_lives(dbs, txn, meta, table.id, (schema.kind, &states))?;
+    index_states::write_index_states(dbs, txn, meta, table.id, (schema.kind, &states))?;
     for entry in tables {
-        lives::forget_lives(dbs, txn, meta, entry.id, schema.kind)?;
+        index_states::forget_index_states(dbs, txn, meta, entry.id, schema.kind)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::executor::layouts::{pending, unknown_version};
 use crate::schema::{self, KindState, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
-use crate::store::records::{layouts, lives};
+use crate::store::records::{index_states, layouts};
 
 /// Takes out of a kind's layout what it says of copies and the declaration doesn't; how many of them. Plans that were made
 /// before are of another epoch, and are made again.
@@ -15,9 +15,9 @@ pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> 
     table.inner.transact(|txn, dbs, meta| {
         state.check_generation(dbs, txn, meta)?;
         let Some(noted) = layouts::noted(dbs, txn, state, kind)?.map(str::to_owned) else { return Ok(0) };
-        let mut lives = lives::lives(dbs, txn, state.id, kind)?;
+        let mut index_states = index_states::index_states(dbs, txn, state.id, kind)?;
         let version = schema::read(&noted, kind).ok_or_else(layouts::damaged)?.version;
-        if version != schema.version || lives.kind != KindState::Stable {
+        if version != schema.version || index_states.kind != KindState::Stable {
             let is_previous = version < schema.version;
             let converts = version == schema.version || is_previous;
             return Err(if converts {
@@ -37,8 +37,8 @@ pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> 
         for index in schema.indexes {
             elsewhere::note(dbs, txn, meta, state, (schema, &left, index.name))?;
         }
-        lives.epoch += 1;
-        lives::write_lives(dbs, txn, meta, state.id, (kind, &lives))?;
+        index_states.epoch += 1;
+        index_states::write_index_states(dbs, txn, meta, state.id, (kind, &index_states))?;
         Ok(u64::try_from(gone).unwrap_or(u64::MAX))
     })
 }

@@ -7,7 +7,7 @@ use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
-use crate::store::records::{layouts, lives, periods, vouched};
+use crate::store::records::{index_states, layouts, periods, vouched};
 
 /// Gives a table another name, in one small transaction, and puts that in place of the former one wherever records name it:
 /// layouts of kinds whose copies or entities lie there, and jobs that go over it. Returns its number.
@@ -60,7 +60,7 @@ fn rename_in(
     for (kind, layout) in &changed {
         layouts::put(dbs, txn, table.id, kind, layout.clone())?;
     }
-    for (job, record) in lives::all_jobs(dbs, txn, table.id)? {
+    for (job, record) in index_states::all_jobs(dbs, txn, table.id)? {
         // Others are asked for something else.
         if !["rebuild ", "drop ", "convert "].iter().any(|word| job.starts_with(word)) {
             continue;
@@ -69,7 +69,7 @@ fn rename_in(
             |table: &str| if table.eq_ignore_ascii_case(former) { name.to_owned() } else { table.to_owned() };
         let asked = record.tables().map(now).collect::<Vec<_>>().join("\n");
         if asked != record.asked {
-            lives::write_job(dbs, txn, meta, table.id, (&job, Some(&JobRecord { asked, ..record })))?;
+            index_states::write_job(dbs, txn, meta, table.id, (&job, Some(&JobRecord { asked, ..record })))?;
         }
     }
     Ok(!changed.is_empty())

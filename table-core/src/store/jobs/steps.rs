@@ -16,14 +16,14 @@ use crate::executor::{
 use crate::row::Row;
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
-use crate::schema::{self, IndexEvent, IndexState, Lives, Schema};
+use crate::schema::{self, IndexEvent, IndexState, IndexStates, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::lmdb;
 use crate::store::open::{Environment, LeavesAhead, Tree};
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
 use crate::store::records::meta::Meta;
-use crate::store::records::{layouts, lives};
+use crate::store::records::{index_states, layouts};
 use crate::store::scan::read;
 
 /// A row as it is stored, with its key.
@@ -57,20 +57,20 @@ impl Jobs for LmdbTable {
         self.inner.writer.check_running()?;
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
-        lives::job(dbs, &txn, self.state.id, name)
+        index_states::job(dbs, &txn, self.state.id, name)
     }
 
     fn begun(&self) -> Result<Vec<(String, JobRecord)>> {
         self.inner.writer.check_running()?;
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
-        lives::all_jobs(dbs, &txn, self.state.id)
+        index_states::all_jobs(dbs, &txn, self.state.id)
     }
 
     fn keep(&self, name: &str, job: Option<&JobRecord>) -> Result<()> {
         self.inner.transact(|txn, dbs, meta| {
             self.state.check_generation(dbs, txn, meta)?;
-            lives::write_job(dbs, txn, meta, self.state.id, (name, job))
+            index_states::write_job(dbs, txn, meta, self.state.id, (name, job))
         })
     }
 
@@ -119,7 +119,7 @@ impl Jobs for LmdbTable {
         Counts::read(dbs.main, &txn, self.state.id).map(|counts| counts.bytes)
     }
 
-    fn version(&self, schema: &'static Schema) -> Result<(Lives, Option<u32>)> {
+    fn version(&self, schema: &'static Schema) -> Result<(IndexStates, Option<u32>)> {
         convert::version(self, schema)
     }
 
@@ -180,18 +180,18 @@ impl Jobs for LmdbTable {
         Ok((position, looked.rows()))
     }
 
-    fn lives(&self, schema: &'static Schema, index: &str) -> Result<(Lives, IndexState, bool)> {
+    fn index_states(&self, schema: &'static Schema, index: &str) -> Result<(IndexStates, IndexState, bool)> {
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
         let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
-        let (noted, lives) = lived(dbs, &txn, &self.state, schema, noted)?;
-        let Some(noted) = noted else { return Ok((lives, IndexState::Absent, false)) };
+        let (noted, index_states) = lived(dbs, &txn, &self.state, schema, noted)?;
+        let Some(noted) = noted else { return Ok((index_states, IndexState::Absent, false)) };
         let of = |schema: &Schema| schema.indexes.iter().find(|known| known.name == index).copied();
         let both = of(&noted).zip(of(schema));
         let is_same = noted.version == schema.version
             && both.is_some_and(|(was, is)| schema::same_index((&noted, &was), (schema, &is)));
-        let state = lives.index(&noted, index);
-        Ok((lives, state, is_same))
+        let state = index_states.index(&noted, index);
+        Ok((index_states, state, is_same))
     }
 
     fn indexes(&self, schema: &'static Schema) -> Result<Vec<String>> {
@@ -215,7 +215,7 @@ impl Jobs for LmdbTable {
         let (table, kind) = (&self.state, schema.kind);
         self.inner.transact(|txn, dbs, meta| {
             table.check_generation(dbs, txn, meta)?;
-            let mut lives = lives::lives(dbs, txn, table.id, kind)?;
+            let mut index_states = index_states::index_states(dbs, txn, table.id, kind)?;
             let Some(noted) = layouts::noted(dbs, txn, table, kind)?.map(str::to_owned) else {
                 return Ok(None);
             };
@@ -228,11 +228,11 @@ impl Jobs for LmdbTable {
             {
                 unclear(&found, schema)?;
             }
-            let now = lives.index(&declared, index);
+            let now = index_states.index(&declared, index);
             let event = match event {
                 // The state that this transaction makes is the first in which the index is read.
-                IndexEvent::Filled { .. } => {
-                    IndexEvent::Filled { since: u64::try_from(txn.id()).unwrap_or(u64::MAX) }
+                IndexEvent::Backfilled { .. } => {
+                    IndexEvent::Backfilled { since: u64::try_from(txn.id()).unwrap_or(u64::MAX) }
                 }
                 event => event.clone(),
             };
@@ -243,7 +243,7 @@ impl Jobs for LmdbTable {
             };
             let (name, record) = *job;
             let mut record = record.cloned();
-            let known: Vec<_> = lives::all_jobs(dbs, txn, table.id)?;
+            let known: Vec<_> = index_states::all_jobs(dbs, txn, table.id)?;
             let of_it = [format!("rebuild {kind} {index}"), format!("drop {kind} {index}")];
             let begun = known.into_iter().filter(|(known, _)| of_it.contains(known));
             let (names, begun): (Vec<_>, Vec<_>) = begun.unzip();
@@ -269,12 +269,12 @@ impl Jobs for LmdbTable {
                 _ => Vec::new(),
             };
             let rebuilds = event == IndexEvent::Rebuild;
-            if lives.epoch != *epoch || !lives.transit(index, &now, event) {
+            if index_states.epoch != *epoch || !index_states.transit(index, &now, event) {
                 return Ok(None);
             }
             // Who makes an index anew is done with removing it, and the other way round.
             for other in names.iter().filter(|other| begins && *other != name) {
-                lives::write_job(dbs, txn, meta, table.id, (other, None))?;
+                index_states::write_job(dbs, txn, meta, table.id, (other, None))?;
             }
             let noted = if let Some(layout) = becomes.filter(|layout| *layout != noted) {
                 layouts::check_apart(dbs, txn, table, schema)?;
@@ -289,10 +289,10 @@ impl Jobs for LmdbTable {
                 elsewhere::note(dbs, txn, meta, table, (*schema, &noted, *index))?;
             }
             elsewhere::forget(dbs, txn, meta, table, (*schema, &noted), former.into_iter())?;
-            lives::write_lives(dbs, txn, meta, table.id, (kind, &lives))?;
-            lives::write_job(dbs, txn, meta, table.id, (name, record.as_ref()))?;
+            index_states::write_index_states(dbs, txn, meta, table.id, (kind, &index_states))?;
+            index_states::write_job(dbs, txn, meta, table.id, (name, record.as_ref()))?;
             Ok(Some(
-                lives
+                index_states
                     .indexes
                     .iter()
                     .find(|(known, _)| known == index)
@@ -311,11 +311,11 @@ impl LmdbTable {
             self.state.check_exists(dbs, &txn)?;
             let name = schema.indexes.get(index).map_or("", |index| index.name);
             let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
-            let (noted, lives) = lived(dbs, &txn, &self.state, schema, noted)?;
-            let why = schema::unread(noted.as_ref(), &lives, schema, name, state);
+            let (noted, index_states) = lived(dbs, &txn, &self.state, schema, noted)?;
+            let why = schema::unread(noted.as_ref(), &index_states, schema, name, state);
             // It has become ready meanwhile: whoever asked has read a former state.
             let why = why.unwrap_or(schema::Unread::Is(IndexState::Ready { since: 0 }));
-            let jobs = lives::all_jobs(dbs, &txn, self.state.id)?;
+            let jobs = index_states::all_jobs(dbs, &txn, self.state.id)?;
             let of_it = [format!("rebuild {} {name}", schema.kind), format!("convert {}", schema.kind)];
             let far = jobs.iter().find(|(job, _)| of_it.contains(job)).map(|(_, job)| format!(" ({job})"));
             Ok(crate::executor::layouts::unread(schema, name, &why, &far.unwrap_or_default()))

@@ -25,7 +25,7 @@ pub(crate) enum Feature {
     /// A reader must know it: another file has taken this one's place, and writes here would be lost.
     Superseded,
     /// A reader must know it: some index is not ready, or has not always been; and a job may have begun.
-    Lives,
+    IndexStates,
     /// A reader must know it: the catalog has records of templates, which have tables for each period.
     Periods,
     /// A reader must know it: values that refer to blobs are sealed, with what refers to the blob in the clear.
@@ -47,14 +47,14 @@ pub(crate) enum Feature {
 
 impl Feature {
     const READER: [Self; 5] =
-        [Self::Superseded, Self::Lives, Self::Periods, Self::SealedBlobs, Self::BlobLists];
+        [Self::Superseded, Self::IndexStates, Self::Periods, Self::SealedBlobs, Self::BlobLists];
     const WRITER: [Self; 2] = [Self::Pending, Self::BlobRows];
     const IGNORABLE: [Self; 3] = [Self::Sealed, Self::Queues, Self::Blobs];
 
     fn bit(self) -> u64 {
         match self {
             Self::Superseded | Self::Sealed | Self::Pending => 1,
-            Self::Lives | Self::Queues | Self::BlobRows => 2,
+            Self::IndexStates | Self::Queues | Self::BlobRows => 2,
             Self::Periods => 8,
             Self::Blobs => 4,
             Self::SealedBlobs => 16,
@@ -79,7 +79,7 @@ impl Features {
     fn word(&mut self, feature: Feature) -> &mut u64 {
         match feature {
             Feature::Superseded
-            | Feature::Lives
+            | Feature::IndexStates
             | Feature::Periods
             | Feature::SealedBlobs
             | Feature::BlobLists => &mut self.reader,

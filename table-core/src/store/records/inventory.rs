@@ -61,7 +61,7 @@ pub(crate) struct Inventory {
     /// The checksum of the table's record in the catalog: an older one is not believed.
     pub(crate) catalog: u64,
     /// States of kinds, and jobs that were begun: a table that has had neither has no tallies of them.
-    pub(crate) lives: Tally,
+    pub(crate) index_states: Tally,
     pub(crate) jobs: Tally,
 }
 
@@ -91,7 +91,7 @@ impl Inventory {
                 ..Self::default()
             };
             if !body.0.is_empty() {
-                (inventory.lives, inventory.jobs) = (Tally::take(&mut body)?, Tally::take(&mut body)?);
+                (inventory.index_states, inventory.jobs) = (Tally::take(&mut body)?, Tally::take(&mut body)?);
                 // Tallies of nothing are left out.
                 (!inventory.is_short()).then_some(())?;
             }
@@ -114,14 +114,14 @@ impl Inventory {
             return then(&key, &record.sealed(&key));
         }
         let mut record = self.begin::<{ LONG + CHECKSUM }>();
-        self.lives.push(&mut record);
+        self.index_states.push(&mut record);
         self.jobs.push(&mut record);
         then(&key, &record.sealed(&key))
     }
 
     /// Whether the table has had neither states of kinds nor jobs.
     fn is_short(&self) -> bool {
-        (self.lives, self.jobs) == (Tally::default(), Tally::default())
+        (self.index_states, self.jobs) == (Tally::default(), Tally::default())
     }
 
     /// A record with what every table has.

@@ -7,10 +7,10 @@
 pub(crate) mod catalog;
 pub(crate) mod counts;
 pub(crate) mod features;
+pub(crate) mod index_states;
 pub(crate) mod inventory;
 pub(crate) mod kinds;
 pub(crate) mod layouts;
-pub(crate) mod lives;
 pub(crate) mod mark;
 pub(crate) mod meta;
 pub(crate) mod names;

@@ -18,7 +18,7 @@ use crate::store::blobs::{BlobBooks, Sealed};
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::open::{Environment, Tree};
 use crate::store::records::features::Feature;
-use crate::store::records::lives;
+use crate::store::records::index_states;
 
 /// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row
 /// changes at most two for each level of its tree, and those of its own.
@@ -212,7 +212,7 @@ impl<'e> Transaction<'e> {
         if step.epoch.is_some_and(|epoch| !table.is_epoch(&epoch)) {
             return Err(another_epoch());
         }
-        match lives::job(self.dbs, &self.txn, table.id, &step.name) {
+        match index_states::job(self.dbs, &self.txn, table.id, &step.name) {
             Ok(found) if found.as_ref() == Some(&step.from) => Ok(()),
             Ok(_) => Err(overtaken(&step.name)),
             Err(damaged) => Err(damaged),
@@ -223,7 +223,7 @@ impl<'e> Transaction<'e> {
     fn write_step(&mut self, step: &EncodedStep) -> Result<()> {
         let EncodedStep { table, step } = step;
         let to = (step.name.as_str(), step.to.as_ref());
-        lives::write_job(self.dbs, &mut self.txn, &mut self.meta, table.id, to)
+        index_states::write_job(self.dbs, &mut self.txn, &mut self.meta, table.id, to)
     }
 
     /// Looks at the tables of a plan; the time that it gets.

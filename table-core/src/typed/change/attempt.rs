@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::model::Value;
 use crate::plan::{Condition, Draft, Plan, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::{KeyPair, Schema, Standing};
+use crate::schema::{IndexMask, KeyPair, Schema};
 use crate::typed::entity::holder::{Held, Holder};
 
 /// A row that has to be read before a change can be planned.
@@ -45,7 +45,7 @@ pub(crate) trait Attempt {
     }
 
     /// Takes what the kind's writers go by now.
-    fn stand(&mut self, _standing: Standing) {}
+    fn set_index_mask(&mut self, _index_mask: IndexMask) {}
 
     /// Returns the key of the entity that is changed or added, for errors; `None` if there is none, or it can't be printed.
     fn key(&self) -> Option<KeyPair> {

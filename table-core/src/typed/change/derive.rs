@@ -105,8 +105,8 @@ pub(crate) fn derive(
     let sources = Known { is_asked: false, ..sources };
     for Change { attempt, table, cause, schema, .. } in &mut derived.attempts {
         let numbered = |error| together.scope.numbered(error, *cause);
-        let standing = driver::standing(together, schema, writes).map_err(numbered)?;
-        attempt.stand(standing);
+        let index_mask = driver::index_mask(together, schema, writes).map_err(numbered)?;
+        attempt.set_index_mask(index_mask);
         let table = together.tables.get(*table).ok_or_else(driver::no_table)?;
         driver::read_at((together, table), &moment, &mut **attempt).map_err(numbered)?;
         attempt.make().and_then(|()| attempt.hold(&sources)).map_err(numbered)?;

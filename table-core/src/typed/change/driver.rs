@@ -18,7 +18,7 @@ use crate::handle::write::carry_out;
 use crate::model::ETag;
 use crate::plan::{Draft, Failure, Plan, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
-use crate::schema::{Index, KeyPair, Schema, Standing};
+use crate::schema::{Index, IndexMask, KeyPair, Schema};
 use crate::sealing::{SealedAt, Sealer};
 use crate::typed::entity::{Entity, wide};
 
@@ -134,7 +134,7 @@ fn prepared(
     attempts: &mut [&mut (dyn Attempt + '_)],
     writes: bool,
 ) -> Result<Option<Derived>> {
-    stand(together, attempts, writes)?;
+    set_index_mask(together, attempts, writes)?;
     read(together, attempts)?;
     for (number, attempt) in attempts.iter_mut().enumerate() {
         if let Err(error) = attempt.make() {
@@ -222,19 +222,19 @@ pub(crate) fn commit_one<'c>(
 pub(crate) fn insertion<E: Entity, T>(
     table: &DynamicTable,
     entity: &E,
-    standing: Standing,
+    index_mask: IndexMask,
     seals: &dyn Seals,
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
     let (what, mut entities) = Entities::<E>::of(Change::Insert(entity));
     let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
-    attempt.stand(standing);
+    attempt.set_index_mask(index_mask);
     named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
 }
 
 /// What the writers of a kind go by. If it is to be written, its layout is noted in each table where its rows lie: a store that
 /// is only read never gets to know it.
-pub(crate) fn standing(together: Together<'_>, schema: &'static Schema, writes: bool) -> Result<Standing> {
+pub(crate) fn index_mask(together: Together<'_>, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
     if writes {
         check_not_derived(schema)?;
     }
@@ -245,28 +245,28 @@ pub(crate) fn standing(together: Together<'_>, schema: &'static Schema, writes: 
         // Who writes the other side has to know of it, too.
         for kin in schema.relatives() {
             if let Some(table) = together.table(kin.table()) {
-                table.standing(kin, true)?;
+                table.index_mask(kin, true)?;
             }
         }
     }
     if let [table] = together.tables {
-        return table.standing(schema, writes);
+        return table.index_mask(schema, writes);
     }
     let Some(own) = together.table(schema.table()) else {
         return Err(Error::new(ErrorKind::TableNotFound).table(schema.table()));
     };
     if writes {
         // Nothing is noted where nothing will lie: an index that is to be made is noted there by what makes it.
-        let known = own.standing(schema, false)?;
+        let known = own.index_mask(schema, false)?;
         for other in schema.other_tables() {
             let lies_there = |index: &Index| index.place.table.source().eq_ignore_ascii_case(other);
             let mut there = schema.indexes.iter().enumerate().filter(|(_, index)| lies_there(index));
             if let (true, Some(table)) = (there.any(|(at, _)| known.keeps(at)), together.table(other)) {
-                table.standing(schema, true).map_err(|error| no_index_table(error, schema, other))?;
+                table.index_mask(schema, true).map_err(|error| no_index_table(error, schema, other))?;
             }
         }
     }
-    own.standing(schema, writes)
+    own.index_mask(schema, writes)
 }
 
 /// Says of a table that is no more, in which an index of entities lies, which entities those are.
@@ -298,18 +298,22 @@ fn check_not_derived(schema: &Schema) -> Result<()> {
 }
 
 /// Tells the attempts what the writers of their kinds go by.
-fn stand(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)], writes: bool) -> Result<()> {
-    let mut last: Option<(&'static Schema, Standing)> = None;
+fn set_index_mask(
+    together: Together<'_>,
+    attempts: &mut [&mut (dyn Attempt + '_)],
+    writes: bool,
+) -> Result<()> {
+    let mut last: Option<(&'static Schema, IndexMask)> = None;
     for (number, attempt) in attempts.iter_mut().enumerate() {
         let Some(schema) = attempt.schema() else { continue };
         check_not_derived(schema).map_err(|error| together.scope.numbered(error, number))?;
         let found = match last {
             Some((known, found)) if std::ptr::eq(known, schema) => found,
-            _ => standing(together, schema, writes && attempt.writes_entity())
+            _ => index_mask(together, schema, writes && attempt.writes_entity())
                 .map_err(|error| together.scope.numbered(error, number))?,
         };
         last = Some((schema, found));
-        attempt.stand(found);
+        attempt.set_index_mask(found);
     }
     Ok(())
 }

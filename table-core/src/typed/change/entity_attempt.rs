@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
 use crate::plan::{Draft, Plan, Seals, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::{self, KeyPair, Schema, Standing};
+use crate::schema::{self, IndexMask, KeyPair, Schema};
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
@@ -194,7 +194,7 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
 
     /// What the entity is to be.
     fn new_entity(&self) -> Option<Seen> {
-        let of_found = matches!(self.what, What::Fill(_) | What::RepairCopies | What::Rewrite);
+        let of_found = matches!(self.what, What::Backfill(_) | What::RepairCopies | What::Rewrite);
         let seen = match self.what {
             // What it holds of others is theirs to say.
             _ if self.what.brings_entity() && self.subject.has(NEW) => NEW,
@@ -228,14 +228,14 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn writes_entity(&self) -> bool {
-        !matches!(self.what, What::Fill(_) | What::Rewrite)
+        !matches!(self.what, What::Backfill(_) | What::Rewrite)
     }
 
-    fn stand(&mut self, standing: Standing) {
-        self.search.standing = match self.what {
-            What::Fill(index) => standing.of_index(index),
-            What::RepairCopies => standing.refiling(),
-            _ => standing,
+    fn set_index_mask(&mut self, index_mask: IndexMask) {
+        self.search.index_mask = match self.what {
+            What::Backfill(index) => index_mask.of_index(index),
+            What::RepairCopies => index_mask.refiling(),
+            _ => index_mask,
         };
     }
 
@@ -284,12 +284,12 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
                 self.search.asks = Asks::Nothing;
                 let Some((view, version)) = row else { return Ok(()) };
                 self.found_own(view, version)?;
-                if self.search.standing.fills() {
+                if self.search.index_mask.backfills() {
                     let Facts { schema, elements, .. } = self.facts;
-                    self.search.ask_filling(&unopened::read_of(schema, *elements, view)?);
+                    self.search.ask_backfill(&unopened::read_of(schema, *elements, view)?);
                 }
             }
-            Asks::ForFilling(at) => self.search.found_filling(at, as_strs(&self.keys)?, row),
+            Asks::ForFilling(at) => self.search.found_backfill(at, as_strs(&self.keys)?, row),
             Asks::ForCopy(index) => {
                 let kept = self.before.as_mut();
                 self.search.found_copy(index, kept, as_strs(&self.keys)?, row.map(|(view, _)| view));
@@ -329,7 +329,7 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
 
     fn image(&self) -> Result<Option<Image>> {
         let Facts { schema, held, holders, .. } = *self.facts;
-        let stays = matches!(self.what, What::Fill(_) | What::RepairCopies | What::Rewrite);
+        let stays = matches!(self.what, What::Backfill(_) | What::RepairCopies | What::Rewrite);
         if held.is_empty() && holders.is_empty() || stays || self.what.reseals() {
             return Ok(None);
         }

@@ -72,7 +72,7 @@ pub(crate) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     #[cfg(feature = "encrypt")]
     Reseal,
     /// The copies of the one there in this index are added: the entity stays as it is.
-    Fill(usize),
+    Backfill(usize),
     /// The rows of the one there are written as they would be written today: it stays as it is, and of its version. One that
     /// is of a previous version of its struct is converted.
     Rewrite,
@@ -100,7 +100,7 @@ impl<'c, E: Entity, F: ?Sized> Change<'c, E, F> {
             Self::Delete(condition) => What::Delete(*condition),
             #[cfg(feature = "encrypt")]
             Self::Reseal => What::Reseal,
-            Self::Fill(index) => What::Fill(*index),
+            Self::Backfill(index) => What::Backfill(*index),
             Self::Rewrite => What::Rewrite,
             Self::RepairCopies => What::RepairCopies,
         }
@@ -121,7 +121,7 @@ pub(crate) enum What<'c> {
     Delete(IfMatch),
     #[cfg(feature = "encrypt")]
     Reseal,
-    Fill(usize),
+    Backfill(usize),
     Rewrite,
     RepairCopies,
 }
@@ -140,7 +140,7 @@ impl What<'_> {
             Self::Delete(_) => "delete from",
             #[cfg(feature = "encrypt")]
             Self::Reseal => "re-encrypt in",
-            Self::Fill(_) => "add copies to",
+            Self::Backfill(_) => "add copies to",
             Self::RepairCopies => "mend copies in",
             Self::Rewrite => "write anew in",
         }
@@ -175,7 +175,7 @@ impl What<'_> {
 
     /// Whether the entity's own row stays as it is, and its copies alone are written.
     fn keeps_own(self) -> bool {
-        matches!(self, Self::Fill(_) | Self::RepairCopies)
+        matches!(self, Self::Backfill(_) | Self::RepairCopies)
     }
 
     /// Whether what is stored is to be read.
@@ -194,7 +194,7 @@ impl What<'_> {
             Self::Update | Self::Add | Self::Move => Some(IfMatch::Any),
             #[cfg(feature = "encrypt")]
             Self::Reseal => Some(IfMatch::Any),
-            Self::Fill(_) | Self::RepairCopies | Self::Rewrite => Some(IfMatch::Any),
+            Self::Backfill(_) | Self::RepairCopies | Self::Rewrite => Some(IfMatch::Any),
         }
     }
 }

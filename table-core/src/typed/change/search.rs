@@ -6,21 +6,21 @@ use super::before::Kept;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{EntityRows, Epoch, Found, OldRows, Printed, Values, Version};
 use crate::row::view::RowView;
-use crate::schema::{self, KeyPair, Schema, Standing};
+use crate::schema::{self, IndexMask, KeyPair, Schema};
 use crate::typed::encrypt::unopened;
 
 /// The search for the rows that a change of one entity has to see.
 pub(super) struct Search {
     schema: &'static Schema,
     /// What the kind's writers go by.
-    pub(super) standing: Standing,
+    pub(super) index_mask: IndexMask,
     pub(super) asks: Asks,
     /// The copies that it may have in unique indexes where copies may be missing, and others' may stand in their places.
-    filling: Vec<Filling>,
+    backfilling: Vec<Backfill>,
 }
 
 /// The place of a copy in an index that is being filled.
-struct Filling {
+struct Backfill {
     index: usize,
     key: String,
     /// What is there, once somebody has looked.
@@ -77,13 +77,13 @@ pub(super) struct Rows<'p, 'f> {
 
 impl Search {
     pub(super) fn new(schema: &'static Schema) -> Self {
-        Self { schema, standing: Standing::NEW, asks: Asks::Own, filling: Vec::new() }
+        Self { schema, index_mask: IndexMask::NEW, asks: Asks::Own, backfilling: Vec::new() }
     }
 
     /// Begins anew, with the entity's own row if that is read.
     pub(super) fn begin(&mut self, reads: bool) {
         self.asks = if reads { Asks::Own } else { Asks::Nothing };
-        self.filling.clear();
+        self.backfilling.clear();
     }
 
     /// What is asked for besides the entity's own row, which has these keys.
@@ -91,9 +91,9 @@ impl Search {
         match self.asks {
             Asks::Copies(from) => {
                 let next = kept.and_then(|kept| self.next_copy(kept, own, from));
-                next.or_else(|| self.next_filling(own))
+                next.or_else(|| self.next_backfill(own))
             }
-            Asks::Nothing => self.next_filling(own),
+            Asks::Nothing => self.next_backfill(own),
             Asks::Own | Asks::ForOwn | Asks::ForCopy(_) | Asks::ForFilling(_) => None,
         }
     }
@@ -120,9 +120,9 @@ impl Search {
     /// Notes where the copies of an entity of these values are in unique indexes that are being filled. One that is not there
     /// yet must not be taken for one that is, nor another's for its own.
     #[cold]
-    pub(super) fn ask_filling(&mut self, values: &Values<'_>) {
+    pub(super) fn ask_backfill(&mut self, values: &Values<'_>) {
         for (number, index) in self.schema.indexes.iter().enumerate() {
-            if index.unique && self.standing.keeps(number) && self.standing.is_filling(number) {
+            if index.unique && self.index_mask.keeps(number) && self.index_mask.is_backfilling(number) {
                 let elsewhere = if index.is_elsewhere() {
                     // An optional part may be absent: then the entity has no copy there.
                     let Some(partition) = values.keys(&index.place.partition).into_iter().next() else {
@@ -133,7 +133,7 @@ impl Search {
                     None
                 };
                 let keys = values.keys(&index.place.row).into_iter();
-                self.filling.extend(keys.map(|key| Filling {
+                self.backfilling.extend(keys.map(|key| Backfill {
                     index: number,
                     key,
                     elsewhere: elsewhere.clone(),
@@ -145,19 +145,19 @@ impl Search {
     }
 
     /// The next place of a copy that nobody has looked into.
-    fn next_filling(&mut self, own: (&str, &str)) -> Option<Need> {
-        let next = self.filling.iter().enumerate().find(|(_, filling)| filling.found.is_none());
-        let (at, filling) = next?;
+    fn next_backfill(&mut self, own: (&str, &str)) -> Option<Need> {
+        let next = self.backfilling.iter().enumerate().find(|(_, backfilling)| backfilling.found.is_none());
+        let (at, backfilling) = next?;
         self.asks = Asks::ForFilling(at);
-        let (table, partition) = match &filling.elsewhere {
+        let (table, partition) = match &backfilling.elsewhere {
             Some((table, partition)) => (Some(*table), partition.as_str()),
             None => (None, own.0),
         };
-        Some(Need { table, keys: KeyPair::of(partition, &filling.key), is_copy: true, head: None })
+        Some(Need { table, keys: KeyPair::of(partition, &backfilling.key), is_copy: true, head: None })
     }
 
     /// Takes what is in the place of a copy of the entity of these keys.
-    pub(super) fn found_filling(
+    pub(super) fn found_backfill(
         &mut self,
         at: usize,
         own: (&str, &str),
@@ -165,14 +165,15 @@ impl Search {
     ) {
         self.asks = Asks::Nothing;
         let schema = self.schema;
-        if let Some(filling) = self.filling.get_mut(at) {
-            filling.found = Some(match row {
+        if let Some(backfilling) = self.backfilling.get_mut(at) {
+            backfilling.found = Some(match row {
                 None => Found::Missing,
-                Some((view, version)) if unopened::is_copy(schema, filling.index, own, view) => {
+                Some((view, version)) if unopened::is_copy(schema, backfilling.index, own, view) => {
                     Found::Mine(version)
                 }
                 Some((view, _)) => {
-                    filling.has = unopened::source_of(schema, filling.index, view).unwrap_or_default();
+                    backfilling.has =
+                        unopened::source_of(schema, backfilling.index, view).unwrap_or_default();
                     Found::Others
                 }
             });
@@ -185,7 +186,7 @@ impl Search {
         &'s self,
         own: Result<(&'s str, &'s str)>,
     ) -> Option<((&'s str, &'s str), &'s (String, String))> {
-        let taken = self.filling.iter().find(|filling| filling.found == Some(Found::Others))?;
+        let taken = self.backfilling.iter().find(|backfilling| backfilling.found == Some(Found::Others))?;
         let partition = match &taken.elsewhere {
             Some((_, partition)) => partition,
             None => own.ok()?.0,
@@ -195,14 +196,15 @@ impl Search {
 
     /// What was found in the place of a copy.
     fn found_at(&self, index: usize, key: &str) -> Found {
-        if !self.standing.is_filling(index) {
+        if !self.index_mask.is_backfilling(index) {
             return Found::Unread;
         }
         if self.schema.indexes.get(index).is_none_or(|index| !index.unique) {
-            return Found::Filling;
+            return Found::Backfilling;
         }
-        let place = self.filling.iter().find(|filling| filling.index == index && filling.key == key);
-        place.and_then(|filling| filling.found).unwrap_or(Found::Missing)
+        let place =
+            self.backfilling.iter().find(|backfilling| backfilling.index == index && backfilling.key == key);
+        place.and_then(|backfilling| backfilling.found).unwrap_or(Found::Missing)
     }
 
     /// Takes the row under the key of a copy of the entity of these keys.
@@ -222,14 +224,14 @@ impl Search {
 
     /// The rows that are there and those that are to be.
     pub(super) fn print<'p>(&self, of: Rows<'p, '_>) -> Result<Printed<'p>> {
-        let (schema, standing) = (self.schema, self.standing);
+        let (schema, index_mask) = (self.schema, self.index_mask);
         let Rows { had, has, counted, .. } = of;
         let key = of.key?;
         let old = match of.old {
             Some((kept, values)) => {
-                let keeps = |index| standing.keeps(index);
+                let keeps = |index| index_mask.keeps(index);
                 let mut rows = EntityRows::stored((schema, kept.of_parts.len()), values, key, had, &keeps)?;
-                if standing.fills() {
+                if index_mask.backfills() {
                     rows.take_found(|index, key| self.found_at(index, key));
                 }
                 if let Some([then, _]) = counted {
@@ -246,7 +248,7 @@ impl Search {
             Some(values) => {
                 let before = old.as_ref().map(|rows| &rows.rows).zip(of.old.map(|(_, values)| values));
                 let before = before.filter(|_| of.is_entity);
-                let present = |index| standing.keeps(index) && has(index);
+                let present = |index| index_mask.keeps(index) && has(index);
                 let mut rows = EntityRows::of(schema, values, key, before, &present)?;
                 if let (Some([_, now]), true) = (counted, of.is_entity) {
                     rows.take_counted(now);
@@ -255,9 +257,9 @@ impl Search {
             }
             None => None,
         };
-        let epoch = Epoch { kind: schema.kind, number: standing.epoch };
+        let epoch = Epoch { kind: schema.kind, number: index_mask.epoch };
         let (keeps_times, keeps_own) = (of.keeps_times, of.keeps_own);
-        Ok(Printed { schema, old, new, keeps_times, keeps_own, epoch, standing })
+        Ok(Printed { schema, old, new, keeps_times, keeps_own, epoch, index_mask })
     }
 }
 

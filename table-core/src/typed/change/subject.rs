@@ -251,7 +251,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
             | Change::Replace(..)
             | Change::Set(..)
             | Change::Delete(_)
-            | Change::Fill(_)
+            | Change::Backfill(_)
             | Change::RepairCopies
             | Change::Rewrite => {}
             #[cfg(feature = "encrypt")]

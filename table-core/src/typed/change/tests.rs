@@ -15,7 +15,7 @@ use crate::plan::{
     Version,
 };
 use crate::row::named::{Names, PackedRow};
-use crate::schema::{Blind, Field, KeyPair, Standing};
+use crate::schema::{Blind, Field, IndexMask, KeyPair};
 use crate::typed::entity::Entity as Declared;
 use crate::typed::read::key::Key;
 use crate::{DynamicEntity, Entity};
@@ -423,10 +423,10 @@ struct Article {
 }
 
 /// The plans that add an entity: without a draft, where it needs none, and with one.
-fn plans_of_addition<E: Declared>(entity: &E, standing: Standing) -> (Option<String>, Result<String>) {
+fn plans_of_addition<E: Declared>(entity: &E, index_mask: IndexMask) -> (Option<String>, Result<String>) {
     let (what, mut entities) = Entities::<E>::of(Change::Insert(entity));
     let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
-    attempt.stand(standing);
+    attempt.set_index_mask(index_mask);
     both_plans(&mut attempt)
 }
 
@@ -457,13 +457,13 @@ fn assert_refused((without, with): (Option<String>, Result<String>)) {
 #[test]
 fn an_entity_is_added_without_a_draft_as_it_is_with_one() {
     let inside = Employee { badge: 7, ..Employee::new(7, "ann@contoso.com") };
-    assert_same(plans_of_addition(&inside, Standing::NEW), 3);
-    assert_same(plans_of_addition(&Employee::new(7, "ann@contoso.com"), Standing::NEW), 2);
+    assert_same(plans_of_addition(&inside, IndexMask::NEW), 3);
+    assert_same(plans_of_addition(&Employee::new(7, "ann@contoso.com"), IndexMask::NEW), 2);
     // What is kept of its indexes is planned, and nothing else.
-    assert_same(plans_of_addition(&inside, Standing::NEW.of_index(1)), 2);
-    assert_refused(plans_of_addition(&Employee::new(7, "a/b"), Standing::NEW));
+    assert_same(plans_of_addition(&inside, IndexMask::NEW.of_index(1)), 2);
+    assert_refused(plans_of_addition(&Employee::new(7, "a/b"), IndexMask::NEW));
     // Somebody else's copy may stand where one of an index is that is being filled.
-    let (without, with) = plans_of_addition(&inside, Standing::NEW.refiling());
+    let (without, with) = plans_of_addition(&inside, IndexMask::NEW.refiling());
     assert_eq!(without, None);
     with.unwrap();
 }
@@ -475,14 +475,14 @@ fn an_entity_with_many_copies_is_added_without_a_draft_as_it_is_with_one() {
     let article =
         |count, rank| Article { desk: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
     for count in [0, 1, 3, 98] {
-        assert_same(plans_of_addition(&article(count, None), Standing::NEW), 1 + count);
-        assert_same(plans_of_addition(&article(count, Some(5)), Standing::NEW), 2 + count);
+        assert_same(plans_of_addition(&article(count, None), IndexMask::NEW), 1 + count);
+        assert_same(plans_of_addition(&article(count, Some(5)), IndexMask::NEW), 2 + count);
     }
-    assert_same(plans_of_addition(&article(3, Some(5)), Standing::NEW.of_index(1)), 2);
+    assert_same(plans_of_addition(&article(3, Some(5)), IndexMask::NEW.of_index(1)), 2);
     // Too many rows, and a key that can't be.
-    assert_refused(plans_of_addition(&article(100, None), Standing::NEW));
-    assert_refused(plans_of_addition(&article(99, Some(5)), Standing::NEW));
-    assert_refused(plans_of_addition(&Article { desk: "a/b".into(), ..article(1, None) }, Standing::NEW));
+    assert_refused(plans_of_addition(&article(100, None), IndexMask::NEW));
+    assert_refused(plans_of_addition(&article(99, Some(5)), IndexMask::NEW));
+    assert_refused(plans_of_addition(&Article { desk: "a/b".into(), ..article(1, None) }, IndexMask::NEW));
 }
 
 /// An entity with a copy in each of its indexes.

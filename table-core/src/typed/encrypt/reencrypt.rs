@@ -175,7 +175,7 @@ impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
             return Ok(false);
         }
         let (keys, jobs) = (table.exec().resealing()?, table.exec().jobs()?);
-        table.standing(E::SCHEMA, true)?;
+        table.index_mask(E::SCHEMA, true)?;
         let (generation, asked) = (keys.generation()?, schema::layout(E::SCHEMA));
         // What lies before it was sealed, or found sealed, with the keys that are current.
         let goes_on = |job: &JobRecord| job.stamp == generation && job.asked == asked;

@@ -65,7 +65,7 @@ impl<E: Entity> Table<E> {
     fn repair_summaries(&self, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
         for number in (0..E::SCHEMA.indexes.len()).filter(|number| is_summary(E::SCHEMA, *number)) {
-            if driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
+            if driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
                 repair_summaries::compare::<E>(table, &as_stored::<E>(table)?, number)?
                     .tell::<E>(number, report);
             }
@@ -77,7 +77,7 @@ impl<E: Entity> Table<E> {
     fn repair_lists(&self, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
         for number in (0..E::SCHEMA.indexes.len()).filter(|number| E::SCHEMA.list(*number).is_some()) {
-            if driver::standing(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
+            if driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
                 repair_lists::compare::<E>(table, &as_stored::<E>(table)?, number)?.tell::<E>(number, report);
             }
         }
@@ -103,7 +103,7 @@ impl<E: Entity> Table<E> {
         };
         let (mut after, mut is_at_end) = (None, false);
         loop {
-            let standing = driver::standing(Together::alone(table), E::SCHEMA, false)?;
+            let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, false)?;
             let snapshot = as_stored::<E>(table)?;
             let found = RefCell::new((Wrong::default(), &mut *report, &mut is_at_end));
             let page = snapshot.page_by(there, Query::new().into(), ROWS, after.as_ref(), |_, view| {
@@ -112,7 +112,7 @@ impl<E: Entity> Table<E> {
                     let (partition, row) = view.keys();
                     **is_at_end |= end.is_at_or_before(&partition, &row);
                 }
-                let at = At { table, there, number, snapshot: &snapshot, standing };
+                let at = At { table, there, number, snapshot: &snapshot, index_mask };
                 at.verify_copies::<E>(view, report, wrong)
             })?;
             after = page.next;

@@ -13,7 +13,7 @@ use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
 use crate::row::view::RowView;
-use crate::schema::{KindEvent, KindState, Kinship, Lives, Schema};
+use crate::schema::{IndexStates, KindEvent, KindState, Kinship, Schema};
 use crate::sealing::SealedAt;
 use crate::typed::change::driver::Together;
 use crate::typed::change::entity_attempt::EntityAttempt;
@@ -58,11 +58,11 @@ impl<E: Entity> Convert<E> {
     fn transit(
         &self,
         table: &DynamicTable,
-        lives: &Lives,
+        index_states: &IndexStates,
         event: KindEvent,
         record: Option<&JobRecord>,
     ) -> Result<bool> {
-        let (schema, epoch, name) = (E::SCHEMA, lives.epoch, self.name());
+        let (schema, epoch, name) = (E::SCHEMA, index_states.epoch, self.name());
         table.exec().jobs()?.convert(&Conversion { schema, event, epoch, job: (&name, record) })
     }
 
@@ -76,9 +76,9 @@ impl<E: Entity> Convert<E> {
     ) -> Error {
         let why = error.to_string();
         let stop = || {
-            let (lives, _) = table.exec().jobs()?.version(E::SCHEMA)?;
+            let (index_states, _) = table.exec().jobs()?.version(E::SCHEMA)?;
             let entity = (partition.to_owned(), row.to_owned());
-            self.transit(table, &lives, KindEvent::Stop { entity, why: why.clone() }, Some(at))
+            self.transit(table, &index_states, KindEvent::Stop { entity, why: why.clone() }, Some(at))
         };
         match stop() {
             Err(error) => error,
@@ -90,32 +90,32 @@ impl<E: Entity> Convert<E> {
     fn purge(
         &self,
         table: &DynamicTable,
-        (lives, epoch): (&Lives, Epoch),
+        (index_states, epoch): (&IndexStates, Epoch),
         (at, size): (&JobRecord, StepSize),
         loader: &mut dyn Loader,
     ) -> Result<StepOutcome> {
-        let Some(name) = purged(at) else { return self.purged_or(table, lives, at.clone(), epoch) };
+        let Some(name) = purged(at) else { return self.purged_or(table, index_states, at.clone(), epoch) };
         let goes = |kind: &str| E::SCHEMA.is_previous_copy(kind);
         let to = purge::remove(table, (name, &goes), (at, size), epoch, loader)?;
         if to.position.is_some() {
             return Ok(StepOutcome::Rows(Some(to), Some(epoch)));
         }
         let next = to.in_part(at.phase.saturating_add(1));
-        self.purged_or(table, lives, next, epoch)
+        self.purged_or(table, index_states, next, epoch)
     }
 
     /// Goes on with the table that comes next, or has the kind be converted if none is left.
     fn purged_or(
         &self,
         table: &DynamicTable,
-        lives: &Lives,
+        index_states: &IndexStates,
         next: JobRecord,
         epoch: Epoch,
     ) -> Result<StepOutcome> {
         if purged(&next).is_some() {
             return Ok(StepOutcome::Rows(Some(next), Some(epoch)));
         }
-        self.transit(table, lives, KindEvent::Converted, None)?;
+        self.transit(table, index_states, KindEvent::Converted, None)?;
         Ok(StepOutcome::Moved)
     }
 
@@ -167,9 +167,9 @@ fn with_previous_copies<E: Entity>(
     table: &DynamicTable,
     unsure: Vec<(String, String)>,
 ) -> Result<Vec<(String, String)>> {
-    let standing = driver::standing(Together::alone(table), E::SCHEMA, false)?;
+    let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, false)?;
     let snapshot = as_stored::<E>(table)?;
-    let at = At { table, there: table, number: 0, snapshot: &snapshot, standing };
+    let at = At { table, there: table, number: 0, snapshot: &snapshot, index_mask };
     let mut found = Vec::new();
     for (partition, row) in unsure {
         if let Some(own) = snapshot.view(table, &partition, &row)?
@@ -228,10 +228,10 @@ impl<E: Entity> Work for Convert<E> {
         };
         loop {
             // What is noted must be what the declaration says of that version.
-            table.standing(schema, false)?;
-            let (lives, noted) = jobs.version(schema)?;
+            table.index_mask(schema, false)?;
+            let (index_states, noted) = jobs.version(schema)?;
             let record = jobs.job(&self.name())?;
-            let (event, record) = match (&lives.kind, noted) {
+            let (event, record) = match (&index_states.kind, noted) {
                 (_, None) => return Ok(false),
                 (_, Some(version)) if version > schema.version => {
                     return Err(unknown_version(schema, version));
@@ -241,7 +241,7 @@ impl<E: Entity> Work for Convert<E> {
                 }
                 (KindState::Stable, _) if !renews(schema) => return Ok(false),
                 (KindState::Stable, _) => {
-                    table.standing(schema, true)?;
+                    table.index_mask(schema, true)?;
                     if record.is_none() {
                         let begun = JobRecord::new(jobs.row_count()?, String::new());
                         jobs.keep(&self.name(), Some(&JobRecord { phase: RENEWING, ..begun }))?;
@@ -260,7 +260,7 @@ impl<E: Entity> Work for Convert<E> {
                     (KindEvent::Resume, record.map_or_else(begun, Ok)?)
                 }
             };
-            if self.transit(table, &lives, event, Some(&record))? {
+            if self.transit(table, &index_states, event, Some(&record))? {
                 return Ok(true);
             }
             // Somebody else was quicker.
@@ -292,19 +292,19 @@ impl<E: Entity> Work for Convert<E> {
         loader: &mut dyn Loader,
     ) -> Result<StepOutcome> {
         let jobs = table.exec().jobs()?;
-        let (lives, noted) = jobs.version(E::SCHEMA)?;
+        let (index_states, noted) = jobs.version(E::SCHEMA)?;
         if let Some(version) = noted.filter(|version| *version > E::SCHEMA.version) {
             return Err(unknown_version(E::SCHEMA, version));
         }
-        if let KindState::Stopped { entity: (partition, row), why, .. } = &lives.kind {
+        if let KindState::Stopped { entity: (partition, row), why, .. } = &index_states.kind {
             return Err(stopped(E::SCHEMA, (partition, row), why));
         }
         if at.phase == RENEWING {
-            table.standing(E::SCHEMA, true)?;
+            table.index_mask(E::SCHEMA, true)?;
         }
-        let epoch = Epoch { kind: E::SCHEMA.kind, number: lives.epoch };
+        let epoch = Epoch { kind: E::SCHEMA.kind, number: index_states.epoch };
         if at.phase >= PURGEING {
-            return self.purge(table, (&lives, epoch), (at, size), loader);
+            return self.purge(table, (&index_states, epoch), (at, size), loader);
         }
         let mut found = FoundRows::default();
         // Rows that come later have the new version and the new names: writers of former ones are refused.
@@ -317,7 +317,7 @@ impl<E: Entity> Work for Convert<E> {
         };
         if last.is_none() {
             if at.phase == CONVERTING {
-                return self.purged_or(table, &lives, at.in_part(PURGEING), epoch);
+                return self.purged_or(table, &index_states, at.in_part(PURGEING), epoch);
             }
             return Ok(StepOutcome::Rows(None, Some(epoch)));
         }

@@ -66,13 +66,13 @@ impl Work for DropIndex {
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
         loop {
-            let (lives, state, _) = jobs.lives(self.schema, &self.index)?;
+            let (index_states, state, _) = jobs.index_states(self.schema, &self.index)?;
             let record = match state {
                 IndexState::Absent => return Err(self.no_index(&jobs.indexes(self.schema)?)),
                 IndexState::Dropping if jobs.job(&self.name())?.is_some() => return Ok(true),
                 _ => JobRecord::new(jobs.row_count()?, String::new()),
             };
-            if self.transit(table, lives.epoch, IndexEvent::Drop, Some(&record))?.is_some() {
+            if self.transit(table, index_states.epoch, IndexEvent::Drop, Some(&record))?.is_some() {
                 return Ok(true);
             }
         }
@@ -96,19 +96,19 @@ impl Work for DropIndex {
         size: StepSize,
         loader: &mut dyn Loader,
     ) -> Result<StepOutcome> {
-        let (lives, state, _) = table.exec().jobs()?.lives(self.schema, &self.index)?;
+        let (index_states, state, _) = table.exec().jobs()?.index_states(self.schema, &self.index)?;
         if state != IndexState::Dropping {
             // It is being made again, or is gone.
             return Ok(StepOutcome::Rows(None, None));
         }
-        let epoch = Epoch { kind: self.schema.kind, number: lives.epoch };
+        let epoch = Epoch { kind: self.schema.kind, number: index_states.epoch };
         // The index may be declared nowhere any more but in the layout.
         let kind = table.exec().jobs()?.kind_of(self.schema, &self.index)?;
         let kind = kind.unwrap_or_else(|| format!("{}.{}", self.schema.entity_type, self.index));
         if let Some(made) = purge::step(table, (self.schema, &kind), (at, size), epoch, loader)? {
             return Ok(made);
         }
-        self.transit(table, lives.epoch, IndexEvent::Dropped, None)?;
+        self.transit(table, index_states.epoch, IndexEvent::Dropped, None)?;
         Ok(StepOutcome::Moved)
     }
 }

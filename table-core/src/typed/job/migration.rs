@@ -88,14 +88,14 @@ pub struct Migration<E> {
 impl<E: Entity> Migration<E> {
     fn of(table: DynamicTable) -> Result<Self> {
         let jobs = table.exec().jobs()?;
-        let (lives, noted) = jobs.version(E::SCHEMA)?;
+        let (index_states, noted) = jobs.version(E::SCHEMA)?;
         let (rows, bytes) = (jobs.row_count()?, jobs.byte_count()?);
-        let from = match &lives.kind {
+        let from = match &index_states.kind {
             KindState::Stable => noted.filter(|version| *version != E::SCHEMA.version),
             KindState::Converting { from } | KindState::Stopped { from, .. } => Some(*from),
         };
         let keeps_keys = from.is_none_or(|from| E::SCHEMA.keeps_keys_since(from));
-        let state = lives.kind;
+        let state = index_states.kind;
         Ok(Self { table, from, state, rows, bytes, keeps_keys, entity: PhantomData })
     }
 

@@ -9,7 +9,7 @@ use crate::executor::{JobRecord, Loader, Position, StepSize, Transition};
 use crate::handle::table::DynamicTable;
 use crate::model::Ticks;
 use crate::plan::Epoch;
-use crate::schema::{Blocked, IndexEvent, IndexState, KindState, Lives};
+use crate::schema::{Blocked, IndexEvent, IndexState, IndexStates, KindState};
 use crate::typed::change::driver::Together;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, driver};
@@ -86,7 +86,7 @@ struct FoundEntity {
 }
 
 /// The part of the job in which copies are added. Before, they are removed, of one table after another.
-const FILLING: u8 = u8::MAX;
+const BACKFILLING: u8 = u8::MAX;
 
 pub(super) struct Rebuild<E> {
     index: usize,
@@ -121,15 +121,15 @@ impl<E: Entity> Rebuild<E> {
         table.exec().jobs()?.transit(&Transition { schema, index, event, epoch, job })
     }
 
-    fn epoch(lives: &Lives) -> Epoch {
-        Epoch { kind: E::SCHEMA.kind, number: lives.epoch }
+    fn epoch(index_states: &IndexStates) -> Epoch {
+        Epoch { kind: E::SCHEMA.kind, number: index_states.epoch }
     }
 
     /// Adds the copies of the next entities; `None` if no row is left to look at.
-    fn fill(
+    fn backfill(
         &self,
         table: &DynamicTable,
-        lives: &Lives,
+        index_states: &IndexStates,
         (at, size): (&JobRecord, StepSize),
         loader: &mut dyn Loader,
     ) -> Result<Option<StepOutcome>> {
@@ -155,9 +155,9 @@ impl<E: Entity> Rebuild<E> {
         if last.is_none() {
             return Ok(None);
         }
-        let standing = driver::standing(Together::alone(table), schema, false)?.comparing(self.index);
+        let index_mask = driver::index_mask(Together::alone(table), schema, false)?.comparing(self.index);
         let copies =
-            verify_copies::At { table, there: table, number: 0, snapshot: &table.snapshot()?, standing };
+            verify_copies::At { table, there: table, number: 0, snapshot: &table.snapshot()?, index_mask };
         let (mut changed, mut before) = (0, None);
         for FoundEntity { partition, row, looked, is_new } in found {
             if is_new && copies.is_filed::<E>(self.index, &partition, &row)? {
@@ -172,7 +172,7 @@ impl<E: Entity> Rebuild<E> {
             }
             before = Some((partition.clone(), row.clone(), looked));
             let key = Key::<E>::stored(&partition, &row);
-            let mut attempt = EntityAttempt::new(key, Change::<E>::Fill(self.index));
+            let mut attempt = EntityAttempt::new(key, Change::<E>::Backfill(self.index));
             match driver::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
                 // It is gone by now, and so are its copies.
@@ -182,12 +182,12 @@ impl<E: Entity> Rebuild<E> {
             if let Some((key, has)) = attempt.taken() {
                 let key = (key.0.to_owned(), key.1.to_owned());
                 let blocked = Blocked { key, has: has.clone(), wants: (partition, row) };
-                self.transit(table, lives.epoch, IndexEvent::Block(blocked), Some(at))?;
+                self.transit(table, index_states.epoch, IndexEvent::Block(blocked), Some(at))?;
                 return Ok(Some(StepOutcome::Moved));
             }
         }
         let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
-        Ok(Some(StepOutcome::Rows(Some(to), Some(Self::epoch(lives)))))
+        Ok(Some(StepOutcome::Rows(Some(to), Some(Self::epoch(index_states)))))
     }
 }
 
@@ -198,28 +198,28 @@ impl<E: Entity> Work for Rebuild<E> {
 
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
-        if matches!(jobs.lives(E::SCHEMA, self.index())?, (_, IndexState::Ready { .. }, true)) {
+        if matches!(jobs.index_states(E::SCHEMA, self.index())?, (_, IndexState::Ready { .. }, true)) {
             return Ok(false);
         }
         // What the index is made of is noted first. Other indexes may keep the program from writing.
-        match table.standing(E::SCHEMA, true) {
+        match table.index_mask(E::SCHEMA, true) {
             Err(error) if !matches!(error.kind(), ErrorKind::LayoutChanged | ErrorKind::MigrationPending) => {
                 return Err(error);
             }
             _ => {}
         }
         loop {
-            let (lives, state, is_same) = jobs.lives(E::SCHEMA, self.index())?;
+            let (index_states, state, is_same) = jobs.index_states(E::SCHEMA, self.index())?;
             if is_same && matches!(state, IndexState::Ready { .. }) {
                 return Ok(false);
             }
             let record = jobs.job(&self.name())?;
             let (event, record) = match (&state, record) {
-                (IndexState::Purge | IndexState::Fill, Some(_)) if is_same => return Ok(true),
+                (IndexState::Purge | IndexState::Backfill, Some(_)) if is_same => return Ok(true),
                 (IndexState::Blocked(_), Some(record)) if is_same => (IndexEvent::Unblock, record),
                 _ => (IndexEvent::Rebuild, JobRecord::new(jobs.row_count()?, String::new())),
             };
-            if self.transit(table, lives.epoch, event, Some(&record))?.is_some() {
+            if self.transit(table, index_states.epoch, event, Some(&record))?.is_some() {
                 return Ok(true);
             }
             // Somebody else was quicker.
@@ -231,13 +231,13 @@ impl<E: Entity> Work for Rebuild<E> {
         let (schema, index) = (E::SCHEMA, self.index());
         let name = format!("drop {} {index}", schema.kind);
         loop {
-            let (lives, state, _) = jobs.lives(schema, index)?;
+            let (index_states, state, _) = jobs.index_states(schema, index)?;
             // Whoever has brought it to its end was quicker.
             if jobs.job(&self.name())?.is_none() || !(state == IndexState::Purge || state.may_lack()) {
                 return Ok(());
             }
             let record = JobRecord::new(jobs.row_count()?, String::new());
-            let (event, epoch) = (IndexEvent::Drop, lives.epoch);
+            let (event, epoch) = (IndexEvent::Drop, index_states.epoch);
             let dropped = Transition { schema, index, event, epoch, job: (&name, Some(&record)) };
             if jobs.transit(&dropped)?.is_some() {
                 return Ok(());
@@ -246,7 +246,7 @@ impl<E: Entity> Work for Rebuild<E> {
     }
 
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
-        if at.phase == FILLING { Ok(table.clone()) } else { purge::reach(table, at) }
+        if at.phase == BACKFILLING { Ok(table.clone()) } else { purge::reach(table, at) }
     }
 
     fn step(
@@ -256,8 +256,8 @@ impl<E: Entity> Work for Rebuild<E> {
         size: StepSize,
         loader: &mut dyn Loader,
     ) -> Result<StepOutcome> {
-        let (lives, state, is_same) = table.exec().jobs()?.lives(E::SCHEMA, self.index())?;
-        if lives.kind != KindState::Stable {
+        let (index_states, state, is_same) = table.exec().jobs()?.index_states(E::SCHEMA, self.index())?;
+        if index_states.kind != KindState::Stable {
             super::check_converted::<E>(table)?;
         }
         let kind = E::SCHEMA.indexes.get(self.index).map_or("", |index| index.kind);
@@ -271,7 +271,7 @@ impl<E: Entity> Work for Rebuild<E> {
         match state {
             IndexState::Purge => {
                 if let Some(made) =
-                    purge::step(table, (E::SCHEMA, kind), (at, size), Self::epoch(&lives), loader)?
+                    purge::step(table, (E::SCHEMA, kind), (at, size), Self::epoch(&index_states), loader)?
                 {
                     return Ok(made);
                 }
@@ -279,14 +279,14 @@ impl<E: Entity> Work for Rebuild<E> {
                     done: 0,
                     total: table.exec().jobs()?.row_count()?,
                     stamp: Ticks::now().get(),
-                    ..at.in_part(FILLING)
+                    ..at.in_part(BACKFILLING)
                 };
-                self.transit(table, lives.epoch, IndexEvent::Purged, Some(&begun))?;
+                self.transit(table, index_states.epoch, IndexEvent::Purged, Some(&begun))?;
                 Ok(StepOutcome::Moved)
             }
-            IndexState::Fill => {
+            IndexState::Backfill => {
                 let made = if self.is_summary() {
-                    let (name, epoch) = (self.name(), Self::epoch(&lives));
+                    let (name, epoch) = (self.name(), Self::epoch(&index_states));
                     let then = |changed, looked| JobRecord {
                         done: looked,
                         changed: at.changed + changed,
@@ -294,12 +294,12 @@ impl<E: Entity> Work for Rebuild<E> {
                     };
                     self.recount.next(table, (&name, at, size), (epoch, &then), loader)?
                 } else {
-                    self.fill(table, &lives, (at, size), loader)?
+                    self.backfill(table, &index_states, (at, size), loader)?
                 };
                 if let Some(made) = made {
                     return Ok(made);
                 }
-                self.transit(table, lives.epoch, IndexEvent::Filled { since: 0 }, None)?;
+                self.transit(table, index_states.epoch, IndexEvent::Backfilled { since: 0 }, None)?;
                 Ok(StepOutcome::Moved)
             }
             IndexState::Blocked(blocked) => {

@@ -23,7 +23,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::IfMatch;
 use crate::plan::Epoch;
 use crate::query::Query;
-use crate::schema::{self, Schema, Standing};
+use crate::schema::{self, IndexMask, Schema};
 use crate::sealing::SealedAt;
 use crate::typed::change::Change;
 use crate::typed::change::before::is_closed;
@@ -190,7 +190,7 @@ impl<E: Entity> Repair<E> {
     fn rows(
         &mut self,
         (table, number): (&DynamicTable, usize),
-        standing: Standing,
+        index_mask: IndexMask,
         (at, size): (&JobRecord, StepSize),
         loader: &mut dyn Loader,
     ) -> Result<JobRecord> {
@@ -202,7 +202,7 @@ impl<E: Entity> Repair<E> {
         let (mut last, begun) = (at.position.clone(), Instant::now());
         loop {
             let rows = size.rows.saturating_sub(wrong.rows()).max(1);
-            let find = At { table, there, number, snapshot: &snapshot, standing };
+            let find = At { table, there, number, snapshot: &snapshot, index_mask };
             let from = (last.as_ref(), StepSize { rows });
             let (end, seen) = snapshot.chunk(there, Lanes::from(Query::new()), from, &mut |_, view| {
                 find.verify_copies::<E>(view, &mut delta, &mut wrong)
@@ -215,7 +215,7 @@ impl<E: Entity> Repair<E> {
             }
         }
         drop(snapshot);
-        let mended = self.mend(table, standing, &wrong, loader)?;
+        let mended = self.mend(table, index_mask, &wrong, loader)?;
         let mut to = self.with(at, delta, mended);
         to.done += looked;
         Ok(if last.is_some() { JobRecord { position: last, ..to } } else { next(&to) })
@@ -226,13 +226,13 @@ impl<E: Entity> Repair<E> {
     fn mend(
         &mut self,
         table: &DynamicTable,
-        standing: Standing,
+        index_mask: IndexMask,
         wrong: &Wrong,
         loader: &mut dyn Loader,
     ) -> Result<u64> {
         self.handed.clear();
         for orphan in &wrong.orphans {
-            let (place, epoch) = (orphan.place(), Epoch { kind: E::SCHEMA.kind, number: standing.epoch });
+            let (place, epoch) = (orphan.place(), Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch });
             if !self.left_out.contains(&place) {
                 let plan = orphan.removal(epoch);
                 loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| plan.judge(refused).error)?;
@@ -318,7 +318,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
         super::check_converted::<E>(table)?;
-        driver::standing(Together::alone(table), E::SCHEMA, true)?;
+        driver::index_mask(Together::alone(table), E::SCHEMA, true)?;
         open_pending::<E>(table)?;
         open_blobs::<E>(table)?;
         if jobs.job(&self.name())?.is_none_or(|begun| begun.asked != self.asked) {
@@ -342,14 +342,14 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         self.found.clear();
         self.handed.clear();
         let (recount, relist) = (self.recount.take(), self.relist.take());
-        let standing = driver::standing(Together::alone(table), E::SCHEMA, true)?;
-        let epoch = Epoch { kind: E::SCHEMA.kind, number: standing.epoch };
+        let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, true)?;
+        let epoch = Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch };
         let to = match Part::of(E::SCHEMA, table.family().len(), at.phase) {
-            Part::Rows(number) => self.rows((table, number), standing, (at, size), loader)?,
-            Part::Compare(index) | Part::Mend(index) if !standing.is_ready(index) => next(at),
+            Part::Rows(number) => self.rows((table, number), index_mask, (at, size), loader)?,
+            Part::Compare(index) | Part::Mend(index) if !index_mask.is_ready(index) => next(at),
             Part::Compare(index) if is_summary(E::SCHEMA, index) => {
                 let mut recount = Recount::of(index);
-                let to = recount.compare(table, standing.epoch, |compared| {
+                let to = recount.compare(table, index_mask.epoch, |compared| {
                     let mut delta = CopyReport::default();
                     compared.tell::<E>(index, &mut delta);
                     let to = self.with(at, delta, 0);

@@ -12,7 +12,7 @@ use crate::model::ValueRef;
 use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowContent, RowWrite, Version};
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Absent, Field, Index, Schema, Standing, head_key, part_key};
+use crate::schema::{Absent, Field, Index, IndexMask, Schema, head_key, part_key};
 use crate::typed::change::before::{has_previous_name, unknown};
 use crate::typed::change::derive;
 use crate::typed::change::driver::Together;
@@ -78,7 +78,7 @@ pub(super) struct At<'a> {
     pub(super) there: &'a DynamicTable,
     pub(super) number: usize,
     pub(super) snapshot: &'a Snapshot,
-    pub(super) standing: Standing,
+    pub(super) index_mask: IndexMask,
 }
 
 impl At<'_> {
@@ -175,7 +175,7 @@ impl At<'_> {
 
     /// Whether the copies of an index are compared: it is ready, and they are copies.
     fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
-        self.standing.is_ready(index) && schema.indexes.get(index).is_some_and(|index| !index.is_shared())
+        self.index_mask.is_ready(index) && schema.indexes.get(index).is_some_and(|index| !index.is_shared())
     }
 
     /// Looks at the head of a wide entity: its parts must be there. Without one of them nobody can say what copies are to say.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Known;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, OneSnapshotForEachThread, Read, TableExec, Take};
-use crate::schema::{Schema, Standing};
+use crate::schema::{IndexMask, Schema};
 
 pub(super) struct Template(pub(super) Arc<Known>);
 
@@ -37,7 +37,7 @@ impl TableExec for Template {
         Ok(())
     }
 
-    fn standing(&self, _: &'static Schema, _: bool) -> Result<Standing> {
+    fn index_mask(&self, _: &'static Schema, _: bool) -> Result<IndexMask> {
         Err(no_table())
     }
 

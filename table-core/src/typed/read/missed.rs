@@ -29,7 +29,7 @@ pub(crate) fn look_again(
     let snapshot = match snapshot {
         Some(snapshot) => snapshot,
         // The read that has found nothing has seen to it that what is known of the kind is as new.
-        None if !table.standing(schema, false)?.looks_at_rows() => return Ok(()),
+        None if !table.index_mask(schema, false)?.looks_at_rows() => return Ok(()),
         None => {
             now = table.snapshot()?;
             &now

@@ -113,7 +113,7 @@ impl<E: Entity> Table<E> {
             if let Some(shown) = table.view_by(partition, row, &mut show)? {
                 return Ok(shown);
             }
-            if !table.standing(E::SCHEMA, false)?.looks_at_rows() {
+            if !table.index_mask(E::SCHEMA, false)?.looks_at_rows() {
                 return Ok(None);
             }
         }
@@ -362,15 +362,15 @@ fn while_index_is_ready(
     // A read of another table learns nothing of what has become of the kind's indexes.
     let is_apart = !path.place().table.source().eq_ignore_ascii_case(schema.table());
     let ready = || {
-        let standing = table.standing(schema, false)?;
-        if standing.is_ready(index) {
-            return Ok(standing.epoch);
+        let index_mask = table.index_mask(schema, false)?;
+        if index_mask.is_ready(index) {
+            return Ok(index_mask.epoch);
         }
         // What is known may be of a former state; whoever says why it is not ready looks again.
         let error = table.exec().unread(schema, index, usize::MAX);
-        let standing = table.standing(schema, false)?;
-        if standing.is_ready(index) {
-            return Ok(standing.epoch);
+        let index_mask = table.index_mask(schema, false)?;
+        if index_mask.is_ready(index) {
+            return Ok(index_mask.epoch);
         }
         Err(error.attempted("read from").table(table.name()))
     };

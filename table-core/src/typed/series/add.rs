@@ -163,8 +163,8 @@ impl<E: Entity> Table<E> {
         if !may || all.is_empty() || !all.iter().all(|one| is_apart(schema, one.field)) {
             return Ok(None);
         }
-        let standing = driver::standing(Together::alone(table), schema, true)?;
-        if standing.fills() {
+        let index_mask = driver::index_mask(Together::alone(table), schema, true)?;
+        if index_mask.backfills() {
             return Ok(None);
         }
         let own = |one: &One<E>| {
@@ -174,7 +174,7 @@ impl<E: Entity> Table<E> {
         let own: Arc<[OwnAdd]> = all.iter().filter_map(own).collect();
         let (partition, row) = key.as_strs()?;
         let addition = Addition { key: row, amounts: Amounts::own(schema, own), of: 0 };
-        let epochs: OneOrMore<Epoch> = Epoch { kind: schema.kind, number: standing.epoch }.into();
+        let epochs: OneOrMore<Epoch> = Epoch { kind: schema.kind, number: index_mask.epoch }.into();
         let group = Group { additions: vec![addition], epochs, ..Group::new(partition, Vec::new()) };
         let plan = Plan { groups: group.into(), ..Plan::default() };
         match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {

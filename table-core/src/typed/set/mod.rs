@@ -245,7 +245,7 @@ impl<Set: EntitySet> SetTable<Set> {
     /// Makes sure that the entities of all kinds lie where their keys say.
     fn check_rows(&self) -> Result<()> {
         let kinds = Set::KINDS.iter();
-        let looks = kinds.map(|schema| Ok(self.table.standing(schema, false)?.looks_at_rows()));
+        let looks = kinds.map(|schema| Ok(self.table.index_mask(schema, false)?.looks_at_rows()));
         if !looks.collect::<Result<Vec<_>>>()?.contains(&true) {
             return Ok(());
         }

@@ -172,7 +172,7 @@ fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut
     let keys = KeyPair::of(&of.entry.source.partition, &of.entry.source.row);
     let sources = Following { known: Known::at(together, moment), schema: of.schema, keys };
     for Change { attempt, table, schema, .. } in changes.iter_mut() {
-        attempt.stand(driver::standing(together, schema, true)?);
+        attempt.set_index_mask(driver::index_mask(together, schema, true)?);
         let table = together.tables.get(*table).ok_or_else(driver::no_table)?;
         driver::read_at((together, table), moment, &mut **attempt)?;
         attempt.make().and_then(|()| attempt.hold(&sources))?;

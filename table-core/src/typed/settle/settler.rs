@@ -19,7 +19,7 @@ use crate::plan::{
 };
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Kinship, Schema, Standing};
+use crate::schema::{IndexMask, Kinship, Schema};
 use crate::sealing::SealedAt;
 use crate::typed::change::before::unknown;
 use crate::typed::change::driver::{self, Together};
@@ -54,8 +54,8 @@ impl Settler for KindSettler {
 
     fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<Left>>> {
         let table = self.open(&Store::new(store.clone()))?;
-        let standing = driver::standing(Together::alone(&table), self.schema, true)?;
-        let mut results = self.settle_copies(&table, standing, entries)?;
+        let index_mask = driver::index_mask(Together::alone(&table), self.schema, true)?;
+        let mut results = self.settle_copies(&table, index_mask, entries)?;
         for (entry, result) in entries.iter().zip(&mut results).filter(|(entry, _)| !entry.held.is_empty()) {
             if entry.has_copies && result.is_ok() {
                 // The entry is another one by now.
@@ -81,7 +81,7 @@ impl KindSettler {
     fn settle_copies(
         &self,
         table: &DynamicTable,
-        standing: Standing,
+        index_mask: IndexMask,
         entries: &[PendingEntry],
     ) -> Result<Vec<Result<Left>>> {
         let mut loader = table.loader();
@@ -92,7 +92,7 @@ impl KindSettler {
                 continue;
             }
             // The user's types have a part in how an entity and its keys are read.
-            let add = || self.add(table, standing, entry, &mut *loader);
+            let add = || self.add(table, index_mask, entry, &mut *loader);
             let done = catch_unwind(AssertUnwindSafe(add)).unwrap_or_else(|_| Err(panicked()));
             if done.is_ok() {
                 added.push(at);
@@ -170,7 +170,7 @@ impl KindSettler {
     fn add(
         &self,
         table: &DynamicTable,
-        standing: Standing,
+        index_mask: IndexMask,
         entry: &PendingEntry,
         loader: &mut dyn Loader,
     ) -> Result<()> {
@@ -194,7 +194,7 @@ impl KindSettler {
         let is_wanted = |number: usize| {
             schema.indexes.get(number).is_some_and(|index| {
                 index.is_eventual()
-                    && standing.keeps(number)
+                    && index_mask.keeps(number)
                     && !entry.without.iter().any(|name| name == index.name)
             })
         };
@@ -248,7 +248,7 @@ impl KindSettler {
             let (condition, kind) = (Condition::Is(version), kind(Cause::Index(index)));
             places.put((at, partition), RowWrite { key: row, condition, act: Act::Remove, kind, of: 0 });
         }
-        let epoch = Epoch { kind: schema.kind, number: standing.epoch };
+        let epoch = Epoch { kind: schema.kind, number: index_mask.epoch };
         let plan = Plan {
             groups: places.into_groups(epoch),
             intents: vec![Intent::Settle(entry.source.clone(), entry.version)],

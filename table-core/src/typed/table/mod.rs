@@ -15,7 +15,7 @@ use crate::handle::bulk::{BulkReport, each, load};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch, IntoIfMatch};
 use crate::plan::{Plan, Refused};
-use crate::schema::Standing;
+use crate::schema::IndexMask;
 use crate::typed::change::alone::Changed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
@@ -269,13 +269,13 @@ impl<E: Entity> Table<E> {
             &mut *self.table.loader(),
             entities,
             |entity, loader| {
-                let standing = driver::standing(Together::alone(&self.table), E::SCHEMA, true)?;
+                let index_mask = driver::index_mask(Together::alone(&self.table), E::SCHEMA, true)?;
                 let sealer = self.table.sealer();
                 let add = |plan: &Plan<'_>| {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.judge(refused).error)
                 };
-                driver::insertion(&self.table, entity.borrow(), standing, &sealer, add)?
+                driver::insertion(&self.table, entity.borrow(), index_mask, &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -286,7 +286,7 @@ impl<E: Entity> Table<E> {
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
                 let failure =
-                    driver::insertion(&self.table, entity.borrow(), Standing::NEW, &shown, |plan| {
+                    driver::insertion(&self.table, entity.borrow(), IndexMask::NEW, &shown, |plan| {
                         plan.judge(again())
                     })?;
                 Err(failure.error)

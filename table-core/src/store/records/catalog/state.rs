@@ -9,11 +9,11 @@ use crate::plan::Epoch;
 use crate::row::Row;
 use crate::row::dict::Dict;
 use crate::row::view;
-use crate::schema::{Lives, Outdated, Schema, Standing};
+use crate::schema::{IndexMask, IndexStates, Outdated, Schema};
 use crate::store::lmdb::Databases;
 use crate::store::records::kinds::{self, DeclaredKind};
 use crate::store::records::meta::Meta;
-use crate::store::records::{layouts, lives, vouched};
+use crate::store::records::{index_states, layouts, vouched};
 
 /// A table as this process knows it; shared by every handle.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct TableState {
     /// Whether all rows of some of these kinds carry a keyed digest.
     signs_some: AtomicBool,
     /// The states of the kinds that have any, at the generation above, and whether there are any.
-    lives: RwLock<Vec<(String, Lives)>>,
+    index_states: RwLock<Vec<(String, IndexStates)>>,
     has_lives: AtomicBool,
     /// Held by who takes in what another generation says.
     looking: Mutex<()>,
@@ -52,7 +52,7 @@ struct Known {
     schema: &'static Schema,
     /// The catalog's generation at which that was so.
     generation: u64,
-    standing: Standing,
+    index_mask: IndexMask,
     /// Whether it may write; else it may read.
     may_write: bool,
     /// Whether it might at some time.
@@ -77,7 +77,7 @@ impl TableState {
             declared: RwLock::default(),
             has_declared: AtomicBool::new(false),
             signs_some: AtomicBool::new(false),
-            lives: RwLock::default(),
+            index_states: RwLock::default(),
             has_lives: AtomicBool::new(false),
             looking: Mutex::default(),
         }
@@ -93,11 +93,11 @@ impl TableState {
 
     /// What a program with this declaration goes by, as far as the process has looked since the catalog's generation rose.
     #[inline]
-    pub(crate) fn standing(&self, schema: &'static Schema, writes: bool) -> Option<Standing> {
+    pub(crate) fn index_mask(&self, schema: &'static Schema, writes: bool) -> Option<IndexMask> {
         let generation = self.generation.load(Ordering::Acquire);
         let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
         let known = known.iter().find(|known| std::ptr::eq(known.schema, schema))?;
-        (known.generation == generation && (known.may_write || !writes)).then_some(known.standing)
+        (known.generation == generation && (known.may_write || !writes)).then_some(known.index_mask)
     }
 
     /// Whether this declaration is one that may be opened, as far as the process has looked since the catalog's generation
@@ -116,10 +116,10 @@ impl TableState {
     }
 
     /// Takes note of what a program with this declaration goes by at a generation of the catalog.
-    pub(crate) fn set_standing(
+    pub(crate) fn set_index_mask(
         &self,
         schema: &'static Schema,
-        (generation, standing): (u64, Standing),
+        (generation, index_mask): (u64, IndexMask),
         may_write: bool,
         goes_on: bool,
     ) {
@@ -127,7 +127,7 @@ impl TableState {
         let is_of = |known: &Known| std::ptr::eq(known.schema, schema);
         let has_written = may_write || standings.iter().any(|known| is_of(known) && known.has_written);
         standings.retain(|known| !is_of(known));
-        standings.push(Known { schema, generation, standing, may_write, has_written, goes_on });
+        standings.push(Known { schema, generation, index_mask, may_write, has_written, goes_on });
     }
 
     /// Whether a kind is still in the epoch that a plan was made in. It is known after a
@@ -137,8 +137,11 @@ impl TableState {
         if !self.has_lives.load(Ordering::Acquire) {
             return epoch.number == 0;
         }
-        let lives = self.lives.read().unwrap_or_else(PoisonError::into_inner);
-        let now = lives.iter().find(|(kind, _)| kind == epoch.kind).map_or(0, |(_, lives)| lives.epoch);
+        let index_states = self.index_states.read().unwrap_or_else(PoisonError::into_inner);
+        let now = index_states
+            .iter()
+            .find(|(kind, _)| kind == epoch.kind)
+            .map_or(0, |(_, index_states)| index_states.epoch);
         now == epoch.number
     }
 
@@ -208,9 +211,9 @@ impl TableState {
         *self.declared.write().unwrap_or_else(PoisonError::into_inner) = declared;
         self.has_declared.store(has_declared, Ordering::Release);
         self.signs_some.store(signs_some, Ordering::Release);
-        let lives = lives::all_lives(dbs, txn, self.id)?;
-        let has_lives = !lives.is_empty();
-        *self.lives.write().unwrap_or_else(PoisonError::into_inner) = lives;
+        let index_states = index_states::all_index_states(dbs, txn, self.id)?;
+        let has_lives = !index_states.is_empty();
+        *self.index_states.write().unwrap_or_else(PoisonError::into_inner) = index_states;
         self.has_lives.store(has_lives, Ordering::Release);
         Ok(())
     }

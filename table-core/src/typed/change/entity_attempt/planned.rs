@@ -52,7 +52,11 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
                 what.reads() && !what.keeps_own() && !matches!(what, What::Rewrite) && !schema.has_sparse()
             }
         };
-        is_plain && !seals && held.is_empty() && !self.search.standing.fills() && schema.stays_in_place()
+        is_plain
+            && !seals
+            && held.is_empty()
+            && !self.search.index_mask.backfills()
+            && schema.stays_in_place()
     }
 
     /// The rows that are there and those that are to be.

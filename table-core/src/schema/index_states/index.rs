@@ -11,7 +11,7 @@ pub enum IndexState {
     Purge,
     /// The copies of the entities that are there are being made; writers keep it, and what it has to be unique. A copy may
     /// be missing.
-    Fill,
+    Backfill,
     /// The same, and two entities claim what is to be unique: nothing is filled until one of them changes.
     Blocked(Blocked),
     /// Every entity has its copies there, and it is read.
@@ -73,7 +73,7 @@ pub enum IndexEvent {
     /// The job goes on, whoever has changed meanwhile.
     Unblock,
     /// Every entity has its copies.
-    Filled {
+    Backfilled {
         /// The number of the state that says so.
         since: u64,
     },
@@ -99,16 +99,17 @@ impl IndexState {
             (_, On::Rebuild) => Self::Purge,
             (Self::Purge, On::Purged)
             | (Self::Blocked(_), On::Unblock)
-            | (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::RowsDropped) => Self::Fill,
-            (Self::Fill, On::Block(by)) => Self::Blocked(by),
-            (Self::Fill, On::Filled { since }) => Self::Ready { since },
-            (Self::Absent, On::Drop) | (_, On::Purged | On::Unblock | On::Block(_) | On::Filled { .. }) => {
+            | (Self::Ready { .. } | Self::Backfill | Self::Blocked(_), On::RowsDropped) => Self::Backfill,
+            (Self::Backfill, On::Block(by)) => Self::Blocked(by),
+            (Self::Backfill, On::Backfilled { since }) => Self::Ready { since },
+            (Self::Absent, On::Drop)
+            | (_, On::Purged | On::Unblock | On::Block(_) | On::Backfilled { .. }) => {
                 return None;
             }
             (_, On::Drop) => Self::Dropping,
             (Self::Dropping, On::Dropped) => Self::Absent,
             (_, On::Dropped) => return None,
-            (Self::Ready { .. } | Self::Fill | Self::Blocked(_), On::EntitiesDropped | On::Convert) => {
+            (Self::Ready { .. } | Self::Backfill | Self::Blocked(_), On::EntitiesDropped | On::Convert) => {
                 Self::Purge
             }
             (
@@ -121,13 +122,13 @@ impl IndexState {
     /// Whether whoever writes must keep it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        matches!(self, Self::Fill | Self::Blocked(_) | Self::Ready { .. })
+        matches!(self, Self::Backfill | Self::Blocked(_) | Self::Ready { .. })
     }
 
     /// Whether an entity may be without its copies there though it is kept.
     #[must_use]
     pub fn may_lack(&self) -> bool {
-        matches!(self, Self::Fill | Self::Blocked(_))
+        matches!(self, Self::Backfill | Self::Blocked(_))
     }
 
     /// What is said of one that can't be read.
@@ -136,7 +137,7 @@ impl IndexState {
         match self {
             Self::Absent => "has not been made yet",
             Self::Purge => "is being made: rows of former times are being removed",
-            Self::Fill => "is being made: the copies of entities that are there are being added",
+            Self::Backfill => "is being made: the copies of entities that are there are being added",
             Self::Blocked(_) => "can't be made: two entities claim one of its keys",
             Self::Ready { .. } => "is ready",
             Self::Dropping => "is being dropped",

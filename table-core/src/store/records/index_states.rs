@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Position};
 use crate::fields::Fields;
 use crate::model::Ticks;
-use crate::schema::{Blocked, IndexState, KindState, Lives};
+use crate::schema::{Blocked, IndexState, IndexStates, KindState};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
 /// The kinds of the dictionary entries that hold states, under the names of kinds, and jobs, under theirs.
@@ -20,18 +20,31 @@ const LIVES_BY_KIND: u8 = 6;
 const JOB_BY_NAME: u8 = 7;
 
 /// The states of a kind; as they are from the beginning, if there is no record.
-pub(crate) fn lives(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32, kind: &str) -> Result<Lives> {
-    let all = all_lives(dbs, txn, table)?;
-    Ok(all.into_iter().find(|(known, _)| known == kind).map(|(_, lives)| lives).unwrap_or_default())
+pub(crate) fn index_states(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+    kind: &str,
+) -> Result<IndexStates> {
+    let all = all_index_states(dbs, txn, table)?;
+    Ok(all
+        .into_iter()
+        .find(|(known, _)| known == kind)
+        .map(|(_, index_states)| index_states)
+        .unwrap_or_default())
 }
 
 /// The states of every kind of a table that has any.
-pub(crate) fn all_lives(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<(String, Lives)>> {
-    let tally = Inventory::read(dbs.main, txn, table)?.lives;
+pub(crate) fn all_index_states(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(String, IndexStates)>> {
+    let tally = Inventory::read(dbs.main, txn, table)?.index_states;
     if tally == Tally::default() {
         return Ok(Vec::new());
     }
-    all(dbs, txn, (table, LIVES_BY_KIND), tally, "states of kinds of entities", decode_lives)
+    all(dbs, txn, (table, LIVES_BY_KIND), tally, "states of kinds of entities", decode_index_states)
 }
 
 /// The jobs of a table that were begun and have not ended.
@@ -88,22 +101,22 @@ fn damaged(what: &str) -> Error {
 }
 
 /// Writes the states of a kind. Handles look again at what they know of the table: the catalog's generation rises.
-pub(crate) fn write_lives(
+pub(crate) fn write_index_states(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
     table: u32,
-    (kind, lives): (&str, &Lives),
+    (kind, index_states): (&str, &IndexStates),
 ) -> Result<()> {
-    meta.features.set(Feature::Lives);
+    meta.features.set(Feature::IndexStates);
     meta.generation += 1;
-    let tally = |inventory: &mut Inventory, tally| inventory.lives = tally;
-    let former = Inventory::read(dbs.main, txn, table)?.lives;
-    replace(dbs, txn, (table, LIVES_BY_KIND, kind), Some(encode_lives(lives)), former, tally)
+    let tally = |inventory: &mut Inventory, tally| inventory.index_states = tally;
+    let former = Inventory::read(dbs.main, txn, table)?.index_states;
+    replace(dbs, txn, (table, LIVES_BY_KIND, kind), Some(encode_index_states(index_states)), former, tally)
 }
 
 /// Forgets the states of a kind.
-pub(crate) fn forget_lives(
+pub(crate) fn forget_index_states(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
@@ -111,8 +124,8 @@ pub(crate) fn forget_lives(
     kind: &str,
 ) -> Result<()> {
     meta.generation += 1;
-    let tally = |inventory: &mut Inventory, tally| inventory.lives = tally;
-    let former = Inventory::read(dbs.main, txn, table)?.lives;
+    let tally = |inventory: &mut Inventory, tally| inventory.index_states = tally;
+    let former = Inventory::read(dbs.main, txn, table)?.index_states;
     replace(dbs, txn, (table, LIVES_BY_KIND, kind), None, former, tally)
 }
 
@@ -124,7 +137,7 @@ pub(crate) fn write_job(
     table: u32,
     (name, job): (&str, Option<&JobRecord>),
 ) -> Result<()> {
-    meta.features.set(Feature::Lives);
+    meta.features.set(Feature::IndexStates);
     let tally = |inventory: &mut Inventory, tally| inventory.jobs = tally;
     let former = Inventory::read(dbs.main, txn, table)?.jobs;
     replace(dbs, txn, (table, JOB_BY_NAME, name), job.map(encode_job), former, tally)
@@ -160,7 +173,7 @@ fn replace(
 
 /// Reads every record of both sorts; returns how many there are.
 pub(crate) fn check(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<usize> {
-    Ok(all_lives(dbs, txn, table)?.len() + all_jobs(dbs, txn, table)?.len())
+    Ok(all_index_states(dbs, txn, table)?.len() + all_jobs(dbs, txn, table)?.len())
 }
 
 fn push_text(body: &mut Vec<u8>, text: &str) {
@@ -178,10 +191,10 @@ fn text(body: &mut Fields<'_>) -> Option<String> {
     std::str::from_utf8(body.bytes(length)?).ok().map(str::to_owned)
 }
 
-pub(crate) fn encode_lives(lives: &Lives) -> Vec<u8> {
+pub(crate) fn encode_index_states(index_states: &IndexStates) -> Vec<u8> {
     let mut body = Vec::new();
-    body.extend_from_slice(&lives.epoch.to_le_bytes());
-    match &lives.kind {
+    body.extend_from_slice(&index_states.epoch.to_le_bytes());
+    match &index_states.kind {
         KindState::Stable => body.push(0),
         KindState::Converting { from } => {
             body.push(1);
@@ -195,13 +208,13 @@ pub(crate) fn encode_lives(lives: &Lives) -> Vec<u8> {
             }
         }
     }
-    body.extend_from_slice(&u16::try_from(lives.indexes.len()).unwrap_or(u16::MAX).to_le_bytes());
-    for (name, state) in &lives.indexes {
+    body.extend_from_slice(&u16::try_from(index_states.indexes.len()).unwrap_or(u16::MAX).to_le_bytes());
+    for (name, state) in &index_states.indexes {
         push_text(&mut body, name);
         match state {
             IndexState::Absent => body.push(0),
             IndexState::Purge => body.push(1),
-            IndexState::Fill => body.push(2),
+            IndexState::Backfill => body.push(2),
             IndexState::Blocked(Blocked { key, has, wants }) => {
                 body.push(3);
                 for part in [key, has, wants].into_iter().flat_map(|keys| [&keys.0, &keys.1]) {
@@ -218,7 +231,7 @@ pub(crate) fn encode_lives(lives: &Lives) -> Vec<u8> {
     body
 }
 
-pub(crate) fn decode_lives(body: &[u8]) -> Option<Lives> {
+pub(crate) fn decode_index_states(body: &[u8]) -> Option<IndexStates> {
     let mut body = Fields(body);
     let epoch = body.u64()?;
     let kind = match body.take()? {
@@ -237,7 +250,7 @@ pub(crate) fn decode_lives(body: &[u8]) -> Option<Lives> {
         let state = match body.take()? {
             [0] => IndexState::Absent,
             [1] => IndexState::Purge,
-            [2] => IndexState::Fill,
+            [2] => IndexState::Backfill,
             [3] => {
                 let mut keys = || Some((text(&mut body)?, text(&mut body)?));
                 IndexState::Blocked(Blocked { key: keys()?, has: keys()?, wants: keys()? })
@@ -248,7 +261,7 @@ pub(crate) fn decode_lives(body: &[u8]) -> Option<Lives> {
         };
         indexes.push((name, state));
     }
-    body.0.is_empty().then_some(Lives { epoch, kind, indexes })
+    body.0.is_empty().then_some(IndexStates { epoch, kind, indexes })
 }
 
 /// The bits that say which positions a job's record has.
@@ -338,7 +351,7 @@ mod tests {
         ]
     }
 
-    fn lives_of_every_state() -> Vec<Lives> {
+    fn lives_of_every_state() -> Vec<IndexStates> {
         let entity = ("p".to_owned(), "r".to_owned());
         let kinds = [
             KindState::Stable,
@@ -349,24 +362,24 @@ mod tests {
         let states = [
             IndexState::Absent,
             IndexState::Purge,
-            IndexState::Fill,
+            IndexState::Backfill,
             IndexState::Blocked(Blocked { key, has, wants }),
             IndexState::Ready { since: 1 << 40 },
             IndexState::Dropping,
         ];
         let indexes: Vec<_> = states.into_iter().map(|state| ("by_email".to_owned(), state)).collect();
-        kinds.into_iter().map(|kind| Lives { epoch: 5, kind, indexes: indexes.clone() }).collect()
+        kinds.into_iter().map(|kind| IndexStates { epoch: 5, kind, indexes: indexes.clone() }).collect()
     }
 
     #[test]
     fn records_are_read_as_they_were_written_and_no_other_bytes_are() {
-        for lives in lives_of_every_state() {
-            let body = encode_lives(&lives);
-            assert_eq!(decode_lives(&body).as_ref(), Some(&lives));
+        for index_states in lives_of_every_state() {
+            let body = encode_index_states(&index_states);
+            assert_eq!(decode_index_states(&body).as_ref(), Some(&index_states));
             for length in 0..body.len() {
-                assert_eq!(decode_lives(&body[..length]), None, "{length}");
+                assert_eq!(decode_index_states(&body[..length]), None, "{length}");
             }
-            assert_eq!(decode_lives(&[&body[..], &[0]].concat()), None);
+            assert_eq!(decode_index_states(&[&body[..], &[0]].concat()), None);
         }
         for job in jobs() {
             let body = encode_job(&job);
@@ -382,8 +395,9 @@ mod tests {
     fn text_that_is_too_long_is_cut_between_letters() {
         let why = "é".repeat(40_000);
         let entity = (String::new(), String::new());
-        let lives = Lives { kind: KindState::Stopped { from: 1, entity, why }, ..Lives::default() };
-        let read = decode_lives(&encode_lives(&lives)).unwrap();
+        let index_states =
+            IndexStates { kind: KindState::Stopped { from: 1, entity, why }, ..IndexStates::default() };
+        let read = decode_index_states(&encode_index_states(&index_states)).unwrap();
         let KindState::Stopped { why, .. } = read.kind else { panic!() };
         assert_eq!(why, "é".repeat(32_767));
     }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use super::{Blocked, IndexEvent, IndexState, KindEvent, KindState, Lives, Rows};
+use super::{Blocked, IndexEvent, IndexState, IndexStates, KindEvent, KindState, Rows};
 use crate::schema::{Field, FieldPart, Format, Index, KeyPart, Part, Place, Property, Schema, Template};
 
 const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
@@ -34,7 +34,7 @@ fn states() -> [IndexState; 6] {
     [
         IndexState::Absent,
         IndexState::Purge,
-        IndexState::Fill,
+        IndexState::Backfill,
         IndexState::Blocked(blocked()),
         IndexState::Ready { since: 3 },
         IndexState::Dropping,
@@ -50,14 +50,14 @@ fn each_event_leads_where_the_protocol_says() {
         On::Purged,
         On::Block(blocked()),
         On::Unblock,
-        On::Filled { since: 9 },
+        On::Backfilled { since: 9 },
         On::Drop,
         On::Dropped,
         On::EntitiesDropped,
         On::RowsDropped,
         On::Convert,
     ];
-    let (sweep, fill, dropping) = (Some(Is::Purge), Some(Is::Fill), Some(Is::Dropping));
+    let (sweep, fill, dropping) = (Some(Is::Purge), Some(Is::Backfill), Some(Is::Dropping));
     let (blocks, ready, absent) =
         (Some(Is::Blocked(blocked())), Some(Is::Ready { since: 9 }), Some(Is::Absent));
     // A row for each event, a column for each state.
@@ -88,51 +88,54 @@ fn each_event_leads_where_the_protocol_says() {
 
 #[test]
 fn who_may_write_and_read_is_told_by_what_is_noted_and_declared() {
-    let of =
-        |state: IndexState| Lives { epoch: 4, indexes: vec![("by_team".into(), state)], ..Lives::default() };
+    let of = |state: IndexState| IndexStates {
+        epoch: 4,
+        indexes: vec![("by_team".into(), state)],
+        ..IndexStates::default()
+    };
     for state in states() {
         let is_kept = state.is_kept();
-        let lives = of(state.clone());
+        let index_states = of(state.clone());
         // As it is declared.
-        let (standing, refusal) = super::standing(Some(&MEMBER), &lives, &MEMBER);
+        let (index_mask, refusal) = super::index_mask(Some(&MEMBER), &index_states, &MEMBER);
         assert_eq!(refusal, None, "{state:?}");
-        assert_eq!((standing.epoch, standing.keeps(0)), (4, is_kept), "{state:?}");
-        assert_eq!(standing.is_filling(0), state.may_lack(), "{state:?}");
-        assert_eq!(standing.is_ready(0), matches!(state, IndexState::Ready { .. }), "{state:?}");
+        assert_eq!((index_mask.epoch, index_mask.keeps(0)), (4, is_kept), "{state:?}");
+        assert_eq!(index_mask.is_backfilling(0), state.may_lack(), "{state:?}");
+        assert_eq!(index_mask.is_ready(0), matches!(state, IndexState::Ready { .. }), "{state:?}");
         // Of another declaration, or of none, nobody keeps it.
         for other in [&BARE, &PLAIN] {
-            let (_, refusal) = super::standing(Some(&MEMBER), &lives, other);
+            let (_, refusal) = super::index_mask(Some(&MEMBER), &index_states, other);
             assert_eq!(refusal.is_some(), is_kept, "{state:?}");
         }
         // What is declared and not noted is not there.
-        let (standing, refusal) = super::standing(Some(&BARE), &of(IndexState::Absent), &MEMBER);
-        assert!(refusal.is_none() && !standing.keeps(0) && !standing.is_ready(0), "{state:?}");
+        let (index_mask, refusal) = super::index_mask(Some(&BARE), &of(IndexState::Absent), &MEMBER);
+        assert!(refusal.is_none() && !index_mask.keeps(0) && !index_mask.is_ready(0), "{state:?}");
     }
     // A reader of a state from before must not read it.
-    let (standing, _) = super::standing(Some(&MEMBER), &of(IndexState::Ready { since: 3 }), &MEMBER);
-    assert!(!standing.reads(0, 2) && standing.reads(0, 3));
+    let (index_mask, _) = super::index_mask(Some(&MEMBER), &of(IndexState::Ready { since: 3 }), &MEMBER);
+    assert!(!index_mask.reads(0, 2) && index_mask.reads(0, 3));
     assert!(
         super::unread(Some(&MEMBER), &of(IndexState::Ready { since: 3 }), &MEMBER, "by_team", 2).is_some()
     );
-    let (standing, refusal) = super::standing(None, &Lives::default(), &MEMBER);
-    assert!(refusal.is_none() && standing == super::Standing::NEW && standing.reads(0, 0));
+    let (index_mask, refusal) = super::index_mask(None, &IndexStates::default(), &MEMBER);
+    assert!(refusal.is_none() && index_mask == super::IndexMask::NEW && index_mask.reads(0, 0));
 }
 
 #[test]
 fn converting_a_kind_sends_each_index_to_be_purged_and_raises_the_epoch() {
-    let mut lives = Lives::default();
-    assert!(!lives.transit_kind(&MEMBER, KindEvent::Converted));
-    assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
-    assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Purge);
+    let mut index_states = IndexStates::default();
+    assert!(!index_states.transit_kind(&MEMBER, KindEvent::Converted));
+    assert!(index_states.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
+    assert_eq!(index_states.index(&MEMBER, "by_team"), IndexState::Purge);
     let entity = ("p".to_owned(), "r".to_owned());
-    assert!(lives.transit_kind(&MEMBER, KindEvent::Stop { entity, why: "why".into() }));
-    assert!(lives.transit_kind(&MEMBER, KindEvent::Resume));
-    assert_eq!(lives.kind, KindState::Converting { from: 1 });
-    assert!(lives.transit_kind(&MEMBER, KindEvent::Converted));
-    assert_eq!((lives.kind.clone(), lives.epoch), (KindState::Stable, 5));
-    let (index, name) = (lives.index(&MEMBER, "by_team"), "by_team");
-    assert!(!lives.transit(name, &index, IndexEvent::Dropped));
-    assert_eq!(lives.epoch, 5);
+    assert!(index_states.transit_kind(&MEMBER, KindEvent::Stop { entity, why: "why".into() }));
+    assert!(index_states.transit_kind(&MEMBER, KindEvent::Resume));
+    assert_eq!(index_states.kind, KindState::Converting { from: 1 });
+    assert!(index_states.transit_kind(&MEMBER, KindEvent::Converted));
+    assert_eq!((index_states.kind.clone(), index_states.epoch), (KindState::Stable, 5));
+    let (index, name) = (index_states.index(&MEMBER, "by_team"), "by_team");
+    assert!(!index_states.transit(name, &index, IndexEvent::Dropped));
+    assert_eq!(index_states.epoch, 5);
 }
 
 const FIRST: Schema = Schema::new(["MemberV1", "member"], FIELDS, &[ROW]);
@@ -148,12 +151,13 @@ const ALONE: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW]).version(
 
 #[test]
 fn rows_are_readable_as_far_as_the_versions_are_known_and_keep_their_keys() {
-    let stable = Lives::default();
-    let converting = |from| Lives { kind: KindState::Converting { from }, ..Lives::default() };
+    let stable = IndexStates::default();
+    let converting = |from| IndexStates { kind: KindState::Converting { from }, ..IndexStates::default() };
     let entity = ("p".to_owned(), "r".to_owned());
-    let stopped = Lives { kind: KindState::Stopped { from: 1, entity, why: "why".into() }, ..stable.clone() };
+    let stopped =
+        IndexStates { kind: KindState::Stopped { from: 1, entity, why: "why".into() }, ..stable.clone() };
     let noted = |version| Some(Schema { version, ..BARE });
-    for (noted, lives, declared, expected) in [
+    for (noted, index_states, declared, expected) in [
         (None, &stable, &SECOND, Rows::Own),
         (noted(1), &stable, &FIRST, Rows::Own),
         (noted(1), &stable, &SECOND, Rows::Readable(1)),
@@ -169,33 +173,40 @@ fn rows_are_readable_as_far_as_the_versions_are_known_and_keep_their_keys() {
         (noted(3), &converting(2), &ALONE, Rows::Unknown(2)),
         (noted(2), &stable, &ALONE, Rows::Unknown(2)),
     ] {
-        assert_eq!(super::rows(noted.as_ref(), lives, declared), expected, "{noted:?} {lives:?}");
+        assert_eq!(
+            super::rows(noted.as_ref(), index_states, declared),
+            expected,
+            "{noted:?} {index_states:?}"
+        );
         // Who writes has to know every row, and to find it where its key says.
-        let (standing, refusal) = super::standing(noted.as_ref(), lives, declared);
+        let (index_mask, refusal) = super::index_mask(noted.as_ref(), index_states, declared);
         let is_own = noted.is_none_or(|noted| noted.version == declared.version);
         let may_write = is_own && matches!(expected, Rows::Own | Rows::Readable(_));
-        assert_eq!(refusal.is_none(), may_write, "{noted:?} {lives:?} {refusal:?}");
-        assert!(is_own || !standing.keeps(0) && !standing.is_ready(0));
+        assert_eq!(refusal.is_none(), may_write, "{noted:?} {index_states:?} {refusal:?}");
+        assert!(is_own || !index_mask.keeps(0) && !index_mask.is_ready(0));
         // Who may see rows of another version looks at his own snapshot.
-        assert!(standing.looks_at_rows() || expected == Rows::Own);
+        assert!(index_mask.looks_at_rows() || expected == Rows::Own);
     }
 }
 
 #[test]
 fn a_later_version_takes_over_and_knows_where_the_first_rows_are() {
-    let mut lives = Lives::default();
-    assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
-    lives.transit("by_team", &IndexState::Purge, IndexEvent::Purged);
-    let epoch = lives.epoch;
-    assert!(lives.transit_kind(&BARE, KindEvent::Convert { from: 2 }));
+    let mut index_states = IndexStates::default();
+    assert!(index_states.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
+    index_states.transit("by_team", &IndexState::Purge, IndexEvent::Purged);
+    let epoch = index_states.epoch;
+    assert!(index_states.transit_kind(&BARE, KindEvent::Convert { from: 2 }));
     // What it has not is forgotten: its rows go with those of the versions before.
-    assert_eq!((lives.kind.clone(), lives.indexes.len()), (KindState::Converting { from: 1 }, 0));
-    assert!(lives.epoch > epoch);
+    assert_eq!(
+        (index_states.kind.clone(), index_states.indexes.len()),
+        (KindState::Converting { from: 1 }, 0)
+    );
+    assert!(index_states.epoch > epoch);
     let entity = ("p".to_owned(), "r".to_owned());
-    assert!(lives.transit_kind(&BARE, KindEvent::Stop { entity, why: "why".into() }));
-    assert!(lives.transit_kind(&MEMBER, KindEvent::Convert { from: 3 }));
-    assert_eq!(lives.kind, KindState::Converting { from: 1 });
-    assert_eq!(lives.index(&MEMBER, "by_team"), IndexState::Purge);
+    assert!(index_states.transit_kind(&BARE, KindEvent::Stop { entity, why: "why".into() }));
+    assert!(index_states.transit_kind(&MEMBER, KindEvent::Convert { from: 3 }));
+    assert_eq!(index_states.kind, KindState::Converting { from: 1 });
+    assert_eq!(index_states.index(&MEMBER, "by_team"), IndexState::Purge);
 }
 
 /// Entities of which each has a key by the old template and one by the new; two of them, and two keys.
@@ -235,7 +246,7 @@ fn state(name: &str) -> IndexState {
     match name {
         "absent" => IndexState::Absent,
         "sweep" => IndexState::Purge,
-        "fill" => IndexState::Fill,
+        "fill" => IndexState::Backfill,
         "blocked" => IndexState::Blocked(blocked()),
         "dropping" => IndexState::Dropping,
         _ => IndexState::Ready { since: 0 },
@@ -246,7 +257,7 @@ fn name(state: &IndexState) -> &'static str {
     match state {
         IndexState::Absent => "absent",
         IndexState::Purge => "sweep",
-        IndexState::Fill => "fill",
+        IndexState::Backfill => "fill",
         IndexState::Blocked(_) => "blocked",
         IndexState::Dropping => "dropping",
         IndexState::Ready { .. } => "ready",
@@ -356,7 +367,7 @@ impl World {
                     }
                 }
             }
-            "fill" => found.push(Ok(self.after(IndexEvent::Filled { since: 0 }))),
+            "fill" => found.push(Ok(self.after(IndexEvent::Backfilled { since: 0 }))),
             "blocked" => {
                 let mut next = self.after(IndexEvent::Unblock);
                 next.cursor = self.cursor;

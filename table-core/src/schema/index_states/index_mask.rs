@@ -1,17 +1,17 @@
 //! What a program may do with a kind, by its own declaration and what the store says.
 
 use super::super::{Outdated, Schema, forgotten, same_index};
-use super::{IndexState, KindState, Lives};
+use super::{IndexState, IndexStates, KindState};
 
 /// What who writes and reads a kind by one declaration goes by, as long as the kind's epoch is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct IndexMask {
     /// The kind's epoch.
     pub epoch: u64,
     /// A bit for each declared index that is kept.
     kept: u64,
     /// A bit for each of those in which copies may be missing.
-    filling: u64,
+    backfilling: u64,
     /// A bit for each declared index that is read.
     ready: u64,
     /// The number of the state from which on all of them are.
@@ -20,10 +20,10 @@ pub struct Standing {
     looks: bool,
 }
 
-impl Standing {
+impl IndexMask {
     /// Of a kind of which nothing is noted, or nothing but that it is as declared.
     pub const NEW: Self =
-        Self { epoch: 0, kept: u64::MAX, filling: 0, ready: u64::MAX, since: 0, looks: false };
+        Self { epoch: 0, kept: u64::MAX, backfilling: 0, ready: u64::MAX, since: 0, looks: false };
 
     fn bit(index: usize) -> u64 {
         // An entity has at most 49 indexes (C19).
@@ -38,20 +38,20 @@ impl Standing {
 
     /// Whether copies may be missing in an index that is kept.
     #[inline]
-    pub fn is_filling(&self, index: usize) -> bool {
-        self.filling != 0 && self.filling & Self::bit(index) != 0
+    pub fn is_backfilling(&self, index: usize) -> bool {
+        self.backfilling != 0 && self.backfilling & Self::bit(index) != 0
     }
 
     /// Whether copies may be missing in any.
     #[inline]
-    pub fn fills(&self) -> bool {
-        self.filling != 0
+    pub fn backfills(&self) -> bool {
+        self.backfilling != 0
     }
 
     /// The same, with this index alone: what a job writes that fills it.
     #[must_use]
     pub fn of_index(self, index: usize) -> Self {
-        Self { kept: Self::bit(index), filling: self.filling & Self::bit(index), ..self }
+        Self { kept: Self::bit(index), backfilling: self.backfilling & Self::bit(index), ..self }
     }
 
     /// Returns the standing of who compares the copies of this index alone, whether it is ready or not.
@@ -63,7 +63,7 @@ impl Standing {
     /// The same, with copies that may be missing in any index: what mends them looks before it writes.
     #[must_use]
     pub fn refiling(self) -> Self {
-        Self { filling: self.kept, ..self }
+        Self { backfilling: self.kept, ..self }
     }
 
     /// Whether the index can be read in the state of this number.
@@ -81,7 +81,7 @@ impl Standing {
 
     /// Whether every index is kept, lacks nothing, and is read.
     pub(crate) fn is_whole(&self) -> bool {
-        (self.kept, self.filling, self.ready) == (u64::MAX, 0, u64::MAX)
+        (self.kept, self.backfilling, self.ready) == (u64::MAX, 0, u64::MAX)
     }
 
     /// Whether the index is read by whoever reads now.
@@ -120,12 +120,12 @@ pub(crate) enum Rows {
 }
 
 /// What the entities' own rows are to who reads them by this declaration.
-pub(crate) fn rows(noted: Option<&Schema>, lives: &Lives, declared: &Schema) -> Rows {
+pub(crate) fn rows(noted: Option<&Schema>, index_states: &IndexStates, declared: &Schema) -> Rows {
     let Some(noted) = noted else { return Rows::Own };
     if noted.version > declared.version {
         return Rows::Unknown(noted.version);
     }
-    let first = match lives.kind {
+    let first = match index_states.kind {
         KindState::Stable => noted.version,
         KindState::Converting { from } | KindState::Stopped { from, .. } => from.min(noted.version),
     };
@@ -149,14 +149,15 @@ pub(crate) enum Unread {
 }
 
 /// What a program with this declaration goes by, and why it can't write, if it can't.
-pub(crate) fn standing(
+pub(crate) fn index_mask(
     noted: Option<&Schema>,
-    lives: &Lives,
+    index_states: &IndexStates,
     declared: &Schema,
-) -> (Standing, Option<Refusal>) {
-    let Some(noted) = noted else { return (Standing { epoch: lives.epoch, ..Standing::NEW }, None) };
+) -> (IndexMask, Option<Refusal>) {
+    let Some(noted) = noted else { return (IndexMask { epoch: index_states.epoch, ..IndexMask::NEW }, None) };
     let looks = declared.version > 1 || noted.version > 1;
-    let mut found = Standing { epoch: lives.epoch, kept: 0, filling: 0, ready: 0, since: 0, looks };
+    let mut found =
+        IndexMask { epoch: index_states.epoch, kept: 0, backfilling: 0, ready: 0, since: 0, looks };
     // What its indexes hold is of another version.
     if noted.version < declared.version {
         return (found, Some(Refusal::Pending(noted.version)));
@@ -164,14 +165,14 @@ pub(crate) fn standing(
     if noted.version > declared.version {
         return (found, Some(Refusal::Outdated(noted.version)));
     }
-    let mut refusal = match rows(Some(noted), lives, declared) {
+    let mut refusal = match rows(Some(noted), index_states, declared) {
         Rows::Pending(version) | Rows::Unknown(version) => Some(Refusal::Pending(version)),
         Rows::Own | Rows::Readable(_) => None,
     };
     for (number, index) in declared.indexes.iter().enumerate() {
-        let state = lives.index(noted, index.name);
+        let state = index_states.index(noted, index.name);
         let is_same = noted.indexes.iter().any(|was| same_index((noted, was), (declared, index)));
-        let bit = Standing::bit(number);
+        let bit = IndexMask::bit(number);
         if state.is_kept() && !is_same {
             refusal = refusal.or_else(|| Some(Refusal::Otherwise(index.name.to_owned())));
             continue;
@@ -180,7 +181,7 @@ pub(crate) fn standing(
             found.kept |= bit;
         }
         if state.may_lack() {
-            found.filling |= bit;
+            found.backfilling |= bit;
         }
         if let IndexState::Ready { since } = state {
             found.ready |= bit;
@@ -192,15 +193,15 @@ pub(crate) fn standing(
     }
     for index in noted.indexes {
         let is_known = declared.indexes.iter().any(|known| known.name == index.name);
-        if !is_known && lives.index(noted, index.name).is_kept() {
+        if !is_known && index_states.index(noted, index.name).is_kept() {
             refusal = refusal.or_else(|| Some(Refusal::Lacks(index.name.to_owned())));
         }
     }
     let all = declared.indexes.len();
-    if (0..all).all(|index| found.kept & Standing::bit(index) != 0) {
+    if (0..all).all(|index| found.kept & IndexMask::bit(index) != 0) {
         found.kept = u64::MAX;
     }
-    if (0..all).all(|index| found.ready & Standing::bit(index) != 0) {
+    if (0..all).all(|index| found.ready & IndexMask::bit(index) != 0) {
         found.ready = u64::MAX;
     }
     (found, refusal)
@@ -209,20 +210,20 @@ pub(crate) fn standing(
 /// Why a declared index can't be read in the state of this number; `None` if it can.
 pub(crate) fn unread(
     noted: Option<&Schema>,
-    lives: &Lives,
+    index_states: &IndexStates,
     declared: &Schema,
     name: &str,
     state: usize,
 ) -> Option<Unread> {
     let noted = noted?;
-    match lives.kind {
+    match index_states.kind {
         _ if noted.version != declared.version => return Some(Unread::Pending(noted.version)),
         KindState::Converting { from } | KindState::Stopped { from, .. } => {
             return Some(Unread::Pending(from));
         }
         KindState::Stable => {}
     }
-    let is = lives.index(noted, name);
+    let is = index_states.index(noted, name);
     let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
     match (&is, of(noted).zip(of(declared))) {
         (IndexState::Ready { .. }, Some((was, now))) if !same_index((noted, &was), (declared, &now)) => {

@@ -1,19 +1,19 @@
 //! How a kind of entity and its indexes live in a store: the states that they go through while programs write, and who may
 //! write and read in which.
 //!
-//! Nothing here does I/O. An executor keeps a [`Lives`] for each kind, beside the kind's layout, and carries out each
+//! Nothing here does I/O. An executor keeps a [`IndexStates`] for each kind, beside the kind's layout, and carries out each
 //! transition in a transaction of its own. Each raises the kind's epoch, which every plan of a change states: a plan that was
 //! made in one epoch is not carried out in another. Without that, a writer who planned before an index began to be filled
 //! would leave an entity without its copy.
 
 mod index;
-mod standing;
+mod index_mask;
 #[cfg(test)]
 mod tests;
 
 pub use index::{Blocked, IndexEvent, IndexState};
-pub use standing::Standing;
-pub(crate) use standing::{Refusal, Rows, Unread, rows, standing, unread};
+pub use index_mask::IndexMask;
+pub(crate) use index_mask::{Refusal, Rows, Unread, index_mask, rows, unread};
 
 use super::Schema;
 
@@ -63,7 +63,7 @@ pub enum KindEvent {
 
 /// The states of a kind and its indexes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lives {
+pub struct IndexStates {
     /// Rises with each transition.
     pub epoch: u64,
     /// The rows of the entities.
@@ -73,7 +73,7 @@ pub struct Lives {
     pub indexes: Vec<(String, IndexState)>,
 }
 
-impl Lives {
+impl IndexStates {
     /// The state of an index, if the kind's layout has it.
     pub fn index(&self, noted: &Schema, name: &str) -> IndexState {
         if noted.indexes.iter().all(|index| index.name != name) {
