@@ -14,7 +14,7 @@ const SEGMENT: u8 = 5;
 pub(crate) const DIRECTORY: [u8; 1] = [DIRECTORY_KIND];
 
 /// The key of what is counted of all blobs.
-pub(crate) const LEDGER: [u8; 1] = [LEDGER_KIND];
+pub(crate) const COUNTERS: [u8; 1] = [LEDGER_KIND];
 
 /// With what the keys of those begin that wait.
 pub(crate) const ALL_WAITING: [u8; 1] = [WAITING];
@@ -43,7 +43,7 @@ pub(crate) fn segment(id: BlobId, number: u32) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key<'k> {
     Directory,
-    Ledger,
+    Counters,
     Name(u32, &'k str),
     Blob(BlobId),
     Waiting(BlobId),
@@ -56,7 +56,7 @@ impl<'k> Key<'k> {
         let (kind, rest) = key.split_first()?;
         match *kind {
             DIRECTORY_KIND => rest.is_empty().then_some(Self::Directory),
-            LEDGER_KIND => rest.is_empty().then_some(Self::Ledger),
+            LEDGER_KIND => rest.is_empty().then_some(Self::Counters),
             NAME => {
                 let (container, name) = rest.split_first_chunk()?;
                 Some(Self::Name(u32::from_be_bytes(*container), std::str::from_utf8(name).ok()?))

@@ -15,7 +15,7 @@ mod tests;
 use std::time::Duration;
 
 pub use self::id::{BlobId, ContainerId};
-pub(crate) use self::records::{BlobRecord, Ledger, NameRecord, Waiting};
+pub(crate) use self::records::{BlobRecord, Counters, NameRecord, Waiting};
 pub use self::task::{BlobAnswer, BlobContent, BlobInfo, BlobTask};
 
 /// Bytes of a blob in a segment, but for the last one: with its checksum and the header of LMDB's pages it takes 64 KiB,

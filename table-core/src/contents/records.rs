@@ -2,7 +2,7 @@
 
 use super::{BlobId, name};
 use crate::fields::Fields;
-use crate::messages::Tally;
+use crate::messages::SetDigest;
 use crate::model::Ticks;
 
 /// A blob.
@@ -96,21 +96,21 @@ impl Waiting {
 
 /// What is counted of all blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ledger {
-    pub(crate) names: Tally,
-    pub(crate) blobs: Tally,
-    pub(crate) waiting: Tally,
-    pub(crate) segments: Tally,
+pub(crate) struct Counters {
+    pub(crate) names: SetDigest,
+    pub(crate) blobs: SetDigest,
+    pub(crate) waiting: SetDigest,
+    pub(crate) segments: SetDigest,
     /// Bytes of all blobs.
     pub(crate) bytes: u64,
 }
 
-impl Ledger {
+impl Counters {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(72 + 8);
-        for tally in [self.names, self.blobs, self.waiting, self.segments] {
-            body.extend_from_slice(&tally.count.to_le_bytes());
-            body.extend_from_slice(&tally.digest.to_le_bytes());
+        for set_digest in [self.names, self.blobs, self.waiting, self.segments] {
+            body.extend_from_slice(&set_digest.count.to_le_bytes());
+            body.extend_from_slice(&set_digest.digest.to_le_bytes());
         }
         body.extend_from_slice(&self.bytes.to_le_bytes());
         body
@@ -118,8 +118,8 @@ impl Ledger {
 
     pub(crate) fn decode(body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
-        let mut tally = || Some(Tally { count: body.u64()?, digest: body.u64()? });
-        let (names, blobs, waiting, segments) = (tally()?, tally()?, tally()?, tally()?);
+        let mut set_digest = || Some(SetDigest { count: body.u64()?, digest: body.u64()? });
+        let (names, blobs, waiting, segments) = (set_digest()?, set_digest()?, set_digest()?, set_digest()?);
         let bytes = body.u64()?;
         body.0.is_empty().then_some(Self { names, blobs, waiting, segments, bytes })
     }

@@ -3,14 +3,14 @@
 use super::keys::{self, Key};
 use super::*;
 use crate::error::ErrorKind;
-use crate::messages::Tally;
+use crate::messages::SetDigest;
 use crate::model::Ticks;
 
 #[test]
 fn keys_are_taken_apart_as_they_were_made_and_no_others_are() {
     let id = BlobId::new(&[1; 16]);
     assert_eq!(Key::parse(&keys::DIRECTORY), Some(Key::Directory));
-    assert_eq!(Key::parse(&keys::LEDGER), Some(Key::Ledger));
+    assert_eq!(Key::parse(&keys::COUNTERS), Some(Key::Counters));
     assert_eq!(Key::parse(&keys::name(7, "a/b")), Some(Key::Name(7, "a/b")));
     assert_eq!(Key::parse(&keys::blob(id)), Some(Key::Blob(id)));
     assert_eq!(Key::parse(&keys::waiting(id)), Some(Key::Waiting(id)));
@@ -52,10 +52,16 @@ fn records_are_read_as_they_were_written_and_no_others_are() {
     }
     assert_eq!((Waiting::decode(&[]), Waiting::decode(&[2])), (None, None));
 
-    let tally = |count| Tally { count, digest: u64::MAX - count };
-    let ledger = Ledger { names: tally(1), blobs: tally(2), waiting: tally(3), segments: tally(4), bytes: 5 };
-    assert_eq!(Ledger::decode(&ledger.encode()), Some(ledger));
-    assert_eq!(Ledger::decode(&ledger.encode()[1..]), None);
+    let set_digest = |count| SetDigest { count, digest: u64::MAX - count };
+    let counters = Counters {
+        names: set_digest(1),
+        blobs: set_digest(2),
+        waiting: set_digest(3),
+        segments: set_digest(4),
+        bytes: 5,
+    };
+    assert_eq!(Counters::decode(&counters.encode()), Some(counters));
+    assert_eq!(Counters::decode(&counters.encode()[1..]), None);
 }
 
 #[test]
@@ -116,7 +122,7 @@ fn names_and_types_have_rules() {
 fn keys_and_records_are_these_bytes() {
     let id = BlobId([7; 16]);
     let of = |kind: u8, rest: &[u8]| [&[kind][..], &id.0, rest].concat();
-    assert_eq!((keys::DIRECTORY, keys::LEDGER), ([0], [1]));
+    assert_eq!((keys::DIRECTORY, keys::COUNTERS), ([0], [1]));
     assert_eq!(keys::name(0x0102_0304, "a/b"), [2, 1, 2, 3, 4, b'a', b'/', b'b']);
     assert_eq!(keys::blob(id), of(3, &[]));
     assert_eq!(keys::waiting(id), of(4, &[]));
@@ -139,10 +145,16 @@ fn keys_and_records_are_these_bytes() {
     assert_eq!(NameRecord { id }.encode(), [7; 16]);
     assert_eq!(Waiting::Upload(Ticks::new(5).unwrap()).encode(), [0, 5, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(Waiting::Gone.encode(), [1]);
-    let tally = |count| Tally { count, digest: count + 1 };
-    let ledger = Ledger { names: tally(1), blobs: tally(3), waiting: tally(5), segments: tally(7), bytes: 9 };
+    let set_digest = |count| SetDigest { count, digest: count + 1 };
+    let counters = Counters {
+        names: set_digest(1),
+        blobs: set_digest(3),
+        waiting: set_digest(5),
+        segments: set_digest(7),
+        bytes: 9,
+    };
     let numbers: Vec<u8> = (1..=9_u64).flat_map(u64::to_le_bytes).collect();
-    assert_eq!(ledger.encode(), numbers);
+    assert_eq!(counters.encode(), numbers);
     let mark =
         [0xc1, 0x9d, 0x4b, 0x1f, 0xe6, 0x52, 0xa8, 0x37, 0x0e, 0xd4, 0x73, 0xbc, 0x95, 0x28, 0xf1, 0x6a];
     assert_eq!(reference::encode(id, 258), [&mark[..], &id.0, &[2, 1, 0, 0, 0, 0, 0, 0]].concat());

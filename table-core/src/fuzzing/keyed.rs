@@ -5,10 +5,10 @@
 use crate::schema::Period;
 use crate::store::records::catalog::{self, Entry, Voucher};
 use crate::store::records::counts::Counts;
-use crate::store::records::inventory::{Inventory, Tally};
 use crate::store::records::mark::Mark;
 use crate::store::records::meta::{self, Meta};
 use crate::store::records::periods::{self, PeriodsEntry};
+use crate::store::records::record_digest::{RecordDigest, SetDigest};
 
 /// How many sorts there are.
 pub(super) const SORTS: u8 = 7;
@@ -40,9 +40,9 @@ pub(super) fn again(sort: u8, input: &[u8]) -> Option<Vec<u8>> {
                 let record = meta::sealed(&key, body.to_vec());
                 opened(&key, &Counts::of_record(Some(&record), table).ok()?.record(table))
             } else {
-                let key = crate::store::records::inventory::key(table);
+                let key = crate::store::records::record_digest::key(table);
                 let record = meta::sealed(&key, body.to_vec());
-                Inventory::of_record(Some(&record), table).ok()?.recorded(table, opened)
+                RecordDigest::of_record(Some(&record), table).ok()?.recorded(table, opened)
             }
         }
         KEYS => keys::again(key, body),
@@ -89,10 +89,10 @@ pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     let counts = Counts { entities: 3, bytes: 300, digest: u64::MAX };
     let key = crate::store::records::counts::key(table);
     samples.push((COUNTS, input(&number, opened(&key, &counts.record(table)).unwrap_or_default())));
-    let short = Inventory { names: 5, symbols: 2, shapes: 1, ..Inventory::default() };
-    let long = Inventory { index_states: Tally { count: 1, digest: 9 }, ..short };
-    for inventory in [short, long] {
-        let body = inventory.recorded(table, opened).unwrap_or_default();
+    let short = RecordDigest { names: 5, symbols: 2, shapes: 1, ..RecordDigest::default() };
+    let long = RecordDigest { index_states: SetDigest { count: 1, digest: 9 }, ..short };
+    for record_digest in [short, long] {
+        let body = record_digest.recorded(table, opened).unwrap_or_default();
         samples.push((INVENTORY, input(&number, body)));
     }
     samples.push((MARK, Mark::of(&Meta::initial(1_982)).to_string().into_bytes()));

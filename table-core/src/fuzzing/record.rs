@@ -27,11 +27,11 @@ pub fn record(bytes: &[u8]) -> bool {
         5 => Entry::ready(Ticks::UNIX_EPOCH, body).map(|entry| entry.encode()),
         6 => Entry::hidden(body).map(|entry| entry.encode()),
         7 => pending::Entry::decode(body).map(|entry| entry.encode()),
-        8 => pending::Ledger::decode(body).map(pending::Ledger::encode),
+        8 => pending::Counters::decode(body).map(pending::Counters::encode),
         9 => BlobRecord::decode(body).map(|blob| blob.encode()),
         10 => NameRecord::decode(body).map(NameRecord::encode),
         11 => Waiting::decode(body).map(Waiting::encode),
-        12 => contents::Ledger::decode(body).map(|ledger| ledger.encode()),
+        12 => contents::Counters::decode(body).map(|counters| counters.encode()),
         13 => Directory::decode_with(body, name::is_container).map(|directory| directory.encode()),
         14 => reference::decode(body).map(|(id, length)| reference::encode(id, length)),
         15 => contents::keys::Key::parse(body).map(key_of_blob),
@@ -44,10 +44,10 @@ pub fn record(bytes: &[u8]) -> bool {
 }
 
 fn key_of_blob(key: contents::keys::Key<'_>) -> Vec<u8> {
-    use contents::keys::{DIRECTORY, Key, LEDGER, blob, name, segment, waiting};
+    use contents::keys::{COUNTERS, DIRECTORY, Key, blob, name, segment, waiting};
     match key {
         Key::Directory => DIRECTORY.to_vec(),
-        Key::Ledger => LEDGER.to_vec(),
+        Key::Counters => COUNTERS.to_vec(),
         Key::Name(container, of) => name(container, of),
         Key::Blob(id) => blob(id),
         Key::Waiting(id) => waiting(id),
@@ -110,7 +110,7 @@ pub fn sample_record() -> Vec<Vec<u8>> {
         waiting.map(|entry| entry.encode()).unwrap_or_default(),
         held,
         pending.encode(),
-        pending::Ledger::default().encode(),
+        pending::Counters::default().encode(),
     ];
     let numbered = (0_u8..).zip(bodies);
     let under_keys = keyed::samples().into_iter().map(|(sort, body)| (sort + UNDER_KEYS, body));
@@ -120,7 +120,7 @@ pub fn sample_record() -> Vec<Vec<u8>> {
 }
 
 fn of_blobs() -> Vec<(u8, Vec<u8>)> {
-    use contents::keys::{DIRECTORY, LEDGER, blob, name, segment, waiting};
+    use contents::keys::{COUNTERS, DIRECTORY, blob, name, segment, waiting};
     let (id, time) = (BlobId([7; 16]), Ticks::UNIX_EPOCH);
     let content_type = contents::ANY_TYPE.into();
     let record =
@@ -129,13 +129,13 @@ fn of_blobs() -> Vec<(u8, Vec<u8>)> {
     containers.add("photos");
     containers.add("a-b");
     let keys =
-        [DIRECTORY.to_vec(), LEDGER.to_vec(), name(1, "cat.jpg"), blob(id), waiting(id), segment(id, 2)];
+        [DIRECTORY.to_vec(), COUNTERS.to_vec(), name(1, "cat.jpg"), blob(id), waiting(id), segment(id, 2)];
     let bodies = [
         (9, record.encode()),
         (10, NameRecord { id }.encode()),
         (11, Waiting::Upload(time).encode()),
         (11, Waiting::Gone.encode()),
-        (12, contents::Ledger { bytes: 70_000, ..contents::Ledger::default() }.encode()),
+        (12, contents::Counters { bytes: 70_000, ..contents::Counters::default() }.encode()),
         (13, containers.encode()),
         (14, reference::encode(id, 70_000)),
     ];

@@ -49,8 +49,8 @@ fn the_directory_and_the_counts_are_these_bytes() {
     let mut state = State { next: 2, is_paused: true, latest_from: ticks(3), bytes: 4, ..State::default() };
     (state.totals.sent, state.totals.completed) = (5, 6);
     (state.totals.poisoned, state.totals.expired) = (7, 8);
-    state.tally_mut(Kind::Message).unwrap().add(9);
-    state.tally_mut(Kind::Ready).unwrap().add(10);
+    state.set_digest_mut(Kind::Message).unwrap().add(9);
+    state.set_digest_mut(Kind::Ready).unwrap().add(10);
     let numbers = [2, 3, 4, 5, 6, 7, 8, 1, 9, 1, 10, 0, 0, 0, 0, 0, 0];
     let mut bytes = vec![1];
     for number in numbers {

@@ -38,8 +38,8 @@ impl Kind {
         }
     }
 
-    /// Where the records' tally stands among those of the queue.
-    pub(crate) fn tally(self) -> Option<usize> {
+    /// Where the records' set digest stands among those of the queue.
+    pub(crate) fn set_digest(self) -> Option<usize> {
         Self::MANY.iter().position(|kind| *kind == self)
     }
 }

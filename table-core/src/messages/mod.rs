@@ -12,7 +12,7 @@ mod records;
 mod task;
 
 pub(crate) use entry::{Clock, Entry, Fate, Spot};
-pub(crate) use records::{Directory, Message, State, Tally};
+pub(crate) use records::{Directory, Message, SetDigest, State};
 pub use task::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};
 
 #[cfg(feature = "queue")]

@@ -48,12 +48,12 @@ impl<'m> Message<'m> {
 
 /// How many records of a kind a queue has, and the sum of their checksums, modulo 2^64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct SetDigest {
     pub(crate) count: u64,
     pub(crate) digest: u64,
 }
 
-impl Tally {
+impl SetDigest {
     pub(crate) fn add(&mut self, checksum: u64) {
         self.count = self.count.wrapping_add(1);
         self.digest = self.digest.wrapping_add(checksum);
@@ -83,7 +83,7 @@ pub(crate) struct State {
     /// Whether it was dropped, and its records go.
     pub(crate) is_dropped: bool,
     /// Of the records of each kind of [`Kind::MANY`].
-    pub(crate) tallies: [Tally; 5],
+    pub(crate) set_digests: [SetDigest; 5],
     /// No message is hidden from a later time on. If the clock is set back to before it, some may show.
     pub(crate) latest_from: Ticks,
     /// Bytes of all messages.
@@ -100,7 +100,7 @@ impl Default for State {
             next: 1,
             is_paused: false,
             is_dropped: false,
-            tallies: Default::default(),
+            set_digests: Default::default(),
             latest_from: Ticks::MIN,
             bytes: 0,
             totals: Totals::default(),
@@ -109,26 +109,26 @@ impl Default for State {
 }
 
 impl State {
-    pub(crate) fn tally(&self, kind: Kind) -> Tally {
-        kind.tally().and_then(|at| self.tallies.get(at)).copied().unwrap_or_default()
+    pub(crate) fn set_digest(&self, kind: Kind) -> SetDigest {
+        kind.set_digest().and_then(|at| self.set_digests.get(at)).copied().unwrap_or_default()
     }
 
-    pub(crate) fn tally_mut(&mut self, kind: Kind) -> Option<&mut Tally> {
-        self.tallies.get_mut(kind.tally()?)
+    pub(crate) fn set_digest_mut(&mut self, kind: Kind) -> Option<&mut SetDigest> {
+        self.set_digests.get_mut(kind.set_digest()?)
     }
 
     /// Whether it has no record left.
     pub(crate) fn is_empty(&self) -> bool {
-        self.tallies.iter().all(|tally| tally.count == 0)
+        self.set_digests.iter().all(|set_digest| set_digest.count == 0)
     }
 
     pub(crate) fn stats(&self, name: &str) -> QueueStats {
         QueueStats {
             name: name.into(),
-            ready: self.tally(Kind::Ready).count,
-            hidden: self.tally(Kind::Hidden).count,
+            ready: self.set_digest(Kind::Ready).count,
+            hidden: self.set_digest(Kind::Hidden).count,
             bytes: self.bytes,
-            unique: self.tally(Kind::Unique).count,
+            unique: self.set_digest(Kind::Unique).count,
             is_paused: self.is_paused,
             sent: self.totals.sent,
             completed: self.totals.completed,
@@ -146,9 +146,9 @@ impl State {
         for number in [self.next, self.latest_from.get(), self.bytes, sent, completed, poisoned, expired] {
             body.extend_from_slice(&number.to_le_bytes());
         }
-        for tally in &self.tallies {
-            body.extend_from_slice(&tally.count.to_le_bytes());
-            body.extend_from_slice(&tally.digest.to_le_bytes());
+        for set_digest in &self.set_digests {
+            body.extend_from_slice(&set_digest.count.to_le_bytes());
+            body.extend_from_slice(&set_digest.digest.to_le_bytes());
         }
         body
     }
@@ -160,23 +160,24 @@ impl State {
         let (next, latest_from, bytes) = (body.u64()?, body.ticks()?, body.u64()?);
         let totals =
             Totals { sent: body.u64()?, completed: body.u64()?, poisoned: body.u64()?, expired: body.u64()? };
-        let mut tallies = [Tally::default(); 5];
-        for tally in &mut tallies {
-            *tally = Tally { count: body.u64()?, digest: body.u64()? };
+        let mut set_digests = [SetDigest::default(); 5];
+        for set_digest in &mut set_digests {
+            *set_digest = SetDigest { count: body.u64()?, digest: body.u64()? };
         }
         let state = Self {
             next,
             is_paused: flags & PAUSED != 0,
             is_dropped: flags & DROPPED != 0,
-            tallies,
+            set_digests,
             latest_from,
             bytes,
             totals,
         };
-        let entries = state.tally(Kind::Ready).count.checked_add(state.tally(Kind::Hidden).count)?;
+        let entries =
+            state.set_digest(Kind::Ready).count.checked_add(state.set_digest(Kind::Hidden).count)?;
         let is_right = body.0.is_empty()
-            && entries == state.tally(Kind::Message).count
-            && state.tally(Kind::Lease).count == state.tally(Kind::Hidden).count;
+            && entries == state.set_digest(Kind::Message).count
+            && state.set_digest(Kind::Lease).count == state.set_digest(Kind::Hidden).count;
         is_right.then_some(state)
     }
 }
@@ -304,7 +305,7 @@ mod tests {
             (Kind::Unique, &[]),
         ] {
             for sum in checksums {
-                state.tally_mut(kind).unwrap().add(*sum);
+                state.set_digest_mut(kind).unwrap().add(*sum);
             }
         }
         let body = state.encode();
@@ -317,8 +318,8 @@ mod tests {
         let mut flagged = body;
         flagged[0] |= 4;
         assert_eq!(State::decode(&flagged), None, "no such flag");
-        state.tally_mut(Kind::Ready).unwrap().subtract(4);
-        assert_eq!(state.tally(Kind::Ready), Tally { count: 1, digest: u64::MAX });
+        state.set_digest_mut(Kind::Ready).unwrap().subtract(4);
+        assert_eq!(state.set_digest(Kind::Ready), SetDigest { count: 1, digest: u64::MAX });
         assert_eq!(State::decode(&state.encode()), None, "a message lacks its entry");
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{CopyKey, Held, HeldKey};
 use crate::fields::Fields;
-use crate::messages::{ERROR_BYTES, Tally};
+use crate::messages::{ERROR_BYTES, SetDigest};
 use crate::model::Ticks;
 
 /// So often is an entry tried before it is set aside.
@@ -198,11 +198,11 @@ fn cut(error: &str) -> &str {
 
 /// What a store counts of its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ledger {
-    pub(crate) entries: Tally,
+pub(crate) struct Counters {
+    pub(crate) entries: SetDigest,
 }
 
-impl Ledger {
+impl Counters {
     pub(crate) fn encode(self) -> Vec<u8> {
         [self.entries.count.to_le_bytes(), self.entries.digest.to_le_bytes()].concat()
     }
@@ -210,7 +210,7 @@ impl Ledger {
     /// Reads it; `None` if the bytes are none.
     pub(crate) fn decode(body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
-        let entries = Tally { count: body.u64()?, digest: body.u64()? };
+        let entries = SetDigest { count: body.u64()?, digest: body.u64()? };
         body.0.is_empty().then_some(Self { entries })
     }
 }

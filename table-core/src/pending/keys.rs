@@ -4,7 +4,7 @@
 const ENTRY: u8 = 7;
 
 /// The key of what is counted of them.
-pub(crate) const LEDGER: [u8; 1] = [8];
+pub(crate) const COUNTERS: [u8; 1] = [8];
 
 /// The key of the entry of the entity whose own row has this stored key; or, of a part of it, with what the keys of several begin.
 pub(crate) fn entry(stored: &[u8]) -> Vec<u8> {

@@ -16,7 +16,7 @@ mod model_tests;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::entry::{Entry, Ledger};
+pub(crate) use self::entry::{Counters, Entry};
 
 use crate::model::Ticks;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::entry::{Entry, Ledger, MOST_TRIES};
+use super::entry::{Counters, Entry, MOST_TRIES};
 use super::{CopyKey, Held, HeldKey};
-use crate::messages::{ERROR_BYTES, Tally};
+use crate::messages::{ERROR_BYTES, SetDigest};
 use crate::model::Ticks;
 
 fn at(ticks: u64) -> Ticks {
@@ -110,9 +110,9 @@ fn an_entry_is_read_as_it_was_written_and_no_other_bytes_are_one() {
     flags[28] = 2;
     assert_eq!(Entry::decode(&flags), None);
 
-    let ledger = Ledger { entries: Tally { count: 3, digest: 77 } };
-    assert_eq!(Ledger::decode(&ledger.encode()), Some(ledger));
-    assert_eq!(Ledger::decode(&ledger.encode()[1..]), None);
+    let counters = Counters { entries: SetDigest { count: 3, digest: 77 } };
+    assert_eq!(Counters::decode(&counters.encode()), Some(counters));
+    assert_eq!(Counters::decode(&counters.encode()[1..]), None);
 }
 
 /// As `docs/format.md` has them.

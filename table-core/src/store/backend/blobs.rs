@@ -56,7 +56,7 @@ impl Shared {
             let dropped = directory.queues.iter().filter(|listed| listed.is_dropped);
             let now = clock();
             let waiting =
-                if view.ledger()?.waiting.count == 0 { Vec::new() } else { view.waiting(usize::MAX)? };
+                if view.counters()?.waiting.count == 0 { Vec::new() } else { view.waiting(usize::MAX)? };
             let over = waiting.into_iter().filter(|(_, waiting)| waiting.is_over(now));
             Ok((dropped.map(|listed| listed.number).collect(), over.map(|(id, _)| id).collect()))
         });

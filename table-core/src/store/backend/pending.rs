@@ -85,12 +85,12 @@ impl Pending for Shared {
     }
 
     fn count(&self) -> Result<PendingCount> {
-        let ledger = self.look(|view, txn| {
+        let counters = self.look(|view, txn| {
             let meta = Meta::read(self.environment.dbs.main, txn)?;
-            view.ledger(meta.features.has(Feature::Pending))
+            view.counters(meta.features.has(Feature::Pending))
         })?;
-        let ledger = ledger.unwrap_or_default();
-        Ok(PendingCount { entries: ledger.entries.count })
+        let counters = counters.unwrap_or_default();
+        Ok(PendingCount { entries: counters.entries.count })
     }
 
     fn purge(&self) -> Result<()> {

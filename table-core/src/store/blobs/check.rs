@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::view::{self, BlobView};
 use crate::contents::keys::{self, Key};
-use crate::contents::{BlobId, BlobRecord, Ledger, NameRecord, SEGMENT, Waiting, length_of, segments};
+use crate::contents::{BlobId, BlobRecord, Counters, NameRecord, SEGMENT, Waiting, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
 use crate::store::lmdb::{self, Db};
@@ -53,7 +53,7 @@ pub(crate) fn check(
     let directory = view.directory()?;
     let of_row = |(id, count): (&BlobId, &u32)| (*id, Found { references: *count, ..Found::default() });
     let mut found: BTreeMap<BlobId, Found> = of_rows.iter().map(of_row).collect();
-    let mut ledger = Ledger::default();
+    let mut counters = Counters::default();
     let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
     for pair in db.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
@@ -64,7 +64,7 @@ pub(crate) fn check(
         last = Some(key);
         let checked = view.record(key).and_then(|same| match same {
             Some(same) if std::ptr::eq(same, record) => {
-                look(key, record, &directory, &mut found, &mut ledger)
+                look(key, record, &directory, &mut found, &mut counters)
             }
             _ => Err(view::missing(key)),
         });
@@ -84,16 +84,16 @@ pub(crate) fn check(
             continue;
         }
         blobs += u64::from(found.references > 0);
-        ledger.bytes = ledger.bytes.wrapping_add(found.record.as_ref().map_or(0, |record| record.length));
+        counters.bytes = counters.bytes.wrapping_add(found.record.as_ref().map_or(0, |record| record.length));
         if let Some(what) = compare(found) {
             problem(Error::new(ErrorKind::Corrupt).because(format!("blob {id} {what}")));
         }
     }
-    let counted = view.ledger()?;
-    if counted != ledger {
+    let counted = view.counters()?;
+    if counted != counters {
         let because = format!(
             "the store counts {} blobs with {} bytes, and {} with {} were found, or not the same names, notes and segments",
-            counted.blobs.count, counted.bytes, ledger.blobs.count, ledger.bytes
+            counted.blobs.count, counted.bytes, counters.blobs.count, counters.bytes
         );
         problem(Error::new(ErrorKind::Corrupt).because(because));
     }
@@ -107,26 +107,26 @@ fn look(
     record: &[u8],
     directory: &Directory,
     all: &mut BTreeMap<BlobId, Found>,
-    ledger: &mut Ledger,
+    counters: &mut Counters,
 ) -> Result<()> {
     let (says, checksum) = (body(record), meta::checksum_of(record));
     let damaged = || view::damaged(key);
     match Key::parse(key).ok_or_else(damaged)? {
-        Key::Directory | Key::Ledger => {}
+        Key::Directory | Key::Counters => {}
         Key::Name(container, _) => {
             let named = NameRecord::decode(says).ok_or_else(damaged)?;
             directory.get(container).ok_or_else(damaged)?;
             all.entry(named.id).or_default().references += 1;
-            ledger.names.add(checksum);
+            counters.names.add(checksum);
         }
         Key::Blob(id) => {
             all.entry(id).or_default().record = Some(BlobRecord::decode(says).ok_or_else(damaged)?);
-            ledger.blobs.add(checksum);
+            counters.blobs.add(checksum);
         }
         Key::Waiting(id) => {
             Waiting::decode(says).ok_or_else(damaged)?;
             all.entry(id).or_default().waits = true;
-            ledger.waiting.add(checksum);
+            counters.waiting.add(checksum);
         }
         Key::Segment(id, number) => {
             let found = all.entry(id).or_default();
@@ -137,7 +137,7 @@ fn look(
             found.segments += 1;
             found.bytes += length_of(says.len());
             found.digest = found.digest.wrapping_add(checksum);
-            ledger.segments.add(checksum);
+            counters.segments.add(checksum);
         }
     }
     Ok(())

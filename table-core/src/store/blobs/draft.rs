@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::books::BlobBooks;
+use super::txn_state::BlobTxnState;
 use super::view::{self, BlobView};
 use crate::contents::keys::{self, Key};
-use crate::contents::{BlobId, BlobRecord, Ledger, Waiting, segments};
+use crate::contents::{BlobId, BlobRecord, Counters, Waiting, segments};
 use crate::error::Result;
-use crate::messages::{Clock, Directory, Tally};
+use crate::messages::{Clock, Directory, SetDigest};
 use crate::store::open::Environment;
 use crate::store::records::features::Feature;
 use crate::store::records::meta;
@@ -20,7 +20,7 @@ use crate::store::verified::{Write, Writes, body};
 pub(crate) struct DraftedBlobs {
     pub(super) writes: Writes<Arc<Vec<u8>>>,
     pub(super) directory: Option<Directory>,
-    pub(super) ledger: Option<Ledger>,
+    pub(super) counters: Option<Counters>,
     /// What the store's rows have of blobs from now on.
     pub(super) features: Vec<Feature>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct DraftedAt<'b> {
 /// A plan's changes of blobs, drafted over what the transaction sees.
 pub(crate) struct BlobDraft<'b> {
     pub(super) view: BlobView<'b>,
-    books: &'b BlobBooks,
+    txn_state: &'b BlobTxnState,
     /// The store's identity.
     pub(super) identity: &'b [u8; 16],
     pub(super) clock: Clock,
@@ -57,30 +57,34 @@ impl<'b> BlobDraft<'b> {
     pub(crate) fn begin(
         environment: &'b Environment,
         txn: &'b heed::RwTxn<'b>,
-        books: &'b BlobBooks,
+        txn_state: &'b BlobTxnState,
         at: DraftedAt<'b>,
         is_settled: bool,
     ) -> Result<Self> {
         let DraftedAt { clock, identity } = at;
-        let view =
-            BlobView::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled))?;
-        Ok(Self { view, books, identity, clock, drafted: DraftedBlobs::default(), has_left: false })
+        let view = BlobView::of_write(
+            environment,
+            txn,
+            txn_state.applied.db(),
+            (txn_state.applied.removed(), is_settled),
+        )?;
+        Ok(Self { view, txn_state, identity, clock, drafted: DraftedBlobs::default(), has_left: false })
     }
 
     /// What is to be written, once the pages that change for it have been looked at.
     pub(crate) fn end(self) -> Result<DraftedBlobs> {
-        let DraftedBlobs { writes, directory, ledger, .. } = &self.drafted;
+        let DraftedBlobs { writes, directory, counters, .. } = &self.drafted;
         let counts = directory.iter().map(|_| (keys::DIRECTORY.as_slice(), false));
         self.view.meet(
             writes,
-            self.books.applied.writes(),
-            counts.chain(ledger.iter().map(|_| (keys::LEDGER.as_slice(), false))),
+            self.txn_state.applied.writes(),
+            counts.chain(counters.iter().map(|_| (keys::COUNTERS.as_slice(), false))),
         )?;
         Ok(self.drafted)
     }
 
     pub(super) fn directory(&self) -> Result<Directory> {
-        match self.drafted.directory.as_ref().or(self.books.directory.as_ref()) {
+        match self.drafted.directory.as_ref().or(self.txn_state.directory.as_ref()) {
             Some(known) => Ok(known.clone()),
             None => self.view.directory(),
         }
@@ -96,12 +100,12 @@ impl<'b> BlobDraft<'b> {
     }
 
     /// What is counted, to be changed.
-    pub(super) fn ledger(&mut self) -> Result<&mut Ledger> {
-        let ledger = match self.drafted.ledger.or(self.books.ledger) {
+    pub(super) fn counters(&mut self) -> Result<&mut Counters> {
+        let counters = match self.drafted.counters.or(self.txn_state.counters) {
             Some(known) => known,
-            None => self.view.ledger()?,
+            None => self.view.counters()?,
         };
-        Ok(self.drafted.ledger.insert(ledger))
+        Ok(self.drafted.counters.insert(counters))
     }
 
     /// The record of a key as the draft leaves it.
@@ -126,12 +130,12 @@ impl<'b> BlobDraft<'b> {
         old: Option<u64>,
         new: Option<Arc<Vec<u8>>>,
     ) -> Result<()> {
-        if let Some(tally) = tally(self.ledger()?, key) {
+        if let Some(set_digest) = set_digest(self.counters()?, key) {
             if let Some(old) = old {
-                tally.subtract(old);
+                set_digest.subtract(old);
             }
             if let Some(new) = &new {
-                tally.add(meta::checksum_of(new));
+                set_digest.add(meta::checksum_of(new));
             }
         }
         self.drafted.writes.replace(key.to_vec(), old.is_some(), new);
@@ -159,8 +163,8 @@ impl<'b> BlobDraft<'b> {
         new: Option<&BlobRecord>,
     ) -> Result<()> {
         let key = keys::blob(id);
-        let ledger = self.ledger()?;
-        ledger.bytes = ledger
+        let counters = self.counters()?;
+        counters.bytes = counters
             .bytes
             .wrapping_sub(old.map_or(0, |(old, _)| old.length))
             .wrapping_add(new.map_or(0, |new| new.length));
@@ -207,13 +211,13 @@ pub(super) fn full() -> u64 {
     crate::contents::length_of(crate::contents::SEGMENT)
 }
 
-/// The tally that a record counts in.
-fn tally<'l>(ledger: &'l mut Ledger, key: &[u8]) -> Option<&'l mut Tally> {
+/// The set digest that a record counts in.
+fn set_digest<'l>(counters: &'l mut Counters, key: &[u8]) -> Option<&'l mut SetDigest> {
     match Key::parse(key)? {
-        Key::Directory | Key::Ledger => None,
-        Key::Name(..) => Some(&mut ledger.names),
-        Key::Blob(_) => Some(&mut ledger.blobs),
-        Key::Waiting(_) => Some(&mut ledger.waiting),
-        Key::Segment(..) => Some(&mut ledger.segments),
+        Key::Directory | Key::Counters => None,
+        Key::Name(..) => Some(&mut counters.names),
+        Key::Blob(_) => Some(&mut counters.blobs),
+        Key::Waiting(_) => Some(&mut counters.waiting),
+        Key::Segment(..) => Some(&mut counters.segments),
     }
 }

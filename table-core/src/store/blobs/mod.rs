@@ -1,6 +1,5 @@
 //! Blobs on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
 
-mod books;
 pub(crate) mod check;
 mod draft;
 mod references;
@@ -8,11 +7,12 @@ mod tasks;
 #[cfg(test)]
 #[cfg(feature = "blob")]
 mod tests;
+mod txn_state;
 mod uploads;
 mod view;
 
-pub(crate) use self::books::BlobBooks;
 pub(crate) use self::draft::{BlobDraft, DraftedAt, DraftedBlobs};
 pub(crate) use self::references::{not_here, properties_with};
 pub(crate) use self::tasks::{BlobOutcome, BlobWork, Sealed};
+pub(crate) use self::txn_state::BlobTxnState;
 pub(crate) use self::view::{BlobView, no_such_container};

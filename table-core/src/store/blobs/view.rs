@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use crate::contents::keys::{self, Key};
-use crate::contents::{BlobId, BlobInfo, BlobRecord, Ledger, NameRecord, Waiting, length_of, name, segments};
+use crate::contents::{
+    BlobId, BlobInfo, BlobRecord, Counters, NameRecord, Waiting, length_of, name, segments,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
 use crate::store::open::Late;
@@ -19,7 +21,7 @@ impl Keyspace for Blobs {
     fn words(key: &[u8]) -> String {
         match Key::parse(key) {
             Some(Key::Directory) => "the directory of containers".into(),
-            Some(Key::Ledger) => "the count of blobs".into(),
+            Some(Key::Counters) => "the count of blobs".into(),
             Some(Key::Name(container, _)) => format!("a name in container number {container}"),
             Some(Key::Blob(id)) => format!("the record of blob {id}"),
             Some(Key::Waiting(id)) => format!("the note that blob {id} waits"),
@@ -40,9 +42,9 @@ impl<'t> BlobView<'t> {
     }
 
     /// What is counted of all blobs.
-    pub(crate) fn ledger(&self) -> Result<Ledger> {
-        let record = self.must_have(&keys::LEDGER)?;
-        Ledger::decode(body(record)).ok_or_else(|| damaged(&keys::LEDGER))
+    pub(crate) fn counters(&self) -> Result<Counters> {
+        let record = self.must_have(&keys::COUNTERS)?;
+        Counters::decode(body(record)).ok_or_else(|| damaged(&keys::COUNTERS))
     }
 
     /// Refuses a container that was dropped.

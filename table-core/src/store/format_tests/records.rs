@@ -12,9 +12,9 @@ use crate::store::lmdb::Db;
 use crate::store::records::catalog::{self, Entry, Voucher};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Features;
-use crate::store::records::inventory::{self, Inventory, Tally};
 use crate::store::records::meta::{self, META_KEY, Meta};
 use crate::store::records::periods::{self, PeriodsEntry};
+use crate::store::records::record_digest::{self, RecordDigest, SetDigest};
 
 #[test]
 fn keys_are_these_bytes() {
@@ -68,8 +68,8 @@ fn the_stores_own_record_is_these_bytes() {
         transaction: 12,
         features: Features { reader: 0, writer: 6, ignorable: 1 << 40 },
         identity,
-        catalog: Tally { count: 3, digest: 0x1122_3344_5566_7788 },
-        graves: Tally { count: 1, digest: u64::MAX },
+        catalog: SetDigest { count: 3, digest: 0x1122_3344_5566_7788 },
+        graves: SetDigest { count: 1, digest: u64::MAX },
         vouched: std::array::from_fn(|at| u8::try_from(at).unwrap()),
     };
     assert_eq!((META_KEY, &meta.encode()[..]), (&b"\0meta"[..], &bytes[..]));
@@ -185,23 +185,23 @@ fn small_records_are_these_bytes() {
         catalog::find(&dbs, txn, &meta, "COMPANY").map(drop).map_err(|e| e.kind())
     });
 
-    let inventory = Inventory {
+    let record_digest = RecordDigest {
         names: 2,
         symbols: 1,
         shapes: 4,
-        layouts: Tally { count: 1, digest: 0xfedc_ba98_7654_3210 },
+        layouts: SetDigest { count: 1, digest: 0xfedc_ba98_7654_3210 },
         catalog: 5,
-        ..Inventory::default()
+        ..RecordDigest::default()
     };
     let mut txn = env.write_txn().unwrap();
-    inventory.write(dbs.main, &mut txn, 7).unwrap();
-    let inventory_bytes =
+    record_digest.write(dbs.main, &mut txn, 7).unwrap();
+    let record_digest_bytes =
         "02000000 01000000 04000000 01000000 1032547698badcfe 0500000000000000 2b192da2cb0207cd";
-    is(dbs.main, &txn, "00742300000007", inventory_bytes);
-    assert_eq!(Inventory::read(dbs.main, &txn, 7).unwrap(), inventory);
+    is(dbs.main, &txn, "00742300000007", record_digest_bytes);
+    assert_eq!(RecordDigest::read(dbs.main, &txn, 7).unwrap(), record_digest);
     commit(&store, txn);
-    refuses_damage(&store, dbs.main, &inventory::key(7), |txn| {
-        Inventory::read(dbs.main, txn, 7).map(drop).map_err(|e| e.kind())
+    refuses_damage(&store, dbs.main, &record_digest::key(7), |txn| {
+        RecordDigest::read(dbs.main, txn, 7).map(drop).map_err(|e| e.kind())
     });
 
     counts_and_names(&store);
@@ -295,7 +295,7 @@ fn counts_and_names(store: &Store) {
         is(dbs.names, &txn, key, record);
     }
     assert_eq!(dbs.names.len(&txn).unwrap(), 10);
-    let counted = Inventory::read(dbs.main, &txn, 1).unwrap();
+    let counted = RecordDigest::read(dbs.main, &txn, 1).unwrap();
     assert_eq!((counted.names, counted.symbols, counted.shapes), (3, 1, 2));
     commit(store, txn);
     for (key, _) in entries {
@@ -343,11 +343,11 @@ fn graves(store: &Store, created: &Entry) {
     let mut txn = env.write_txn().unwrap();
     let mut meta = Meta::begin(dbs.main, &txn).unwrap();
     catalog::bury(&dbs, &mut txn, &mut meta, "company").unwrap();
-    assert_eq!((meta.catalog, meta.graves.count), (Tally::default(), 1));
+    assert_eq!((meta.catalog, meta.graves.count), (SetDigest::default(), 1));
     assert_eq!(catalog::graves(&dbs, &txn, &meta).unwrap(), std::slice::from_ref(created));
     assert_eq!(dbs.catalog.get(&txn, company).unwrap(), None);
     assert_eq!(dbs.main.get(&txn, &counts::key(1)).unwrap(), None);
-    assert_eq!(dbs.main.get(&txn, &inventory::key(1)).unwrap(), None);
+    assert_eq!(dbs.main.get(&txn, &record_digest::key(1)).unwrap(), None);
     let grave = hex("00000001");
     let mut record = dbs.graves.get(&txn, &grave).unwrap().unwrap().to_vec();
     for bit in 0..record.len() * 8 {

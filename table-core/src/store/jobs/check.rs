@@ -24,7 +24,7 @@ use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Feature;
 use crate::store::records::kinds::{self, DeclaredKind};
 use crate::store::records::meta::{META_KEY, Meta};
-use crate::store::records::{index_states, inventory, layouts, names};
+use crate::store::records::{index_states, layouts, names, record_digest};
 use crate::store::scan::read;
 use crate::store::state::StoreState;
 
@@ -482,7 +482,7 @@ impl<'t> Check<'t> {
         let mut known = BTreeSet::from([META_KEY.to_vec()]);
         for entry in entries {
             known.insert(counts::key(entry.id).to_vec());
-            known.insert(inventory::key(entry.id).to_vec());
+            known.insert(record_digest::key(entry.id).to_vec());
         }
         known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
         let late = Late::ALL.into_iter().filter(|late| meta.features.has(late.feature()));

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::row::key::Number;
-use crate::store::blobs::{BlobBooks, BlobDraft, DraftedAt};
+use crate::store::blobs::{BlobDraft, BlobTxnState, DraftedAt};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
@@ -151,16 +151,16 @@ fn release_blobs(
         return Ok(());
     }
     let db = environment.known(Late::Blobs).ok_or_else(lmdb::damaged_page)?;
-    let mut books = BlobBooks::open(db, txn)?;
+    let mut txn_state = BlobTxnState::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
     let at = DraftedAt { clock, identity: &meta.identity };
-    let mut draft = BlobDraft::begin(environment, txn, &books, at, true)?;
+    let mut draft = BlobDraft::begin(environment, txn, &txn_state, at, true)?;
     for (id, referred) in &references.blobs {
         draft.let_go(*id, referred.count())?;
     }
     let drafted = draft.end()?;
-    books.write(txn, drafted)?;
-    books.close(txn)
+    txn_state.write(txn, drafted)?;
+    txn_state.close(txn)
 }
 
 /// Removes rows of a dropped table; when none is left, its dictionary; and last, the note that it was dropped.

@@ -142,12 +142,12 @@ impl Store {
         }
         let mut blobs = BlobStats::default();
         if let Some(database) = blobs_database {
-            let ledger = BlobView::of_snapshot(&inner.environment, &txn, database)?.ledger()?;
+            let counters = BlobView::of_snapshot(&inner.environment, &txn, database)?.counters()?;
             blobs = BlobStats {
-                blobs: ledger.blobs.count,
-                names: ledger.names.count,
-                waiting: ledger.waiting.count,
-                bytes: ledger.bytes,
+                blobs: counters.blobs.count,
+                names: counters.names.count,
+                waiting: counters.waiting.count,
+                bytes: counters.bytes,
             };
         }
         let dropped = u64::from(meta.graves.count);

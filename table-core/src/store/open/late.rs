@@ -48,7 +48,7 @@ impl Late {
             Self::Queues => vec![(&messages::keys::DIRECTORY, directory)],
             Self::Blobs => vec![
                 (&contents::keys::DIRECTORY, directory),
-                (&contents::keys::LEDGER, contents::Ledger::default().encode()),
+                (&contents::keys::COUNTERS, contents::Counters::default().encode()),
             ],
         }
     }

@@ -8,7 +8,7 @@ use super::pending::check_entries;
 use super::view::{self, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
-use crate::messages::{Directory, Entry, Message, State, Tally};
+use crate::messages::{Directory, Entry, Message, SetDigest, State};
 use crate::pending;
 use crate::row::key::StoredKey;
 use crate::store::lmdb::{self, Db};
@@ -19,17 +19,17 @@ use crate::store::records::meta::{self, Meta};
 /// The records of a queue as they were found.
 #[derive(Default)]
 struct Found {
-    tallies: [Tally; 5],
+    set_digests: [SetDigest; 5],
     bytes: u64,
     /// Of the messages' numbers, and of those of the entries: each message has one.
-    messages: Tally,
-    entries: Tally,
+    messages: SetDigest,
+    entries: SetDigest,
     /// The same of messages with a unique key, and of unique keys.
-    named: Tally,
-    names: Tally,
+    named: SetDigest,
+    names: SetDigest,
     /// Of what leases say until when messages are hidden, and of the records by that time.
-    leases: Tally,
-    hidden: Tally,
+    leases: SetDigest,
+    hidden: SetDigest,
     /// The highest number of a message.
     last: u64,
 }
@@ -56,7 +56,7 @@ pub(crate) fn check(
     let name = |queue: u32| directory.get(queue).map(|queue| &*queue.name);
     let mut found: BTreeMap<u32, Found> = BTreeMap::new();
     let mut states: BTreeMap<u32, State> = BTreeMap::new();
-    let (mut counted, mut entries) = (Counted::default(), Tally::default());
+    let (mut counted, mut entries) = (Counted::default(), SetDigest::default());
     let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
     for pair in db.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
@@ -66,7 +66,7 @@ pub(crate) fn check(
         }
         last = Some(key);
         let checked = view.record(key).and_then(|same| match same {
-            Some(same) if std::ptr::eq(same, record) && key == pending::keys::LEDGER => Ok(()),
+            Some(same) if std::ptr::eq(same, record) && key == pending::keys::COUNTERS => Ok(()),
             Some(same) if std::ptr::eq(same, record) && pending::keys::of_entry(key).is_some() => {
                 entries.add(meta::checksum_of(record));
                 counted.tables.insert(look_at_entry(key, record)?);
@@ -99,9 +99,9 @@ pub(crate) fn check(
         problem(None, Error::new(ErrorKind::Corrupt).because(because));
     }
     let has_entries = Meta::read(environment.dbs.main, txn)?.features.has(Feature::Pending);
-    match view.ledger(has_entries) {
-        Ok(ledger) => {
-            if let Err(error) = check_entries(ledger.entries, entries) {
+    match view.counters(has_entries) {
+        Ok(counters) => {
+            if let Err(error) = check_entries(counters.entries, entries) {
                 problem(None, error);
             }
         }
@@ -188,10 +188,10 @@ fn look(
             Kind::Unique
         }
     };
-    if let (Some(queue), Some(at)) = (queue_of(key), kind.tally())
-        && let Some(tally) = all.entry(queue).or_default().tallies.get_mut(at)
+    if let (Some(queue), Some(at)) = (queue_of(key), kind.set_digest())
+        && let Some(set_digest) = all.entry(queue).or_default().set_digests.get_mut(at)
     {
-        tally.add(meta::checksum_of(record));
+        set_digest.add(meta::checksum_of(record));
     }
     Ok(())
 }
@@ -204,7 +204,7 @@ fn digest(parts: &[&[u8]]) -> u64 {
 /// Compares what a queue counts with what it has.
 fn compare(found: &Found, state: &State, is_dropped: bool, wrong: &mut dyn FnMut(String)) {
     let words = ["messages", "entries that are ready", "times", "entries that are hidden", "unique keys"];
-    for ((counted, found), words) in state.tallies.iter().zip(&found.tallies).zip(words) {
+    for ((counted, found), words) in state.set_digests.iter().zip(&found.set_digests).zip(words) {
         if counted != found {
             wrong(format!(
                 "the queue counts {} {words}, and {} were found, or not the same ones",

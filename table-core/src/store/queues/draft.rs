@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::books::Books;
+use super::txn_state::QueueTxnState;
 use super::view::{self, View};
 use crate::error::Result;
 use crate::messages::keys::{self, Kind};
 use crate::messages::{Clock, Directory, Entry, Message, State};
-use crate::pending::{self, Ledger};
+use crate::pending::{self, Counters};
 use crate::store::open::Environment;
 use crate::store::records::meta;
 use crate::store::verified::{Write, Writes};
@@ -20,20 +20,20 @@ pub(crate) struct Drafted {
     pub(super) writes: Writes<Vec<u8>>,
     pub(super) states: BTreeMap<u32, Option<State>>,
     pub(super) directory: Option<Directory>,
-    pub(super) ledger: Option<Ledger>,
+    pub(super) counters: Option<Counters>,
 }
 
 impl Drafted {
     /// Whether it is about what is to follow.
     pub(crate) fn is_of_entries(&self) -> bool {
-        self.ledger.is_some()
+        self.counters.is_some()
     }
 }
 
 /// A plan's changes of queues, drafted over what the transaction sees.
 pub(crate) struct Draft<'b> {
     pub(super) view: View<'b>,
-    books: &'b Books,
+    txn_state: &'b QueueTxnState,
     pub(super) clock: Clock,
     drafted: Drafted,
 }
@@ -43,22 +43,26 @@ impl<'b> Draft<'b> {
     pub(crate) fn begin(
         environment: &'b Environment,
         txn: &'b heed::RwTxn<'b>,
-        books: &'b Books,
+        txn_state: &'b QueueTxnState,
         clock: Clock,
         is_settled: bool,
     ) -> Result<Self> {
-        let view =
-            View::of_write(environment, txn, books.applied.db(), (books.applied.removed(), is_settled))?;
-        Ok(Self { view, books, clock, drafted: Drafted::default() })
+        let view = View::of_write(
+            environment,
+            txn,
+            txn_state.applied.db(),
+            (txn_state.applied.removed(), is_settled),
+        )?;
+        Ok(Self { view, txn_state, clock, drafted: Drafted::default() })
     }
 
     /// What is to be written, once the pages that change for it have been looked at.
     pub(crate) fn end(self) -> Result<Drafted> {
-        let Drafted { writes, states, directory, ledger } = &self.drafted;
+        let Drafted { writes, states, directory, counters } = &self.drafted;
         let counts = states.iter().map(|(queue, state)| (keys::state(*queue).to_vec(), state.is_none()));
         let counts = counts.chain(directory.iter().map(|_| (keys::DIRECTORY.to_vec(), false)));
-        let counts = counts.chain(ledger.iter().map(|_| (pending::keys::LEDGER.to_vec(), false)));
-        self.view.meet(writes, self.books.applied.writes(), counts)?;
+        let counts = counts.chain(counters.iter().map(|_| (pending::keys::COUNTERS.to_vec(), false)));
+        self.view.meet(writes, self.txn_state.applied.writes(), counts)?;
         Ok(self.drafted)
     }
 
@@ -69,7 +73,7 @@ impl<'b> Draft<'b> {
 
     /// The same; of a queue that was dropped, if it is to go.
     pub(super) fn state_of(&mut self, queue: u32, may_be_dropped: bool) -> Result<&mut State> {
-        let known = self.drafted.states.get(&queue).or_else(|| self.books.states.get(&queue));
+        let known = self.drafted.states.get(&queue).or_else(|| self.txn_state.states.get(&queue));
         let state = match known {
             Some(Some(state)) if may_be_dropped || !state.is_dropped => state.clone(),
             Some(_) => return Err(view::dropped()),
@@ -80,7 +84,7 @@ impl<'b> Draft<'b> {
 
     /// What a queue counted before the plan, which is what its records are that a walk meets.
     pub(super) fn state_before(&self, queue: u32) -> Result<State> {
-        match self.books.states.get(&queue) {
+        match self.txn_state.states.get(&queue) {
             Some(Some(state)) => Ok(state.clone()),
             Some(None) => Err(view::dropped()),
             None => self.view.state_of(queue, true),
@@ -93,7 +97,7 @@ impl<'b> Draft<'b> {
     }
 
     pub(super) fn directory(&mut self) -> Result<Directory> {
-        match self.drafted.directory.as_ref().or(self.books.directory.as_ref()) {
+        match self.drafted.directory.as_ref().or(self.txn_state.directory.as_ref()) {
             Some(known) => Ok(known.clone()),
             None => self.view.directory(),
         }
@@ -104,12 +108,12 @@ impl<'b> Draft<'b> {
     }
 
     /// What is counted of the entries of what is to follow, to be changed.
-    pub(super) fn ledger(&mut self) -> Result<&mut Ledger> {
-        let ledger = match self.drafted.ledger.or(self.books.ledger) {
+    pub(super) fn counters(&mut self) -> Result<&mut Counters> {
+        let counters = match self.drafted.counters.or(self.txn_state.counters) {
             Some(known) => known,
-            None => self.view.ledger(self.books.has_entries)?,
+            None => self.view.counters(self.txn_state.has_entries)?,
         };
-        Ok(self.drafted.ledger.insert(ledger))
+        Ok(self.drafted.counters.insert(counters))
     }
 
     /// Has a record in the place of one that was found, or of none; or that one removed.
@@ -140,8 +144,8 @@ impl<'b> Draft<'b> {
     pub(super) fn add(&mut self, (kind, queue): (Kind, u32), key: Vec<u8>, body: Vec<u8>) -> Result<()> {
         let record = meta::sealed(&key, body);
         let checksum = meta::checksum_of(&record);
-        if let Some(tally) = self.state_of(queue, true)?.tally_mut(kind) {
-            tally.add(checksum);
+        if let Some(set_digest) = self.state_of(queue, true)?.set_digest_mut(kind) {
+            set_digest.add(checksum);
         }
         self.drafted.writes.replace(key, false, Some(record));
         Ok(())
@@ -150,8 +154,8 @@ impl<'b> Draft<'b> {
     /// Removes a record that was found.
     pub(super) fn remove(&mut self, (kind, queue): (Kind, u32), key: Vec<u8>, record: &[u8]) -> Result<()> {
         let checksum = meta::checksum_of(record);
-        if let Some(tally) = self.state_of(queue, true)?.tally_mut(kind) {
-            tally.subtract(checksum);
+        if let Some(set_digest) = self.state_of(queue, true)?.set_digest_mut(kind) {
+            set_digest.subtract(checksum);
         }
         self.drafted.writes.replace(key, true, None);
         Ok(())

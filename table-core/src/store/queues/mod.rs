@@ -1,16 +1,16 @@
 //! Queues on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
 
-mod books;
 pub(crate) mod check;
 mod draft;
 mod pending;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod txn_state;
 mod view;
 
-pub(crate) use self::books::Books;
 pub(crate) use self::draft::{Draft, Drafted};
 pub(crate) use self::pending::{EntryWork, FoundEntry};
 pub(crate) use self::tasks::{Outcome, Work, delivery};
+pub(crate) use self::txn_state::QueueTxnState;
 pub(crate) use self::view::View;

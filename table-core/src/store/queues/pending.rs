@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::draft::Draft;
 use super::view::{self, Stop, View};
 use crate::error::{Error, ErrorKind, Result};
-use crate::messages::Tally;
-use crate::pending::{CopyKey, Entry, Held, HeldKey, Ledger, keys};
+use crate::messages::SetDigest;
+use crate::pending::{CopyKey, Counters, Entry, Held, HeldKey, keys};
 use crate::row::key::Number;
 use crate::store::records::meta;
 
@@ -95,12 +95,12 @@ impl Draft<'_> {
     /// Puts an entry in the place of the one that was found there, or removes that.
     fn replace_entry(&mut self, key: &[u8], old: Option<&[u8]>, new: Option<Vec<u8>>) -> Result<()> {
         let new = new.map(|body| meta::sealed(key, body));
-        let ledger = self.ledger()?;
+        let counters = self.counters()?;
         if let Some(old) = old {
-            ledger.entries.subtract(meta::checksum_of(old));
+            counters.entries.subtract(meta::checksum_of(old));
         }
         if let Some(new) = &new {
-            ledger.entries.add(meta::checksum_of(new));
+            counters.entries.add(meta::checksum_of(new));
         }
         self.replace(key, old.is_some(), new);
         Ok(())
@@ -109,11 +109,13 @@ impl Draft<'_> {
 
 impl View<'_> {
     /// What is counted of the entries: nothing, if the store has had none, as its feature says.
-    pub(crate) fn ledger(&self, has_had_some: bool) -> Result<Ledger> {
-        match self.record(&keys::LEDGER)? {
-            Some(record) => Ledger::decode(view::body(record)).ok_or_else(|| view::damaged(&keys::LEDGER)),
-            None if has_had_some => Err(view::missing(&keys::LEDGER)),
-            None => Ok(Ledger::default()),
+    pub(crate) fn counters(&self, has_had_some: bool) -> Result<Counters> {
+        match self.record(&keys::COUNTERS)? {
+            Some(record) => {
+                Counters::decode(view::body(record)).ok_or_else(|| view::damaged(&keys::COUNTERS))
+            }
+            None if has_had_some => Err(view::missing(&keys::COUNTERS)),
+            None => Ok(Counters::default()),
         }
     }
 
@@ -129,8 +131,8 @@ impl View<'_> {
         most: usize,
         has_had_some: bool,
     ) -> Result<(Vec<FoundEntry>, bool)> {
-        let (mut found, mut tally) = (Vec::new(), Tally::default());
-        let ledger = self.ledger(has_had_some)?;
+        let (mut found, mut set_digest) = (Vec::new(), SetDigest::default());
+        let counters = self.counters(has_had_some)?;
         let after = match after {
             Some(after) => {
                 let key = keys::entry(after);
@@ -154,12 +156,12 @@ impl View<'_> {
             let stored = keys::of_entry(key).ok_or_else(damaged)?.to_vec();
             let entry = Entry::decode(view::body(record)).ok_or_else(damaged)?;
             let version = meta::checksum_of(record);
-            tally.add(version);
+            set_digest.add(version);
             found.push(FoundEntry { stored, version, entry });
             Ok(ControlFlow::Continue(Stop::Not))
         })?;
         if matches!(after, After::Nothing) && is_end {
-            check_entries(ledger.entries, tally)?;
+            check_entries(counters.entries, set_digest)?;
         }
         Ok((found, is_end))
     }
@@ -175,7 +177,7 @@ enum After {
 }
 
 /// Compares the entries that were found with those that are counted.
-pub(super) fn check_entries(counted: Tally, found: Tally) -> Result<()> {
+pub(super) fn check_entries(counted: SetDigest, found: SetDigest) -> Result<()> {
     if counted == found {
         return Ok(());
     }

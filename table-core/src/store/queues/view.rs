@@ -27,7 +27,9 @@ impl Keyspace for Queues {
                 format!("the entry of message {id} of queue number {queue}")
             }
             Some(Key::Unique(queue, _)) => format!("the record of a unique key of queue number {queue}"),
-            None if key == pending::keys::LEDGER => "the count of entities whose copies are to follow".into(),
+            None if key == pending::keys::COUNTERS => {
+                "the count of entities whose copies are to follow".into()
+            }
             None if pending::keys::of_entry(key).is_some() => {
                 "the entry of an entity whose copies are to follow".into()
             }
@@ -72,7 +74,7 @@ impl<'t> View<'t> {
     /// Whether a queue has something to receive.
     pub(crate) fn shows_some(&self, queue: u32, now: Ticks) -> Result<bool> {
         let state = self.state(queue)?;
-        if state.is_paused || state.tally(Kind::Message).count == 0 {
+        if state.is_paused || state.set_digest(Kind::Message).count == 0 {
             return Ok(false);
         }
         // What was hidden shows where its walk is broken off, or the ready ones begin.
@@ -158,7 +160,7 @@ impl<'t> View<'t> {
 
 /// Compares how many messages are ready with those that a walk over all of them has met.
 pub(super) fn check_ready(state: &State, met: u64) -> Result<()> {
-    let counted = state.tally(Kind::Ready).count;
+    let counted = state.set_digest(Kind::Ready).count;
     if counted == met {
         return Ok(());
     }

@@ -4,9 +4,9 @@ mod state;
 
 pub(crate) use self::state::TableState;
 use super::counts::Counts;
-use super::inventory::{Inventory, Tally};
 use super::meta::{self, IDENTITY, Meta};
 use super::periods::{self, PeriodsEntry};
+use super::record_digest::{RecordDigest, SetDigest};
 use crate::error::{Error, ErrorKind};
 use crate::fields::Fields;
 use crate::model::names;
@@ -199,7 +199,7 @@ pub(crate) fn seen(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result
         dbs.check_entry(record, record)?;
         let entry = Entry::decode(key.as_bytes(), record)?;
         // A former page may hold the table as it was, or a table that was dropped.
-        if Inventory::read(dbs.main, txn, entry.id)?.catalog == meta::checksum_of(record) {
+        if RecordDigest::read(dbs.main, txn, entry.id)?.catalog == meta::checksum_of(record) {
             Ok(Some(entry))
         } else {
             Err(lmdb::damaged_page())
@@ -221,7 +221,7 @@ pub(crate) fn all(
 ) -> Result<(Vec<Entry>, Vec<PeriodsEntry>), Error> {
     #[cfg(test)]
     LISTED.set(LISTED.get() + 1);
-    let (mut entries, mut templates, mut found) = (Vec::new(), Vec::new(), Tally::default());
+    let (mut entries, mut templates, mut found) = (Vec::new(), Vec::new(), SetDigest::default());
     for pair in dbs.catalog.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key, record)?;
@@ -285,8 +285,8 @@ pub(crate) fn add(
         return Err(lmdb::damaged_page().table(name));
     }
     Counts::default().write(dbs.main, txn, id)?;
-    let inventory = Inventory { catalog: meta::checksum_of(&record), ..Inventory::default() };
-    inventory.write(dbs.main, txn, id)?;
+    let record_digest = RecordDigest { catalog: meta::checksum_of(&record), ..RecordDigest::default() };
+    record_digest.write(dbs.main, txn, id)?;
     Ok(entry)
 }
 
@@ -303,9 +303,9 @@ pub(crate) fn rewrite(
     meta.catalog.subtract(&old.encode(key.as_bytes()));
     meta.catalog.add(&record);
     dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
-    let mut inventory = Inventory::read(dbs.main, txn, new.id)?;
-    inventory.catalog = meta::checksum_of(&record);
-    inventory.write(dbs.main, txn, new.id)
+    let mut record_digest = RecordDigest::read(dbs.main, txn, new.id)?;
+    record_digest.catalog = meta::checksum_of(&record);
+    record_digest.write(dbs.main, txn, new.id)
 }
 
 /// Gives a table another name, which no other table may have.
@@ -326,9 +326,9 @@ pub(crate) fn rename(
     let record = entry.renamed(name).encode(key.as_bytes());
     meta.catalog.add(&record);
     dbs.catalog.put(txn, key.as_bytes(), &record).map_err(lmdb::error)?;
-    let mut inventory = Inventory::read(dbs.main, txn, entry.id)?;
-    inventory.catalog = meta::checksum_of(&record);
-    inventory.write(dbs.main, txn, entry.id)
+    let mut record_digest = RecordDigest::read(dbs.main, txn, entry.id)?;
+    record_digest.catalog = meta::checksum_of(&record);
+    record_digest.write(dbs.main, txn, entry.id)
 }
 
 /// Takes a table out of the catalog and leaves its rows to be reclaimed.
@@ -350,7 +350,7 @@ pub(crate) fn bury(
     dbs.graves.put(txn, &key, &record).map_err(lmdb::error)?;
     meta.graves.add(&record);
     Counts::remove(dbs.main, txn, entry.id)?;
-    Inventory::remove(dbs.main, txn, entry.id)?;
+    RecordDigest::remove(dbs.main, txn, entry.id)?;
     Ok(entry)
 }
 
@@ -361,7 +361,7 @@ pub(crate) fn grave_key(table: u32) -> [u8; 4] {
 
 /// The dropped tables whose rows are still there.
 pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
-    let (mut tables, mut found) = (Vec::new(), Tally::default());
+    let (mut tables, mut found) = (Vec::new(), SetDigest::default());
     for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key, record)?;

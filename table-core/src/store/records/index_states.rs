@@ -5,9 +5,9 @@
 //! in the table's inventory, so that one that is lost to damage is not taken for one that never was.
 
 use super::features::Feature;
-use super::inventory::{Inventory, Tally};
 use super::meta::{self, Meta};
 use super::names;
+use super::record_digest::{RecordDigest, SetDigest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Position};
 use crate::fields::Fields;
@@ -40,11 +40,11 @@ pub(crate) fn all_index_states(
     txn: &heed::RoTxn<'_>,
     table: u32,
 ) -> Result<Vec<(String, IndexStates)>> {
-    let tally = Inventory::read(dbs.main, txn, table)?.index_states;
-    if tally == Tally::default() {
+    let set_digest = RecordDigest::read(dbs.main, txn, table)?.index_states;
+    if set_digest == SetDigest::default() {
         return Ok(Vec::new());
     }
-    all(dbs, txn, (table, LIVES_BY_KIND), tally, "states of kinds of entities", decode_index_states)
+    all(dbs, txn, (table, LIVES_BY_KIND), set_digest, "states of kinds of entities", decode_index_states)
 }
 
 /// The jobs of a table that were begun and have not ended.
@@ -53,11 +53,11 @@ pub(crate) fn all_jobs(
     txn: &heed::RoTxn<'_>,
     table: u32,
 ) -> Result<Vec<(String, JobRecord)>> {
-    let tally = Inventory::read(dbs.main, txn, table)?.jobs;
-    if tally == Tally::default() {
+    let set_digest = RecordDigest::read(dbs.main, txn, table)?.jobs;
+    if set_digest == SetDigest::default() {
         return Ok(Vec::new());
     }
-    all(dbs, txn, (table, JOB_BY_NAME), tally, "jobs", decode_job)
+    all(dbs, txn, (table, JOB_BY_NAME), set_digest, "jobs", decode_job)
 }
 
 /// How far a job is; `None` if it has not begun, or has ended.
@@ -76,11 +76,11 @@ fn all<T>(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     (table, sort): (u32, u8),
-    tally: Tally,
+    set_digest: SetDigest,
     what: &str,
     decode: fn(&[u8]) -> Option<T>,
 ) -> Result<Vec<(String, T)>> {
-    let (mut records, mut found) = (Vec::new(), Tally::default());
+    let (mut records, mut found) = (Vec::new(), SetDigest::default());
     let prefix = names::entry_key(table, sort, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
@@ -91,7 +91,7 @@ fn all<T>(
         records.push((name.to_owned(), body));
         found.add(record);
     }
-    tally.check(found, what)?;
+    set_digest.check(found, what)?;
     Ok(records)
 }
 
@@ -110,9 +110,16 @@ pub(crate) fn write_index_states(
 ) -> Result<()> {
     meta.features.set(Feature::IndexStates);
     meta.generation += 1;
-    let tally = |inventory: &mut Inventory, tally| inventory.index_states = tally;
-    let former = Inventory::read(dbs.main, txn, table)?.index_states;
-    replace(dbs, txn, (table, LIVES_BY_KIND, kind), Some(encode_index_states(index_states)), former, tally)
+    let set_digest = |record_digest: &mut RecordDigest, set_digest| record_digest.index_states = set_digest;
+    let former = RecordDigest::read(dbs.main, txn, table)?.index_states;
+    replace(
+        dbs,
+        txn,
+        (table, LIVES_BY_KIND, kind),
+        Some(encode_index_states(index_states)),
+        former,
+        set_digest,
+    )
 }
 
 /// Forgets the states of a kind.
@@ -124,9 +131,9 @@ pub(crate) fn forget_index_states(
     kind: &str,
 ) -> Result<()> {
     meta.generation += 1;
-    let tally = |inventory: &mut Inventory, tally| inventory.index_states = tally;
-    let former = Inventory::read(dbs.main, txn, table)?.index_states;
-    replace(dbs, txn, (table, LIVES_BY_KIND, kind), None, former, tally)
+    let set_digest = |record_digest: &mut RecordDigest, set_digest| record_digest.index_states = set_digest;
+    let former = RecordDigest::read(dbs.main, txn, table)?.index_states;
+    replace(dbs, txn, (table, LIVES_BY_KIND, kind), None, former, set_digest)
 }
 
 /// Writes how far a job is; `None` when it has ended.
@@ -138,37 +145,37 @@ pub(crate) fn write_job(
     (name, job): (&str, Option<&JobRecord>),
 ) -> Result<()> {
     meta.features.set(Feature::IndexStates);
-    let tally = |inventory: &mut Inventory, tally| inventory.jobs = tally;
-    let former = Inventory::read(dbs.main, txn, table)?.jobs;
-    replace(dbs, txn, (table, JOB_BY_NAME, name), job.map(encode_job), former, tally)
+    let set_digest = |record_digest: &mut RecordDigest, set_digest| record_digest.jobs = set_digest;
+    let former = RecordDigest::read(dbs.main, txn, table)?.jobs;
+    replace(dbs, txn, (table, JOB_BY_NAME, name), job.map(encode_job), former, set_digest)
 }
 
-/// Puts a record in the place of the one there, and keeps the tally of its sort.
+/// Puts a record in the place of the one there, and keeps the set digest of its sort.
 fn replace(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     (table, sort, name): (u32, u8, &str),
     body: Option<Vec<u8>>,
-    mut tally: Tally,
-    set: impl FnOnce(&mut Inventory, Tally),
+    mut set_digest: SetDigest,
+    set: impl FnOnce(&mut RecordDigest, SetDigest),
 ) -> Result<()> {
     let key = names::entry_key(table, sort, name.as_bytes());
     if let Some(former) = dbs.record(dbs.names, txn, &key)? {
-        tally.subtract(former);
+        set_digest.subtract(former);
     }
     match body {
         Some(body) => {
             let record = meta::sealed(&key, body);
-            tally.add(&record);
+            set_digest.add(&record);
             dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
         }
         None => {
             dbs.names.delete(txn, &key).map_err(lmdb::error)?;
         }
     }
-    let mut inventory = Inventory::read(dbs.main, txn, table)?;
-    set(&mut inventory, tally);
-    inventory.write(dbs.main, txn, table)
+    let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
+    set(&mut record_digest, set_digest);
+    record_digest.write(dbs.main, txn, table)
 }
 
 /// Reads every record of both sorts; returns how many there are.

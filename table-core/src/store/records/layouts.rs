@@ -3,7 +3,7 @@
 //! They lie beside the table's dictionary and go with it.
 
 use super::catalog::TableState;
-use super::inventory::{Inventory, Tally};
+use super::record_digest::{RecordDigest, SetDigest};
 use super::{meta, names};
 use crate::error::{Error, ErrorKind, Result};
 pub(crate) use crate::executor::layouts::damaged;
@@ -53,7 +53,7 @@ pub(crate) fn all<'t>(
     txn: &'t heed::RoTxn<'_>,
     table: u32,
 ) -> Result<Vec<(&'t str, &'t str)>> {
-    let (mut layouts, mut found) = (Vec::new(), Tally::default());
+    let (mut layouts, mut found) = (Vec::new(), SetDigest::default());
     let prefix = names::entry_key(table, LAYOUT_BY_KIND, b"");
     for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
         let (key, record) = entry.map_err(lmdb::error)?;
@@ -64,7 +64,7 @@ pub(crate) fn all<'t>(
         layouts.push((kind, text.ok_or_else(damaged)?));
         found.add(record);
     }
-    Inventory::read(dbs.main, txn, table)?.layouts.check(found, "layouts of kinds of entities")?;
+    RecordDigest::read(dbs.main, txn, table)?.layouts.check(found, "layouts of kinds of entities")?;
     Ok(layouts)
 }
 
@@ -148,25 +148,25 @@ pub(crate) fn put(
     layout: String,
 ) -> Result<()> {
     let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
-    let mut inventory = Inventory::read(dbs.main, txn, table)?;
+    let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
     if let Some(former) = dbs.record(dbs.names, txn, &key)? {
-        inventory.layouts.subtract(former);
+        record_digest.layouts.subtract(former);
     }
     let record = meta::sealed(&key, layout.into_bytes());
-    inventory.layouts.add(&record);
+    record_digest.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
-    inventory.write(dbs.main, txn, table)
+    record_digest.write(dbs.main, txn, table)
 }
 
 /// Forgets the layout of a kind.
 pub(crate) fn remove(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, kind: &str) -> Result<()> {
     let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
-    let mut inventory = Inventory::read(dbs.main, txn, table)?;
+    let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
     if let Some(former) = dbs.record(dbs.names, txn, &key)? {
-        inventory.layouts.subtract(former);
+        record_digest.layouts.subtract(former);
         dbs.names.delete(txn, &key).map_err(lmdb::error)?;
     }
-    inventory.write(dbs.main, txn, table)
+    record_digest.write(dbs.main, txn, table)
 }
 
 /// Reads every layout of a table; returns how many there are.

@@ -3,7 +3,7 @@
 use crate::hash::xxh3_64_with_seed;
 
 use super::features::{Feature, Features};
-use super::inventory::Tally;
+use super::record_digest::SetDigest;
 use crate::error::{Error, ErrorKind};
 use crate::fields::Fields;
 use crate::model::Ticks;
@@ -33,9 +33,9 @@ pub(crate) struct Meta {
     /// The store's identity: a token of one store is no token of another. A copy has its original's identity.
     pub(crate) identity: [u8; IDENTITY],
     /// The records of the catalog.
-    pub(crate) catalog: Tally,
+    pub(crate) catalog: SetDigest,
     /// The records of the dropped tables whose rows are still there.
-    pub(crate) graves: Tally,
+    pub(crate) graves: SetDigest,
     /// The keyed digest of the tables whose kinds seal or sign; zeros as long as the store has no keys.
     pub(crate) vouched: [u8; 16],
 }
@@ -56,8 +56,8 @@ impl Meta {
             transaction: 0,
             features: Features::default(),
             identity: new_identity(),
-            catalog: Tally::default(),
-            graves: Tally::default(),
+            catalog: SetDigest::default(),
+            graves: SetDigest::default(),
             vouched: [0; 16],
         }
     }
@@ -201,8 +201,8 @@ impl Meta {
                 transaction: body.u64()?,
                 features: Features { reader: body.u64()?, writer: body.u64()?, ignorable: body.u64()? },
                 identity: body.take()?,
-                catalog: Tally::take(body)?,
-                graves: Tally::take(body)?,
+                catalog: SetDigest::take(body)?,
+                graves: SetDigest::take(body)?,
                 vouched: body.take()?,
             };
             body.0.is_empty().then_some(meta)
@@ -303,8 +303,8 @@ mod tests {
             high_water: Ticks::UNIX_EPOCH,
             transaction: 12,
             features: Features { reader: 0, writer: 3, ignorable: 1 << 63 },
-            catalog: Tally { count: 2, digest: 5 },
-            graves: Tally { count: 1, digest: u64::MAX },
+            catalog: SetDigest { count: 2, digest: 5 },
+            graves: SetDigest { count: 1, digest: u64::MAX },
             ..Meta::initial(1_982)
         };
         let bytes = meta.encode();

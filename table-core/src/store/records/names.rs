@@ -1,8 +1,8 @@
 //! The records of each table's dictionary: every text under its number, every number under its text, and every shape of
 //! rows under its number.
 
-use super::inventory::Inventory;
 use super::meta;
+use super::record_digest::RecordDigest;
 use crate::error::{Error, ErrorKind};
 use crate::row::dict::{Dict, Length, Numbered};
 use crate::row::shape::{MAX_SHAPES, Shape};
@@ -25,11 +25,11 @@ impl Dict {
         table: u32,
     ) -> Result<(), Error> {
         self.forget();
-        let inventory = Inventory::read(dbs.main, txn, table)?;
-        read_new(&mut self.names, inventory.names, dbs, txn, (table, NAME_BY_ID))?;
+        let record_digest = RecordDigest::read(dbs.main, txn, table)?;
+        read_new(&mut self.names, record_digest.names, dbs, txn, (table, NAME_BY_ID))?;
         self.find_entity_type();
-        read_new(&mut self.symbols, inventory.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
-        self.read_shapes(inventory.shapes, dbs, txn, table)
+        read_new(&mut self.symbols, record_digest.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
+        self.read_shapes(record_digest.shapes, dbs, txn, table)
     }
 
     /// Writes the entries from this length on.
@@ -46,10 +46,10 @@ impl Dict {
             let key = entry_key(table, SHAPE_BY_ID, &number.to_be_bytes());
             dbs.names.put(txn, &key, &meta::sealed(&key, shape.encode())).map_err(lmdb::error)?;
         }
-        let mut inventory = Inventory::read(dbs.main, txn, table)?;
-        (inventory.names, inventory.symbols) = (count(&self.names), count(&self.symbols));
-        inventory.shapes = u32::try_from(self.shapes.len()).unwrap_or(u32::MAX);
-        inventory.write(dbs.main, txn, table)
+        let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
+        (record_digest.names, record_digest.symbols) = (count(&self.names), count(&self.symbols));
+        record_digest.shapes = u32::try_from(self.shapes.len()).unwrap_or(u32::MAX);
+        record_digest.write(dbs.main, txn, table)
     }
 
     /// Reads the shapes that the dictionary does not have yet. What they name has been read.
@@ -95,8 +95,8 @@ impl Dict {
 
 /// The texts of `EntityType` that have a number.
 pub(super) fn symbols(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Numbered, Error> {
-    let (mut symbols, inventory) = (Numbered::default(), Inventory::read(dbs.main, txn, table)?);
-    read_new(&mut symbols, inventory.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
+    let (mut symbols, record_digest) = (Numbered::default(), RecordDigest::read(dbs.main, txn, table)?);
+    read_new(&mut symbols, record_digest.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
     Ok(symbols)
 }
 
@@ -118,9 +118,9 @@ pub(super) fn number_symbols(
         return Ok(());
     }
     write_new(&symbols, from, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
-    let mut inventory = Inventory::read(dbs.main, txn, table)?;
-    inventory.symbols = count(&symbols);
-    inventory.write(dbs.main, txn, table)
+    let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
+    record_digest.symbols = count(&symbols);
+    record_digest.write(dbs.main, txn, table)
 }
 
 /// How many entries a dictionary has on disk: each text by number and by itself, and each shape.

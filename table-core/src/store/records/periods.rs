@@ -1,6 +1,6 @@
 //! The templates of tables for periods, and how far their tables have been dropped.
 //!
-//! A template's record lies in the catalog, behind the tables whose names begin as it says: the tally that proves a table
+//! A template's record lies in the catalog, behind the tables whose names begin as it says: the set digest that proves a table
 //! absent proves it too.
 
 use super::catalog::{self, Entry};

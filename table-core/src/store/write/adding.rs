@@ -20,7 +20,7 @@ use crate::row::row_write::{self, RowWriter};
 use crate::row::shape_write;
 use crate::row::view::RowView;
 use crate::sealing::sign;
-use crate::store::blobs::{BlobBooks, BlobView, Sealed, no_such_container};
+use crate::store::blobs::{BlobTxnState, BlobView, Sealed, no_such_container};
 use crate::store::lmdb;
 
 impl Writing<'_, '_> {
@@ -130,11 +130,11 @@ impl Writing<'_, '_> {
 
     /// Blobs as the transaction has them.
     fn view_of_blobs(&self) -> Result<BlobView<'_>> {
-        let Blobs { db, books, .. } = self.blobs;
+        let Blobs { db, txn_state, .. } = self.blobs;
         // Whoever changes a list has made the database before.
         let db = db.ok_or_else(no_such_container)?;
-        let is_settled = self.scratch.puts + books.map_or(0, BlobBooks::writes) <= FEW_PUTS;
-        let removed = books.and_then(BlobBooks::removed);
+        let is_settled = self.scratch.puts + txn_state.map_or(0, BlobTxnState::writes) <= FEW_PUTS;
+        let removed = txn_state.and_then(BlobTxnState::removed);
         BlobView::of_write(self.environment, self.txn, db, (removed, is_settled))
     }
 

@@ -14,7 +14,7 @@ use crate::plan::Refused;
 use crate::row::encode::Place;
 use crate::row::row_write::RowWriter;
 use crate::row::{self, Row};
-use crate::store::blobs::{BlobBooks, Sealed};
+use crate::store::blobs::{BlobTxnState, Sealed};
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::open::{Environment, Tree};
 use crate::store::records::features::Feature;
@@ -183,7 +183,7 @@ impl<'e> Transaction<'e> {
             tree: &mut self.tree,
             blobs: Blobs {
                 db: self.blobs,
-                books: self.blob_books.as_deref(),
+                txn_state: self.blob_txn_state.as_deref(),
                 begun: self.begun,
                 identity: &self.meta.identity,
             },
@@ -274,7 +274,7 @@ pub(super) struct Writing<'g, 'e> {
 #[derive(Clone, Copy)]
 pub(super) struct Blobs<'g> {
     pub(super) db: Option<Db>,
-    pub(super) books: Option<&'g BlobBooks>,
+    pub(super) txn_state: Option<&'g BlobTxnState>,
     /// The latest time before the transaction: what is later is its own.
     pub(super) begun: Ticks,
     /// The store's identity.

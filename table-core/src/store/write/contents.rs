@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::plan::Refused;
-use crate::store::blobs::{BlobBooks, BlobDraft, BlobOutcome, DraftedAt, DraftedBlobs, Sealed, not_here};
+use crate::store::blobs::{BlobDraft, BlobOutcome, BlobTxnState, DraftedAt, DraftedBlobs, Sealed, not_here};
 use crate::store::records::features::Feature;
 
 /// Why a plan's changes of blobs could not be drafted.
@@ -90,13 +90,13 @@ impl Transaction<'_> {
             let because = "the store had no container when the transaction began";
             Error::new(ErrorKind::ContainerNotFound).because(because)
         })?;
-        if self.blob_books.is_none() {
-            self.blob_books = Some(Box::new(BlobBooks::open(db, &self.txn)?));
+        if self.blob_txn_state.is_none() {
+            self.blob_txn_state = Some(Box::new(BlobTxnState::open(db, &self.txn)?));
         }
-        let Some(books) = &self.blob_books else { return Ok(None) };
+        let Some(txn_state) = &self.blob_txn_state else { return Ok(None) };
         let at = DraftedAt { clock, identity: &self.meta.identity };
-        let is_settled = self.scratch.puts + books.writes() <= FEW_PUTS;
-        let mut draft = BlobDraft::begin(self.environment, &self.txn, books, at, is_settled)?;
+        let is_settled = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
+        let mut draft = BlobDraft::begin(self.environment, &self.txn, txn_state, at, is_settled)?;
         let work = plan.blobs.iter().flat_map(|errands| &errands.work);
         let mut outcomes = work.map(|work| draft.carry_out(work)).collect::<Result<Vec<_>>>()?;
         for (news, feature) in [
@@ -132,13 +132,13 @@ impl Transaction<'_> {
         drafted: Option<(DraftedBlobs, Vec<BlobOutcome>)>,
         plan: &Prepared,
     ) -> Result<()> {
-        let (Some((drafted, outcomes)), Some(books)) = (drafted, &mut self.blob_books) else {
+        let (Some((drafted, outcomes)), Some(txn_state)) = (drafted, &mut self.blob_txn_state) else {
             return Ok(());
         };
         for feature in drafted.features() {
             self.meta.features.set(*feature);
         }
-        books.write(&mut self.txn, drafted)?;
+        txn_state.write(&mut self.txn, drafted)?;
         if let Some(errands) = &plan.blobs {
             *errands.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;
         }

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::store::lmdb;
-use crate::store::queues::{Books, Draft, Drafted, Outcome};
+use crate::store::queues::{Draft, Drafted, Outcome, QueueTxnState};
 use crate::store::records::features::Feature;
 
 impl Transaction<'_> {
@@ -30,14 +30,14 @@ impl Transaction<'_> {
                 return Err(Error::new(ErrorKind::QueueNotFound).because(because));
             }
         };
-        if self.books.is_none() {
-            self.books =
-                Some(Box::new(Books::open(db, &self.txn, self.meta.features.has(Feature::Pending))?));
+        if self.txn_state.is_none() {
+            self.txn_state =
+                Some(Box::new(QueueTxnState::open(db, &self.txn, self.meta.features.has(Feature::Pending))?));
         }
-        let Some(books) = &self.books else { return Ok(None) };
+        let Some(txn_state) = &self.txn_state else { return Ok(None) };
         let clock = Clock { now: self.now, store: timestamp };
-        let is_settled = self.scratch.puts + books.writes() <= FEW_PUTS;
-        let mut draft = Draft::begin(self.environment, &self.txn, books, clock, is_settled)?;
+        let is_settled = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
+        let mut draft = Draft::begin(self.environment, &self.txn, txn_state, clock, is_settled)?;
         let outcomes = errands.work.iter().map(|work| draft.carry_out(work)).collect::<Result<_>>()?;
         Ok(Some((draft.end()?, outcomes)))
     }
@@ -48,11 +48,13 @@ impl Transaction<'_> {
         drafted: Option<(Drafted, Vec<Outcome>)>,
         plan: &Prepared,
     ) -> Result<()> {
-        let (Some((drafted, outcomes)), Some(books)) = (drafted, &mut self.books) else { return Ok(()) };
+        let (Some((drafted, outcomes)), Some(txn_state)) = (drafted, &mut self.txn_state) else {
+            return Ok(());
+        };
         if drafted.is_of_entries() {
             self.meta.features.set(Feature::Pending);
         }
-        books.write(&mut self.txn, drafted)?;
+        txn_state.write(&mut self.txn, drafted)?;
         if let Some(errands) = &plan.errands {
             *errands.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;
         }

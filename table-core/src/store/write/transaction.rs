@@ -9,10 +9,10 @@ use super::gathered::Gathered;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
 use crate::row::dict::{Dict, Length};
-use crate::store::blobs::BlobBooks;
+use crate::store::blobs::BlobTxnState;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::open::{Environment, Late, Tree};
-use crate::store::queues::Books;
+use crate::store::queues::QueueTxnState;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Feature;
@@ -42,10 +42,10 @@ pub(crate) struct Transaction<'e> {
     rows: u64,
     /// The queues' database, if the process had opened it when the transaction began, and what was done to queues.
     pub(super) queues: Option<Db>,
-    pub(super) books: Option<Box<Books>>,
+    pub(super) txn_state: Option<Box<QueueTxnState>>,
     /// The blobs' database, likewise, and what was done to blobs.
     pub(super) blobs: Option<Db>,
-    pub(super) blob_books: Option<Box<BlobBooks>>,
+    pub(super) blob_txn_state: Option<Box<BlobTxnState>>,
     /// Lists that its plans have changed.
     pub(super) gathered: Gathered,
 }
@@ -107,9 +107,9 @@ impl<'e> Transaction<'e> {
             tree: None,
             rows,
             queues,
-            books: None,
+            txn_state: None,
             blobs,
-            blob_books: None,
+            blob_txn_state: None,
             gathered: Gathered::default(),
         })
     }
@@ -169,11 +169,11 @@ impl<'e> Transaction<'e> {
                 dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
             }
         }
-        if let Some(books) = self.books.take() {
-            books.close(&mut self.txn)?;
+        if let Some(txn_state) = self.txn_state.take() {
+            txn_state.close(&mut self.txn)?;
         }
-        if let Some(books) = self.blob_books.take() {
-            books.close(&mut self.txn)?;
+        if let Some(txn_state) = self.blob_txn_state.take() {
+            txn_state.close(&mut self.txn)?;
         }
         let state = self.txn.id();
         self.environment.commit(self.txn)?;

@@ -160,7 +160,7 @@ fn a_write_that_meets_damage_is_refused() {
     let files = store.container("files").unwrap();
     for (key, record) in records(&store) {
         let met = match Key::parse(&key) {
-            Some(Key::Directory | Key::Ledger) => true,
+            Some(Key::Directory | Key::Counters) => true,
             Some(Key::Name(_, name)) => name == "small",
             _ => false,
         };

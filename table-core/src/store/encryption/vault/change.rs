@@ -1,12 +1,12 @@
 //! Reading and changing the records, so that a missing record is known to be missing.
 //!
 //! Every transaction writes the environment's own record too: with its number, so that a header which brings back an
-//! older commit is found out, and with the tally of all records.
+//! older commit is found out, and with the set digest of all records.
 
 use std::path::Path;
 
 use super::key_store::{Vault, no_keys};
-use super::record::{META, Meta, Tally};
+use super::record::{META, Meta, RecordCounts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::records::meta;
@@ -83,16 +83,16 @@ fn may_be(key: &[u8], found: &[u8], record: &[u8]) -> bool {
     meta::opened(key, record).is_some() || 2 * same >= key.len()
 }
 
-/// The tally of the records that there are.
-pub(super) fn tally(db: Db, txn: &heed::RoTxn<'_>) -> Result<Tally> {
-    let mut tally = Tally::default();
+/// The set digest of the records that there are.
+pub(super) fn set_digest(db: Db, txn: &heed::RoTxn<'_>) -> Result<RecordCounts> {
+    let mut set_digest = RecordCounts::default();
     for pair in db.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         if key != META {
-            tally.add(key, record);
+            set_digest.add(key, record);
         }
     }
-    Ok(tally)
+    Ok(set_digest)
 }
 
 /// Makes sure that the environment's own record is of the commit that is seen.
@@ -125,7 +125,7 @@ impl Change<'_> {
     /// Writes a record, which may be there or not.
     pub(super) fn put(&mut self, key: &[u8], record: &[u8]) -> Result<()> {
         self.uncount(key)?;
-        self.meta.tally.add(key, record);
+        self.meta.set_digest.add(key, record);
         self.vault.side.db.put(&mut self.txn, key, record).map_err(lmdb::error)
     }
 
@@ -135,11 +135,11 @@ impl Change<'_> {
         self.vault.side.db.delete(&mut self.txn, key).map(drop).map_err(lmdb::error)
     }
 
-    /// Takes a record off the tally, if it is there.
+    /// Takes a record off the set digest, if it is there.
     fn uncount(&mut self, key: &[u8]) -> Result<()> {
         if let Some(former) = self.vault.side.db.get(&self.txn, key).map_err(lmdb::error)? {
             self.recount |= meta::opened(key, former).is_none();
-            self.meta.tally.remove(key, former);
+            self.meta.set_digest.remove(key, former);
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Change<'_> {
     /// It is durable when this returns.
     pub(super) fn commit(mut self) -> Result<()> {
         if self.recount {
-            self.meta.tally = tally(self.vault.side.db, &self.txn)?;
+            self.meta.set_digest = set_digest(self.vault.side.db, &self.txn)?;
         }
         self.meta.transaction = number(&self.txn);
         self.vault.side.db.put(&mut self.txn, META, &self.meta.encode()).map_err(lmdb::error)?;

@@ -1,7 +1,7 @@
 //! A look at all the keys, when they are opened and by a check of the store.
 
 use super::key_store::{Vault, no_keys};
-use super::record::{self, KeyRecord, META, Meta, ScopeRecord, Tally};
+use super::record::{self, KeyRecord, META, Meta, RecordCounts, ScopeRecord};
 use super::root;
 use super::{DIRECTORY, Encryption};
 use super::{change, keys_note};
@@ -15,7 +15,7 @@ use crate::store::records::meta;
 /// What a look at every record has found.
 #[derive(Default)]
 struct Found {
-    tally: Tally,
+    set_digest: RecordCounts,
     /// Records whose checksums do not fit.
     damaged: u64,
 }
@@ -29,7 +29,7 @@ impl Found {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             see(key, bytes);
             if key != META {
-                found.tally.add(key, bytes);
+                found.set_digest.add(key, bytes);
             }
             if meta::opened(key, bytes).is_none() {
                 found.damaged += 1;
@@ -47,11 +47,11 @@ impl Found {
 
     /// A damaged record is its own scope's matter, and told when it is needed. One that is missing could be anybody's.
     fn compare(&self, meta: &Meta) -> Result<()> {
-        let records = (self.tally.records(), meta.tally.records());
+        let records = (self.set_digest.records(), meta.set_digest.records());
         if records.0 != records.1 {
             return Err(not_whole(format!("there are {} records, and should be {}", records.0, records.1)));
         }
-        if self.damaged == 0 && self.tally != meta.tally {
+        if self.damaged == 0 && self.set_digest != meta.set_digest {
             return Err(not_whole("there are other records than were written last"));
         }
         Ok(())

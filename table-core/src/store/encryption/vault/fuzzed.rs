@@ -1,6 +1,6 @@
 //! What the fuzzer feeds of the keys' records: each is read, and written again.
 
-use super::record::{self, AuthorityRecord, KeyRecord, Meta, ScopeRecord, State, Tally};
+use super::record::{self, AuthorityRecord, KeyRecord, Meta, RecordCounts, ScopeRecord, State};
 use super::root;
 use crate::crypt::mac::MacKey;
 use crate::crypt::{KeyHandle, SecretKey};
@@ -41,8 +41,9 @@ pub(crate) fn again(key: &[u8], body: &[u8]) -> Option<Vec<u8>> {
 
 /// The keys and bodies of records of each sort.
 pub(crate) fn samples() -> Vec<(Vec<u8>, Vec<u8>)> {
-    let tally = Tally { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
-    let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9, is_new: false, transaction: 11, tally };
+    let set_digest = RecordCounts { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
+    let meta =
+        Meta { identity: [7; 16], root: 0x1234, generation: 9, is_new: false, transaction: 11, set_digest };
     let handle = KeyHandle(0x0102);
     let key = record::key_key(handle);
     let made = Ticks::UNIX_EPOCH;

@@ -6,7 +6,7 @@
 
 use super::authority;
 use super::key_store::{Vault, without_end};
-use super::record::{AUTHORITY, META, Meta, Tally};
+use super::record::{AUTHORITY, META, Meta, RecordCounts};
 use super::root::{self, NewRoot};
 use crate::crypt::mac::MacKey;
 use crate::crypt::{KeyProvider, files};
@@ -40,10 +40,10 @@ impl NewKeys {
     /// Returns the first records of an environment of these keys, whose root key's file is durable by then.
     pub(super) fn first_records(self, identity: [u8; 16], dir: &std::path::Path) -> Result<Records> {
         self.root.write(dir)?;
-        let mut tally = Tally::default();
-        tally.add(AUTHORITY, &self.record);
+        let mut set_digest = RecordCounts::default();
+        set_digest.add(AUTHORITY, &self.record);
         let root = self.number();
-        let meta = Meta { identity, root, generation: 0, is_new: true, transaction: FIRST, tally };
+        let meta = Meta { identity, root, generation: 0, is_new: true, transaction: FIRST, set_digest };
         Ok(vec![(META.to_vec(), meta.encode()), (AUTHORITY.to_vec(), self.record)])
     }
 }
@@ -63,7 +63,7 @@ impl Vault {
         if !change.meta.is_new || change.meta.root != former {
             return Err(without_end());
         }
-        if change.meta.tally.records() != 0 {
+        if change.meta.set_digest.records() != 0 {
             return Err(Error::new(ErrorKind::NotGenuine).because(
                 "the store's keys are said to be new, and have been in use: somebody without the keys has changed their \
                  records; take them from a backup",

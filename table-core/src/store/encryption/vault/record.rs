@@ -37,14 +37,14 @@ pub(super) fn damaged() -> Error {
 /// The number of records of each sort beside the environment's own and the authority, and the sum of all their checksums,
 /// modulo 2^64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct RecordCounts {
     pub(super) keys: u64,
     pub(super) scopes: u64,
     pub(super) jobs: u64,
     pub(super) digest: u64,
 }
 
-impl Tally {
+impl RecordCounts {
     pub(super) fn add(&mut self, key: &[u8], record: &[u8]) {
         self.count(key, |count| count.wrapping_add(1));
         self.digest = self.digest.wrapping_add(checksum_of(record));
@@ -84,7 +84,7 @@ pub(super) struct Meta {
     pub(super) is_new: bool,
     /// The number of the transaction that wrote it, which is that of the newest commit: every one writes it.
     pub(super) transaction: u64,
-    pub(super) tally: Tally,
+    pub(super) set_digest: RecordCounts,
 }
 
 impl Meta {
@@ -92,7 +92,7 @@ impl Meta {
         let mut body = Vec::with_capacity(92);
         body.extend_from_slice(&FORMAT.to_le_bytes());
         body.extend_from_slice(&self.identity);
-        let Tally { keys, scopes, jobs, digest } = self.tally;
+        let RecordCounts { keys, scopes, jobs, digest } = self.set_digest;
         let features = if self.is_new { NEW } else { 0 };
         for number in [self.root, self.generation, features, self.transaction, keys, scopes, jobs, digest] {
             body.extend_from_slice(&number.to_le_bytes());
@@ -111,10 +111,14 @@ impl Meta {
         let read = |body: &mut Fields<'_>| {
             let (identity, root, generation) = (body.take()?, body.u64()?, body.u64()?);
             let (features, transaction) = (body.u64()?, body.u64()?);
-            let tally =
-                Tally { keys: body.u64()?, scopes: body.u64()?, jobs: body.u64()?, digest: body.u64()? };
+            let set_digest = RecordCounts {
+                keys: body.u64()?,
+                scopes: body.u64()?,
+                jobs: body.u64()?,
+                digest: body.u64()?,
+            };
             let is_new = features & NEW != 0;
-            let meta = Self { identity, root, generation, is_new, transaction, tally };
+            let meta = Self { identity, root, generation, is_new, transaction, set_digest };
             body.0.is_empty().then_some((meta, features))
         };
         match (version, read(&mut body)) {

@@ -95,14 +95,14 @@ fn what_is_sound_is_settled() {
 #[test]
 fn a_flipped_bit_or_a_missing_record_is_told_by_who_settles_and_by_the_check() {
     let (_dir, store) = built();
-    let is_ours = |key: &[u8]| key == keys::LEDGER || keys::of_entry(key).is_some();
+    let is_ours = |key: &[u8]| key == keys::COUNTERS || keys::of_entry(key).is_some();
     let ours: Vec<_> = records(&store).into_iter().filter(|(key, _)| is_ours(key)).collect();
     assert!(ours.len() > 20);
     drop(store);
     for (number, (key, record)) in ours.iter().enumerate() {
         for how in 0..3 {
             // One of many like it is enough.
-            if *key != keys::LEDGER && number % 5 != how {
+            if *key != keys::COUNTERS && number % 5 != how {
                 continue;
             }
             let (_dir, store) = built();
@@ -142,7 +142,7 @@ fn an_entry_that_is_damaged_is_not_taken_for_one_that_is_not_there() {
     assert_eq!(change(0).unwrap_err().kind(), ErrorKind::Corrupt);
     assert_eq!(staff.get(Employee::key("Sales", 0)).unwrap().unwrap().name, "changed");
     change(1).unwrap();
-    let lost = keys::LEDGER;
+    let lost = keys::COUNTERS;
     put(&store, &lost, None);
     assert_eq!(change(2).unwrap_err().kind(), ErrorKind::Corrupt);
 }
@@ -212,9 +212,9 @@ fn the_first_entry_sets_the_feature_in_its_transaction() {
     let body = meta::opened(&key, &entry).unwrap();
     // What the page on the format says, without the times.
     assert_eq!(&body[16..], b"\0\0\0\0\0\0\0\0\0\0\0\0\0\x08\0employee\0\0\0\0\0\0\0\0\0\0");
-    let ledger = of(&keys::LEDGER).unwrap();
+    let counters = of(&keys::COUNTERS).unwrap();
     let expected = [1_u64.to_le_bytes(), meta::checksum_of(&entry).to_le_bytes()].concat();
-    assert_eq!(meta::opened(&keys::LEDGER, &ledger).unwrap(), expected);
+    assert_eq!(meta::opened(&keys::COUNTERS, &counters).unwrap(), expected);
 }
 
 #[test]

@@ -17,8 +17,9 @@ fn frozen<T: PartialEq + std::fmt::Debug>(value: &T, record: &[u8], decode: impl
 
 #[test]
 fn records_survive_and_every_flipped_bit_is_seen() {
-    let tally = Tally { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
-    let meta = Meta { identity: [7; 16], root: 0x1234, generation: 9, is_new: false, transaction: 11, tally };
+    let set_digest = RecordCounts { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
+    let meta =
+        Meta { identity: [7; 16], root: 0x1234, generation: 9, is_new: false, transaction: 11, set_digest };
     frozen(&meta, &meta.encode(), Meta::decode);
 
     let authority = AuthorityRecord { check: [9; 32], wrapped: vec![5; 88] };
@@ -70,14 +71,14 @@ fn who_lacks_the_authority_writes_no_scopes_record() {
 fn a_tally_takes_back_what_it_was_given() {
     let records = [(&b"k1"[..], 1_u8), (b"k2", 2), (b"s1", 3), (b"j1", 4), (b"a", 5)];
     let record = |number: u8| sealed(b"x", vec![number]);
-    let mut tally = Tally::default();
+    let mut set_digest = RecordCounts::default();
     for (key, number) in &records {
-        tally.add(key, &record(*number));
+        set_digest.add(key, &record(*number));
     }
-    assert_eq!((tally.keys, tally.scopes, tally.jobs, tally.records()), (2, 1, 1, 4));
-    assert_ne!(tally.digest, 0);
+    assert_eq!((set_digest.keys, set_digest.scopes, set_digest.jobs, set_digest.records()), (2, 1, 1, 4));
+    assert_ne!(set_digest.digest, 0);
     for (key, number) in &records {
-        tally.remove(key, &record(*number));
+        set_digest.remove(key, &record(*number));
     }
-    assert_eq!(tally, Tally::default());
+    assert_eq!(set_digest, RecordCounts::default());
 }

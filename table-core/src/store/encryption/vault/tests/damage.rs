@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::Ticks;
-use crate::store::encryption::vault::change::{number, tally};
+use crate::store::encryption::vault::change::{number, set_digest};
 use crate::store::encryption::vault::record;
 use crate::store::encryption::vault::record::{KeyRecord, META, Meta, ScopeRecord, State, key_key};
 use crate::store::records::meta;
@@ -72,7 +72,7 @@ impl Damaged {
             None => assert!(db.delete(&mut txn, key).unwrap()),
         }
         if counted {
-            meta.tally = tally(db, &txn).unwrap();
+            meta.set_digest = set_digest(db, &txn).unwrap();
         }
         meta.transaction = number(&txn);
         db.put(&mut txn, META, &meta.encode()).unwrap();

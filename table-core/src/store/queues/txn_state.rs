@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 use super::draft::Drafted;
 use crate::error::Result;
 use crate::messages::{Directory, State, keys};
-use crate::pending::{self, Ledger};
+use crate::pending::{self, Counters};
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::verified::Applied;
 
 /// The queues' counts in a transaction, which are written when it ends, and what it has written.
-pub(crate) struct Books {
+pub(crate) struct QueueTxnState {
     pub(super) applied: Applied,
     /// As the transaction has left them so far; `None` for a queue whose records are gone.
     pub(super) states: BTreeMap<u32, Option<State>>,
     /// The directory, if it was changed.
     pub(super) directory: Option<Directory>,
     /// What is counted of the entries of what is to follow, if that was changed; and whether the store has had one.
-    pub(super) ledger: Option<Ledger>,
+    pub(super) counters: Option<Counters>,
     pub(super) has_entries: bool,
 }
 
-impl Books {
+impl QueueTxnState {
     /// Those of a transaction that begins.
     pub(crate) fn open(db: Db, txn: &WriteTxn<'_>, has_entries: bool) -> Result<Self> {
         let applied = Applied::none(db, txn)?;
-        Ok(Self { applied, states: BTreeMap::new(), directory: None, ledger: None, has_entries })
+        Ok(Self { applied, states: BTreeMap::new(), directory: None, counters: None, has_entries })
     }
 
     /// How many records were put or removed.
@@ -40,8 +40,8 @@ impl Books {
         if drafted.directory.is_some() {
             self.directory = drafted.directory;
         }
-        if drafted.ledger.is_some() {
-            self.ledger = drafted.ledger;
+        if drafted.counters.is_some() {
+            self.counters = drafted.counters;
         }
         Ok(())
     }
@@ -61,8 +61,8 @@ impl Books {
         if let Some(directory) = &self.directory {
             self.applied.put_count(txn, &keys::DIRECTORY, (directory.encode(), false))?;
         }
-        if let Some(ledger) = self.ledger {
-            self.applied.put_count(txn, &pending::keys::LEDGER, (ledger.encode(), !self.has_entries))?;
+        if let Some(counters) = self.counters {
+            self.applied.put_count(txn, &pending::keys::COUNTERS, (counters.encode(), !self.has_entries))?;
         }
         self.applied.close(txn)
     }

@@ -3,25 +3,25 @@
 use std::collections::BTreeSet;
 
 use super::draft::DraftedBlobs;
-use crate::contents::{Ledger, keys};
+use crate::contents::{Counters, keys};
 use crate::error::Result;
 use crate::messages::Directory;
 use crate::store::lmdb::{Db, WriteTxn};
 use crate::store::verified::Applied;
 
 /// The counts of blobs in a transaction, which are written when it ends, and what it has written.
-pub(crate) struct BlobBooks {
+pub(crate) struct BlobTxnState {
     pub(super) applied: Applied,
     /// The directory, if it was changed.
     pub(super) directory: Option<Directory>,
     /// What is counted, if that was changed.
-    pub(super) ledger: Option<Ledger>,
+    pub(super) counters: Option<Counters>,
 }
 
-impl BlobBooks {
+impl BlobTxnState {
     /// Those of a transaction that begins.
     pub(crate) fn open(db: Db, txn: &WriteTxn<'_>) -> Result<Self> {
-        Ok(Self { applied: Applied::none(db, txn)?, directory: None, ledger: None })
+        Ok(Self { applied: Applied::none(db, txn)?, directory: None, counters: None })
     }
 
     /// How many records were put or removed.
@@ -40,8 +40,8 @@ impl BlobBooks {
         if drafted.directory.is_some() {
             self.directory = drafted.directory;
         }
-        if drafted.ledger.is_some() {
-            self.ledger = drafted.ledger;
+        if drafted.counters.is_some() {
+            self.counters = drafted.counters;
         }
         Ok(())
     }
@@ -51,8 +51,8 @@ impl BlobBooks {
         if let Some(directory) = &self.directory {
             self.applied.put_count(txn, &keys::DIRECTORY, (directory.encode(), false))?;
         }
-        if let Some(ledger) = self.ledger {
-            self.applied.put_count(txn, &keys::LEDGER, (ledger.encode(), false))?;
+        if let Some(counters) = self.counters {
+            self.applied.put_count(txn, &keys::COUNTERS, (counters.encode(), false))?;
         }
         self.applied.close(txn)
     }

@@ -8,13 +8,13 @@ use crate::store::lmdb::{self, Db, WriteTxn};
 /// The number of records in a group, and the sum of their checksums, modulo 2^64. A record's checksum depends on its key,
 /// so records that come to the same sum are the very records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct SetDigest {
     pub(crate) count: u32,
     pub(crate) digest: u64,
 }
 
-impl Tally {
-    /// Bytes of a tally in a record.
+impl SetDigest {
+    /// Bytes of a set digest in a record.
     pub(super) const BYTES: usize = 12;
 
     pub(crate) fn add(&mut self, record: &[u8]) {
@@ -48,27 +48,27 @@ impl Tally {
     }
 }
 
-/// The tallies of a table's small records: rewritten when a record comes, and read when one is missed.
+/// The set digests of a table's small records: rewritten when a record comes, and read when one is missed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Inventory {
+pub(crate) struct RecordDigest {
     /// Names of properties with a number.
     pub(crate) names: u32,
     /// Texts of `EntityType` with a number.
     pub(crate) symbols: u32,
     /// Shapes of rows.
     pub(crate) shapes: u32,
-    pub(crate) layouts: Tally,
+    pub(crate) layouts: SetDigest,
     /// The checksum of the table's record in the catalog: an older one is not believed.
     pub(crate) catalog: u64,
-    /// States of kinds, and jobs that were begun: a table that has had neither has no tallies of them.
-    pub(crate) index_states: Tally,
-    pub(crate) jobs: Tally,
+    /// States of kinds, and jobs that were begun: a table that has had neither has no set digests of them.
+    pub(crate) index_states: SetDigest,
+    pub(crate) jobs: SetDigest,
 }
 
-const BYTES: usize = 4 + 4 + 4 + Tally::BYTES + 8;
-const LONG: usize = BYTES + 2 * Tally::BYTES;
+const BYTES: usize = 4 + 4 + 4 + SetDigest::BYTES + 8;
+const LONG: usize = BYTES + 2 * SetDigest::BYTES;
 
-impl Inventory {
+impl RecordDigest {
     /// Reads the inventory of a table, which has one from its creation on.
     pub(crate) fn read(main: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<Self> {
         Self::of_record(main.get(txn, &key(table)).map_err(lmdb::error)?, table)
@@ -82,20 +82,21 @@ impl Inventory {
                 return None;
             }
             let mut body = Fields(meta::opened(&key(table), record)?);
-            let mut inventory = Self {
+            let mut record_digest = Self {
                 names: body.u32()?,
                 symbols: body.u32()?,
                 shapes: body.u32()?,
-                layouts: Tally::take(&mut body)?,
+                layouts: SetDigest::take(&mut body)?,
                 catalog: body.u64()?,
                 ..Self::default()
             };
             if !body.0.is_empty() {
-                (inventory.index_states, inventory.jobs) = (Tally::take(&mut body)?, Tally::take(&mut body)?);
+                (record_digest.index_states, record_digest.jobs) =
+                    (SetDigest::take(&mut body)?, SetDigest::take(&mut body)?);
                 // Tallies of nothing are left out.
-                (!inventory.is_short()).then_some(())?;
+                (!record_digest.is_short()).then_some(())?;
             }
-            body.0.is_empty().then_some(inventory)
+            body.0.is_empty().then_some(record_digest)
         };
         record.and_then(read).ok_or_else(|| {
             Error::new(ErrorKind::Corrupt).because("the table's inventory is missing or damaged")
@@ -121,7 +122,7 @@ impl Inventory {
 
     /// Whether the table has had neither states of kinds nor jobs.
     fn is_short(&self) -> bool {
-        (self.index_states, self.jobs) == (Tally::default(), Tally::default())
+        (self.index_states, self.jobs) == (SetDigest::default(), SetDigest::default())
     }
 
     /// A record with what every table has.
