@@ -11,12 +11,12 @@ pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, C
 pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobMoment, Blobs, Dropped, EachRow, InPlace, JobRecord, JobStep, Jobs,
     Kept, Lanes, LayoutTexts, Layouts, Loader, Looked, Moment, OneSnapshotForEachThread, Pending,
-    PeriodsSeen, Position, Queues, RangeQuery, Read, Settlers, StepSize, TableExec, Take, TakeEach,
-    Transition, Turns, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note, page,
-    views, walks,
+    PeriodsSeen, Position, Queues, RangeQuery, Read, RetryFairness, Settlers, StepSize, TableExec, Take,
+    TakeEach, Transition, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note,
+    page, views, walks,
 };
 pub use crate::handle::store::Store;
-pub use crate::messages::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};
+pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 pub use crate::pending::{CopyKey, Held, HeldKey, PendingCount, PendingEntry, Source};
 pub use crate::plan::{
     Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Hold, Intent, ListBecomes,

@@ -73,7 +73,7 @@ impl Abilities {
                 "the store writes no row without giving it a new time: that takes the ability `times`";
             return Err(refused(because.into(), 0, None));
         }
-        if !self.queues && !plan.errands.is_empty() {
+        if !self.queues && !plan.queue_ops.is_empty() {
             return Err(Refused::whole(no_queues()));
         }
         if !self.eventual && (!plan.intents.is_empty() || plan.as_of.is_some()) {
@@ -142,7 +142,7 @@ fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::{Errand, QueueId, Task};
+    use crate::messages::{QueueId, QueueOp, Task};
     use crate::pending::Source;
     use crate::plan::{Act, Content, Group, Intent, Range, RowWrite};
 
@@ -165,7 +165,8 @@ mod tests {
         let range = Range { prefix: "a", digest: 1 };
         let many: Vec<_> = (0..101).map(|at| format!("{at}")).collect();
         let rows = |count: usize| many.iter().take(count).map(|key| removal(key)).collect();
-        let errand = Errand { queue: QueueId { store: 1, number: 1 }, name: None, task: Task::Pause(true) };
+        let queue_op =
+            QueueOp { queue: QueueId { store: 1, number: 1 }, name: None, task: Task::Pause(true) };
         let source = Source { table: 1, partition: "p".into(), row: "r".into() };
         let intent = Intent::Settle(source, 7);
         let refused = [
@@ -173,7 +174,7 @@ mod tests {
             ("`rows`", 0, None, plan(vec![group("p", rows(101))])),
             ("`expect`", 0, Some(1), plan(vec![group("p", vec![removal("a"), kept(Condition::Absent)])])),
             ("`range`", 0, None, plan(vec![Group { unchanged: vec![range], ..group("p", rows(1)) }])),
-            ("`queues`", 0, None, Plan { errands: vec![errand], ..plan(vec![group("p", rows(1))]) }),
+            ("`queues`", 0, None, Plan { queue_ops: vec![queue_op], ..plan(vec![group("p", rows(1))]) }),
             ("`eventual`", 0, None, Plan { intents: vec![intent], ..plan(vec![group("p", rows(1))]) }),
             ("`times`", 0, None, Plan { keeps_times: true, ..plan(vec![group("p", rows(1))]) }),
         ];

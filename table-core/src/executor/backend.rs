@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::abilities::{no_blobs, no_pending, no_queues};
 use super::periods::no_periods;
-use super::{Abilities, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, TableExec, Turns};
+use super::{Abilities, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, RetryFairness, TableExec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};
 use crate::plan::{Plan, Refused};
@@ -69,7 +69,7 @@ pub trait Backend: Any + HasVault {
     ) -> Result<ETag, Refused>;
 
     /// Gives turns to changes that have lost too often.
-    fn turns(&self) -> &Turns;
+    fn retry_fairness(&self) -> &RetryFairness;
 
     /// A moment: all tables as they are now.
     fn moment(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>>;

@@ -20,10 +20,10 @@ mod periods;
 mod previous_rows;
 mod queues;
 mod range_query;
+mod retry;
 mod rules;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -52,9 +52,9 @@ pub(crate) use self::previous_rows::PreviousRows;
 pub use self::queues::Queues;
 pub use self::range_query::RangeQuery;
 pub(crate) use self::range_query::{after_page, fingerprint};
+pub use self::retry::RetryFairness;
+pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
 pub use self::rules::{check_entity, check_rules};
-pub use self::turns::Turns;
-pub(crate) use self::turns::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Turn};
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::messages::{Answer, Delivery, Errand, QueueId, QueueStats};
+use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats};
 
 /// The queues of a store.
 ///
@@ -19,7 +19,7 @@ pub trait Queues {
     fn drop_queue(&self, name: &str) -> Result<()>;
 
     /// Does what is asked, all of it or nothing, and gives the answer to each.
-    fn carry_out(&self, errands: Vec<Errand>) -> Result<Vec<Answer>>;
+    fn carry_out(&self, queue_ops: Vec<QueueOp>) -> Result<Vec<Answer>>;
 
     /// The next messages that would be received, so many at most. They stay where they are.
     fn peek(&self, queue: QueueId, most: usize) -> Result<Vec<Delivery>>;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Loader, Turn};
+use crate::executor::{Loader, Precedence};
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch, ValueRef};
 use crate::plan::{self, Act, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
@@ -84,8 +84,8 @@ impl DynamicTable {
     }
 
     /// The turn of a change that others have been too quick for, if it comes within so long.
-    pub(crate) fn turn(&self, patience: Duration) -> Option<Turn<'_>> {
-        self.exec().store().turns().take(patience)
+    pub(crate) fn precedence(&self, patience: Duration) -> Option<Precedence<'_>> {
+        self.exec().store().retry_fairness().take(patience)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) enum Spot {
 pub(crate) struct Entry {
     pub(crate) spot: Spot,
     /// How many turns there were: the last one's holder may speak of the message.
-    pub(crate) turn: u32,
+    pub(crate) delivery: u32,
     /// How often it was received and tried.
     pub(crate) count: u32,
     /// Why it was given back last.
@@ -69,7 +69,7 @@ fn earlier(time: Ticks, by: Duration) -> Ticks {
 impl Entry {
     /// That of a message that is sent, and hidden for so long first.
     pub(crate) fn sent(clock: Clock, after: Duration) -> Self {
-        Self { spot: Spot::waiting(clock, after), turn: 0, count: 0, error: Box::default() }
+        Self { spot: Spot::waiting(clock, after), delivery: 0, count: 0, error: Box::default() }
     }
 
     /// Whether anybody may receive the message.
@@ -82,7 +82,7 @@ impl Entry {
 
     /// Whether who has this receipt holds the message.
     pub(crate) fn is_held_by(&self, receipt: Receipt) -> bool {
-        matches!(self.spot, Spot::Hidden { is_held: true, .. }) && self.turn == receipt.turn
+        matches!(self.spot, Spot::Hidden { is_held: true, .. }) && self.delivery == receipt.delivery
     }
 
     /// What becomes of it now that somebody is to receive it.
@@ -98,8 +98,8 @@ impl Entry {
 
     /// The same once it has been received.
     pub(crate) fn received(self, clock: Clock, visibility: Duration) -> Self {
-        let (turn, count) = (self.turn.wrapping_add(1), self.count.saturating_add(1));
-        Self { spot: Spot::held(clock, visibility), turn, count, ..self }
+        let (delivery, count) = (self.delivery.wrapping_add(1), self.count.saturating_add(1));
+        Self { spot: Spot::held(clock, visibility), delivery, count, ..self }
     }
 
     /// The same held for so long from now on.
@@ -138,12 +138,12 @@ impl Entry {
 
     /// By what it is held.
     pub(crate) fn receipt(&self, id: u64) -> Receipt {
-        Receipt { id, turn: self.turn, until: self.until().unwrap_or(Ticks::MIN) }
+        Receipt { id, delivery: self.delivery, until: self.until().unwrap_or(Ticks::MIN) }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(33 + self.error.len());
-        body.extend_from_slice(&self.turn.to_le_bytes());
+        body.extend_from_slice(&self.delivery.to_le_bytes());
         body.extend_from_slice(&self.count.to_le_bytes());
         if let Spot::Hidden { from, until, is_held } = self.spot {
             body.extend_from_slice(&from.get().to_le_bytes());
@@ -157,18 +157,18 @@ impl Entry {
     /// The entry of a message that is ready since this time.
     pub(crate) fn ready(since: Ticks, body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
-        let (turn, count) = (body.u32()?, body.u32()?);
-        Some(Self { spot: Spot::Ready(since), turn, count, error: body.rest()?.into() })
+        let (delivery, count) = (body.u32()?, body.u32()?);
+        Some(Self { spot: Spot::Ready(since), delivery, count, error: body.rest()?.into() })
     }
 
     /// The entry of a message that is hidden.
     pub(crate) fn hidden(body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
-        let (turn, count) = (body.u32()?, body.u32()?);
+        let (delivery, count) = (body.u32()?, body.u32()?);
         let (from, until, flags) = (body.ticks()?, body.ticks()?, body.u8()?);
         let spot = Spot::Hidden { from, until, is_held: flags == HELD };
         let is_right = flags <= HELD && from <= until;
-        is_right.then_some(Self { spot, turn, count, error: body.rest()?.into() })
+        is_right.then_some(Self { spot, delivery, count, error: body.rest()?.into() })
     }
 }
 

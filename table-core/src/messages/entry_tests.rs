@@ -61,11 +61,11 @@ fn is_visible(rules: Rules, entry: &Entry, now: u64) -> bool {
     }
 }
 
-fn holds(rules: Rules, entry: &Entry, (turn, until): (u32, u64)) -> bool {
+fn holds(rules: Rules, entry: &Entry, (delivery, until): (u32, u64)) -> bool {
     if rules == Rules::ReceiptsByTime {
         return matches!(entry.spot, Spot::Hidden { until: found, .. } if found == ticks(until));
     }
-    entry.is_held_by(Receipt { id: 1, turn, until: ticks(until) })
+    entry.is_held_by(Receipt { id: 1, delivery, until: ticks(until) })
 }
 
 /// Goes through all that can happen; what is wrong, with the way to it, and how many states there are.
@@ -124,7 +124,7 @@ fn explore(rules: Rules) -> Result<usize, String> {
                 }
                 let received = entry.clone().received(clock(world.now), span(VISIBILITY));
                 let receipt = received.receipt(1);
-                let held = Some((receipt.turn, receipt.until.get()));
+                let held = Some((receipt.delivery, receipt.until.get()));
                 let change = |world: &mut World| world.message = Some((received.clone(), Vec::new()));
                 next.push((format!("{worker} receives"), with(held, &change)));
                 continue;
@@ -136,7 +136,7 @@ fn explore(rules: Rules) -> Result<usize, String> {
                 continue;
             };
             // Whoever holds another turn's receipt and is let through completes what somebody else completes, too.
-            let is_stale = entry.turn != held.0;
+            let is_stale = entry.delivery != held.0;
             let complete = |world: &mut World| {
                 world.message = None;
                 world.completed += if is_stale { 2 } else { 1 };
@@ -147,7 +147,7 @@ fn explore(rules: Rules) -> Result<usize, String> {
             let extend = |world: &mut World| world.message = Some((extended.clone(), Vec::new()));
             next.push((
                 format!("{worker} extends"),
-                with(Some((receipt.turn, receipt.until.get())), &extend),
+                with(Some((receipt.delivery, receipt.until.get())), &extend),
             ));
             for delay in [0, 1] {
                 for is_untried in [false, true] {
@@ -159,7 +159,7 @@ fn explore(rules: Rules) -> Result<usize, String> {
         }
         for (step, next) in next {
             // What is untried forever would be received forever.
-            if next.message.as_ref().is_some_and(|(entry, _)| entry.turn > 5) || next.now > 12 {
+            if next.message.as_ref().is_some_and(|(entry, _)| entry.delivery > 5) || next.now > 12 {
                 continue;
             }
             if !seen.contains_key(&next) {

@@ -30,10 +30,10 @@ fn messages_and_entries_are_these_bytes() {
     let message = Message { sent: ticks(1), expires: Some(ticks(3)), unique: Some("k"), text: "7" };
     assert_eq!(message.encode(), [1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, b'k', b'7']);
 
-    let ready = Entry { spot: Spot::Ready(ticks(9)), turn: 2, count: 1, error: "no".into() };
+    let ready = Entry { spot: Spot::Ready(ticks(9)), delivery: 2, count: 1, error: "no".into() };
     assert_eq!(ready.encode(), [2, 0, 0, 0, 1, 0, 0, 0, b'n', b'o']);
     let spot = Spot::Hidden { from: ticks(4), until: ticks(5), is_held: true };
-    let held = Entry { spot, turn: 3, count: 2, error: Box::default() };
+    let held = Entry { spot, delivery: 3, count: 2, error: Box::default() };
     assert_eq!(held.encode(), [3, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 1]);
 }
 

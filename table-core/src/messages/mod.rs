@@ -13,7 +13,7 @@ mod task;
 
 pub(crate) use entry::{Clock, Entry, Fate, Spot};
 pub(crate) use records::{Directory, Message, SetDigest, State};
-pub use task::{Answer, Delivery, Errand, QueueId, QueueStats, Receipt, Release, Sending, Task};
+pub use task::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 
 #[cfg(feature = "queue")]
 use std::time::Duration;

@@ -33,7 +33,7 @@ pub struct Receipt {
     /// The message.
     pub id: u64,
     /// How often it had been received then.
-    pub turn: u32,
+    pub delivery: u32,
     /// Until when it is hidden: told, and asked by nobody.
     pub until: Ticks,
 }
@@ -90,7 +90,7 @@ pub enum Task {
 
 /// What is asked of which queue.
 #[derive(Clone, Debug)]
-pub struct Errand {
+pub struct QueueOp {
     /// The queue.
     pub queue: QueueId,
     /// Its name, for the errors of those who are not asked by a handle of it.

@@ -123,8 +123,9 @@ impl WriteExplain {
             groups.retain(|group| !group.rows.is_empty());
         }
         let most = if plan.is_wide { limits::TRANSACTION_ROWS } else { limits::BATCH_OPERATIONS };
-        let of_kind =
-            |wanted: fn(&Task) -> bool| plan.errands.iter().filter(|errand| wanted(&errand.task)).count();
+        let of_kind = |wanted: fn(&Task) -> bool| {
+            plan.queue_ops.iter().filter(|queue_op| wanted(&queue_op.task)).count()
+        };
         let sent = of_kind(|task| matches!(task, Task::Send(_)));
         let completed = of_kind(|task| matches!(task, Task::Complete(_)));
         let deferred = plan.intents.iter().flat_map(DeferredRow::of).collect();

@@ -1,10 +1,10 @@
 //! What a change leaves to be done: copies that are to follow their entity.
 
+use super::builder::Printed;
 use super::content::Cause;
-use super::draft::Printed;
+use super::row_effect::RowEffect;
 use super::row_write::{Act, Condition};
 use super::rows::{EntityRow, EntityRows};
-use super::touched::Touched;
 use crate::pending::{Held, HeldKey, Source};
 use crate::schema::Schema;
 
@@ -132,18 +132,18 @@ impl Following {
         &mut self,
         rows: &EntityRows<'_>,
         row: &EntityRow<'_>,
-        touched: &Touched<'_>,
+        touched: &RowEffect<'_>,
     ) -> bool {
         let Some(index) = row.content.kind.index().filter(|index| index.is_eventual()) else { return false };
         // Of a list one entity may go while the other comes, where it has moved to another key.
         let (comes, goes, stays) = match touched {
-            Touched::Wanted(write) => {
+            RowEffect::Wanted(write) => {
                 let goes = matches!(write.act, Act::Remove);
                 (!goes, goes, write.act.keeps() && write.condition == Condition::Any)
             }
-            Touched::Gone(_) => (false, true, false),
-            Touched::Reserved(_) => (true, false, true),
-            Touched::Added(addition) => {
+            RowEffect::Gone(_) => (false, true, false),
+            RowEffect::Reserved(_) => (true, false, true),
+            RowEffect::Added(addition) => {
                 let ids = |which| addition.amounts.ids().any(|(_, stays)| stays == which);
                 (ids(true), ids(false), false)
             }

@@ -1,13 +1,13 @@
 //! The plan of the change of one entity whose rows all lie in its partition.
 //!
-//! A [draft](super::Draft) finds out which rows of several changes meet. Here there is one change, and its rows are no two of
+//! A [builder](super::PlanBuilder) finds out which rows of several changes meet. Here there is one change, and its rows are no two of
 //! them one.
 
-use super::draft::Printed;
+use super::builder::Printed;
 use super::one_or_more::OneOrMore;
+use super::row_effect::{RowEffect, put_in_order, row_effects};
 use super::row_write::{Act, Condition, Content, Group, Plan, RowWrite};
 use super::rows::{EntityRow, EntityRows};
-use super::touched::{Touched, put_in_order, touched};
 use crate::limits;
 
 impl<'p> Plan<'p> {
@@ -35,9 +35,9 @@ impl<'p> Plan<'p> {
 /// Returns what becomes of the rows that an entity has or is to have, in their order.
 fn changes<'p>(entity: &'p Printed<'p>) -> Option<Vec<RowWrite<'p>>> {
     let (mut rows, mut is_plain) = (Vec::with_capacity(entity.most()), true);
-    touched(0, entity, true, |_, _, touched| match touched {
-        Touched::Wanted(row) => rows.push(row),
-        Touched::Reserved(_) | Touched::Gone(_) | Touched::Added(_) => is_plain = false,
+    row_effects(0, entity, true, |_, _, touched| match touched {
+        RowEffect::Wanted(row) => rows.push(row),
+        RowEffect::Reserved(_) | RowEffect::Gone(_) | RowEffect::Added(_) => is_plain = false,
     });
     put_in_order(&mut rows);
     is_plain.then_some(rows)

@@ -3,28 +3,28 @@
 //! Nothing here does I/O or knows a store. A [`Plan`] is what an executor carries out, whole or not at all.
 
 mod addition;
+mod builder;
 mod by_properties;
 mod content;
-mod draft;
 mod explain;
 mod follow;
 mod listing;
 mod lone;
 mod one_or_more;
+mod row_effect;
 mod row_write;
 mod rows;
 mod seals;
 mod size;
-mod touched;
 mod values;
 mod verdict;
 
 pub(crate) use addition::OwnAdd;
 pub use addition::{Addition, Amounts, NumberOf};
+pub(crate) use builder::{OldRows, PlanBuilder, Printed, Reach};
 pub(crate) use by_properties::{borrowed, removal, write, writes_of_entities};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};
-pub(crate) use draft::{Draft, OldRows, Printed, Reach};
 pub use explain::WriteExplain;
 pub use follow::{CopyPlace, Follow, Hold, Intent};
 pub use listing::{ListBecomes, TextOf};

@@ -8,7 +8,7 @@ use super::content::{Cause, RowContent, RowKind, RowProperty};
 use super::follow::Intent;
 use super::one_or_more::OneOrMore;
 use crate::error::Error;
-use crate::messages::Errand;
+use crate::messages::QueueOp;
 use crate::model::{ETag, IfMatch};
 use crate::schema::Schema;
 
@@ -220,7 +220,7 @@ pub struct Plan<'p> {
     /// added to is of many entities, and has the time of the plan.
     pub as_of: Option<ETag>,
     /// What it does with messages of queues, with its rows or not at all.
-    pub errands: Vec<Errand>,
+    pub queue_ops: Vec<QueueOp>,
     /// Whether rows that are there keep their times: values are sealed anew, and no entity changes.
     pub keeps_times: bool,
     /// Whether rows of declared kinds may be written by their properties.

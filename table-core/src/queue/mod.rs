@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::executor::Queues;
 use crate::handle::store::Store;
 pub use crate::messages::QueueStats;
-use crate::messages::{Answer, Errand, QueueId, Task, name};
+use crate::messages::{Answer, QueueId, QueueOp, Task, name};
 
 /// How often a message may be received before it is set aside.
 const DEQUEUES: u32 = 5;
@@ -192,8 +192,8 @@ impl<T> Queue<T> {
 
     /// Asks several things of the queue, which are done as one.
     fn ask_all(&self, attempted: &'static str, tasks: Vec<Task>) -> Result<Vec<Answer>> {
-        let errands = tasks.into_iter().map(|task| Errand { queue: self.id, name: None, task }).collect();
-        self.asked(attempted, |queues| queues.carry_out(errands))
+        let queue_ops = tasks.into_iter().map(|task| QueueOp { queue: self.id, name: None, task }).collect();
+        self.asked(attempted, |queues| queues.carry_out(queue_ops))
     }
 
     fn asked<R>(&self, attempted: &'static str, ask: impl FnOnce(&dyn Queues) -> Result<R>) -> Result<R> {

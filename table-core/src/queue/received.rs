@@ -9,7 +9,7 @@ use super::Queue;
 use super::asking::{check_hidden, check_visibility, damaged};
 use super::worker::growing;
 use crate::error::{ErrorKind, Result};
-use crate::messages::{Answer, Delivery, Errand, Receipt, Release, Task};
+use crate::messages::{Answer, Delivery, QueueOp, Receipt, Release, Task};
 use crate::model::Ticks;
 
 /// A message that was received, and is held: nobody else receives it until its time is over.
@@ -126,9 +126,9 @@ impl<T> Received<T> {
     }
 
     /// Completing it in a transaction.
-    pub(crate) fn errand(&self) -> Errand {
+    pub(crate) fn queue_op(&self) -> QueueOp {
         let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
-        Errand { queue, name, task: Task::Complete(self.receipt()) }
+        QueueOp { queue, name, task: Task::Complete(self.receipt()) }
     }
 
     fn ask(&self, attempted: &'static str, task: Task) -> Result<Answer> {

@@ -9,7 +9,7 @@ use super::Queue;
 use super::asking::{check_delay, check_text, damaged};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json;
-use crate::messages::{Answer, Errand, Sending, Task, UNIQUE_BYTES};
+use crate::messages::{Answer, QueueOp, Sending, Task, UNIQUE_BYTES};
 
 /// A message with what is to be said of it; [`Queue::message`] begins one.
 #[must_use = "a message is not sent until it is told so"]
@@ -74,10 +74,10 @@ impl<'m, T> Message<'m, T> {
     }
 
     /// The same for a transaction.
-    pub(crate) fn errand(&self) -> Result<Errand> {
+    pub(crate) fn queue_op(&self) -> Result<QueueOp> {
         let sending = self.sending().map_err(|error| self.queue.named("send to", error))?;
         let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
-        Ok(Errand { queue, name, task: Task::Send(sending) })
+        Ok(QueueOp { queue, name, task: Task::Send(sending) })
     }
 }
 

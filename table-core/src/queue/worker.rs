@@ -129,7 +129,7 @@ impl<T> Workers<T> {
             most: self.threads + ahead,
             visibility: self.visibility,
             delay: self.delay,
-            desk: Mutex::default(),
+            in_flight: Mutex::default(),
             changed: Condvar::new(),
         });
         let handle =
@@ -224,13 +224,13 @@ struct Crew<T> {
     most: usize,
     visibility: Duration,
     delay: Arc<dyn Fn(u32) -> Duration + Send + Sync>,
-    desk: Mutex<Desk<T>>,
+    in_flight: Mutex<InFlight<T>>,
     /// A message has come to the desk, or gone from it, or the worker is to stop.
     changed: Condvar,
 }
 
 /// The messages that a worker holds.
-struct Desk<T> {
+struct InFlight<T> {
     /// Those that nobody has begun with, and those that somebody has.
     waiting: VecDeque<Arc<Received<T>>>,
     begun: Vec<Arc<Received<T>>>,
@@ -238,7 +238,7 @@ struct Desk<T> {
     failure: Option<Failure>,
 }
 
-impl<T> Default for Desk<T> {
+impl<T> Default for InFlight<T> {
     fn default() -> Self {
         Self { waiting: VecDeque::new(), begun: Vec::new(), is_stopping: false, failure: None }
     }
@@ -246,24 +246,24 @@ impl<T> Default for Desk<T> {
 
 impl<T: Send + Sync> Stops for Crew<T> {
     fn stop(&self) {
-        self.desk().is_stopping = true;
+        self.in_flight().is_stopping = true;
         self.changed.notify_all();
     }
 
     fn failure(&self) -> Option<Failure> {
-        self.desk().failure.clone()
+        self.in_flight().failure.clone()
     }
 }
 
 impl<T> Crew<T> {
-    fn desk(&self) -> MutexGuard<'_, Desk<T>> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn in_flight(&self) -> MutexGuard<'_, InFlight<T>> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, error: &Error) {
-        let mut desk = self.desk();
-        let in_a_row = desk.failure.as_ref().map_or(0, |failure| failure.in_a_row) + 1;
-        desk.failure = Some(Failure { what: error.to_string(), kind: error.kind(), in_a_row });
+        let mut in_flight = self.in_flight();
+        let in_a_row = in_flight.failure.as_ref().map_or(0, |failure| failure.in_a_row) + 1;
+        in_flight.failure = Some(Failure { what: error.to_string(), kind: error.kind(), in_a_row });
     }
 
     /// Deals with one message after another.
@@ -280,7 +280,7 @@ impl<T> Crew<T> {
                     received.fail(error, delay.min(crate::limits::MESSAGE_HIDDEN))
                 }
             };
-            self.desk().begun.retain(|begun| !Arc::ptr_eq(begun, &received));
+            self.in_flight().begun.retain(|begun| !Arc::ptr_eq(begun, &received));
             self.changed.notify_all();
             match ended {
                 // A transaction of the handler has completed it; or it was held too long, and is somebody else's.
@@ -293,24 +293,24 @@ impl<T> Crew<T> {
 
     /// The next message to be dealt with; `None` when the worker stops.
     fn begin(&self) -> Option<Arc<Received<T>>> {
-        let mut desk = self.desk();
+        let mut in_flight = self.in_flight();
         loop {
-            if desk.is_stopping {
+            if in_flight.is_stopping {
                 return None;
             }
-            if let Some(next) = desk.waiting.pop_front() {
-                desk.begun.push(next.clone());
+            if let Some(next) = in_flight.waiting.pop_front() {
+                in_flight.begun.push(next.clone());
                 return Some(next);
             }
-            desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
+            in_flight = self.changed.wait(in_flight).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Hides anew what is held.
     fn beat(&self) -> Result<()> {
         let held: Vec<_> = {
-            let desk = self.desk();
-            desk.begun.iter().chain(&desk.waiting).cloned().collect()
+            let in_flight = self.in_flight();
+            in_flight.begun.iter().chain(&in_flight.waiting).cloned().collect()
         };
         if held.is_empty() {
             return Ok(());
@@ -329,13 +329,13 @@ impl<T> Crew<T> {
             }
         }
         // What is somebody else's by now need not be begun with.
-        self.desk().waiting.retain(|waiting| !lost.contains(&waiting.id()));
+        self.in_flight().waiting.retain(|waiting| !lost.contains(&waiting.id()));
         Ok(())
     }
 
     /// Gives back what nobody has begun with.
     fn give_back(&self) {
-        let waiting: Vec<_> = self.desk().waiting.drain(..).collect();
+        let waiting: Vec<_> = self.in_flight().waiting.drain(..).collect();
         if waiting.is_empty() {
             return;
         }
@@ -356,13 +356,13 @@ impl<T> Crew<T> {
         let [mut pause, longest] = PAUSES;
         loop {
             let (room, is_stopping, holds_some) = {
-                let desk = self.desk();
-                let held = desk.waiting.len() + desk.begun.len();
-                (self.most.saturating_sub(held), desk.is_stopping, held > 0)
+                let in_flight = self.in_flight();
+                let held = in_flight.waiting.len() + in_flight.begun.len();
+                (self.most.saturating_sub(held), in_flight.is_stopping, held > 0)
             };
             if is_stopping {
                 self.give_back();
-                if self.desk().begun.is_empty() {
+                if self.in_flight().begun.is_empty() {
                     return;
                 }
             }
@@ -387,12 +387,12 @@ impl<T> Crew<T> {
                     if !received.is_empty() && !holds_some {
                         beaten = came_at;
                     }
-                    let mut desk = self.desk();
-                    if let Some(failure) = &mut desk.failure {
+                    let mut in_flight = self.in_flight();
+                    if let Some(failure) = &mut in_flight.failure {
                         failure.in_a_row = 0;
                     }
-                    desk.waiting.extend(received.into_iter().map(Arc::new));
-                    drop(desk);
+                    in_flight.waiting.extend(received.into_iter().map(Arc::new));
+                    drop(in_flight);
                     self.changed.notify_all();
                     [pause, _] = PAUSES;
                 }
@@ -409,13 +409,13 @@ impl<T> Crew<T> {
 
     /// Waits for so long, or until there is more room or the worker is to stop.
     fn rest(&self, most: Duration, room: usize) {
-        let desk = self.desk();
-        let was_stopping = desk.is_stopping;
-        let same = |desk: &mut Desk<T>| {
-            let held = desk.waiting.len() + desk.begun.len();
-            self.most.saturating_sub(held) <= room && desk.is_stopping == was_stopping
+        let in_flight = self.in_flight();
+        let was_stopping = in_flight.is_stopping;
+        let same = |in_flight: &mut InFlight<T>| {
+            let held = in_flight.waiting.len() + in_flight.begun.len();
+            self.most.saturating_sub(held) <= room && in_flight.is_stopping == was_stopping
         };
-        drop(self.changed.wait_timeout_while(desk, most, same));
+        drop(self.changed.wait_timeout_while(in_flight, most, same));
     }
 }
 

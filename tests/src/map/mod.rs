@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use table_core::__executor::{
     self as executor, Abilities, Backend, HasVault, LayoutTexts, Names, OneSnapshotForEachThread, Plan,
-    Refused, SealedAt, TableExec, Turns,
+    Refused, RetryFairness, SealedAt, TableExec,
 };
 use table_core::{ETag, Error, ErrorKind, Result, Store, Ticks, Value};
 
@@ -63,7 +63,7 @@ pub struct MapStore {
     abilities: Abilities,
     /// Rows that a walk gives at a time.
     page: usize,
-    turns: Turns,
+    turns: RetryFairness,
     state: Mutex<State>,
 }
 
@@ -79,7 +79,7 @@ impl MapStore {
     }
 
     fn with(abilities: Abilities, page: usize) -> Arc<Self> {
-        Arc::new(Self { abilities, page, turns: Turns::default(), state: Mutex::default() })
+        Arc::new(Self { abilities, page, turns: RetryFairness::default(), state: Mutex::default() })
     }
 
     /// The store as a user holds it.
@@ -163,7 +163,7 @@ impl Backend for MapStore {
         commit::commit(self, tables, plan)
     }
 
-    fn turns(&self) -> &Turns {
+    fn retry_fairness(&self) -> &RetryFairness {
         &self.turns
     }
 

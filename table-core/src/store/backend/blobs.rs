@@ -13,7 +13,7 @@ use crate::store::lmdb::{self, Db, ReadTxn};
 use crate::store::open::Late;
 use crate::store::records::features::Feature;
 use crate::store::state::StoreState;
-use crate::store::write::encoded::BlobErrands;
+use crate::store::write::encoded::BlobOps;
 use crate::store::write::prepare;
 use crate::store::write::transaction::clock;
 
@@ -32,9 +32,9 @@ fn strange_container(container: ContainerId) -> Error {
 impl Shared {
     /// Does this work in one transaction, together with whoever else writes.
     fn work_on_blobs(&self, work: Vec<BlobWork>) -> Result<Vec<BlobOutcome>> {
-        let errands = BlobErrands { work, ..BlobErrands::default() };
-        let outcomes = errands.outcomes.clone();
-        self.writer.submit(self, prepare::of_blobs(errands)).map_err(|refused| refused.error)?;
+        let queue_ops = BlobOps { work, ..BlobOps::default() };
+        let outcomes = queue_ops.outcomes.clone();
+        self.writer.submit(self, prepare::of_blobs(queue_ops)).map_err(|refused| refused.error)?;
         let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(std::mem::take(&mut *outcomes))
     }

@@ -6,25 +6,25 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Queues;
-use crate::messages::{Answer, Delivery, Errand, Fate, QueueId, QueueStats, Task};
+use crate::messages::{Answer, Delivery, Fate, QueueId, QueueOp, QueueStats, Task};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::Late;
 use crate::store::queues::{Outcome, View, Work, delivery};
 use crate::store::records::features::Feature;
-use crate::store::write::encoded::Errands;
+use crate::store::write::encoded::QueueOps;
 use crate::store::write::prepare;
 use crate::store::write::transaction::clock;
 
 /// Records of a dropped queue that go in one transaction.
 const PURGED_AT_ONCE: usize = 1_000;
 
-/// The error of an errand to a queue of another store.
+/// The error of an operation of a queue to a queue of another store.
 #[cold]
-pub(super) fn strange_queue(errand: &Errand) -> Error {
-    let queue = match &errand.name {
+pub(super) fn strange_queue(queue_op: &QueueOp) -> Error {
+    let queue = match &queue_op.name {
         Some(name) => format!("queue `{}`", name.escape_debug()),
-        None => format!("queue number {}", errand.queue.number),
+        None => format!("queue number {}", queue_op.queue.number),
     };
     Error::new(ErrorKind::QueueNotFound).because(format!(
         "{queue} is another store's, or of this one before it was opened anew; get a new handle"
@@ -34,9 +34,9 @@ pub(super) fn strange_queue(errand: &Errand) -> Error {
 impl Shared {
     /// Does this work in one transaction, together with whoever else writes.
     pub(super) fn work(&self, work: Vec<Work>) -> Result<Vec<Outcome>> {
-        let errands = Errands { work, ..Errands::default() };
-        let outcomes = errands.outcomes.clone();
-        self.writer.submit(self, prepare::of_queues(errands)).map_err(|refused| refused.error)?;
+        let queue_ops = QueueOps { work, ..QueueOps::default() };
+        let outcomes = queue_ops.outcomes.clone();
+        self.writer.submit(self, prepare::of_queues(queue_ops)).map_err(|refused| refused.error)?;
         let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(std::mem::take(&mut *outcomes))
     }
@@ -81,7 +81,7 @@ impl Shared {
         if queue.store == self.number {
             return Ok(queue.number);
         }
-        Err(strange_queue(&Errand { queue, name: None, task: Task::Pause(false) }))
+        Err(strange_queue(&QueueOp { queue, name: None, task: Task::Pause(false) }))
     }
 }
 
@@ -124,22 +124,22 @@ impl Queues for Shared {
         self.purge_queues()
     }
 
-    fn carry_out(&self, errands: Vec<Errand>) -> Result<Vec<Answer>> {
+    fn carry_out(&self, queue_ops: Vec<QueueOp>) -> Result<Vec<Answer>> {
         // Sends, and what is given back, may be what somebody waits for.
-        let comes = |errand: &Errand| {
-            matches!(errand.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
+        let comes = |queue_op: &QueueOp| {
+            matches!(queue_op.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
         };
-        let may_show = errands.iter().any(comes);
-        if let [Errand { queue, task: Task::Receive { .. }, .. }] = *errands {
+        let may_show = queue_ops.iter().any(comes);
+        if let [QueueOp { queue, task: Task::Receive { .. }, .. }] = *queue_ops {
             // Whoever asks often, and in vain, holds up no writer.
             let number = self.own_queue(queue)?;
             if self.look(|view, _| view.shows_some(number, clock()))? != Some(true) {
                 return Ok(vec![Answer::Received(Vec::new())]);
             }
         }
-        let mut work = Vec::with_capacity(errands.len());
-        for errand in errands {
-            work.push(Work::Task(self.own_queue(errand.queue)?, errand.task));
+        let mut work = Vec::with_capacity(queue_ops.len());
+        for queue_op in queue_ops {
+            work.push(Work::Task(self.own_queue(queue_op.queue)?, queue_op.task));
         }
         let outcomes = self.work(work)?;
         if may_show {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    Abilities, Backend, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, TableExec, Turns,
+    Abilities, Backend, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, RetryFairness, TableExec,
 };
 use crate::model::{ETag, Ticks};
 use crate::plan::{Intent, Plan, Refused};
@@ -149,8 +149,8 @@ impl Backend for Shared {
         plan: &Plan<'_>,
         sealed_at: &SealedAt,
     ) -> Result<ETag, Refused> {
-        if let Some(errand) = plan.errands.iter().find(|errand| errand.queue.store != self.number) {
-            return Err(Refused::whole(strange_queue(errand)));
+        if let Some(queue_op) = plan.queue_ops.iter().find(|queue_op| queue_op.queue.store != self.number) {
+            return Err(Refused::whole(strange_queue(queue_op)));
         }
         if !plan.intents.is_empty() {
             self.made(Late::Queues).map_err(Refused::whole)?;
@@ -166,7 +166,7 @@ impl Backend for Shared {
         };
         prepared.sealed_at = sealed_at.clone();
         let done = self.writer.submit(self, prepared).map(ETag::from_timestamp);
-        if done.is_ok() && !plan.errands.is_empty() {
+        if done.is_ok() && !plan.queue_ops.is_empty() {
             self.arrivals.tell();
         }
         if done.is_ok() && plan.intents.iter().any(Intent::is_news) {
@@ -191,7 +191,7 @@ impl Backend for Shared {
         Ok(self)
     }
 
-    fn turns(&self) -> &Turns {
+    fn retry_fairness(&self) -> &RetryFairness {
         &self.writer.turns
     }
 

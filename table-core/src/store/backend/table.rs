@@ -14,7 +14,7 @@ use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::jobs::declare;
 use crate::store::scan::read;
-use crate::store::write::encoded::Prepared;
+use crate::store::write::encoded::EncodedPlan;
 use crate::store::write::prepare;
 
 impl LmdbTable {
@@ -62,7 +62,7 @@ impl TableExec for LmdbTable {
 
     /// No plan is made of it.
     fn write(&self, partition: &str, row: &RowWrite<'_>, is_raw: bool) -> Option<Result<ETag>> {
-        let submit = |mut prepared: Box<Prepared>| {
+        let submit = |mut prepared: Box<EncodedPlan>| {
             prepared.is_raw = is_raw;
             let done = self.inner.writer.submit(&self.inner, prepared);
             done.map(ETag::from_timestamp).map_err(|refused| refused.error)

@@ -1,7 +1,7 @@
 //! Blobs on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
 
 pub(crate) mod check;
-mod draft;
+mod overlay;
 mod references;
 mod tasks;
 #[cfg(test)]
@@ -11,7 +11,7 @@ mod txn_state;
 mod uploads;
 mod view;
 
-pub(crate) use self::draft::{BlobDraft, DraftedAt, DraftedBlobs};
+pub(crate) use self::overlay::{BlobOverlay, BlobWrites, OverlayContext};
 pub(crate) use self::references::{not_here, properties_with};
 pub(crate) use self::tasks::{BlobOutcome, BlobWork, Sealed};
 pub(crate) use self::txn_state::BlobTxnState;

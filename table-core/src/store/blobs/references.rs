@@ -1,12 +1,12 @@
 //! Who refers to blobs, drafted: references that come and go, and the blobs that go with their last one.
 
-use super::draft::BlobDraft;
+use super::overlay::BlobOverlay;
 use super::view;
 use crate::contents::{BlobId, BlobRecord, REMOVED_AT_ONCE, Waiting, keys, reference, segments};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::view::RowView;
 
-impl BlobDraft<'_> {
+impl BlobOverlay<'_> {
     /// Gives so many references to a blob that has one, or has just been uploaded, and that is so long.
     pub(crate) fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
         let gone = || not_here(id, self.identity, None);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::draft::{BlobDraft, full};
+use super::overlay::{BlobOverlay, full};
 use super::view;
 use crate::contents::keys::{self, Key};
 use crate::contents::{
@@ -131,7 +131,7 @@ impl BlobWork {
     }
 }
 
-impl BlobDraft<'_> {
+impl BlobOverlay<'_> {
     /// Drafts a piece of work. An error refuses the plan.
     pub(crate) fn carry_out(&mut self, work: &BlobWork) -> Result<BlobOutcome> {
         let answer = match work {

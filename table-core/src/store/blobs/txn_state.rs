@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::DraftedBlobs;
+use super::overlay::BlobWrites;
 use crate::contents::{Counters, keys};
 use crate::error::Result;
 use crate::messages::Directory;
@@ -35,7 +35,7 @@ impl BlobTxnState {
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
-    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: DraftedBlobs) -> Result<()> {
+    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: BlobWrites) -> Result<()> {
         self.applied.apply(txn, drafted.writes, |record| record.as_slice())?;
         if drafted.directory.is_some() {
             self.directory = drafted.directory;

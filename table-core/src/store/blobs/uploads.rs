@@ -1,11 +1,11 @@
 //! Uploads by stages, drafted.
 
-use super::draft::{BlobDraft, full};
+use super::overlay::{BlobOverlay, full};
 use super::tasks::Sealed;
 use crate::contents::{BlobId, BlobRecord, Waiting};
 use crate::error::{Error, ErrorKind, Result};
 
-impl BlobDraft<'_> {
+impl BlobOverlay<'_> {
     /// Takes in the next stage of an upload.
     pub(super) fn stage(&mut self, content: &Sealed) -> Result<()> {
         let (id, now) = (content.id, self.clock.store);

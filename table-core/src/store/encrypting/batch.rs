@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::model::ETag;
 use crate::plan::Refused;
 use crate::store::handle::batch::{Batch, Planned, Preparing};
-use crate::store::write::encoded::Prepared;
+use crate::store::write::encoded::EncodedPlan;
 
 impl EncryptingTable {
     /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
-    fn prepare_batch(&self, batch: &Batch) -> Result<(Box<Prepared>, bool)> {
+    fn prepare_batch(&self, batch: &Batch) -> Result<(Box<EncodedPlan>, bool)> {
         let sealing = Sealing::new(self)?;
         let mut sealed = Vec::with_capacity(batch.operations.len());
         for (index, planned) in batch.operations.iter().enumerate() {
@@ -33,7 +33,7 @@ impl EncryptingTable {
 }
 
 impl Preparing for EncryptingTable {
-    fn prepare(&self, batch: &Batch) -> Result<Box<Prepared>> {
+    fn prepare(&self, batch: &Batch) -> Result<Box<EncodedPlan>> {
         self.prepare_batch(batch).map(|(prepared, _)| prepared)
     }
 

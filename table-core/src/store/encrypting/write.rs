@@ -13,7 +13,7 @@ use crate::sealing::Sealer;
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::records::kinds;
-use crate::store::write::encoded::Prepared;
+use crate::store::write::encoded::EncodedPlan;
 use crate::store::write::prepare;
 
 /// The entities of one write, or of one batch, on their way.
@@ -121,7 +121,11 @@ impl<'t> Sealing<'t> {
     }
 
     /// The operations, with the keys that they were sealed with.
-    pub(crate) fn sealed(&self, mut prepared: Box<Prepared>, is_of_version: bool) -> (Box<Prepared>, bool) {
+    pub(crate) fn sealed(
+        &self,
+        mut prepared: Box<EncodedPlan>,
+        is_of_version: bool,
+    ) -> (Box<EncodedPlan>, bool) {
         prepared.sealed_at = self.sealer.sealed_at();
         (prepared, is_of_version)
     }
@@ -167,7 +171,7 @@ impl DynamicTable {
         what: (Condition, Act<()>),
         entity: &DynamicEntity,
         properties: &[Given<'_>],
-    ) -> Result<Box<Prepared>> {
+    ) -> Result<Box<EncodedPlan>> {
         let write = plan::write(what, entity, properties, 0);
         let blank = self.inner()?.writer.blank();
         let prepared = prepare::single(blank, self.state()?, entity.partition_key(), &write)?;
@@ -178,7 +182,7 @@ impl DynamicTable {
 /// Carries out what `prepare` gives; again, if a key was rotated meanwhile or the row that was looked at is another.
 pub(crate) fn submit(
     table: &DynamicTable,
-    prepare: impl Fn() -> Result<(Box<Prepared>, bool)>,
+    prepare: impl Fn() -> Result<(Box<EncodedPlan>, bool)>,
     words: impl Fn(Refused) -> Error,
 ) -> Result<ETag> {
     let mut attempt = 1;

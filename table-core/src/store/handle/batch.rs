@@ -8,7 +8,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
 use crate::plan::{self, Act, Condition, Group, Refused};
 use crate::row::encode::Given;
-use crate::store::write::encoded::Prepared;
+use crate::store::write::encoded::EncodedPlan;
 use crate::store::write::prepare;
 
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
@@ -136,7 +136,7 @@ impl Batch {
         &self.table
     }
 
-    pub(crate) fn prepare(&self) -> Result<Box<Prepared>> {
+    pub(crate) fn prepare(&self) -> Result<Box<EncodedPlan>> {
         if let Some(preparing) = &self.preparing {
             return preparing.prepare(self);
         }
@@ -170,7 +170,7 @@ impl Batch {
         &'a self,
         properties: impl Iterator<Item = &'a [Given<'a>]>,
         otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
-    ) -> Result<Box<Prepared>> {
+    ) -> Result<Box<EncodedPlan>> {
         self.prepared(&self.group(properties, otherwise), &|at| self.stray(at))
     }
 
@@ -202,7 +202,7 @@ impl Batch {
         }
     }
 
-    fn prepared<'a>(&self, group: &Group<'a>, stray: Stray<'_, 'a>) -> Result<Box<Prepared>> {
+    fn prepared<'a>(&self, group: &Group<'a>, stray: Stray<'_, 'a>) -> Result<Box<EncodedPlan>> {
         let (blank, state) = (self.table.inner()?.writer.blank(), self.table.state()?);
         let prepared = prepare::batch(blank, state, group, stray).map_err(Refused::numbered)?;
         Ok(self.table.by_properties(prepared))
@@ -214,7 +214,7 @@ type Stray<'f, 'a> = &'f dyn Fn(usize) -> Option<&'a str>;
 
 /// Makes a batch's operations ready otherwise than as they are given.
 pub(crate) trait Preparing: Send + Sync {
-    fn prepare(&self, batch: &Batch) -> Result<Box<Prepared>>;
+    fn prepare(&self, batch: &Batch) -> Result<Box<EncodedPlan>>;
 
     /// Carries them out, made ready anew as often as that may help.
     fn commit(&self, batch: &Batch) -> Result<ETag>;

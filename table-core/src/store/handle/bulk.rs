@@ -14,7 +14,7 @@ use crate::sealing::SealedAt;
 use crate::store::open::Late;
 use crate::store::records::catalog::TableState;
 use crate::store::write::commit::GROUP_BYTES;
-use crate::store::write::encoded::{EncodedStep, Prepared};
+use crate::store::write::encoded::{EncodedPlan, EncodedStep};
 use crate::store::write::group::Members;
 use crate::store::write::prepare;
 
@@ -106,7 +106,7 @@ impl<'t> LmdbLoader<'t> {
         Some(Self { tables, ..Self::new(table.inner()) })
     }
 
-    fn push(&mut self, prepared: Box<Prepared>) {
+    fn push(&mut self, prepared: Box<EncodedPlan>) {
         self.bytes += prepared.weight();
         self.prepared.push(prepared);
     }
@@ -130,7 +130,7 @@ impl Loader for LmdbLoader<'_> {
             let because = "a step is of one table";
             return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
         };
-        self.push(Box::new(Prepared::of_step(table, step)));
+        self.push(Box::new(EncodedPlan::of_step(table, step)));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::handle::table::DynamicTable;
 use crate::model::ETag;
 use crate::plan::Refused;
-use crate::store::write::encoded::Prepared;
+use crate::store::write::encoded::EncodedPlan;
 
 impl DynamicTable {
     /// A batch of operations on one partition, to be committed together or not at all.
@@ -14,13 +14,13 @@ impl DynamicTable {
     }
 
     /// A write by properties and keys, with what the handle says of rows of declared kinds.
-    pub(crate) fn by_properties(&self, mut prepared: Box<Prepared>) -> Box<Prepared> {
+    pub(crate) fn by_properties(&self, mut prepared: Box<EncodedPlan>) -> Box<EncodedPlan> {
         prepared.is_raw = self.is_raw();
         prepared
     }
 
     /// Carries out a prepared plan; a refusal says at which row.
-    pub(crate) fn commit(&self, prepared: Box<Prepared>) -> Result<ETag, Refused> {
+    pub(crate) fn commit(&self, prepared: Box<EncodedPlan>) -> Result<ETag, Refused> {
         let inner = self.inner().map_err(Refused::whole)?;
         inner.writer.submit(inner, prepared).map(ETag::from_timestamp)
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::row::key::Number;
-use crate::store::blobs::{BlobDraft, BlobTxnState, DraftedAt};
+use crate::store::blobs::{BlobOverlay, BlobTxnState, OverlayContext};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
@@ -153,12 +153,12 @@ fn release_blobs(
     let db = environment.known(Late::Blobs).ok_or_else(lmdb::damaged_page)?;
     let mut txn_state = BlobTxnState::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
-    let at = DraftedAt { clock, identity: &meta.identity };
-    let mut draft = BlobDraft::begin(environment, txn, &txn_state, at, true)?;
+    let at = OverlayContext { clock, identity: &meta.identity };
+    let mut overlay = BlobOverlay::begin(environment, txn, &txn_state, at, true)?;
     for (id, referred) in &references.blobs {
-        draft.let_go(*id, referred.count())?;
+        overlay.let_go(*id, referred.count())?;
     }
-    let drafted = draft.end()?;
+    let drafted = overlay.end()?;
     txn_state.write(txn, drafted)?;
     txn_state.close(txn)
 }

@@ -2,7 +2,7 @@
 //!
 //! One writers' lock covers making the copy and marking the old file, so the copy lacks nothing: later writers find the
 //! mark. The lock file goes with the old file. Processes that have both open keep them, and find the mark; the new file
-//! gets a lock file of its own. All of it happens in one [`Turn`], so nobody opens one file under the other's lock.
+//! gets a lock file of its own. All of it happens in one [`OpenLock`], so nobody opens one file under the other's lock.
 //!
 //! A directory named [`MARK`] says how far the compaction has come. As long as the copy lies in it, the old file is the
 //! store. Without the copy the new file is, and the lock file at hand may still be the old one's. The next opening goes on
@@ -18,9 +18,9 @@ use heed::types::Bytes;
 use super::header::Header;
 use super::lockfile::{self, LOCK};
 use super::on_disk::OnDisk;
+use super::open_lock::OpenLock;
 use super::page_walk::{self, Contents};
 use super::place::{self, DATA, Private};
-use super::turn::Turn;
 use super::{Environment, copy, filesystem, identify};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
@@ -30,11 +30,11 @@ use crate::store::records::meta::Meta;
 const MARK: &str = ".compacted";
 
 /// Waits for a turn to open the store, within bounds, and finishes or takes back what a compaction has left unfinished.
-pub(super) fn settled(dir: &Path, read_only: bool) -> Result<Turn> {
+pub(super) fn settled(dir: &Path, read_only: bool) -> Result<OpenLock> {
     let mark = dir.join(MARK);
     let is_left = || fs::symlink_metadata(&mark).is_ok();
     loop {
-        let turn = Turn::to_open(dir)?;
+        let turn = OpenLock::to_open(dir)?;
         if !is_left() {
             return Ok(turn);
         }
@@ -42,7 +42,7 @@ pub(super) fn settled(dir: &Path, read_only: bool) -> Result<Turn> {
             return Err(broken_off(dir));
         }
         drop(turn);
-        let _turn = Turn::to_exchange(dir)?;
+        let _turn = OpenLock::to_exchange(dir)?;
         if is_left() {
             settle(dir, &mark)?;
         }
@@ -94,7 +94,7 @@ fn finish(dir: &Path, mark: &Path) -> Result<()> {
 pub(crate) fn compact(environment: &Environment) -> Result<()> {
     let (dir, main) = (&*environment.path, environment.dbs.main);
     filesystem::check(dir)?;
-    let _turn = Turn::to_exchange(dir)?;
+    let _turn = OpenLock::to_exchange(dir)?;
     let (mark, data) = (dir.join(MARK), dir.join(DATA));
     if fs::symlink_metadata(&mark).is_ok() {
         settle(dir, &mark)?;
@@ -141,7 +141,7 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
         .map_err(|flaw| flaw.of(&data))
 }
 
-/// Takes back the mark that a compaction has left in a file which is still the store's. The caller has had a [`Turn`]
+/// Takes back the mark that a compaction has left in a file which is still the store's. The caller has had a [`OpenLock`]
 /// since before it found the file under its name, so no compaction is on its way.
 pub(super) fn revive(env: &LmdbEnv, dir: &Path) -> Result<()> {
     let txn = OnDisk::new(dir, Meta::number_of).write_txn(env)?;

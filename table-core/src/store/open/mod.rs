@@ -32,6 +32,7 @@ mod mapped;
 mod met;
 mod on_disk;
 mod one_name;
+mod open_lock;
 mod options;
 mod page_set;
 mod page_walk;
@@ -45,7 +46,6 @@ pub(crate) mod side;
 mod space;
 mod stale_pages;
 mod tree;
-mod turn;
 mod used_pages;
 #[cfg(feature = "encrypt")]
 mod whole;

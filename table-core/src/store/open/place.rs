@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::turn::Turn;
+use super::open_lock::OpenLock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
@@ -251,7 +251,7 @@ fn link(from: &Path, to: &Path, store: &Path) -> Result<bool> {
 /// Renames unless the name is taken: for file systems without hard links, such as exFAT. A rename replaces the file that
 /// is there, so callers take turns. The lock is the descriptor's, and goes with the process.
 pub(super) fn rename(from: &Path, to: &Path, store: &Path) -> Result<bool> {
-    let _turn = Turn::to_exchange(store)?;
+    let _turn = OpenLock::to_exchange(store)?;
     let renamed =
         to.try_exists().and_then(|taken| if taken { Ok(false) } else { fs::rename(from, to).map(|()| true) });
     renamed.map_err(|error| failed("putting in place", to, error))

@@ -1,7 +1,7 @@
 //! Queues on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
 
 pub(crate) mod check;
-mod draft;
+mod overlay;
 mod pending;
 mod tasks;
 #[cfg(test)]
@@ -9,7 +9,7 @@ mod tests;
 mod txn_state;
 mod view;
 
-pub(crate) use self::draft::{Draft, Drafted};
+pub(crate) use self::overlay::{QueueOverlay, QueueWrites};
 pub(crate) use self::pending::{EntryWork, FoundEntry};
 pub(crate) use self::tasks::{Outcome, Work, delivery};
 pub(crate) use self::txn_state::QueueTxnState;

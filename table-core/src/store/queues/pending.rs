@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::draft::Draft;
+use super::overlay::QueueOverlay;
 use super::view::{self, Stop, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::SetDigest;
@@ -34,7 +34,7 @@ pub(crate) struct FoundEntry {
     pub(crate) entry: Entry,
 }
 
-impl Draft<'_> {
+impl QueueOverlay<'_> {
     /// Does this to the entry under a key.
     pub(super) fn entry(&mut self, key: &[u8], work: &EntryWork) -> Result<()> {
         let now = self.clock.store;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use super::draft::Draft;
+use super::overlay::QueueOverlay;
 use super::pending::EntryWork;
 use super::view;
 use crate::error::{Error, ErrorKind, Result};
@@ -65,7 +65,7 @@ enum Among {
     Hidden,
 }
 
-impl Draft<'_> {
+impl QueueOverlay<'_> {
     pub(crate) fn carry_out(&mut self, work: &Work) -> Result<Outcome> {
         match work {
             Work::Task(queue, task) => self.task(*queue, task).map(Outcome::Answer),
@@ -84,11 +84,11 @@ impl Draft<'_> {
             Task::Send(sending) => self.send(queue, sending),
             Task::Complete(receipt) => self.complete(queue, *receipt).map(|()| Answer::Done),
             Task::CompleteEach(receipts) => {
-                self.each(receipts, |draft, receipt| draft.complete(queue, receipt).map(|()| receipt))
+                self.each(receipts, |overlay, receipt| overlay.complete(queue, receipt).map(|()| receipt))
             }
             Task::Extend(receipt, visibility) => self.extend(queue, *receipt, *visibility).map(Answer::Held),
             Task::ExtendEach(receipts, visibility) => {
-                self.each(receipts, |draft, receipt| draft.extend(queue, receipt, *visibility))
+                self.each(receipts, |overlay, receipt| overlay.extend(queue, receipt, *visibility))
             }
             Task::Update(receipt, text, visibility) => {
                 self.update(queue, *receipt, text)?;

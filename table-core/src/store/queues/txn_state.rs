@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::Drafted;
+use super::overlay::QueueWrites;
 use crate::error::Result;
 use crate::messages::{Directory, State, keys};
 use crate::pending::{self, Counters};
@@ -34,7 +34,7 @@ impl QueueTxnState {
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
-    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: Drafted) -> Result<()> {
+    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: QueueWrites) -> Result<()> {
         self.applied.apply(txn, drafted.writes, |record| record)?;
         self.states.extend(drafted.states);
         if drafted.directory.is_some() {

@@ -3,7 +3,7 @@
 //! The row is read where the transaction has it, with what plans before have added. So nobody who adds was ever too late.
 
 use super::apply::{AppliedRow, Blobs, FEW_PUTS, New, OldRow, Writing};
-use super::encoded::{Deferred, EncodedAddition, Prepared};
+use super::encoded::{Deferred, EncodedAddition, EncodedPlan};
 use super::insert::Becomes;
 use super::merging::check_merged_size;
 use super::numbering::encode_now;
@@ -27,7 +27,7 @@ impl Writing<'_, '_> {
     /// Looks at the row that is added to, and puts it into bytes as it is to be.
     pub(super) fn examine_addition(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         (at, addition): (usize, &EncodedAddition),
     ) -> Result<AppliedRow> {
         if addition.amounts.are_own() {
@@ -82,7 +82,7 @@ impl Writing<'_, '_> {
     /// Examines what is added to a list: ids come and go, and the row with the first and the last of them.
     fn examine_list(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         (at, addition): (usize, &EncodedAddition),
     ) -> Result<AppliedRow> {
         #[cfg(test)]
@@ -149,7 +149,7 @@ impl Writing<'_, '_> {
     /// new one, so that what somebody has read stays as it is, unless `former` came with this very transaction.
     fn encode_long(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         addition: &EncodedAddition,
         (text, former): (&str, Option<BlobId>),
     ) -> Result<New> {
@@ -166,7 +166,7 @@ impl Writing<'_, '_> {
     }
 
     /// Examines what is added to an entity's own row, which must be there, and keeps what nothing is added to.
-    fn examine_own(&mut self, plan: &Prepared, addition: &EncodedAddition) -> Result<AppliedRow> {
+    fn examine_own(&mut self, plan: &EncodedPlan, addition: &EncodedAddition) -> Result<AppliedRow> {
         let key = plan.bytes(&addition.key);
         let Some(bytes) = self.dbs.data.get(self.txn, key).map_err(lmdb::error)? else {
             self.check_miss(key)?;
@@ -225,7 +225,7 @@ impl Writing<'_, '_> {
     /// Puts a row into bytes, by the shape of its kind.
     fn encode(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         addition: &EncodedAddition,
         properties: &[RowProperty<'_>],
     ) -> Result<New> {

@@ -4,9 +4,9 @@
 //! rows that are to be new are put first, with "no overwrite", and taken back if one of them is there. An error of
 //! LMDB is another matter: it spoils the transaction, and the whole group is run again without its culprit.
 
-use super::encoded::{EncodedGroup, EncodedStep, Prepared};
+use super::encoded::{EncodedGroup, EncodedPlan, EncodedStep};
 use super::gathered::Gathered;
-use super::transaction::{Touched, Transaction, touched};
+use super::transaction::{TableDelta, Transaction, touched};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
@@ -30,7 +30,7 @@ pub(super) struct Scratch {
     /// How many rows the transaction has put or deleted.
     pub(super) puts: usize,
     /// Room for the tables that are written to.
-    pub(super) tables: Vec<Touched>,
+    pub(super) tables: Vec<TableDelta>,
     /// Rows that could only be put into bytes in the transaction.
     pub(super) rows: Vec<u8>,
     pub(super) applied: Vec<AppliedRow>,
@@ -107,7 +107,7 @@ pub(super) enum New {
 
 impl<'e> Transaction<'e> {
     /// Carries out a plan. The outer error spoils the transaction; the inner one refuses the plan alone.
-    pub(crate) fn apply(&mut self, plan: &mut Prepared) -> Result<Result<Ticks, Refused>> {
+    pub(crate) fn apply(&mut self, plan: &mut EncodedPlan) -> Result<Result<Ticks, Refused>> {
         if let Err(refused) = plan.sealed_at.check() {
             return Ok(Err(plan.locate_group(refused, 0)));
         }
@@ -124,13 +124,13 @@ impl<'e> Transaction<'e> {
         {
             return Ok(Err(plan.locate_group(refused, 0)));
         }
-        let drafted = match self.draft_errands(plan, timestamp) {
-            Ok(drafted) => drafted,
+        let writes = match self.overlay_queues(plan, timestamp) {
+            Ok(writes) => writes,
             Err(error) => return Ok(Err(plan.locate_group(error, 0))),
         };
         let done = self.carry(plan, timestamp)?;
         if done.is_ok() {
-            self.carry_out(drafted, plan)?;
+            self.carry_out(writes, plan)?;
             self.gather(plan, timestamp);
             if let Some(step) = &plan.step {
                 self.write_step(step)?;
@@ -144,7 +144,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// Carries out what a plan does to rows and blobs.
-    pub(super) fn carry(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
+    pub(super) fn carry(&mut self, plan: &mut EncodedPlan, timestamp: Ticks) -> Result<Result<(), Refused>> {
         let Scratch { lists, listed, waiting, .. } = &mut *self.scratch;
         lists.clear();
         listed.clear();
@@ -154,8 +154,8 @@ impl<'e> Transaction<'e> {
         let mut blobs = None;
         let has_blobs = || plan.blobs.is_some() || !self.scratch.lists.is_empty();
         if examined.is_ok() && (has_blobs() || plan.refers || self.meta.features.has(Feature::BlobRows)) {
-            match self.draft_blobs(plan, timestamp) {
-                Ok(drafted) => blobs = drafted,
+            match self.overlay_blobs(plan, timestamp) {
+                Ok(writes) => blobs = writes,
                 Err(refused) => examined = Err(refused),
             }
         }
@@ -227,7 +227,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// Looks at the tables of a plan; the time that it gets.
-    fn begin_plan(&mut self, plan: &Prepared) -> Result<Ticks, Refused> {
+    fn begin_plan(&mut self, plan: &EncodedPlan) -> Result<Ticks, Refused> {
         let timestamp = self.next_timestamp().map_err(|refused| plan.locate_all(refused))?;
         for (number, group) in plan.groups.iter().enumerate() {
             let touched = self.begin_group(group).map_err(|refused| plan.locate_first(refused, number))?;
@@ -243,7 +243,7 @@ impl<'e> Transaction<'e> {
     }
 
     /// Looks at the table of a group of a plan that begins.
-    pub(super) fn begin_group(&mut self, group: &EncodedGroup) -> Result<Option<&mut Touched>> {
+    pub(super) fn begin_group(&mut self, group: &EncodedGroup) -> Result<Option<&mut TableDelta>> {
         let at = self.touch(&group.table)?;
         let mut touched = self.tables.get_mut(at);
         if let Some(touched) = &mut touched {
@@ -261,7 +261,7 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) txn: &'g mut WriteTxn<'e>,
     /// As the transaction has it.
     pub(super) state: Option<usize>,
-    pub(super) tables: &'g mut [Touched],
+    pub(super) tables: &'g mut [TableDelta],
     pub(super) scratch: &'g mut Scratch,
     pub(super) records: Tree,
     pub(super) tree: &'g mut Option<Tree>,
@@ -285,7 +285,7 @@ impl Writing<'_, '_> {
     /// Carries out a plan whose conditions were looked at. The outer error spoils the transaction.
     pub(super) fn change(
         &mut self,
-        plan: &mut Prepared,
+        plan: &mut EncodedPlan,
         timestamp: Ticks,
         examined: Result<(), Refused>,
     ) -> Result<Result<(), Refused>> {
@@ -309,13 +309,13 @@ impl Writing<'_, '_> {
     }
 
     /// The table of a group of the plan.
-    pub(super) fn touched_by(&self, plan: &Prepared, group: usize) -> Option<&Touched> {
+    pub(super) fn touched_by(&self, plan: &EncodedPlan, group: usize) -> Option<&TableDelta> {
         let group = plan.groups.get(group)?;
         self.tables.iter().find(|touched| touched.state.id == group.table.id)
     }
 
     /// Puts and deletes what was found right.
-    fn put(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<()> {
+    fn put(&mut self, plan: &mut EncodedPlan, timestamp: Ticks) -> Result<()> {
         let Scratch { rows, applied, puts, .. } = &mut *self.scratch;
         *puts += applied.len();
         for (index, applied) in applied.iter().enumerate() {

@@ -1,13 +1,13 @@
 //! Memory of plans that were carried out, for those that come.
 
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use super::group::Member;
 
 /// Plans that hold nothing, and the list of a group that has no members.
 #[derive(Debug, Default)]
 pub(super) struct Blanks {
     #[expect(clippy::vec_box, reason = "they come and go, and a plan is large to be moved")]
-    plans: Vec<Box<Prepared>>,
+    plans: Vec<Box<EncodedPlan>>,
     /// How many bytes the plans have.
     bytes: usize,
     members: Vec<Member>,
@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 1 << 20;
 
 impl Blanks {
     /// Returns a plan that holds nothing yet.
-    pub(super) fn plan(&mut self) -> Box<Prepared> {
+    pub(super) fn plan(&mut self) -> Box<EncodedPlan> {
         let Some(plan) = self.plans.pop() else { return Box::default() };
         self.bytes -= plan.size();
         plan
@@ -47,11 +47,11 @@ impl Blanks {
 mod tests {
     use super::*;
 
-    fn member(mut prepared: Box<Prepared>, bytes: usize) -> Member {
+    fn member(mut prepared: Box<EncodedPlan>, bytes: usize) -> Member {
         prepared.bytes.resize(bytes, 7);
         (prepared.deferred, prepared.is_raw, prepared.refers, prepared.keeps_times) = (9, true, true, true);
         prepared.as_of = Some(crate::model::Ticks::MIN);
-        prepared.errands = Some(Box::default());
+        prepared.queue_ops = Some(Box::default());
         prepared.blobs = Some(Box::default());
         Member { prepared, turn: None, result: None }
     }
@@ -62,7 +62,7 @@ mod tests {
         blanks.keep(vec![member(Box::default(), 100)]);
         let again = blanks.plan();
         assert!(again.bytes.capacity() >= 100);
-        assert_eq!(format!("{again:?}"), format!("{:?}", Prepared::default()));
+        assert_eq!(format!("{again:?}"), format!("{:?}", EncodedPlan::default()));
         assert_eq!((blanks.bytes, blanks.members().capacity()), (0, 1));
     }
 

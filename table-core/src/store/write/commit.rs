@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use super::apply::Scratch;
 use super::blanks::Blanks;
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use super::group::{Member, Members, attempt, panicked};
-use super::queue::{Outcome, Queue, State, Turn, lock};
+use super::queue::{Outcome, Queue, State, WriterTicket, lock};
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Turns;
+use crate::executor::RetryFairness;
 use crate::model::Ticks;
 use crate::plan::Refused;
 use crate::store::open::read_only;
@@ -34,7 +34,7 @@ pub(crate) struct Writer {
     /// Whether the store was opened for reading only.
     read_only: bool,
     /// The turn of a change that others have been too quick for, while which plans don't come to the queue.
-    pub(crate) turns: Turns,
+    pub(crate) turns: RetryFairness,
     queue: Mutex<Queue>,
     /// Signalled when somebody joins the queue while a leader waits for company.
     joined: Condvar,
@@ -52,11 +52,11 @@ pub(crate) struct Writer {
 }
 
 /// The lead; handed on when dropped, also by a panic.
-pub(crate) struct Lead<'w> {
+pub(crate) struct LeaderGuard<'w> {
     writer: &'w Writer,
 }
 
-impl Drop for Lead<'_> {
+impl Drop for LeaderGuard<'_> {
     fn drop(&mut self) {
         let mut queue = lock(&self.writer.queue);
         match queue.waiting.pop_front() {
@@ -113,7 +113,7 @@ impl Writer {
     }
 
     /// Returns a plan that holds nothing yet, to be filled and submitted.
-    pub(crate) fn blank(&self) -> Box<Prepared> {
+    pub(crate) fn blank(&self) -> Box<EncodedPlan> {
         lock(&self.blanks).plan()
     }
 
@@ -129,7 +129,7 @@ impl Writer {
     }
 
     /// Carries out one prepared write, alone or in company.
-    pub(crate) fn submit(&self, inner: &StoreState, prepared: Box<Prepared>) -> Result<Ticks, Refused> {
+    pub(crate) fn submit(&self, inner: &StoreState, prepared: Box<EncodedPlan>) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
         self.turns.pass();
         let prepared = match self.join(Some(prepared)) {
@@ -137,18 +137,18 @@ impl Writer {
             Outcome::Leads(None) => return panicked(),
             Outcome::Leads(Some(prepared)) => prepared,
         };
-        let lead = Lead { writer: self };
+        let lead = LeaderGuard { writer: self };
         let result = self.lead_group(inner, prepared);
         drop(lead);
         result
     }
 
     /// Waits for the lead, to run a transaction of its own kind.
-    pub(crate) fn lead(&self) -> Result<Lead<'_>> {
+    pub(crate) fn lead(&self) -> Result<LeaderGuard<'_>> {
         self.check_writable()?;
         // A turn without a prepared write is never answered, only given the lead.
         match self.join(None) {
-            Outcome::Leads(_) => Ok(Lead { writer: self }),
+            Outcome::Leads(_) => Ok(LeaderGuard { writer: self }),
             Outcome::Done(result) => {
                 let told = result.err().map(|refused| refused.error);
                 Err(told.unwrap_or_else(|| Error::new(ErrorKind::WriterPanicked)))
@@ -156,13 +156,13 @@ impl Writer {
         }
     }
 
-    fn join(&self, prepared: Option<Box<Prepared>>) -> Outcome {
+    fn join(&self, prepared: Option<Box<EncodedPlan>>) -> Outcome {
         let mut queue = lock(&self.queue);
         if !queue.led {
             queue.led = true;
             return Outcome::Leads(prepared);
         }
-        let turn = Turn::new(prepared);
+        let turn = WriterTicket::new(prepared);
         queue.waiting.push_back(turn.clone());
         drop(queue);
         self.joined.notify_one();
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    fn lead_group(&self, inner: &StoreState, own: Box<Prepared>) -> Result<Ticks, Refused> {
+    fn lead_group(&self, inner: &StoreState, own: Box<EncodedPlan>) -> Result<Ticks, Refused> {
         let most = inner.environment.options.group_limit;
         let mut members = Members(lock(&self.blanks).members());
         members.push(own);
@@ -222,7 +222,7 @@ impl Writer {
     pub(crate) fn run_all(
         &self,
         inner: &StoreState,
-        _lead: &Lead<'_>,
+        _lead: &LeaderGuard<'_>,
         mut members: Members,
     ) -> Vec<Result<Ticks, Refused>> {
         self.run(inner, &mut members, ALONE);

@@ -3,11 +3,11 @@
 //! All of a plan's conditions are looked at before its first put, so nothing has to be taken back here.
 
 use super::apply::{AppliedRow, FEW_PUTS, New, OldRow, Writing};
-use super::encoded::{EncodedRange, EncodedRow, Image, Prepared};
+use super::encoded::{EncodedPlan, EncodedRange, EncodedRow, Image};
 use super::insert::Becomes;
 use super::numbering::encode_now;
 use super::range::{self, Ground};
-use super::transaction::{Touched, touched};
+use super::transaction::{TableDelta, touched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{Act, Condition, Refused};
 use crate::row::version::{Proof, check_condition};
@@ -22,7 +22,7 @@ impl Writing<'_, '_> {
     ///
     /// Rows that are put without a look are looked at only where another is refused: the first that is refused is the
     /// one that is spoken of.
-    pub(super) fn examine(&mut self, plan: &Prepared) -> Result<(), Refused> {
+    pub(super) fn examine(&mut self, plan: &EncodedPlan) -> Result<(), Refused> {
         self.scratch.rows.clear();
         self.scratch.applied.clear();
         self.scratch.applied.reserve(plan.rows.len());
@@ -54,7 +54,7 @@ impl Writing<'_, '_> {
     }
 
     /// Has the pages looked at that change for a row.
-    fn reached(&mut self, plan: &Prepared, row: &EncodedRow, applied: AppliedRow) -> Result<AppliedRow> {
+    fn reached(&mut self, plan: &EncodedPlan, row: &EncodedRow, applied: AppliedRow) -> Result<AppliedRow> {
         if let Some(new) = applied.coming() {
             self.meet(plan.key(row), Becomes::of(new))?;
         }
@@ -63,7 +63,7 @@ impl Writing<'_, '_> {
 
     /// Whether all rows of a range are those that were read.
     #[cold]
-    fn examine_range(&self, plan: &Prepared, range: &EncodedRange) -> Result<(), Refused> {
+    fn examine_range(&self, plan: &EncodedPlan, range: &EncodedRange) -> Result<(), Refused> {
         let is_settled = self.scratch.puts <= FEW_PUTS;
         let state = open::state_of_write(self.txn);
         let has_written = self.scratch.puts > 0;
@@ -105,7 +105,7 @@ impl Writing<'_, '_> {
         !self.environment.has_met_all() && length >= self.dbs.pages.size() / 4
     }
 
-    pub(super) fn examine_row(&mut self, plan: &Prepared, row: &EncodedRow) -> Result<AppliedRow> {
+    pub(super) fn examine_row(&mut self, plan: &EncodedPlan, row: &EncodedRow) -> Result<AppliedRow> {
         let (key, seed) = (plan.key(row), row.seed);
         let new = match &row.act {
             Act::Keep => New::Keyspace,
@@ -185,19 +185,19 @@ impl Writing<'_, '_> {
 
     /// Refuses to write over a row that is signed, or should be, with one that is not.
     #[inline]
-    fn check_unsigned(&self, plan: &Prepared, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
+    fn check_unsigned(&self, plan: &EncodedPlan, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
         if old.is_signed() {
             return if plan.signs(row) { Ok(()) } else { Err(sign::needs_its_struct()) };
         }
-        let signs = |touched: &&Touched| touched.state.signs_some() && !plan.signs(row);
+        let signs = |touched: &&TableDelta| touched.state.signs_some() && !plan.signs(row);
         let Some(touched) = self.touched_by(plan, row.group).filter(signs) else { return Ok(()) };
         let dict = self.dict_for(touched, old)?;
         touched.state.check_genuine(&RowView::new(plan.key(row), *old, dict, false))
     }
 
     /// Refuses to change a row that is there if it is one of a declared kind, which is not the plan's to change.
-    fn check_old(&self, plan: &Prepared, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
-        let guards = |touched: &&Touched| touched.state.guards_against(plan, row.group);
+    fn check_old(&self, plan: &EncodedPlan, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
+        let guards = |touched: &&TableDelta| touched.state.guards_against(plan, row.group);
         let Some(touched) = self.touched_by(plan, row.group).filter(guards) else { return Ok(()) };
         let dict = self.dict_for(touched, old)?;
         touched.state.check_old(&RowView::new(plan.key(row), *old, dict, false))

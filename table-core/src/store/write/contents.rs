@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::PoisonError;
 
 use super::apply::FEW_PUTS;
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use super::references::References;
 use super::transaction::Transaction;
 use crate::contents::BlobId;
@@ -12,11 +12,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::plan::Refused;
-use crate::store::blobs::{BlobDraft, BlobOutcome, BlobTxnState, DraftedAt, DraftedBlobs, Sealed, not_here};
+use crate::store::blobs::{
+    BlobOutcome, BlobOverlay, BlobTxnState, BlobWrites, OverlayContext, Sealed, not_here,
+};
 use crate::store::records::features::Feature;
 
 /// Why a plan's changes of blobs could not be drafted.
-struct Undrafted {
+struct NotOverlaid {
     error: Error,
     /// The reference that it is about.
     of: Option<Of>,
@@ -29,7 +31,7 @@ pub(super) struct Of {
     pub(super) by: usize,
 }
 
-impl From<Error> for Undrafted {
+impl From<Error> for NotOverlaid {
     fn from(error: Error) -> Self {
         Self { error, of: None }
     }
@@ -37,11 +39,11 @@ impl From<Error> for Undrafted {
 
 impl Transaction<'_> {
     /// Finds out what a plan does to blobs, and writes nothing.
-    pub(super) fn draft_blobs(
+    pub(super) fn overlay_blobs(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         timestamp: Ticks,
-    ) -> Result<Option<(DraftedBlobs, Vec<BlobOutcome>)>, Refused> {
+    ) -> Result<Option<(BlobWrites, Vec<BlobOutcome>)>, Refused> {
         let lists = std::mem::take(&mut self.scratch.lists);
         let is_counted = self.meta.features.has(Feature::BlobRows) || !lists.is_empty();
         let references = if is_counted || plan.refers {
@@ -50,38 +52,38 @@ impl Transaction<'_> {
             References::default()
         };
         let clock = Clock { now: self.now, store: timestamp };
-        let drafted = if is_counted {
-            self.draft_counted(plan, clock, &lists, &references)
+        let writes = if is_counted {
+            self.overlay_counted(plan, clock, &lists, &references)
         } else {
             self.refuse_any(&references).and_then(|()| {
                 // References that its rows hold all the same stay in them, and are not counted.
-                self.draft_counted(plan, clock, &lists, &References::default())
+                self.overlay_counted(plan, clock, &lists, &References::default())
             })
         };
-        drafted.map_err(|Undrafted { error, of }| match of {
+        writes.map_err(|NotOverlaid { error, of }| match of {
             Some(of) => self.writing().refuse_reference(plan, of, error),
             None => plan.locate_all(error),
         })
     }
 
     /// Refuses references that come where the store has had no blob that rows may refer to.
-    fn refuse_any(&self, references: &References) -> Result<(), Undrafted> {
+    fn refuse_any(&self, references: &References) -> Result<(), NotOverlaid> {
         match references.blobs.iter().find(|(_, referred)| referred.more > 0) {
             None => Ok(()),
             Some((id, referred)) => {
                 let error = not_here(*id, &self.meta.identity, None);
-                Err(Undrafted { error, of: Some(Of { id: *id, by: referred.by }) })
+                Err(NotOverlaid { error, of: Some(Of { id: *id, by: referred.by }) })
             }
         }
     }
 
-    fn draft_counted(
+    fn overlay_counted(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         clock: Clock,
         lists: &[Sealed],
         references: &References,
-    ) -> Result<Option<(DraftedBlobs, Vec<BlobOutcome>)>, Undrafted> {
+    ) -> Result<Option<(BlobWrites, Vec<BlobOutcome>)>, NotOverlaid> {
         if plan.blobs.is_none() && references.blobs.is_empty() {
             return Ok(None);
         }
@@ -94,53 +96,53 @@ impl Transaction<'_> {
             self.blob_txn_state = Some(Box::new(BlobTxnState::open(db, &self.txn)?));
         }
         let Some(txn_state) = &self.blob_txn_state else { return Ok(None) };
-        let at = DraftedAt { clock, identity: &self.meta.identity };
+        let at = OverlayContext { clock, identity: &self.meta.identity };
         let is_settled = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
-        let mut draft = BlobDraft::begin(self.environment, &self.txn, txn_state, at, is_settled)?;
-        let work = plan.blobs.iter().flat_map(|errands| &errands.work);
-        let mut outcomes = work.map(|work| draft.carry_out(work)).collect::<Result<Vec<_>>>()?;
+        let mut overlay = BlobOverlay::begin(self.environment, &self.txn, txn_state, at, is_settled)?;
+        let work = plan.blobs.iter().flat_map(|queue_ops| &queue_ops.work);
+        let mut outcomes = work.map(|work| overlay.carry_out(work)).collect::<Result<Vec<_>>>()?;
         for (news, feature) in [
             (!lists.is_empty(), Feature::BlobRows),
             (!lists.is_empty(), Feature::BlobLists),
             (references.has_sealed, Feature::SealedBlobs),
         ] {
             if news && !self.meta.features.has(feature) {
-                draft.set_feature(feature);
+                overlay.set_feature(feature);
             }
         }
-        lists.iter().try_for_each(|list| draft.compose(list))?;
+        lists.iter().try_for_each(|list| overlay.compose(list))?;
         for (id, referred) in &references.blobs {
             match referred.more.cmp(&0) {
-                Ordering::Less => draft.let_go(*id, referred.count())?,
+                Ordering::Less => overlay.let_go(*id, referred.count())?,
                 Ordering::Equal => {}
                 Ordering::Greater => {
                     let of = Some(Of { id: *id, by: referred.by });
-                    let taken = draft.take(*id, referred.count(), referred.length);
-                    taken.map_err(|error| Undrafted { error, of })?;
+                    let taken = overlay.take(*id, referred.count(), referred.length);
+                    taken.map_err(|error| NotOverlaid { error, of })?;
                 }
             }
         }
-        if draft.has_left {
+        if overlay.has_left {
             outcomes.push(BlobOutcome::Left);
         }
-        Ok(Some((draft.end()?, outcomes)))
+        Ok(Some((overlay.end()?, outcomes)))
     }
 
     /// Writes what was drafted. An error spoils the transaction.
     pub(super) fn carry_out_blobs(
         &mut self,
-        drafted: Option<(DraftedBlobs, Vec<BlobOutcome>)>,
-        plan: &Prepared,
+        writes: Option<(BlobWrites, Vec<BlobOutcome>)>,
+        plan: &EncodedPlan,
     ) -> Result<()> {
-        let (Some((drafted, outcomes)), Some(txn_state)) = (drafted, &mut self.blob_txn_state) else {
+        let (Some((writes, outcomes)), Some(txn_state)) = (writes, &mut self.blob_txn_state) else {
             return Ok(());
         };
-        for feature in drafted.features() {
+        for feature in writes.features() {
             self.meta.features.set(*feature);
         }
-        txn_state.write(&mut self.txn, drafted)?;
-        if let Some(errands) = &plan.blobs {
-            *errands.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;
+        txn_state.write(&mut self.txn, writes)?;
+        if let Some(queue_ops) = &plan.blobs {
+            *queue_ops.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Rows of declared kinds are written by their structs, which keep their copies and sign them; by their properties only
 //! through a handle that says so, and signed ones never.
 
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use crate::error::{Error, Result};
 use crate::plan::Refused;
 use crate::row::view::RowView;
@@ -11,7 +11,7 @@ use crate::store::records::catalog::TableState;
 impl TableState {
     /// Refuses rows of declared kinds that no struct has written, in a group of this table.
     #[inline]
-    pub(crate) fn check_kinds(&self, prepared: &Prepared, group: usize) -> Result<(), Refused> {
+    pub(crate) fn check_kinds(&self, prepared: &EncodedPlan, group: usize) -> Result<(), Refused> {
         if !self.declares_some() || prepared.is_declared(group) {
             return Ok(());
         }
@@ -31,7 +31,7 @@ impl TableState {
 
     /// Whether a group of this table must leave alone the rows of declared kinds that are there.
     #[inline]
-    pub(crate) fn guards_against(&self, prepared: &Prepared, group: usize) -> bool {
+    pub(crate) fn guards_against(&self, prepared: &EncodedPlan, group: usize) -> bool {
         self.declares_some() && !prepared.is_raw && !prepared.is_declared(group)
     }
 

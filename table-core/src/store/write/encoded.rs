@@ -103,7 +103,7 @@ pub(crate) struct EncodedAddition {
 
 /// A plan ready for a transaction: its rows are carried out together or not at all.
 #[derive(Debug, Default)]
-pub(crate) struct Prepared {
+pub(crate) struct EncodedPlan {
     pub(crate) groups: OneOrMore<EncodedGroup>,
     /// The rows of all groups, one group after another.
     pub(crate) rows: Vec<EncodedRow>,
@@ -127,9 +127,9 @@ pub(crate) struct Prepared {
     /// What becomes of a job with it: by itself, if all goes well that is carried out before.
     pub(crate) step: Option<Box<EncodedStep>>,
     /// What is done with queues in the same transaction.
-    pub(crate) errands: Option<Box<Errands>>,
+    pub(crate) queue_ops: Option<Box<QueueOps>>,
     /// What is done with blobs in the same transaction.
-    pub(crate) blobs: Option<Box<BlobErrands>>,
+    pub(crate) blobs: Option<Box<BlobOps>>,
 }
 
 /// A step of a job, in its table.
@@ -141,7 +141,7 @@ pub(crate) struct EncodedStep {
 
 /// What a plan does with queues, and where what comes of it is put.
 #[derive(Debug, Default)]
-pub(crate) struct Errands {
+pub(crate) struct QueueOps {
     pub(crate) work: Vec<Work>,
     /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
     pub(crate) outcomes: Arc<Mutex<Vec<Outcome>>>,
@@ -149,13 +149,13 @@ pub(crate) struct Errands {
 
 /// What a plan does with blobs, and where what comes of it is put.
 #[derive(Debug, Default)]
-pub(crate) struct BlobErrands {
+pub(crate) struct BlobOps {
     pub(crate) work: Vec<BlobWork>,
     /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
     pub(crate) outcomes: Arc<Mutex<Vec<BlobOutcome>>>,
 }
 
-impl Errands {
+impl QueueOps {
     /// About how many bytes they write.
     fn weight(&self) -> usize {
         let bytes = |work: &Work| match work {
@@ -176,7 +176,7 @@ impl Errands {
     }
 }
 
-impl Prepared {
+impl EncodedPlan {
     /// Empties the plan, which keeps its memory.
     pub(super) fn empty(&mut self) {
         let Self {
@@ -192,7 +192,7 @@ impl Prepared {
             keeps_times,
             as_of,
             step,
-            errands,
+            queue_ops,
             blobs,
         } = self;
         groups.clear();
@@ -202,7 +202,7 @@ impl Prepared {
         bytes.clear();
         (*deferred, *is_raw, *refers, *keeps_times) = (0, false, false, false);
         (*sealed_at, *as_of) = (SealedAt::NOTHING, None);
-        (*step, *errands, *blobs) = (None, None, None);
+        (*step, *queue_ops, *blobs) = (None, None, None);
     }
 
     /// About how many bytes of memory it has.
@@ -319,10 +319,10 @@ impl Prepared {
 
     /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
     pub(crate) fn weight(&self) -> usize {
-        let errands = self.errands.as_ref().map_or(0, |errands| errands.weight());
+        let queue_ops = self.queue_ops.as_ref().map_or(0, |queue_ops| queue_ops.weight());
         let blobs: usize = self.blobs.iter().flat_map(|blobs| &blobs.work).map(BlobWork::weight).sum();
         let rows = self.bytes.len() + self.deferred + self.rows.len() * 64 + self.additions.len() * 256;
-        rows + errands + blobs
+        rows + queue_ops + blobs
     }
 
     /// Some of the plan's bytes.

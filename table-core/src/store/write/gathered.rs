@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::encoded::{EncodedAddition, Prepared};
+use super::encoded::{EncodedAddition, EncodedPlan};
 use super::transaction::Transaction;
 use crate::error::Result;
 use crate::model::Ticks;
@@ -42,7 +42,7 @@ impl Gathered {
 
 impl List {
     /// Whether what a plan adds can wait: it can't be refused, whatever is on the list.
-    fn takes(&self, plan: &Prepared, addition: &EncodedAddition) -> bool {
+    fn takes(&self, plan: &EncodedPlan, addition: &EncodedAddition) -> bool {
         can_wait(plan, &addition.amounts)
             && addition.amounts.kind_name() == self.kind.name()
             && self.most + addition.amounts.bytes_of_ids() <= MOST_OF_LIST
@@ -50,13 +50,13 @@ impl List {
 }
 
 /// A list that is put right is looked at, and one whose row keeps its time is written with that.
-fn can_wait(plan: &Prepared, amounts: &Amounts) -> bool {
+fn can_wait(plan: &EncodedPlan, amounts: &Amounts) -> bool {
     amounts.are_ids() && !amounts.mends() && !plan.keeps_times
 }
 
 impl Transaction<'_> {
     /// Writes the lists that this plan has to see as they are.
-    pub(super) fn write_lists_for(&mut self, plan: &Prepared) -> Result<()> {
+    pub(super) fn write_lists_for(&mut self, plan: &EncodedPlan) -> Result<()> {
         if self.gathered.0.is_empty() {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Transaction<'_> {
     }
 
     /// Takes in what a plan that was carried out has changed of lists.
-    pub(super) fn gather(&mut self, plan: &Prepared, timestamp: Ticks) {
+    pub(super) fn gather(&mut self, plan: &EncodedPlan, timestamp: Ticks) {
         for (at, most) in self.scratch.listed.drain(..) {
             let Some(addition) = plan.additions.get(at) else { continue };
             let Some(group) = plan.groups.get(addition.group) else { continue };
@@ -127,7 +127,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         let amounts = Amounts::of_ids(list.kind, list.changes);
-        let mut plan = Prepared::of_addition(&list.table, (key, list.seed), amounts);
+        let mut plan = EncodedPlan::of_addition(&list.table, (key, list.seed), amounts);
         for group in plan.groups.iter() {
             self.begin_group(group)?;
         }

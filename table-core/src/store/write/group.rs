@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::encoded::Prepared;
-use super::queue::{State, Turn};
+use super::encoded::EncodedPlan;
+use super::queue::{State, WriterTicket};
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
@@ -12,9 +12,9 @@ use crate::plan::Refused;
 /// A prepared write in a group and where its answer goes.
 #[derive(Debug)]
 pub(crate) struct Member {
-    pub(super) prepared: Box<Prepared>,
+    pub(super) prepared: Box<EncodedPlan>,
     /// None for the leader's own.
-    pub(super) turn: Option<Arc<Turn>>,
+    pub(super) turn: Option<Arc<WriterTicket>>,
     pub(super) result: Option<Result<Ticks, Refused>>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Member {
 pub(crate) struct Members(pub(super) Vec<Member>);
 
 impl Members {
-    pub(crate) fn push(&mut self, prepared: Box<Prepared>) {
+    pub(crate) fn push(&mut self, prepared: Box<EncodedPlan>) {
         self.0.push(Member { prepared, turn: None, result: None });
     }
 
@@ -104,6 +104,6 @@ pub(super) fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Res
 pub(super) const PANICS: &str = "Panics";
 
 #[cfg(test)]
-fn reach(prepared: &Prepared) {
+fn reach(prepared: &EncodedPlan) {
     assert!(prepared.groups.iter().all(|group| &*group.table.name != PANICS), "as the test wants it");
 }

@@ -3,7 +3,7 @@
 use heed::{MdbError, PutFlags};
 
 use super::apply::{New, Writing};
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use super::transaction::touched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Ticks;
@@ -28,7 +28,7 @@ impl Becomes {
 
 impl Writing<'_, '_> {
     /// Puts every row that can be put without a look, and must not be there yet; takes all back if one is.
-    pub(super) fn insert(&mut self, plan: &mut Prepared, timestamp: Ticks) -> Result<Result<(), Refused>> {
+    pub(super) fn insert(&mut self, plan: &mut EncodedPlan, timestamp: Ticks) -> Result<Result<(), Refused>> {
         for (index, row) in plan.rows.iter().enumerate().filter(|(_, row)| row.is_blind()) {
             if let Err(damaged) = self.meet(plan.key(row), Becomes::Put) {
                 return Ok(Err(plan.locate(damaged, index)));
@@ -101,7 +101,7 @@ impl Writing<'_, '_> {
 
     /// What is said of a row that should not be there. Whether it is sound is looked at first.
     #[cold]
-    fn already_there(&mut self, plan: &Prepared, index: usize) -> Refused {
+    fn already_there(&mut self, plan: &EncodedPlan, index: usize) -> Refused {
         let found = plan.rows.get(index).and_then(|row| self.examine_row(plan, row).err());
         plan.locate(found.unwrap_or_else(|| Error::new(ErrorKind::EntityAlreadyExists)), index)
     }

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::apply::Writing;
-use super::encoded::{Deferred, EncodedRow, Prepared};
+use super::encoded::{Deferred, EncodedPlan, EncodedRow};
 use super::numbering::encode_now;
-use super::transaction::{Touched, touched};
+use super::transaction::{TableDelta, touched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::model::{self, Name};
@@ -27,7 +27,7 @@ impl Writing<'_, '_> {
     /// The row that is there with what another sets.
     pub(super) fn merge(
         &self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         row: &EncodedRow,
         old: &Row<'_>,
         new: &[u8],
@@ -61,7 +61,7 @@ impl Writing<'_, '_> {
     /// Puts a merged row among those of the transaction; returns where it is.
     pub(super) fn put_merged(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         row: &EncodedRow,
         merged: Merged,
     ) -> Result<Range<usize>> {
@@ -86,7 +86,7 @@ impl Writing<'_, '_> {
     }
 
     /// The dictionary with everything that a row needs: also a row that this transaction has put.
-    pub(super) fn dict_for(&self, touched: &Touched, row: &Row<'_>) -> Result<Arc<Dict>> {
+    pub(super) fn dict_for(&self, touched: &TableDelta, row: &Row<'_>) -> Result<Arc<Dict>> {
         let known = match &touched.grown {
             Some(grown) => Arc::new(grown.0.clone()),
             None => touched.state.dict(),

@@ -2,7 +2,7 @@
 
 use super::apply::Scratch;
 use super::encoded::Deferred;
-use super::transaction::Touched;
+use super::transaction::TableDelta;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
@@ -13,7 +13,7 @@ use crate::store::lmdb::{Databases, WriteTxn};
 pub(super) fn encode_now(
     dbs: &Databases,
     txn: &WriteTxn<'_>,
-    touched: &mut Touched,
+    touched: &mut TableDelta,
     scratch: &mut Scratch,
     row: &Deferred,
     seed: u64,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::encoded::{
-    BlobErrands, Deferred, EncodedAddition, EncodedGroup, EncodedRange, EncodedRow, Errands, Image, Prepared,
+    BlobOps, Deferred, EncodedAddition, EncodedGroup, EncodedPlan, EncodedRange, EncodedRow, Image, QueueOps,
 };
 use super::entries;
 use crate::contents::reference;
@@ -26,11 +26,11 @@ use crate::store::records::catalog::TableState;
 
 /// Checks the write of one row that stands alone.
 pub(crate) fn single(
-    blank: Box<Prepared>,
+    blank: Box<EncodedPlan>,
     table: &Arc<TableState>,
     partition: &str,
     write: &RowWrite<'_>,
-) -> Result<Box<Prepared>, Error> {
+) -> Result<Box<EncodedPlan>, Error> {
     let dict = table.dict();
     let mut builder = Builder::new(blank, 1);
     builder.begin(table);
@@ -41,10 +41,10 @@ pub(crate) fn single(
 /// Checks the rows of a plan against each of the service's rules for a batch, of which each group is one unless the plan is
 /// of the whole store. The groups' places refer to these tables.
 pub(crate) fn plan(
-    blank: Box<Prepared>,
+    blank: Box<EncodedPlan>,
     plan: &Plan<'_>,
     tables: &[&Arc<TableState>],
-) -> Result<Box<Prepared>, Refused> {
+) -> Result<Box<EncodedPlan>, Refused> {
     let rows = plan.groups.iter().map(|group| group.rows.len() + group.additions.len()).sum();
     let mut builder = Builder::new(blank, rows);
     builder.has_intents = !plan.intents.is_empty();
@@ -61,39 +61,39 @@ pub(crate) fn plan(
     builder.plan.keeps_times = plan.keeps_times;
     builder.plan.is_raw = plan.is_raw;
     builder.plan.as_of = plan.as_of.map(ETag::timestamp);
-    if !plan.errands.is_empty() || !plan.intents.is_empty() {
-        let mut errands = errands(plan);
+    if !plan.queue_ops.is_empty() || !plan.intents.is_empty() {
+        let mut queue_ops = queue_ops(plan);
         for intent in &plan.intents {
-            errands.work.push(entries::of(intent, tables).map_err(Refused::whole)?);
+            queue_ops.work.push(entries::of(intent, tables).map_err(Refused::whole)?);
         }
-        builder.plan.errands = Some(Box::new(errands));
+        builder.plan.queue_ops = Some(Box::new(queue_ops));
     }
     builder.finish()
 }
 
 /// What a plan does with queues. That they are the store's has been seen to.
-fn errands(plan: &Plan<'_>) -> Errands {
-    let work = plan.errands.iter().map(|errand| Work::Task(errand.queue.number, errand.task.clone()));
-    Errands { work: work.collect(), ..Errands::default() }
+fn queue_ops(plan: &Plan<'_>) -> QueueOps {
+    let work = plan.queue_ops.iter().map(|queue_op| Work::Task(queue_op.queue.number, queue_op.task.clone()));
+    QueueOps { work: work.collect(), ..QueueOps::default() }
 }
 
 /// A plan of nothing but work on queues.
-pub(crate) fn of_queues(errands: Errands) -> Box<Prepared> {
-    Box::new(Prepared { errands: Some(Box::new(errands)), ..Prepared::default() })
+pub(crate) fn of_queues(queue_ops: QueueOps) -> Box<EncodedPlan> {
+    Box::new(EncodedPlan { queue_ops: Some(Box::new(queue_ops)), ..EncodedPlan::default() })
 }
 
 /// A plan of nothing but work on blobs.
-pub(crate) fn of_blobs(blobs: BlobErrands) -> Box<Prepared> {
-    Box::new(Prepared { blobs: Some(Box::new(blobs)), ..Prepared::default() })
+pub(crate) fn of_blobs(blobs: BlobOps) -> Box<EncodedPlan> {
+    Box::new(EncodedPlan { blobs: Some(Box::new(blobs)), ..EncodedPlan::default() })
 }
 
 /// Checks the rows of a batch, which are of this partition; `stray` gives the partition of one that is not.
 pub(crate) fn batch<'a>(
-    blank: Box<Prepared>,
+    blank: Box<EncodedPlan>,
     table: &Arc<TableState>,
     group: &Group<'a>,
     stray: &dyn Fn(usize) -> Option<&'a str>,
-) -> Result<Box<Prepared>, Refused> {
+) -> Result<Box<EncodedPlan>, Refused> {
     let mut builder = Builder::new(blank, group.rows.len());
     builder.add_group(table, group, false, stray)?;
     builder.finish()
@@ -103,7 +103,7 @@ pub(crate) fn batch<'a>(
 const FEW: usize = 8;
 
 /// The first row that an earlier one is, too.
-fn second_of_a_row(plan: &Prepared) -> Option<usize> {
+fn second_of_a_row(plan: &EncodedPlan) -> Option<usize> {
     if plan.rows.is_sorted_by(|a, b| plan.key(a) < plan.key(b)) {
         return None;
     }
@@ -127,7 +127,7 @@ fn place(error: Error, table: &TableState, (partition, write): (&str, &RowWrite<
 }
 
 struct Builder {
-    plan: Box<Prepared>,
+    plan: Box<EncodedPlan>,
     /// How many rows there will be.
     length: usize,
     /// Whether something is left to be done, or done of what was left: then rows need not be written.
@@ -140,7 +140,7 @@ struct Builder {
 
 impl Builder {
     /// Begins a plan of so many rows in the memory of one that holds nothing.
-    fn new(mut plan: Box<Prepared>, length: usize) -> Self {
+    fn new(mut plan: Box<EncodedPlan>, length: usize) -> Self {
         plan.rows.reserve(length);
         Self {
             plan,
@@ -230,7 +230,7 @@ impl Builder {
     }
 
     /// The rows of all groups, no two of which are one.
-    fn finish(self) -> Result<Box<Prepared>, Refused> {
+    fn finish(self) -> Result<Box<EncodedPlan>, Refused> {
         match second_of_a_row(&self.plan) {
             Some(index) => Err(self.plan.locate(Error::new(ErrorKind::DuplicateRow), index)),
             None => Ok(self.plan),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use crate::error::Result;
 use crate::model::Ticks;
 use crate::plan::Refused;
@@ -13,12 +13,12 @@ use crate::plan::Refused;
 pub(super) struct Queue {
     /// Whether somebody leads.
     pub(super) led: bool,
-    pub(super) waiting: VecDeque<Arc<Turn>>,
+    pub(super) waiting: VecDeque<Arc<WriterTicket>>,
 }
 
 /// One thread's place in the queue.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct WriterTicket {
     pub(super) state: Mutex<State>,
     pub(super) changed: Condvar,
 }
@@ -27,13 +27,13 @@ pub(super) struct Turn {
 #[derive(Debug)]
 pub(super) enum State {
     /// Waits with a prepared write for a leader to take, or without one for the lead itself.
-    Waiting(Option<Box<Prepared>>),
+    Waiting(Option<Box<EncodedPlan>>),
     /// A leader has taken the prepared write.
     Taken,
     /// The plan is done.
     Done(Result<Ticks, Refused>),
     /// The lead is this thread's.
-    Leads(Option<Box<Prepared>>),
+    Leads(Option<Box<EncodedPlan>>),
 }
 
 /// Locks, whoever has panicked.
@@ -41,8 +41,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Turn {
-    pub(super) fn new(prepared: Option<Box<Prepared>>) -> Arc<Self> {
+impl WriterTicket {
+    pub(super) fn new(prepared: Option<Box<EncodedPlan>>) -> Arc<Self> {
         Arc::new(Self { state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
     }
 
@@ -68,5 +68,5 @@ impl Turn {
 /// What a thread has waited for.
 pub(super) enum Outcome {
     Done(Result<Ticks, Refused>),
-    Leads(Option<Box<Prepared>>),
+    Leads(Option<Box<EncodedPlan>>),
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::apply::{AppliedRow, New, Writing};
 use super::contents::Of;
-use super::encoded::{EncodedRow, Image, Prepared};
+use super::encoded::{EncodedPlan, EncodedRow, Image};
 use crate::contents::{BlobId, reference};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::Refused;
@@ -60,7 +60,7 @@ impl References {
 
 impl Writing<'_, '_> {
     /// What becomes of references by a plan that was examined. It writes nothing.
-    pub(super) fn references(&self, plan: &Prepared) -> Result<References> {
+    pub(super) fn references(&self, plan: &EncodedPlan) -> Result<References> {
         let mut references = References::default();
         for index in 0..plan.rows.len() + plan.additions.len() {
             // What is put without a look is in nothing's place.
@@ -83,7 +83,7 @@ impl Writing<'_, '_> {
     }
 
     /// The bytes that are to be put for the row of this place in a plan; none, if it goes.
-    fn coming<'p>(&'p self, plan: &'p Prepared, index: usize) -> &'p [u8] {
+    fn coming<'p>(&'p self, plan: &'p EncodedPlan, index: usize) -> &'p [u8] {
         let row = plan.rows.get(index);
         let ready = || match row.and_then(|row| row.act.content()) {
             Some(Image::Ready(range)) => plan.image(range),
@@ -101,7 +101,7 @@ impl Writing<'_, '_> {
 
     /// Names the row that was to come to refer to a blob, and its property, in the error that it can't.
     #[cold]
-    pub(super) fn refuse_reference(&self, plan: &Prepared, Of { id, by }: Of, error: Error) -> Refused {
+    pub(super) fn refuse_reference(&self, plan: &EncodedPlan, Of { id, by }: Of, error: Error) -> Refused {
         let error = match self.property_with(plan, by, id) {
             Some(name) if error.kind() == ErrorKind::BlobGone => {
                 not_here(id, self.blobs.identity, Some(&name))
@@ -115,7 +115,7 @@ impl Writing<'_, '_> {
     }
 
     /// The property of a row that is to come which refers to a blob.
-    fn property_with(&self, plan: &Prepared, index: usize, id: BlobId) -> Option<String> {
+    fn property_with(&self, plan: &EncodedPlan, index: usize, id: BlobId) -> Option<String> {
         let (group, _, key) = plan.target(index)?;
         let row = Row::parse(self.coming(plan, index)).ok()?;
         let dict = self.dict_for(self.touched_by(plan, group)?, &row).ok()?;

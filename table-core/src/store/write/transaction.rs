@@ -31,7 +31,7 @@ pub(crate) struct Transaction<'e> {
     pub(super) begun: Ticks,
     /// The number of the state that the transaction began with, until something is written.
     pub(super) state: Option<usize>,
-    pub(super) tables: Vec<Touched>,
+    pub(super) tables: Vec<TableDelta>,
     pub(super) scratch: Box<Scratch>,
     writer: &'e Writer,
     /// The tree of the small records that the transaction began with.
@@ -52,7 +52,7 @@ pub(crate) struct Transaction<'e> {
 
 /// A table that the transaction has written to.
 #[derive(Debug)]
-pub(super) struct Touched {
+pub(super) struct TableDelta {
     pub(super) state: Arc<TableState>,
     pub(super) counts: Counts,
     /// How many rows the table had at the beginning.
@@ -130,7 +130,7 @@ impl<'e> Transaction<'e> {
         }
         state.check_generation(self.dbs, &self.txn, &self.meta)?;
         let counts = self.counts(state.id).map_err(|e| e.table(&state.name))?;
-        self.tables.push(Touched {
+        self.tables.push(TableDelta {
             state: state.clone(),
             counts,
             before: counts.entities,
@@ -151,7 +151,7 @@ impl<'e> Transaction<'e> {
     /// second one beside it.
     fn check_rows(&self) -> Result<()> {
         let come =
-            |sum: u64, table: &Touched| sum.wrapping_add(table.counts.entities).wrapping_sub(table.before);
+            |sum: u64, table: &TableDelta| sum.wrapping_add(table.counts.entities).wrapping_sub(table.before);
         let expected = self.tables.iter().fold(self.rows, come);
         let counted = self.dbs.data.len(&self.txn).map_err(lmdb::error)?;
         if counted == expected { Ok(()) } else { Err(lmdb::damaged_page()) }
@@ -191,7 +191,7 @@ impl<'e> Transaction<'e> {
 
 /// The table of a group of a plan that is being carried out: it has been touched.
 #[inline]
-pub(super) fn touched<'t>(tables: &'t mut [Touched], group: &EncodedGroup) -> Option<&'t mut Touched> {
+pub(super) fn touched<'t>(tables: &'t mut [TableDelta], group: &EncodedGroup) -> Option<&'t mut TableDelta> {
     tables.iter_mut().find(|touched| touched.state.id == group.table.id)
 }
 

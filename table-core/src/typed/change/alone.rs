@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::attempt::Attempt;
 use super::driver;
 use super::entity_attempt::EntityAttempt;
-use super::subject::{Entities, Subjects};
+use super::entity_images::{ImagesOf, TypedImages};
 use super::{Change, Closure, What};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
@@ -21,14 +21,14 @@ pub(crate) trait Changed: Entity {
     fn changed(table: &DynamicTable, key: Key<Self>, change: Change<'_, Self>) -> Result<Stored<Self>> {
         let (what, mut entities) = Self::begun(change);
         match driver::commit_one(table, key.into_keys(), what, &mut entities) {
-            Ok(etag) => stored(table.name(), etag, Entities::made(entities)),
+            Ok(etag) => stored(table.name(), etag, TypedImages::made(entities)),
             Err(error) => Err(error),
         }
     }
 
     /// A change, and the entities that it is of.
-    fn begun(change: Change<'_, Self>) -> (What<'_>, Subjects<'_, Self, Closure<'_, Self>>) {
-        Entities::of(change)
+    fn begun(change: Change<'_, Self>) -> (What<'_>, ImagesOf<'_, Self, Closure<'_, Self>>) {
+        TypedImages::of(change)
     }
 
     /// Carries out a change of which no more is asked than the version that it has written.
@@ -72,11 +72,11 @@ pub(crate) fn update_unless_refused<E: Entity, X: From<Error>>(
         why = change(entity).err();
         called_off.store(why.is_some(), Ordering::Relaxed);
     };
-    let (what, mut entities) = Entities::<E>::of(Change::Update(Box::new(change)));
+    let (what, mut entities) = TypedImages::<E>::of(Change::Update(Box::new(change)));
     let mut attempt = EntityAttempt::lent(key.into_keys(), what, &mut entities).unless(&called_off);
     let done = commit(&mut attempt);
     drop(attempt);
-    let new = Entities::made(entities);
+    let new = TypedImages::made(entities);
     match (done, why) {
         (Err(_), Some(why)) => Err(why),
         (done, _) => Ok(stored(table, done?, new)?),

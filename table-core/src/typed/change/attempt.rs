@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::model::Value;
-use crate::plan::{Condition, Draft, Plan, Printed, Seals, Values, Version};
+use crate::plan::{Condition, Plan, PlanBuilder, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, KeyPair, Schema};
 use crate::typed::entity::holder::{Held, Holder};
@@ -12,7 +12,7 @@ use crate::typed::entity::holder::{Held, Holder};
 /// Its keys are moved out of the attempt, and given back with it: so they can be lent to whoever reads while the attempt
 /// takes what is found.
 #[derive(Debug)]
-pub(crate) struct Need {
+pub(crate) struct ReadRequest {
     /// The table, if it is another than the entity's.
     pub(crate) table: Option<&'static str>,
     pub(crate) keys: KeyPair,
@@ -30,8 +30,8 @@ impl<A: Attempt> CommittedByTheThreadThatMadeIt for A {}
 
 /// A change of an entity of whatever type, made again as long as others are quicker.
 ///
-/// One attempt: [`begin`](Self::begin); then as long as there is a [`need`](Self::need), what is [`found`](Self::found)
-/// for it, after which it is given [back](Self::take_back); then [`make`](Self::make), and then [`plan`](Self::plan).
+/// One attempt: [`begin`](Self::begin); then as long as there is a [`next_read`](Self::next_read), what is [`on_row`](Self::on_row)
+/// for it, after which it is given [back](Self::release); then [`make`](Self::make), and then [`plan`](Self::plan).
 /// Nothing in between is bound to a thread, but for what the user's closure is bound to.
 pub(crate) trait Attempt {
     /// The declaration of the entity; `None` if the attempt is of none.
@@ -63,14 +63,14 @@ pub(crate) trait Attempt {
 
     /// The next row to be read. What was found may ask for more: an entity that can't be opened is asked which copies it
     /// has. All are to be read as they are at one moment.
-    fn need(&mut self) -> Result<Option<Need>>;
+    fn next_read(&mut self) -> Result<Option<ReadRequest>>;
 
     /// Takes the row that was found for the last need, or that there is none. The row is lent for the call alone, maybe
     /// inside a transaction: nothing of the user's runs here but what reads the fields. An error is one of the reading.
-    fn found(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()>;
+    fn on_row(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()>;
 
     /// Takes back a need, answered or not.
-    fn take_back(&mut self, need: Need);
+    fn release(&mut self, need: ReadRequest);
 
     /// Makes of what was found what is to be. Here the user's closure runs, outside any transaction.
     fn make(&mut self) -> Result<()>;
@@ -94,8 +94,8 @@ pub(crate) trait Attempt {
 
     /// Plans a change that touches nothing but the entity's rows in its partition, and needs no draft. `None` of any other
     /// change, and where something is to be said against it. What the plan refers to is laid out on the desk, which is empty.
-    fn lone_plan<'p>(&'p self, seals: &dyn Seals, desk: &'p mut Desk<'p>) -> Option<Plan<'p>> {
-        let _ = (seals, desk);
+    fn lone_plan<'p>(&'p self, seals: &dyn Seals, scratch: &'p mut PlanScratch<'p>) -> Option<Plan<'p>> {
+        let _ = (seals, scratch);
         None
     }
 
@@ -105,8 +105,8 @@ pub(crate) trait Attempt {
         &'p self,
         number: usize,
         seals: &dyn Seals,
-        desk: &'p mut Desk<'p>,
-        draft: &mut Draft<'p>,
+        scratch: &'p mut PlanScratch<'p>,
+        builder: &mut PlanBuilder<'p>,
     ) -> Result<()>;
 
     /// Whether an entity that has turned up meanwhile is reason to look again.
@@ -146,7 +146,7 @@ pub(crate) trait Sources {
 
 /// What the planned rows of one change refer to, and the attempt does not keep itself.
 #[derive(Debug, Default)]
-pub(crate) struct Desk<'p> {
+pub(crate) struct PlanScratch<'p> {
     /// The values of the entity's fields, as stored and as they are to be; sealed where they are stored so.
     pub(crate) old: Option<Values<'p>>,
     pub(crate) new: Option<Values<'p>>,

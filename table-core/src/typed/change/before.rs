@@ -1,6 +1,6 @@
 //! An entity as it was read before it is changed.
 
-use super::subject::{self, Facts, Seen, Slot, Subject};
+use super::entity_images::{self, EntityImages, EntityMeta, ImageRef, ImageSlot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};
 use crate::model::{Value, ValueRef};
@@ -18,7 +18,7 @@ use crate::typed::entity::wide;
 /// Properties that no field is.
 type Unknown = Vec<(Box<str>, Value)>;
 
-/// An entity as it was read, with what its struct does not know. The entity itself is kept by the [subject](Subject) of the
+/// An entity as it was read, with what its struct does not know. The entity itself is kept by the [images](EntityImages) of the
 /// change, as long as it is not given away.
 pub(crate) struct Kept {
     /// Without the entity, these are what its fields held,
@@ -39,50 +39,50 @@ pub(crate) struct Kept {
 
 /// Reads what is stored, and keeps the entity. `for_keys`: nothing is asked but where its rows are.
 pub(super) fn read(
-    subject: &mut (impl Subject + ?Sized),
+    images: &mut (impl EntityImages + ?Sized),
     view: &RowView<'_>,
     version: Version,
     for_keys: bool,
 ) -> Result<Kept> {
-    let row = if let Some(row) = previous(subject, view)? {
+    let row = if let Some(row) = previous(images, view)? {
         row
     } else {
-        decode(subject, view)?;
-        if for_keys { Row::default() } else { Row::read(view, subject.facts(), &found(subject)?)? }
+        decode(images, view)?;
+        if for_keys { Row::default() } else { Row::read(view, images.meta(), &found(images)?)? }
     };
     Ok(row.of(version))
 }
 
 /// Reads what is stored, and gives away the entity, to be changed.
 pub(super) fn read_to_change(
-    subject: &mut (impl Subject + ?Sized),
+    images: &mut (impl EntityImages + ?Sized),
     view: &RowView<'_>,
     version: Version,
 ) -> Result<Kept> {
-    let previous = previous(subject, view)?;
+    let previous = previous(images, view)?;
     if previous.is_none() {
-        decode(subject, view)?;
+        decode(images, view)?;
     }
-    let kept = Kept::apart(subject, (view, version), previous)?;
-    subject.begin_draft();
+    let kept = Kept::apart(images, (view, version), previous)?;
+    images.begin_edit();
     Ok(kept)
 }
 
 /// Reads what is stored, and opens nothing; which sparse indexes have no row for it is yet to be [found out](Kept::lacks).
 /// `is_exact`: what is planned is what is stored, and not what would be written of an entity.
 pub(super) fn read_unopened(
-    facts: &Facts,
+    meta: &EntityMeta,
     view: &RowView<'_>,
     version: Version,
     is_exact: bool,
 ) -> Result<Kept> {
-    let schema = facts.schema;
-    if facts.has_previous && is_previous(schema, view)? {
+    let schema = meta.schema;
+    if meta.has_previous && is_previous(schema, view)? {
         return Err(of_kin(view, schema));
     }
     check_kind(view, schema.tag(None))?;
-    let values = unopened::read_of(schema, facts.elements, view)?;
-    let is_exact = is_exact && !facts.renames_key;
+    let values = unopened::read_of(schema, meta.elements, view)?;
+    let is_exact = is_exact && !meta.renames_key;
     let row =
         Row { is_exact, unknown: unknown(view, schema)?, of_parts: of_parts(view, schema)?, sealed: None };
     Ok(Kept { values, ..row.of(version) })
@@ -105,30 +105,30 @@ pub(super) fn unconverted(schema: &'static Schema, version: Version) -> Kept {
 }
 
 /// The values of the entity that was found.
-fn found<S: Subject + ?Sized>(subject: &S) -> Result<Values<'_>> {
-    let found = subject::values(subject, FOUND)?;
+fn found<S: EntityImages + ?Sized>(images: &S) -> Result<Values<'_>> {
+    let found = entity_images::values(images, FOUND)?;
     found.ok_or_else(|| Error::new(ErrorKind::EntityNotFound))
 }
 
-const FOUND: Seen = Seen::In(Slot::Before);
+const FOUND: ImageRef = ImageRef::In(ImageSlot::Before);
 
 impl Kept {
     /// What is kept of an entity that is given away: what of its values the row says, unless that is known of a `previous`
     /// version's row; which sparse indexes have a row for it, and in what numbers of summaries it counts, if in any.
-    fn apart<S: Subject + ?Sized>(
-        subject: &S,
+    fn apart<S: EntityImages + ?Sized>(
+        images: &S,
         (view, version): (&RowView<'_>, Version),
         previous: Option<Row>,
     ) -> Result<Self> {
-        let facts @ Facts { schema, counts_some, .. } = subject.facts();
-        let values = found(subject)?;
+        let meta @ EntityMeta { schema, counts_some, .. } = images.meta();
+        let values = found(images)?;
         let row = match previous {
             Some(row) => row,
-            None => Row::read(view, facts, &values)?,
+            None => Row::read(view, meta, &values)?,
         };
         let indexes = 0..schema.indexes.len();
-        let without = indexes.clone().filter(|index| !subject.has_row(FOUND, *index)).collect();
-        let counted = |index| (index, subject.counted(FOUND, index));
+        let without = indexes.clone().filter(|index| !images.has_row(FOUND, *index)).collect();
+        let counted = |index| (index, images.counted(FOUND, index));
         let counted = if *counts_some { indexes.map(counted).collect() } else { Vec::new() };
         Ok(Self { values: values.into_owned(), without, counted, ..row.of(version) })
     }
@@ -169,13 +169,13 @@ impl Kept {
 }
 
 /// Reads what a row of a previous version becomes; `None` if it is of the entity's own.
-fn previous(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result<Option<Row>> {
-    let Facts { schema, has_previous, .. } = subject.facts();
+fn previous(images: &mut (impl EntityImages + ?Sized), view: &RowView<'_>) -> Result<Option<Row>> {
+    let EntityMeta { schema, has_previous, .. } = images.meta();
     if !has_previous || view.is_shaped_as(schema.entity_type) {
         return Ok(None);
     }
     check_own(view, schema)?;
-    if !subject.take_previous(Slot::Before, view)? {
+    if !images.take_previous(ImageSlot::Before, view)? {
         return Ok(None);
     }
     let Kinship::PreviousVersion(previous) = schema.kinship(view.kind()?.unwrap_or_default()) else {
@@ -189,11 +189,11 @@ fn previous(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result
     Ok(Some(Row { is_exact: false, unknown, of_parts: Vec::new(), sealed }))
 }
 
-fn decode(subject: &mut (impl Subject + ?Sized), view: &RowView<'_>) -> Result<()> {
-    let schema = subject.facts().schema;
+fn decode(images: &mut (impl EntityImages + ?Sized), view: &RowView<'_>) -> Result<()> {
+    let schema = images.meta().schema;
     check_kind(view, schema.tag(None))?;
     wide::check_joined(view, schema)?;
-    subject.take(Slot::Before, &mut Source::new(schema, schema.place(), view)?)
+    images.take(ImageSlot::Before, &mut Source::new(schema, schema.place(), view)?)
 }
 
 /// What an entity's row says besides its fields' values.
@@ -214,13 +214,13 @@ impl Row {
     }
 
     /// Compares the row with the values that were read from it.
-    fn read(view: &RowView<'_>, facts: &Facts, values: &Values<'_>) -> Result<Self> {
-        let schema = facts.schema;
+    fn read(view: &RowView<'_>, meta: &EntityMeta, values: &Values<'_>) -> Result<Self> {
+        let schema = meta.schema;
         let mut sealed = SealedFields::default();
         // What is opened is no longer what is stored.
         if !schema.seals() && are_as_written(view, schema, values) {
             let (unknown, of_parts) = (Vec::new(), schema.parts.iter().map(|_| Unknown::new()).collect());
-            return Ok(Self { is_exact: !facts.renames_key, unknown, of_parts, sealed: Some(sealed) });
+            return Ok(Self { is_exact: !meta.renames_key, unknown, of_parts, sealed: Some(sealed) });
         }
         let fields = schema.fields;
         let (mut stored, mut same) = (0, 0);
@@ -249,7 +249,7 @@ impl Row {
         let mut unknown = if has_more { unknown(view, schema)? } else { Vec::new() };
         let known = unknown.len();
         unknown.retain(|(name, _)| !schema.gone.contains(&&**name));
-        is_exact &= known == unknown.len() && !facts.renames_key;
+        is_exact &= known == unknown.len() && !meta.renames_key;
         Ok(Self { is_exact, unknown, of_parts, sealed: Some(sealed) })
     }
 }

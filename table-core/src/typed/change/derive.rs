@@ -17,7 +17,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{Value, ValueRef};
 use crate::pending::HeldKey;
-use crate::plan::{Condition, Draft, Hold, Intent, Range, Values};
+use crate::plan::{Condition, Hold, Intent, PlanBuilder, Range, Values};
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::schema::{self, FieldPart, HeldCopy, KeyPair, KeyValues, PropertyValue, Schema, ValueError};
@@ -53,12 +53,12 @@ struct HeldRange {
 
 impl Derived {
     /// Adds what the changes rely on.
-    pub(crate) fn plan<'p>(&'p self, draft: &mut Draft<'p>) {
+    pub(crate) fn plan<'p>(&'p self, builder: &mut PlanBuilder<'p>) {
         for HeldRange { table, partition, prefix, digest } in &self.ranges {
-            draft.rely_on((table, partition), Range { prefix, digest: *digest });
+            builder.rely_on((table, partition), Range { prefix, digest: *digest });
         }
         for hold in &self.holds {
-            draft.leave(Intent::Hold(hold.clone()));
+            builder.leave(Intent::Hold(hold.clone()));
         }
     }
 

@@ -5,10 +5,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::attempt::{Attempt, Desk, Need};
+use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
-use super::subject::{Entities, Subject};
+use super::entity_images::{EntityImages, TypedImages};
 use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Loader};
@@ -16,7 +16,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::model::ETag;
-use crate::plan::{Draft, Failure, Plan, Reach, Seals, WriteExplain};
+use crate::plan::{Failure, Plan, PlanBuilder, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
 use crate::schema::{Index, IndexMask, KeyPair, Schema};
 use crate::sealing::{SealedAt, Sealer};
@@ -75,7 +75,7 @@ pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
     let (mut last, mut turn, mut had_turn) = (None, None, false);
     for losses in 0..ATTEMPTS {
         if losses >= LOSSES_BORNE && !had_turn {
-            turn = together.tables.first().and_then(|table| table.turn(LONGEST_WAIT));
+            turn = together.tables.first().and_then(|table| table.precedence(LONGEST_WAIT));
             had_turn = turn.is_some();
         }
         // Nobody waits after the first loss, so nothing is timed before it.
@@ -213,9 +213,9 @@ pub(crate) fn commit_one<'c>(
     table: &DynamicTable,
     keys: Result<KeyPair>,
     what: What<'c>,
-    subject: &'c mut (dyn Subject + 'c),
+    images: &'c mut (dyn EntityImages + 'c),
 ) -> Result<ETag> {
-    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, what, subject).alone()])
+    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, what, images).alone()])
 }
 
 /// What `run` makes of the plan that adds an entity.
@@ -226,7 +226,7 @@ pub(crate) fn insertion<E: Entity, T>(
     seals: &dyn Seals,
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
-    let (what, mut entities) = Entities::<E>::of(Change::Insert(entity));
+    let (what, mut entities) = TypedImages::<E>::of(Change::Insert(entity));
     let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
     attempt.set_index_mask(index_mask);
     named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
@@ -340,10 +340,10 @@ pub(crate) fn read_at(
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
     attempt.begin();
-    while let Some(need) = attempt.need()? {
+    while let Some(need) = attempt.next_read()? {
         let there = need.table.and_then(|name| together.table(name)).unwrap_or(table);
         let found = find(there, Some(moment), &need, attempt);
-        attempt.take_back(need);
+        attempt.release(need);
         found?;
     }
     Ok(())
@@ -357,11 +357,11 @@ fn read_for(
 ) -> Result<()> {
     attempt.begin();
     let mut is_first = true;
-    while let Some(need) = attempt.need()? {
+    while let Some(need) = attempt.next_read()? {
         if (!is_first || need.head.is_some()) && moment.is_none() {
             // What was read first may be of another moment.
             *moment = Some(table.snapshot()?);
-            attempt.take_back(need);
+            attempt.release(need);
             attempt.begin();
             is_first = true;
             continue;
@@ -369,7 +369,7 @@ fn read_for(
         is_first = false;
         let there = need.table.and_then(|name| together.table(name)).unwrap_or(table);
         let found = find(there, moment.as_ref(), &need, attempt);
-        attempt.take_back(need);
+        attempt.release(need);
         found?;
     }
     Ok(())
@@ -379,13 +379,13 @@ fn read_for(
 fn find(
     table: &DynamicTable,
     moment: Option<&Snapshot>,
-    need: &Need,
+    need: &ReadRequest,
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
     let (partition, row) = need.keys.as_strs();
     let found = match moment {
         None => table.get_in_state(partition, row, |view, state| {
-            attempt.found(Some((view, version_of(view, state))))
+            attempt.on_row(Some((view, version_of(view, state))))
         })?,
         Some(moment) => {
             let view = if need.is_copy {
@@ -401,13 +401,13 @@ fn find(
                     }
                     _ => view,
                 };
-                attempt.found(Some((&view, version)))
+                attempt.on_row(Some((&view, version)))
             });
             let place = |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
             found.transpose().map_err(place)?
         }
     };
-    if found.is_none() { attempt.found(None) } else { Ok(()) }
+    if found.is_none() { attempt.on_row(None) } else { Ok(()) }
 }
 
 /// What `run` makes of the plan of the changes, for which everything has been found; `tables` are the names of their
@@ -435,37 +435,37 @@ fn planned_with<T>(
 ) -> Result<T> {
     let seal = |table: usize| seals.get(table).copied().ok_or_else(no_table);
     // Most are of one entity by itself, and need no draft.
-    let mut desk = Desk::default();
+    let mut scratch = PlanScratch::default();
     if let ([attempt], Reach::Alone, None) = (&*attempts, scope.reach, &derived)
-        && let Some(plan) = attempt.lone_plan(seal(scope.table(0))?, &mut desk)
+        && let Some(plan) = attempt.lone_plan(seal(scope.table(0))?, &mut scratch)
     {
         return Ok(run(&plan));
     }
     let derived = derived.unwrap_or_default();
     if let ([attempt], []) = (&mut *attempts, derived.attempts.as_slice()) {
         // One needs no list.
-        let mut desk = Desk::default();
-        let mut draft = Draft::new(scope.reach, tables, 1);
-        let planned = attempt.plan(0, seal(scope.table(0))?, &mut desk, &mut draft);
+        let mut scratch = PlanScratch::default();
+        let mut builder = PlanBuilder::new(scope.reach, tables, 1);
+        let planned = attempt.plan(0, seal(scope.table(0))?, &mut scratch, &mut builder);
         planned.map_err(|error| scope.numbered(error, 0))?;
-        derived.plan(&mut draft);
-        return Ok(run(&draft.into_plan()?));
+        derived.plan(&mut builder);
+        return Ok(run(&builder.into_plan()?));
     }
     let many = attempts.len() + derived.attempts.len();
-    let mut desks: Vec<_> = (0..many).map(|_| Desk::default()).collect();
+    let mut desks: Vec<_> = (0..many).map(|_| PlanScratch::default()).collect();
     let mut free = desks.iter_mut();
-    let mut draft = Draft::new(scope.reach, tables, many);
-    for ((number, attempt), desk) in attempts.iter().enumerate().zip(&mut free) {
-        let planned = attempt.plan(number, seal(scope.table(number))?, desk, &mut draft);
+    let mut builder = PlanBuilder::new(scope.reach, tables, many);
+    for ((number, attempt), scratch) in attempts.iter().enumerate().zip(&mut free) {
+        let planned = attempt.plan(number, seal(scope.table(number))?, scratch, &mut builder);
         planned.map_err(|error| scope.numbered(error, number))?;
     }
-    draft.begin_derived();
-    for (change, desk) in derived.attempts.iter().zip(free) {
-        let planned = change.attempt.plan(change.cause, seal(change.table)?, desk, &mut draft);
+    builder.begin_derived();
+    for (change, scratch) in derived.attempts.iter().zip(free) {
+        let planned = change.attempt.plan(change.cause, seal(change.table)?, scratch, &mut builder);
         planned.map_err(|error| scope.numbered(error, change.cause))?;
     }
-    derived.plan(&mut draft);
-    Ok(run(&draft.into_plan()?))
+    derived.plan(&mut builder);
+    Ok(run(&builder.into_plan()?))
 }
 
 #[cold]

@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt};
 use super::driver::{self, Together};
 use super::entity_attempt::boxed;
-use super::errands::ErrandsAttempt;
+use super::entity_images::TypedImages;
+use super::queue_ops::QueueOpsAttempt;
 use super::several::messages_and_end;
-use super::subject::Entities;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
@@ -71,7 +71,7 @@ pub struct Egt<'c, Set> {
     table: At,
     partition: Result<String>,
     operations: Vec<Box<dyn CommittedByTheThreadThatMadeIt + 'c>>,
-    errands: ErrandsAttempt,
+    queue_ops: QueueOpsAttempt,
     set: PhantomData<fn() -> Set>,
 }
 
@@ -108,13 +108,13 @@ impl<'c, Set> Egt<'c, Set> {
             table,
             partition: partition.into_key(),
             operations: Vec::new(),
-            errands: ErrandsAttempt::default(),
+            queue_ops: QueueOpsAttempt::default(),
             set: PhantomData,
         }
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
-        let (what, entities) = Entities::of(change);
+        let (what, entities) = TypedImages::of(change);
         self.operations.push(boxed(key.into_keys(), what, Box::new(entities)));
         self
     }
@@ -185,8 +185,8 @@ impl<'c, Set> Egt<'c, Set> {
             Err(Error::new(kind).attempted("commit a batch to").table(table.name()).partition(&partition))
         };
         let mut boxed = self.operations;
-        let mut errands = self.errands.checked()?;
-        if boxed.is_empty() && errands.is_none() {
+        let mut queue_ops = self.queue_ops.checked()?;
+        if boxed.is_empty() && queue_ops.is_none() {
             return refuse(ErrorKind::BatchLength).map_err(|e| e.because("the batch has no operation"));
         }
         for (index, operation) in boxed.iter().enumerate() {
@@ -206,8 +206,8 @@ impl<'c, Set> Egt<'c, Set> {
             operations.push(&mut **operation);
         }
         // Behind the changes, whose numbers errors tell.
-        if let Some(errands) = &mut errands {
-            operations.push(errands);
+        if let Some(queue_ops) = &mut queue_ops {
+            operations.push(queue_ops);
         }
         let Some((given, forget)) = forget else {
             return run(Together::batch(&table, &partition), &mut operations);

@@ -6,15 +6,15 @@ mod planned;
 use std::ops::DerefMut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt, Desk, Image, Need, Sources};
+use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt, Image, PlanScratch, ReadRequest, Sources};
 use super::before::Kept;
+use super::entity_images::{self, EntityImages, EntityMeta, ImageRef, ImageSlot, TypedImages};
 use super::hold::{self, Holding};
-use super::search::{self, Asks, Search};
-use super::subject::{self, Entities, Facts, Seen, Slot, Subject};
+use super::read_set::{self, NextRead, ReadSet};
 use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
-use crate::plan::{Draft, Plan, Seals, Values, Version};
+use crate::plan::{Plan, PlanBuilder, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, IndexMask, KeyPair, Schema};
 use crate::typed::encrypt::unopened;
@@ -22,13 +22,13 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::source::Source;
 use crate::typed::read::key::Key;
 
-/// A change of one entity, and what was found for it. `S` holds its [subject](Subject).
-pub(crate) struct EntityAttempt<'c, S = Box<dyn Subject + 'c>> {
+/// A change of one entity, and what was found for it. `S` holds its [images](EntityImages).
+pub(crate) struct EntityAttempt<'c, S = Box<dyn EntityImages + 'c>> {
     keys: Result<KeyPair>,
     what: What<'c>,
-    facts: &'static Facts,
-    subject: S,
-    search: Search,
+    meta: &'static EntityMeta,
+    images: S,
+    read_set: ReadSet,
     /// What was found of the entity.
     before: Option<Kept>,
     /// Why it can't be read as what it is: its keys are lost, say.
@@ -45,15 +45,19 @@ pub(crate) struct EntityAttempt<'c, S = Box<dyn Subject + 'c>> {
 
 impl<'c> EntityAttempt<'c> {
     pub(crate) fn new<E: Entity>(key: Key<E>, change: Change<'c, E>) -> Self {
-        let (what, entities) = Entities::of(change);
+        let (what, entities) = TypedImages::of(change);
         Self::of(key.into_keys(), what, Box::new(entities))
     }
 }
 
-impl<'c> EntityAttempt<'c, &'c mut (dyn Subject + 'c)> {
+impl<'c> EntityAttempt<'c, &'c mut (dyn EntityImages + 'c)> {
     /// Of a subject that somebody else keeps.
-    pub(crate) fn lent(keys: Result<KeyPair>, what: What<'c>, subject: &'c mut (dyn Subject + 'c)) -> Self {
-        Self::of(keys, what, subject)
+    pub(crate) fn lent(
+        keys: Result<KeyPair>,
+        what: What<'c>,
+        images: &'c mut (dyn EntityImages + 'c),
+    ) -> Self {
+        Self::of(keys, what, images)
     }
 }
 
@@ -61,21 +65,21 @@ impl<'c> EntityAttempt<'c, &'c mut (dyn Subject + 'c)> {
 pub(super) fn boxed<'c>(
     keys: Result<KeyPair>,
     what: What<'c>,
-    subject: Box<dyn Subject + 'c>,
+    images: Box<dyn EntityImages + 'c>,
 ) -> Box<dyn CommittedByTheThreadThatMadeIt + 'c> {
-    Box::new(EntityAttempt::of(keys, what, subject))
+    Box::new(EntityAttempt::of(keys, what, images))
 }
 
-impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
+impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
     /// Of a subject of whatever type, which is what `what` says.
-    pub(crate) fn of(keys: Result<KeyPair>, what: What<'c>, subject: S) -> Self {
-        let facts = subject.facts();
+    pub(crate) fn of(keys: Result<KeyPair>, what: What<'c>, images: S) -> Self {
+        let meta = images.meta();
         Self {
             keys,
             what,
-            facts,
-            subject,
-            search: Search::new(facts.schema),
+            meta,
+            images,
+            read_set: ReadSet::new(meta.schema),
             before: None,
             closed: None,
             held: Vec::new(),
@@ -87,8 +91,8 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
 
     /// What the attempt is at.
     #[cfg(test)]
-    pub(crate) fn into_subject(self) -> S {
-        self.subject
+    pub(crate) fn into_images(self) -> S {
+        self.images
     }
 
     /// With all the copies that it holds of others made anew.
@@ -117,7 +121,7 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
     #[cold]
     fn place(&self, error: Error) -> Error {
         let keys = self.named();
-        placed(error, self.what.words(), self.facts.schema, keys.as_ref().map(KeyPair::as_strs))
+        placed(error, self.what.words(), self.meta.schema, keys.as_ref().map(KeyPair::as_strs))
     }
 
     /// The key of the entity, as an error names it.
@@ -126,8 +130,8 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
         match self.what {
             // Its key is printed with its rows, and not kept.
             What::Insert => {
-                let values = subject::values(&*self.subject, Seen::Given).ok().flatten()?;
-                schema::own_keys(self.facts.schema, &values).ok()
+                let values = entity_images::values(&*self.images, ImageRef::Given).ok().flatten()?;
+                schema::own_keys(self.meta.schema, &values).ok()
             }
             _ => self.own().ok().map(|(partition, row)| KeyPair::of(partition, row)),
         }
@@ -159,31 +163,31 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
             _ => return Ok(()),
         };
         if let Some(old) = self.kept_values()
-            && schema::has_same_key(self.facts.schema, old, values)
+            && schema::has_same_key(self.meta.schema, old, values)
         {
             return Ok(());
         }
-        let checked = search::check_key(self.facts.schema, self.own()?, values, may_move);
+        let checked = read_set::check_key(self.meta.schema, self.own()?, values, may_move);
         checked.map_err(|error| self.place(error))
     }
 
     /// The values of the entity that was found, if they are kept apart from it.
     fn kept_values(&self) -> Option<&Values<'static>> {
-        self.before.as_ref().filter(|_| !self.subject.has(FOUND)).map(Kept::values)
+        self.before.as_ref().filter(|_| !self.images.has(FOUND)).map(Kept::values)
     }
 
     /// Takes the draft for the entity as it will be read: times floored to the tick, fields that are not stored at their
     /// defaults. What could not be read again is refused before it is written.
-    fn end_draft(&mut self) -> Result<()> {
-        let values = self.values(Seen::In(Slot::Draft)).map_err(|error| self.place(error))?;
+    fn end_edit(&mut self) -> Result<()> {
+        let values = self.values(ImageRef::In(ImageSlot::Edited)).map_err(|error| self.place(error))?;
         if let Some(values) = values {
             self.check_key(&values)?;
         }
-        self.subject.end_draft().map_err(|error| self.place(error))
+        self.images.end_edit().map_err(|error| self.place(error))
     }
 
-    fn values(&self, seen: Seen) -> Result<Option<Values<'_>>> {
-        subject::values(&*self.subject, seen)
+    fn values(&self, seen: ImageRef) -> Result<Option<Values<'_>>> {
+        entity_images::values(&*self.images, seen)
     }
 
     /// The values of the entity as it was found.
@@ -193,17 +197,17 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
     }
 
     /// What the entity is to be.
-    fn new_entity(&self) -> Option<Seen> {
+    fn new_entity(&self) -> Option<ImageRef> {
         let of_found = matches!(self.what, What::Backfill(_) | What::RepairCopies | What::Rewrite);
         let seen = match self.what {
             // What it holds of others is theirs to say.
-            _ if self.what.brings_entity() && self.subject.has(NEW) => NEW,
-            _ if self.what.brings_entity() => Seen::Given,
+            _ if self.what.brings_entity() && self.images.has(NEW) => NEW,
+            _ if self.what.brings_entity() => ImageRef::Given,
             _ if self.what.makes_another() => NEW,
             _ if of_found && self.before.is_some() => FOUND,
             _ => return None,
         };
-        Some(seen).filter(|seen| self.subject.has(*seen))
+        Some(seen).filter(|seen| self.images.has(*seen))
     }
 
     /// The values of what the entity is to be.
@@ -214,17 +218,17 @@ impl<'c, S: DerefMut<Target: Subject>> EntityAttempt<'c, S> {
     /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
     #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(crate) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
-        self.search.taken(self.own())
+        self.read_set.taken(self.own())
     }
 }
 
 /// The entity as it was found, and as it is to be.
-const FOUND: Seen = Seen::In(Slot::Before);
-const NEW: Seen = Seen::In(Slot::New);
+const FOUND: ImageRef = ImageRef::In(ImageSlot::Before);
+const NEW: ImageRef = ImageRef::In(ImageSlot::After);
 
-impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
+impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
     fn schema(&self) -> Option<&'static Schema> {
-        Some(self.facts.schema)
+        Some(self.meta.schema)
     }
 
     fn writes_entity(&self) -> bool {
@@ -232,7 +236,7 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn set_index_mask(&mut self, index_mask: IndexMask) {
-        self.search.index_mask = match self.what {
+        self.read_set.index_mask = match self.what {
             What::Backfill(index) => index_mask.of_index(index),
             What::RepairCopies => index_mask.refiling(),
             _ => index_mask,
@@ -240,12 +244,12 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn begin(&mut self) {
-        self.search.begin(self.what.reads());
+        self.read_set.begin(self.what.reads());
         self.forget();
-        if !self.facts.held.is_empty() {
+        if !self.meta.held.is_empty() {
             self.held.clear();
             if self.what.brings_entity() {
-                self.subject.forget(Slot::New);
+                self.images.forget(ImageSlot::After);
             }
         }
     }
@@ -261,8 +265,8 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
         self.what.reads()
     }
 
-    fn need(&mut self) -> Result<Option<Need>> {
-        if self.search.asks == Asks::Own {
+    fn next_read(&mut self) -> Result<Option<ReadRequest>> {
+        if self.read_set.asks == NextRead::Own {
             let keys = match &mut self.keys {
                 Ok(keys) => std::mem::take(keys),
                 Err(error) => {
@@ -270,43 +274,43 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
                     return Err(self.place(error));
                 }
             };
-            self.search.asks = Asks::ForOwn;
-            let head = if self.facts.is_wide { Some(self.facts.schema) } else { None };
-            return Ok(Some(Need { table: None, keys, is_copy: false, head }));
+            self.read_set.asks = NextRead::ForOwn;
+            let head = if self.meta.is_wide { Some(self.meta.schema) } else { None };
+            return Ok(Some(ReadRequest { table: None, keys, is_copy: false, head }));
         }
-        let Self { search, before, keys, .. } = self;
-        Ok(search.next(before.as_mut(), as_strs(keys)?))
+        let Self { read_set, before, keys, .. } = self;
+        Ok(read_set.next(before.as_mut(), as_strs(keys)?))
     }
 
-    fn found(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
-        match self.search.asks {
-            Asks::ForOwn => {
-                self.search.asks = Asks::Nothing;
+    fn on_row(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
+        match self.read_set.asks {
+            NextRead::ForOwn => {
+                self.read_set.asks = NextRead::Nothing;
                 let Some((view, version)) = row else { return Ok(()) };
                 self.found_own(view, version)?;
-                if self.search.index_mask.backfills() {
-                    let Facts { schema, elements, .. } = self.facts;
-                    self.search.ask_backfill(&unopened::read_of(schema, *elements, view)?);
+                if self.read_set.index_mask.backfills() {
+                    let EntityMeta { schema, elements, .. } = self.meta;
+                    self.read_set.ask_backfill(&unopened::read_of(schema, *elements, view)?);
                 }
             }
-            Asks::ForFilling(at) => self.search.found_backfill(at, as_strs(&self.keys)?, row),
-            Asks::ForCopy(index) => {
+            NextRead::ForFilling(at) => self.read_set.found_backfill(at, as_strs(&self.keys)?, row),
+            NextRead::ForCopy(index) => {
                 let kept = self.before.as_mut();
-                self.search.found_copy(index, kept, as_strs(&self.keys)?, row.map(|(view, _)| view));
+                self.read_set.found_copy(index, kept, as_strs(&self.keys)?, row.map(|(view, _)| view));
             }
-            Asks::Own | Asks::Copies(_) | Asks::Nothing => {}
+            NextRead::Own | NextRead::Copies(_) | NextRead::Nothing => {}
         }
         Ok(())
     }
 
-    fn take_back(&mut self, need: Need) {
+    fn release(&mut self, need: ReadRequest) {
         if !need.is_copy {
             self.keys = Ok(need.keys);
         }
     }
 
     fn make(&mut self) -> Result<()> {
-        self.subject.check().map_err(|error| self.place(error))?;
+        self.images.check().map_err(|error| self.place(error))?;
         if let Some(error) = self.closed.take() {
             return Err(self.needs_values(error));
         }
@@ -317,18 +321,18 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
             }
             _ => {}
         }
-        if self.subject.has(Seen::In(Slot::Draft)) {
-            self.subject.change().map_err(|error| self.place(error))?;
+        if self.images.has(ImageRef::In(ImageSlot::Edited)) {
+            self.images.change().map_err(|error| self.place(error))?;
             if self.called_off.is_some_and(|called_off| called_off.load(Ordering::Relaxed)) {
                 return Err(self.refused(ErrorKind::ConditionNotMet));
             }
-            self.end_draft()?;
+            self.end_edit()?;
         }
         Ok(())
     }
 
     fn image(&self) -> Result<Option<Image>> {
-        let Facts { schema, held, holders, .. } = *self.facts;
+        let EntityMeta { schema, held, holders, .. } = *self.meta;
         let stays = matches!(self.what, What::Backfill(_) | What::RepairCopies | What::Rewrite);
         if held.is_empty() && holders.is_empty() || stays || self.what.reseals() {
             return Ok(None);
@@ -353,7 +357,7 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn hold(&mut self, sources: &dyn Sources) -> Result<()> {
-        let Facts { schema, held, .. } = *self.facts;
+        let EntityMeta { schema, held, .. } = *self.meta;
         if held.is_empty() {
             return Ok(());
         }
@@ -363,7 +367,7 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
         let held = found.map_err(|error| self.place(error))?;
         let mut values = values.into_owned();
         Holding::put(&held, &mut values);
-        let made = self.subject.take(Slot::New, &mut Source::given(schema, &values));
+        let made = self.images.take(ImageSlot::After, &mut Source::given(schema, &values));
         made.map_err(|error| self.place(error))?;
         self.held = held;
         Ok(())
@@ -371,15 +375,15 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
 
     fn holds_already(&self) -> bool {
         let before = self.old_values();
-        matches!(before, Ok(Some(before)) if self.held.iter().all(|held| held.is_in(self.facts.schema, &before)))
+        matches!(before, Ok(Some(before)) if self.held.iter().all(|held| held.is_in(self.meta.schema, &before)))
     }
 
-    fn lone_plan<'p>(&'p self, seals: &dyn Seals, desk: &'p mut Desk<'p>) -> Option<Plan<'p>> {
+    fn lone_plan<'p>(&'p self, seals: &dyn Seals, scratch: &'p mut PlanScratch<'p>) -> Option<Plan<'p>> {
         if !self.is_lone() {
             return None;
         }
-        self.lay_out(seals, desk).ok()?;
-        let Desk { old, new, printed, .. } = desk;
+        self.lay_out(seals, scratch).ok()?;
+        let PlanScratch { old, new, printed, .. } = scratch;
         let old = old.as_ref().or_else(|| self.stored_values());
         Plan::of_lone(printed.insert(self.print(old, new.as_ref()).ok()?))
     }
@@ -388,22 +392,22 @@ impl<S: DerefMut<Target: Subject>> Attempt for EntityAttempt<'_, S> {
         &'p self,
         number: usize,
         seals: &dyn Seals,
-        desk: &'p mut Desk<'p>,
-        draft: &mut Draft<'p>,
+        scratch: &'p mut PlanScratch<'p>,
+        builder: &mut PlanBuilder<'p>,
     ) -> Result<()> {
-        self.lay_out(seals, desk).map_err(|error| self.place(error))?;
-        let Desk { old, new, printed, moved } = desk;
+        self.lay_out(seals, scratch).map_err(|error| self.place(error))?;
+        let PlanScratch { old, new, printed, moved } = scratch;
         let old = old.as_ref().or_else(|| self.stored_values());
         let mut rows = self.print(old, new.as_ref()).map_err(|error| self.place(error))?;
         if matches!(self.what, What::Rewrite)
             && let Some((new, before)) = rows.take_if_moved().zip(self.before.as_ref())
         {
             let moved = moved.insert(rows.with_new(new, &before.unknown));
-            draft.add(number, moved);
+            builder.add(number, moved);
         }
-        draft.add(number, printed.insert(rows));
-        if !self.facts.held.is_empty() {
-            Holding::plan(&self.held, number, draft);
+        builder.add(number, printed.insert(rows));
+        if !self.meta.held.is_empty() {
+            Holding::plan(&self.held, number, builder);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::attempt::Sources;
 use crate::error::Result;
 use crate::model::{Value, ValueRef};
-use crate::plan::{Act, Cause, Condition, Draft, RowKind, RowWrite, Values};
+use crate::plan::{Act, Cause, Condition, PlanBuilder, RowKind, RowWrite, Values};
 use crate::schema::{HeldCopy, KeyPair, PropertyValue, Schema, keys};
 use crate::typed::entity::holder::Held;
 use crate::typed::read::key::{Arguments, KeyResult};
@@ -109,13 +109,13 @@ impl Holding {
     }
 
     /// Demands that the sources which were read are still the same.
-    pub(crate) fn plan<'p>(holdings: &'p [Self], of: usize, draft: &mut Draft<'p>) {
+    pub(crate) fn plan<'p>(holdings: &'p [Self], of: usize, builder: &mut PlanBuilder<'p>) {
         for (schema, keys, condition) in holdings.iter().filter_map(|holding| holding.relies_on.as_ref()) {
             let (partition, key) = keys.as_strs();
             let is_there = matches!(condition, Condition::Is(_));
             let kind = is_there.then_some(RowKind { schema, cause: Cause::Entity });
             let row = RowWrite { key, condition: *condition, act: Act::Keep, kind, of };
-            draft.expect((schema.place().table.source(), partition), row);
+            builder.expect((schema.place().table.source(), partition), row);
         }
     }
 }

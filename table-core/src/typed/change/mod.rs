@@ -7,13 +7,13 @@ pub(crate) mod derive;
 pub(crate) mod driver;
 pub(crate) mod egt;
 pub(crate) mod entity_attempt;
-pub(crate) mod errands;
+pub(crate) mod entity_images;
 pub(crate) mod hold;
 #[cfg(test)]
 mod model_tests;
-mod search;
+pub(crate) mod queue_ops;
+mod read_set;
 mod several;
-pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transaction;

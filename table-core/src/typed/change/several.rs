@@ -1,6 +1,6 @@
 //! What entity group transactions and store transactions have in common.
 
-/// The messages that go with the changes, and what becomes of all: of a type with `operations`, `errands`, and a `run` that
+/// The messages that go with the changes, and what becomes of all: of a type with `operations`, `queue_ops`, and a `run` that
 /// has them carried out or shown, by what it is given here for each.
 macro_rules! messages_and_end {
     ($commit:expr, $explain:expr) => {
@@ -14,7 +14,7 @@ macro_rules! messages_and_end {
         /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
         #[cfg(feature = "queue")]
         pub fn send_message<T>(mut self, message: Message<'_, T>) -> Self {
-            self.errands.add(message.errand());
+            self.queue_ops.add(message.queue_op());
             self
         }
 
@@ -23,7 +23,7 @@ macro_rules! messages_and_end {
         /// [`StaleReceipt`](ErrorKind::StaleReceipt).
         #[cfg(feature = "queue")]
         pub fn complete<T>(mut self, received: &Received<T>) -> Self {
-            self.errands.add(Ok(received.errand()));
+            self.queue_ops.add(Ok(received.queue_op()));
             self
         }
 

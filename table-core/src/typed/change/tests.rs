@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::attempt::{Attempt, Desk};
+use super::attempt::{Attempt, PlanScratch};
 use super::driver::{Scope, planned};
 use super::entity_attempt::EntityAttempt;
-use super::subject::{Entities, Subjects};
+use super::entity_images::{ImagesOf, TypedImages};
 use super::{Change, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch, Ticks, ValueRef};
 use crate::plan::{
-    Act, Cause, Condition, Draft, FoundTokens, Plan, Reach, Resealed, RowContent, RowKind, RowWrite, Seals,
-    Version,
+    Act, Cause, Condition, FoundTokens, Plan, PlanBuilder, Reach, Resealed, RowContent, RowKind, RowWrite,
+    Seals, Version,
 };
 use crate::row::named::{Names, PackedRow};
 use crate::schema::{Blind, Field, IndexMask, KeyPair};
@@ -87,13 +87,13 @@ fn own(names: &Names, employee: &Employee) -> PackedRow {
 
 /// Gives an attempt the row that it needs, which must be this one.
 fn answer(attempt: &mut dyn Attempt, key: &str, row: Option<(&PackedRow, Version)>) {
-    let need = attempt.need().unwrap().unwrap();
+    let need = attempt.next_read().unwrap().unwrap();
     assert_eq!(need.keys.as_strs(), ("Sales", key));
     match row {
-        Some((row, version)) => attempt.found(Some((&row.view().unwrap(), version))).unwrap(),
-        None => attempt.found(None).unwrap(),
+        Some((row, version)) => attempt.on_row(Some((&row.view().unwrap(), version))).unwrap(),
+        None => attempt.on_row(None).unwrap(),
     }
-    attempt.take_back(need);
+    attempt.release(need);
 }
 
 /// A planned row as text.
@@ -117,11 +117,11 @@ fn rows(plan: &Plan<'_>) -> Vec<String> {
     group.rows.iter().map(shown).collect()
 }
 
-type Update<'c> = EntityAttempt<'c, Box<Subjects<'c, Employee, Sent<'c>>>>;
+type Update<'c> = EntityAttempt<'c, Box<ImagesOf<'c, Employee, Sent<'c>>>>;
 
 fn update<'c>(change: impl FnMut(&mut Employee) + Send + 'c) -> Update<'c> {
     let change: Box<Sent<'c>> = Box::new(change);
-    let (what, entities) = Entities::of(Change::Update(change));
+    let (what, entities) = TypedImages::of(Change::Update(change));
     EntityAttempt::of(Employee::key("Sales", 7).into_keys(), what, Box::new(entities))
 }
 
@@ -138,20 +138,20 @@ fn each_step_may_run_on_another_thread() {
         let (need, mut attempt) = scope
             .spawn(move || {
                 attempt.begin();
-                (attempt.need().unwrap().unwrap(), attempt)
+                (attempt.next_read().unwrap().unwrap(), attempt)
             })
             .join()
             .unwrap();
         assert_eq!(need.keys.as_strs(), ("Sales", "empid_000007"));
         let mut attempt = scope
             .spawn(|| {
-                attempt.found(Some((&row.view().unwrap(), FIRST))).unwrap();
+                attempt.on_row(Some((&row.view().unwrap(), FIRST))).unwrap();
                 attempt
             })
             .join()
             .unwrap();
-        attempt.take_back(need);
-        assert!(attempt.need().unwrap().is_none());
+        attempt.release(need);
+        assert!(attempt.next_read().unwrap().is_none());
         assert_eq!(runs.load(Ordering::Relaxed), 0, "the closure ran where a row was lent");
         let (attempt, planned) = scope
             .spawn(move || {
@@ -170,7 +170,7 @@ fn each_step_may_run_on_another_thread() {
                 "0 remove badge_000_000007 if any",
             ]
         );
-        assert_eq!(Entities::made(*attempt.into_subject()).unwrap().email, "jones@contoso.com");
+        assert_eq!(TypedImages::made(*attempt.into_images()).unwrap().email, "jones@contoso.com");
     });
     assert_eq!(runs.load(Ordering::Relaxed), 1);
 }
@@ -195,8 +195,8 @@ fn another_attempt_knows_nothing_of_the_one_before() {
     }
     // A need that was not answered is asked again.
     attempt.begin();
-    let need = attempt.need().unwrap().unwrap();
-    attempt.take_back(need);
+    let need = attempt.next_read().unwrap().unwrap();
+    attempt.release(need);
     attempt.begin();
     answer(&mut attempt, "empid_000007", None);
     let error = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap_err();
@@ -249,11 +249,11 @@ fn a_row_of_another_kind_is_an_error_of_the_reading() {
     let row = names.pack(1, ("Sales", "empid_000007"), Ticks::MIN, &[]).unwrap();
     let mut attempt = update(|_| panic!("nothing was found to be changed"));
     attempt.begin();
-    let need = attempt.need().unwrap().unwrap();
-    let error = attempt.found(Some((&row.view().unwrap(), FIRST))).unwrap_err();
+    let need = attempt.next_read().unwrap().unwrap();
+    let error = attempt.on_row(Some((&row.view().unwrap(), FIRST))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
-    attempt.take_back(need);
-    assert!(attempt.need().unwrap().is_none());
+    attempt.release(need);
+    assert!(attempt.next_read().unwrap().is_none());
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn several_changes_are_planned_as_one() {
         answer(attempt, &key, Some((&own(&names, employee), FIRST)));
     }
     third.begin();
-    assert!(third.need().unwrap().is_none(), "what is new needs nothing");
+    assert!(third.next_read().unwrap().is_none(), "what is new needs nothing");
     let attempts: &mut [&mut dyn Attempt] = &mut [&mut first, &mut second, &mut third];
     let planned = planned(IN_SALES, &["Company"], attempts, &[&NoKeys], rows).unwrap();
     assert_eq!(
@@ -382,13 +382,13 @@ mod unopened {
             attempt.begin();
             answer(&mut attempt, "patient_007", Some((&row, FIRST)));
             for (key, found) in [("age_090_007", age), ("bed_002_007", bed)] {
-                let asked = attempt.need().unwrap().unwrap();
+                let asked = attempt.next_read().unwrap().unwrap();
                 assert_eq!((asked.keys.as_strs(), asked.is_copy), (("Sales", key), true));
                 let view = found.map(|found| found.view().unwrap());
-                attempt.found(view.as_ref().map(|view| (view, SECOND))).unwrap();
-                attempt.take_back(asked);
+                attempt.on_row(view.as_ref().map(|view| (view, SECOND))).unwrap();
+                attempt.release(asked);
             }
-            assert!(attempt.need().unwrap().is_none());
+            assert!(attempt.next_read().unwrap().is_none());
             let seen = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&Anew], |plan| {
                 (rows(plan), plan.keeps_times)
             });
@@ -410,11 +410,11 @@ mod unopened {
 #[cfg(feature = "json")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Articles", kind = "article")]
-#[key(partition = "{desk}", row = "article_{id:04}")]
+#[key(partition = "{scratch}", row = "article_{id:04}")]
 #[index(by_tag, row = "tag_{tags[]}_{id:04}", copy(title))]
 #[index(by_rank, row = "rank_{rank:03}_{id:04}", copy = keys)]
 struct Article {
-    desk: String,
+    scratch: String,
     id: u16,
     title: String,
     #[property(json)]
@@ -424,7 +424,7 @@ struct Article {
 
 /// The plans that add an entity: without a draft, where it needs none, and with one.
 fn plans_of_addition<E: Declared>(entity: &E, index_mask: IndexMask) -> (Option<String>, Result<String>) {
-    let (what, mut entities) = Entities::<E>::of(Change::Insert(entity));
+    let (what, mut entities) = TypedImages::<E>::of(Change::Insert(entity));
     let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
     attempt.set_index_mask(index_mask);
     both_plans(&mut attempt)
@@ -433,12 +433,12 @@ fn plans_of_addition<E: Declared>(entity: &E, index_mask: IndexMask) -> (Option<
 /// The plans of a change, without a draft and with one.
 fn both_plans(attempt: &mut dyn Attempt) -> (Option<String>, Result<String>) {
     attempt.make().unwrap();
-    let mut desk = Desk::default();
-    let without = attempt.lone_plan(&NoKeys, &mut desk).map(|plan| format!("{plan:?}"));
-    let (mut desk, tables) = (Desk::default(), [attempt.schema().unwrap().table()]);
-    let mut draft = Draft::new(Reach::Alone, &tables, 1);
-    let planned = attempt.plan(0, &NoKeys, &mut desk, &mut draft);
-    (without, planned.and_then(|()| draft.into_plan()).map(|plan| format!("{plan:?}")))
+    let mut scratch = PlanScratch::default();
+    let without = attempt.lone_plan(&NoKeys, &mut scratch).map(|plan| format!("{plan:?}"));
+    let (mut scratch, tables) = (PlanScratch::default(), [attempt.schema().unwrap().table()]);
+    let mut builder = PlanBuilder::new(Reach::Alone, &tables, 1);
+    let planned = attempt.plan(0, &NoKeys, &mut scratch, &mut builder);
+    (without, planned.and_then(|()| builder.into_plan()).map(|plan| format!("{plan:?}")))
 }
 
 /// Makes sure that both plans are one, of so many rows.
@@ -473,7 +473,7 @@ fn an_entity_is_added_without_a_draft_as_it_is_with_one() {
 fn an_entity_with_many_copies_is_added_without_a_draft_as_it_is_with_one() {
     let tags = |count: usize| (0..count).map(|tag| format!("t{tag:02}")).collect();
     let article =
-        |count, rank| Article { desk: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
+        |count, rank| Article { scratch: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
     for count in [0, 1, 3, 98] {
         assert_same(plans_of_addition(&article(count, None), IndexMask::NEW), 1 + count);
         assert_same(plans_of_addition(&article(count, Some(5)), IndexMask::NEW), 2 + count);
@@ -482,7 +482,7 @@ fn an_entity_with_many_copies_is_added_without_a_draft_as_it_is_with_one() {
     // Too many rows, and a key that can't be.
     assert_refused(plans_of_addition(&article(100, None), IndexMask::NEW));
     assert_refused(plans_of_addition(&article(99, Some(5)), IndexMask::NEW));
-    assert_refused(plans_of_addition(&Article { desk: "a/b".into(), ..article(1, None) }, IndexMask::NEW));
+    assert_refused(plans_of_addition(&Article { scratch: "a/b".into(), ..article(1, None) }, IndexMask::NEW));
 }
 
 /// An entity with a copy in each of its indexes.
@@ -513,7 +513,7 @@ fn an_entity_is_changed_without_a_draft_as_it_is_with_one() {
     let window = place("window", 2);
     let found = stored(&names, &window, Cause::Entity, "desk_007");
     let plans = |change: Change<'_, Place>, is_there: bool| {
-        let (what, mut entities) = Entities::<Place>::of(change);
+        let (what, mut entities) = TypedImages::<Place>::of(change);
         let keys = Ok(KeyPair::of("Sales", "desk_007"));
         let mut attempt = EntityAttempt::lent(keys, what, &mut entities);
         attempt.begin();
@@ -533,7 +533,7 @@ fn an_entity_is_changed_without_a_draft_as_it_is_with_one() {
     assert_same(plans(Change::Move(Box::new(|entity| entity.id = 8)), true), 7);
     // Which copies of an entity with a sparse index are there is not certain.
     let ann = Employee::new(7, "ann@contoso.com");
-    let (what, mut entities) = Entities::of(Change::<Employee>::Delete(IfMatch::Any));
+    let (what, mut entities) = TypedImages::of(Change::<Employee>::Delete(IfMatch::Any));
     let mut attempt = EntityAttempt::lent(Ok(KeyPair::of("Sales", "empid_000007")), what, &mut entities);
     attempt.begin();
     answer(&mut attempt, "empid_000007", Some((&own(&names, &ann), FIRST)));

@@ -6,9 +6,9 @@ use super::Change;
 use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt};
 use super::driver::{self, Scope, Together};
 use super::entity_attempt::boxed;
-use super::errands::{self, ErrandsAttempt};
+use super::entity_images::TypedImages;
+use super::queue_ops::{self, QueueOpsAttempt};
 use super::several::messages_and_end;
-use super::subject::Entities;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
@@ -97,14 +97,14 @@ pub struct StoreTransaction<'c> {
     of: Vec<usize>,
     /// Why a table can't be opened, of the first that can't.
     refused: Option<Error>,
-    errands: ErrandsAttempt,
+    queue_ops: QueueOpsAttempt,
 }
 
 impl<'c> StoreTransaction<'c> {
     pub(crate) fn new(store: Store) -> Self {
         let (tables, kinds, operations, of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let errands = ErrandsAttempt::default();
-        Self { store, tables, kinds, operations, of, refused: None, errands }
+        let queue_ops = QueueOpsAttempt::default();
+        Self { store, tables, kinds, operations, of, refused: None, queue_ops }
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
@@ -116,7 +116,7 @@ impl<'c> StoreTransaction<'c> {
                 self.refused.get_or_insert_with(|| error.at_index(index));
             }
         }
-        let (what, entities) = Entities::of(change);
+        let (what, entities) = TypedImages::of(change);
         self.operations.push(boxed(key.into_keys(), what, Box::new(entities)));
         self
     }
@@ -198,25 +198,25 @@ impl<'c> StoreTransaction<'c> {
         self.with(key, Change::Delete(condition.into()))
     }
 
-    messages_and_end!((driver::commit, errands::commit), (driver::explain, errands::explain));
+    messages_and_end!((driver::commit, queue_ops::commit), (driver::explain, queue_ops::explain));
 
     /// Has changes carried out or shown by the first function, and messages that go with none by the second.
     fn run<T>(
         self,
         (run, alone): (
             impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
-            impl FnOnce(&Store, ErrandsAttempt) -> Result<T>,
+            impl FnOnce(&Store, QueueOpsAttempt) -> Result<T>,
         ),
     ) -> Result<T> {
         if let Some(error) = self.refused {
             return Err(error);
         }
         let mut boxed = self.operations;
-        let mut errands = self.errands.checked()?;
+        let mut queue_ops = self.queue_ops.checked()?;
         if boxed.is_empty()
-            && let Some(errands) = errands
+            && let Some(queue_ops) = queue_ops
         {
-            return alone(&self.store, errands);
+            return alone(&self.store, queue_ops);
         }
         let because = match boxed.len() {
             0 => Some("the transaction has no operation".to_owned()),
@@ -235,8 +235,8 @@ impl<'c> StoreTransaction<'c> {
             operations.push(&mut **operation);
         }
         // Behind the changes, whose numbers errors tell.
-        if let Some(errands) = &mut errands {
-            operations.push(errands);
+        if let Some(queue_ops) = &mut queue_ops {
+            operations.push(queue_ops);
         }
         let scope = Scope { reach: Reach::Store, of: &self.of };
         run(Together { tables: &self.tables, scope }, &mut operations)

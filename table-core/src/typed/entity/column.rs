@@ -112,7 +112,7 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 /// ```
 /// # use table_core::{Entity, Store};
 /// #[derive(Entity)]
-/// #[entity(table = "Desk", kind = "ticket")]
+/// #[entity(table = "PlanScratch", kind = "ticket")]
 /// #[key(partition = "{customer}", row = "ticket_{number:06}")]
 /// struct Ticket {
 ///     customer: String,

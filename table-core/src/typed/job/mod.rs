@@ -276,7 +276,7 @@ impl<R> Job<'_, R> {
             }
             self.times_behind = at.times_behind();
             if turn.is_none() && (attempt >= LOSSES_BORNE || self.times_behind > 0) {
-                turn = own.turn(LONGEST_WAIT);
+                turn = own.precedence(LONGEST_WAIT);
             }
             let table = work.reach(&own, &at)?;
             let (begun, mut loader) = (Instant::now(), table.loader());

@@ -11,7 +11,7 @@ use crate::model::{ETag, IfMatch, IntoIfMatch, Ticks};
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::subject::Entities;
+use crate::typed::change::entity_images::TypedImages;
 use crate::typed::change::{Change, Refusal, alone};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{InPeriods, PatchOf};
@@ -189,11 +189,11 @@ impl<E: InPeriods> Periods<E> {
 
     fn commit(&self, start: Ticks, (key, change): (Key<E>, Change<'_, E>)) -> Result<(ETag, Option<E>)> {
         let adds = matches!(change, Change::Insert(_) | Change::Put(_));
-        let (what, mut entities) = Entities::of(change);
+        let (what, mut entities) = TypedImages::of(change);
         let mut attempt = EntityAttempt::lent(key.into_keys(), what, &mut entities);
         let etag =
             self.writing(start, adds, |table| driver::commit(Together::alone(table), &mut [&mut attempt]))?;
         drop(attempt);
-        Ok((etag, Entities::made(entities)))
+        Ok((etag, TypedImages::made(entities)))
     }
 }

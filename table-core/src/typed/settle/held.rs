@@ -13,12 +13,12 @@ use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::model::Value;
 use crate::pending::{CopyKey, Held as Reached, PendingEntry};
-use crate::plan::{Act, Cause, Condition, Draft, Intent, Reach, RowKind, RowWrite, Seals};
+use crate::plan::{Act, Cause, Condition, Intent, PlanBuilder, Reach, RowKind, RowWrite, Seals};
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::schema::{self, HeldCopy, KeyPair, Schema};
 use crate::sealing::{SealedAt, Sealer};
-use crate::typed::change::attempt::{Attempt, Desk, Source, Sources};
+use crate::typed::change::attempt::{Attempt, PlanScratch, Source, Sources};
 use crate::typed::change::derive::{self, Known, OfSource, is_one};
 use crate::typed::change::driver::{self, Together};
 use crate::typed::entity::holder::{Held, Holder};
@@ -100,15 +100,15 @@ fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
     let source = RowWrite { key: row, condition, act: Act::Keep, kind, of: 0 };
     let names: Vec<_> = together.tables.iter().map(DynamicTable::name).collect();
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sealer).collect();
-    let mut desks: Vec<_> = changes.iter().map(|_| Desk::default()).collect();
-    let mut draft = Draft::new(Reach::Store, &names, changes.len());
-    for (change, desk) in changes.iter().zip(&mut desks) {
+    let mut desks: Vec<_> = changes.iter().map(|_| PlanScratch::default()).collect();
+    let mut builder = PlanBuilder::new(Reach::Store, &names, changes.len());
+    for (change, scratch) in changes.iter().zip(&mut desks) {
         let seals: &dyn Seals = sealers.get(change.table).ok_or_else(driver::no_table)?;
-        change.attempt.plan(0, seals, desk, &mut draft)?;
+        change.attempt.plan(0, seals, scratch, &mut builder)?;
     }
-    draft.expect((schema.table(), partition), source);
-    draft.leave(Intent::Advance(entry.source.clone(), entry.version, reached));
-    let plan = draft.into_plan()?;
+    builder.expect((schema.table(), partition), source);
+    builder.leave(Intent::Advance(entry.source.clone(), entry.version, reached));
+    let plan = builder.into_plan()?;
     // The holders' own copies may be to follow now.
     let is_more = is_more || plan.intents.iter().any(Intent::is_news);
     let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));

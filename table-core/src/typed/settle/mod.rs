@@ -137,7 +137,7 @@ impl Store {
         let (mut passes, mut rounds, mut brings_more) = (0, 0_u32, false);
         while passes < PASSES {
             let is_turn = rounds >= PASSES_BORNE && rounds.is_multiple_of(2);
-            let _turn = if is_turn { self.backend().turns().take(LONGEST_WAIT) } else { None };
+            let _turn = if is_turn { self.backend().retry_fairness().take(LONGEST_WAIT) } else { None };
             rounds = rounds.saturating_add(1);
             let done = pass(self.backend(), Tries::Now(noted_by))?;
             brings_more |= done.brings_more;

@@ -1,7 +1,7 @@
 //! Openings and exchanges while somebody has the store's directory locked.
 
 use super::*;
-use crate::store::open::turn::{PATIENCE, Turn};
+use crate::store::open::open_lock::{OpenLock, PATIENCE};
 
 /// A machine that does other things as well.
 const SLACK: Duration = Duration::from_secs(10);
@@ -69,11 +69,11 @@ fn a_compaction_ends_in_time_while_the_store_is_being_opened() {
     let store = open_store(dir.path()).unwrap();
     store.put([("key".to_owned(), vec![1])]);
     let before = contents(dir.path());
-    let opening = Turn::to_open(dir.path()).unwrap();
+    let opening = OpenLock::to_open(dir.path()).unwrap();
     refused_in_time(dir.path(), || compact(&store.0));
     assert_eq!(contents(dir.path()), before);
     // Others are opened meanwhile.
-    drop(Turn::to_open(dir.path()).unwrap());
+    drop(OpenLock::to_open(dir.path()).unwrap());
     drop(opening);
     compact(&store.0).unwrap();
     drop(store);
@@ -83,7 +83,7 @@ fn a_compaction_ends_in_time_while_the_store_is_being_opened() {
 #[test]
 fn without_hard_links_a_store_that_is_locked_is_not_made() {
     let dir = scratch();
-    let turn = Turn::to_exchange(dir.path()).unwrap();
+    let turn = OpenLock::to_exchange(dir.path()).unwrap();
     fs::write(dir.path().join("made"), "made").unwrap();
     let rename = || place::rename(&dir.path().join("made"), &dir.path().join(DATA), dir.path());
     refused_in_time(dir.path(), rename);

@@ -204,7 +204,7 @@ fn a_bit_that_flips_in_the_file_hides_no_message() {
             }
             let Ok(store) = options.open(copy.path()) else { continue };
             let Ok(queue) = queues(&store).open("work") else { continue };
-            let held: Vec<_> = (1..=10).map(|id| Receipt { id, turn: 1, until: Ticks::MIN }).collect();
+            let held: Vec<_> = (1..=10).map(|id| Receipt { id, delivery: 1, until: Ticks::MIN }).collect();
             let errors = use_it(&store, queue, &held, None);
             assert!(errors.iter().all(|kind| *kind == ErrorKind::Corrupt), "{at}: {errors:?}");
             met += usize::from(!errors.is_empty());

@@ -95,7 +95,7 @@ impl Model {
         now: u64,
         most: usize,
         visibility: u64,
-        turn: u64,
+        delivery: u64,
     ) -> Vec<(u64, String, u32, Option<String>)> {
         let mut received = Vec::new();
         if self.is_paused {
@@ -115,15 +115,15 @@ impl Model {
                 message.count += 1;
                 message.ready = None;
                 message.hidden = (now, now + visibility);
-                message.holder = Some(turn);
+                message.holder = Some(delivery);
                 received.push((id, message.text.clone(), message.count, message.error.clone()));
             }
         }
         received
     }
 
-    fn holds(&self, id: u64, turn: u64) -> bool {
-        self.messages.get(&id).is_some_and(|known| known.holder == Some(turn))
+    fn holds(&self, id: u64, delivery: u64) -> bool {
+        self.messages.get(&id).is_some_and(|known| known.holder == Some(delivery))
     }
 }
 
@@ -131,7 +131,7 @@ impl Model {
 #[derive(Clone)]
 struct Held {
     receipt: Receipt,
-    turn: u64,
+    delivery: u64,
 }
 
 #[expect(clippy::too_many_lines, reason = "an arm for each thing that can be done")]
@@ -200,14 +200,14 @@ fn explore(seed: u64, steps: u64) {
                     })
                     .collect();
                 assert_eq!(told, expected, "{moment}");
-                held.extend(found.iter().map(|d| Held { receipt: d.receipt, turn: turns }));
+                held.extend(found.iter().map(|d| Held { receipt: d.receipt, delivery: turns }));
             }
             13..=20 if !held.is_empty() => {
                 let at = usize::try_from(random.below(number_of(held.len()))).unwrap();
                 // Some receipts are kept after they were used, and used again.
-                let Held { receipt, turn } =
+                let Held { receipt, delivery } =
                     if random.below(4) == 0 { held[at].clone() } else { held.swap_remove(at) };
-                let (id, holds) = (receipt.id, model.holds(receipt.id, turn));
+                let (id, holds) = (receipt.id, model.holds(receipt.id, delivery));
                 let delay = if random.below(2) == 0 { 0 } else { 1 + random.below(20) };
                 let what = random.below(6);
                 let task = match what {

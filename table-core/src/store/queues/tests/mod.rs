@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::error::Result;
 use crate::executor::Queues;
-use crate::messages::{Answer, Delivery, Errand, QueueId, Receipt, Release, Sending, Task};
+use crate::messages::{Answer, Delivery, QueueId, QueueOp, Receipt, Release, Sending, Task};
 use crate::model::Ticks;
 use crate::store::Store;
 use crate::store::write::transaction::CLOCK;
@@ -30,7 +30,7 @@ fn queues(store: &Store) -> &dyn Queues {
 }
 
 fn ask(store: &Store, queue: QueueId, tasks: Vec<Task>) -> Result<Vec<Answer>> {
-    queues(store).carry_out(tasks.into_iter().map(|task| Errand { queue, name: None, task }).collect())
+    queues(store).carry_out(tasks.into_iter().map(|task| QueueOp { queue, name: None, task }).collect())
 }
 
 fn sending(text: &str) -> Sending {

@@ -7,7 +7,7 @@ mod unchanged;
 
 use std::sync::Arc;
 
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use super::group::Members;
 use super::prepare;
 use super::range::{self, Ground};
@@ -45,12 +45,12 @@ fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group
     Group { table, ..Group::new(partition, rows) }
 }
 
-fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Box<Prepared>, Refused> {
+fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Box<EncodedPlan>, Refused> {
     let states: Vec<&Arc<TableState>> = tables.iter().map(|table| table.state().unwrap()).collect();
     prepare::plan(Box::default(), &Plan { groups: groups.into_iter().collect(), ..Plan::default() }, &states)
 }
 
-fn members(plans: impl IntoIterator<Item = Box<Prepared>>) -> Members {
+fn members(plans: impl IntoIterator<Item = Box<EncodedPlan>>) -> Members {
     let mut members = Members::default();
     plans.into_iter().for_each(|plan| members.push(plan));
     members

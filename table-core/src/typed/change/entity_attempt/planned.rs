@@ -7,34 +7,34 @@ use super::{EntityAttempt, FOUND};
 use crate::error::Result;
 use crate::plan::{Printed, Seals, Values};
 use crate::typed::change::What;
-use crate::typed::change::attempt::Desk;
-use crate::typed::change::search::{OfIndex, Rows};
-use crate::typed::change::subject::{Facts, Subject};
+use crate::typed::change::attempt::PlanScratch;
+use crate::typed::change::entity_images::{EntityImages, EntityMeta};
+use crate::typed::change::read_set::{OfIndex, Rows};
 use crate::typed::encrypt::sealing;
 
-impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
+impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
     /// The values of the entity as it was, if they are kept apart and are what is stored: then they need not be laid out.
     pub(super) fn stored_values(&self) -> Option<&Values<'static>> {
-        if self.facts.seals { None } else { self.kept_values() }
+        if self.meta.seals { None } else { self.kept_values() }
     }
 
     /// Lays out the values of the fields, sealed where they are to be stored so.
-    pub(super) fn lay_out<'p>(&'p self, seals: &dyn Seals, desk: &mut Desk<'p>) -> Result<()> {
-        let schema = self.facts.schema;
+    pub(super) fn lay_out<'p>(&'p self, seals: &dyn Seals, scratch: &mut PlanScratch<'p>) -> Result<()> {
+        let schema = self.meta.schema;
         if self.stored_values().is_none() {
-            desk.old = self.old_values()?;
+            scratch.old = self.old_values()?;
         }
-        desk.new = self.new_values()?;
-        if self.facts.seals {
+        scratch.new = self.new_values()?;
+        if self.meta.seals {
             if self.what.reseals() {
-                desk.new = self.old_values()?;
-                return desk.new.as_mut().map_or(Ok(()), |new| sealing::reseal(schema, new, seals));
+                scratch.new = self.old_values()?;
+                return scratch.new.as_mut().map_or(Ok(()), |new| sealing::reseal(schema, new, seals));
             }
             let sealed = self.before.as_ref().and_then(|before| before.sealed.as_ref());
             sealing::seal(
                 schema,
-                desk.old.as_mut().zip(sealed),
-                desk.new.as_mut(),
+                scratch.old.as_mut().zip(sealed),
+                scratch.new.as_mut(),
                 seals,
                 self.what.keeps_own(),
             )?;
@@ -44,7 +44,7 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
 
     /// Whether the change touches nothing but rows in the entity's partition, which are there for certain if they go.
     pub(super) fn is_lone(&self) -> bool {
-        let Facts { schema, seals, held, .. } = *self.facts;
+        let EntityMeta { schema, seals, held, .. } = *self.meta;
         let is_plain = match self.what {
             What::Insert => true,
             // Without a copy in a sparse index today, it may have had one when it was written.
@@ -55,7 +55,7 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
         is_plain
             && !seals
             && held.is_empty()
-            && !self.search.index_mask.backfills()
+            && !self.read_set.index_mask.backfills()
             && schema.stays_in_place()
     }
 
@@ -66,26 +66,26 @@ impl<S: DerefMut<Target: Subject>> EntityAttempt<'_, S> {
         new: Option<&'p Values<'p>>,
     ) -> Result<Printed<'p>> {
         let (before, entity, what) = (self.before.as_ref(), self.new_entity(), self.what);
-        let is_found = self.subject.has(FOUND);
+        let is_found = self.images.has(FOUND);
         let had = |index| match before {
-            Some(_) if is_found => self.subject.has_row(FOUND, index),
+            Some(_) if is_found => self.images.has_row(FOUND, index),
             kept => kept.is_some_and(|kept| kept.has_row(index)),
         };
-        let has = |index| entity.map_or_else(|| had(index), |seen| self.subject.has_row(seen, index));
+        let has = |index| entity.map_or_else(|| had(index), |seen| self.images.has_row(seen, index));
         let counted = |index| match before {
-            Some(_) if is_found => self.subject.counted(FOUND, index),
+            Some(_) if is_found => self.images.counted(FOUND, index),
             kept => kept.map_or(0, |kept| kept.counted(index)),
         };
-        let counts = |index| entity.map_or(0, |seen| self.subject.counted(seen, index));
+        let counts = |index| entity.map_or(0, |seen| self.images.counted(seen, index));
         let summed: [OfIndex<'_, u64>; 2] = [&counted, &counts];
-        self.search.print(Rows {
+        self.read_set.print(Rows {
             old: before.zip(old),
             new: new.filter(|_| entity.is_some() || before.is_some()),
             key: self.own(),
             moves: matches!(what, What::Insert | What::Move | What::Rewrite),
             had: &had,
             has: &has,
-            counted: if self.facts.counts_some { Some(summed) } else { None },
+            counted: if self.meta.counts_some { Some(summed) } else { None },
             keeps_times: what.reseals() || matches!(what, What::Rewrite),
             keeps_own: what.keeps_own(),
             is_entity: entity.is_some(),

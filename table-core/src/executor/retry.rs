@@ -23,7 +23,7 @@ const LONGEST_HOLD: Duration = Duration::from_secs(1);
 /// As long as a change has the turn, the plans of other threads [wait](Self::pass), for a second at most: it plans on what
 /// nobody in this process writes meanwhile. Those of its own thread pass, since its closure may write.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub struct RetryFairness {
     turn: Mutex<()>,
     /// Whether plans are held; asked by each of them.
     holds: AtomicBool,
@@ -39,14 +39,14 @@ struct Held {
 }
 
 /// The turn; given back when it is dropped.
-pub(crate) struct Turn<'t> {
-    turns: &'t Turns,
+pub(crate) struct Precedence<'t> {
+    turns: &'t RetryFairness,
     _turn: MutexGuard<'t, ()>,
 }
 
-impl Turns {
+impl RetryFairness {
     /// The turn, if it comes within so long. Never waits for ever: the change that has it may be waiting for this one.
-    pub(crate) fn take(&self, patience: Duration) -> Option<Turn<'_>> {
+    pub(crate) fn take(&self, patience: Duration) -> Option<Precedence<'_>> {
         let begun = Instant::now();
         let turn = loop {
             match self.turn.try_lock() {
@@ -58,7 +58,7 @@ impl Turns {
         };
         *self.held() = Some(Held { by: thread::current().id(), until: Instant::now() + LONGEST_HOLD });
         self.holds.store(true, Ordering::Release);
-        Some(Turn { turns: self, _turn: turn })
+        Some(Precedence { turns: self, _turn: turn })
     }
 
     /// Lets a plan pass: at once, unless those of other threads than this one's are held.
@@ -87,7 +87,7 @@ impl Turns {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Precedence<'_> {
     fn drop(&mut self) {
         self.turns.holds.store(false, Ordering::Release);
         *self.turns.held() = None;
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn plans_of_other_threads_wait_for_the_turn_and_no_longer_than_a_second() {
-        let turns = Turns::default();
+        let turns = RetryFairness::default();
         turns.pass();
         let turn = turns.take(Duration::ZERO).unwrap();
         assert!(turns.take(Duration::ZERO).is_none());

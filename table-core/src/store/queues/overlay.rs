@@ -16,14 +16,14 @@ use crate::store::verified::{Write, Writes};
 
 /// The writes of a plan, and the counts that they leave.
 #[derive(Default)]
-pub(crate) struct Drafted {
+pub(crate) struct QueueWrites {
     pub(super) writes: Writes<Vec<u8>>,
     pub(super) states: BTreeMap<u32, Option<State>>,
     pub(super) directory: Option<Directory>,
     pub(super) counters: Option<Counters>,
 }
 
-impl Drafted {
+impl QueueWrites {
     /// Whether it is about what is to follow.
     pub(crate) fn is_of_entries(&self) -> bool {
         self.counters.is_some()
@@ -31,14 +31,14 @@ impl Drafted {
 }
 
 /// A plan's changes of queues, drafted over what the transaction sees.
-pub(crate) struct Draft<'b> {
+pub(crate) struct QueueOverlay<'b> {
     pub(super) view: View<'b>,
     txn_state: &'b QueueTxnState,
     pub(super) clock: Clock,
-    drafted: Drafted,
+    drafted: QueueWrites,
 }
 
-impl<'b> Draft<'b> {
+impl<'b> QueueOverlay<'b> {
     /// Begins one in a transaction. `is_settled` says that it has changed little so far.
     pub(crate) fn begin(
         environment: &'b Environment,
@@ -53,12 +53,12 @@ impl<'b> Draft<'b> {
             txn_state.applied.db(),
             (txn_state.applied.removed(), is_settled),
         )?;
-        Ok(Self { view, txn_state, clock, drafted: Drafted::default() })
+        Ok(Self { view, txn_state, clock, drafted: QueueWrites::default() })
     }
 
     /// What is to be written, once the pages that change for it have been looked at.
-    pub(crate) fn end(self) -> Result<Drafted> {
-        let Drafted { writes, states, directory, counters } = &self.drafted;
+    pub(crate) fn end(self) -> Result<QueueWrites> {
+        let QueueWrites { writes, states, directory, counters } = &self.drafted;
         let counts = states.iter().map(|(queue, state)| (keys::state(*queue).to_vec(), state.is_none()));
         let counts = counts.chain(directory.iter().map(|_| (keys::DIRECTORY.to_vec(), false)));
         let counts = counts.chain(counters.iter().map(|_| (pending::keys::COUNTERS.to_vec(), false)));

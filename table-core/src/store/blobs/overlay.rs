@@ -17,7 +17,7 @@ use crate::store::verified::{Write, Writes, body};
 
 /// The writes of a plan, and the counts that they leave.
 #[derive(Default)]
-pub(crate) struct DraftedBlobs {
+pub(crate) struct BlobWrites {
     pub(super) writes: Writes<Arc<Vec<u8>>>,
     pub(super) directory: Option<Directory>,
     pub(super) counters: Option<Counters>,
@@ -25,7 +25,7 @@ pub(crate) struct DraftedBlobs {
     pub(super) features: Vec<Feature>,
 }
 
-impl DraftedBlobs {
+impl BlobWrites {
     /// What the store's rows have of blobs from now on.
     pub(crate) fn features(&self) -> &[Feature] {
         &self.features
@@ -34,46 +34,46 @@ impl DraftedBlobs {
 
 /// When, and in which store, a plan's changes of blobs are drafted.
 #[derive(Clone, Copy)]
-pub(crate) struct DraftedAt<'b> {
+pub(crate) struct OverlayContext<'b> {
     pub(crate) clock: Clock,
     /// The store's identity.
     pub(crate) identity: &'b [u8; 16],
 }
 
 /// A plan's changes of blobs, drafted over what the transaction sees.
-pub(crate) struct BlobDraft<'b> {
+pub(crate) struct BlobOverlay<'b> {
     pub(super) view: BlobView<'b>,
     txn_state: &'b BlobTxnState,
     /// The store's identity.
     pub(super) identity: &'b [u8; 16],
     pub(super) clock: Clock,
-    drafted: DraftedBlobs,
+    drafted: BlobWrites,
     /// Whether it leaves a blob to be removed later.
     pub(crate) has_left: bool,
 }
 
-impl<'b> BlobDraft<'b> {
+impl<'b> BlobOverlay<'b> {
     /// Begins one in a transaction. `is_settled` says that it has changed little so far.
     pub(crate) fn begin(
         environment: &'b Environment,
         txn: &'b heed::RwTxn<'b>,
         txn_state: &'b BlobTxnState,
-        at: DraftedAt<'b>,
+        at: OverlayContext<'b>,
         is_settled: bool,
     ) -> Result<Self> {
-        let DraftedAt { clock, identity } = at;
+        let OverlayContext { clock, identity } = at;
         let view = BlobView::of_write(
             environment,
             txn,
             txn_state.applied.db(),
             (txn_state.applied.removed(), is_settled),
         )?;
-        Ok(Self { view, txn_state, identity, clock, drafted: DraftedBlobs::default(), has_left: false })
+        Ok(Self { view, txn_state, identity, clock, drafted: BlobWrites::default(), has_left: false })
     }
 
     /// What is to be written, once the pages that change for it have been looked at.
-    pub(crate) fn end(self) -> Result<DraftedBlobs> {
-        let DraftedBlobs { writes, directory, counters, .. } = &self.drafted;
+    pub(crate) fn end(self) -> Result<BlobWrites> {
+        let BlobWrites { writes, directory, counters, .. } = &self.drafted;
         let counts = directory.iter().map(|_| (keys::DIRECTORY.as_slice(), false));
         self.view.meet(
             writes,

@@ -3,23 +3,23 @@
 use std::sync::PoisonError;
 
 use super::apply::FEW_PUTS;
-use super::encoded::Prepared;
+use super::encoded::EncodedPlan;
 use super::transaction::Transaction;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::store::lmdb;
-use crate::store::queues::{Draft, Drafted, Outcome, QueueTxnState};
+use crate::store::queues::{Outcome, QueueOverlay, QueueTxnState, QueueWrites};
 use crate::store::records::features::Feature;
 
 impl Transaction<'_> {
-    /// Finds out what a plan's errands do, and writes nothing. An error refuses the plan alone.
-    pub(super) fn draft_errands(
+    /// Finds out what a plan's operations of queues do, and writes nothing. An error refuses the plan alone.
+    pub(super) fn overlay_queues(
         &mut self,
-        plan: &Prepared,
+        plan: &EncodedPlan,
         timestamp: Ticks,
-    ) -> Result<Option<(Drafted, Vec<Outcome>)>> {
-        let Some(errands) = &plan.errands else { return Ok(None) };
+    ) -> Result<Option<(QueueWrites, Vec<Outcome>)>> {
+        let Some(queue_ops) = &plan.queue_ops else { return Ok(None) };
         // Whoever asks for something has opened the database before, and no transaction of this process was open then.
         let db = match self.queues {
             Some(db) => db,
@@ -37,26 +37,26 @@ impl Transaction<'_> {
         let Some(txn_state) = &self.txn_state else { return Ok(None) };
         let clock = Clock { now: self.now, store: timestamp };
         let is_settled = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
-        let mut draft = Draft::begin(self.environment, &self.txn, txn_state, clock, is_settled)?;
-        let outcomes = errands.work.iter().map(|work| draft.carry_out(work)).collect::<Result<_>>()?;
-        Ok(Some((draft.end()?, outcomes)))
+        let mut overlay = QueueOverlay::begin(self.environment, &self.txn, txn_state, clock, is_settled)?;
+        let outcomes = queue_ops.work.iter().map(|work| overlay.carry_out(work)).collect::<Result<_>>()?;
+        Ok(Some((overlay.end()?, outcomes)))
     }
 
     /// Writes what was drafted. An error spoils the transaction.
     pub(super) fn carry_out(
         &mut self,
-        drafted: Option<(Drafted, Vec<Outcome>)>,
-        plan: &Prepared,
+        writes: Option<(QueueWrites, Vec<Outcome>)>,
+        plan: &EncodedPlan,
     ) -> Result<()> {
-        let (Some((drafted, outcomes)), Some(txn_state)) = (drafted, &mut self.txn_state) else {
+        let (Some((writes, outcomes)), Some(txn_state)) = (writes, &mut self.txn_state) else {
             return Ok(());
         };
-        if drafted.is_of_entries() {
+        if writes.is_of_entries() {
             self.meta.features.set(Feature::Pending);
         }
-        txn_state.write(&mut self.txn, drafted)?;
-        if let Some(errands) = &plan.errands {
-            *errands.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;
+        txn_state.write(&mut self.txn, writes)?;
+        if let Some(queue_ops) = &plan.queue_ops {
+            *queue_ops.outcomes.lock().unwrap_or_else(PoisonError::into_inner) = outcomes;
         }
         Ok(())
     }

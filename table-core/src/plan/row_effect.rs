@@ -1,15 +1,15 @@
 //! The rows that changes touch: what becomes of each, and those of one place together.
 
 use super::addition::{self, Addition, Amounts};
+use super::builder::Printed;
 use super::content::{Cause, RowContent, RowKind};
-use super::draft::Printed;
 use super::one_or_more::OneOrMore;
 use super::row_write::{Act, Condition, Content, Epoch, Group, Range, RowWrite};
 use super::rows::{EntityRow, EntityRows, Found};
 
 /// What becomes of a row.
 #[derive(Debug)]
-pub(super) enum Touched<'p> {
+pub(super) enum RowEffect<'p> {
     /// It is to be there. One that is right as it is stays so, whatever it is: another entity may want it.
     Wanted(RowWrite<'p>),
     /// Nobody may be filed there: an entity is alone there with what is unique to it.
@@ -33,11 +33,11 @@ pub(super) struct Gone<'p> {
 /// Gives `take` each row that the change of an entity touches, with the rows of the entity among which it is; `is_alone` if
 /// no other is changed.
 #[inline]
-pub(super) fn touched<'p>(
+pub(super) fn row_effects<'p>(
     of: usize,
     entity: &'p Printed<'p>,
     is_alone: bool,
-    mut take: impl FnMut(&'p EntityRows<'p>, &'p EntityRow<'p>, Touched<'p>),
+    mut take: impl FnMut(&'p EntityRows<'p>, &'p EntityRow<'p>, RowEffect<'p>),
 ) {
     let old = entity.old.as_ref();
     // Of the first rows that the entity has, those that lie where one lies that it is to have.
@@ -51,7 +51,7 @@ pub(super) fn touched<'p>(
             if kind.is_shared() {
                 let takes = old.and_then(|old| old.rows.find(new, row)).map(|(_, takes)| takes);
                 if let Some(added) = added(of, entity, (new, row), (Some(row), takes)) {
-                    take(new, row, Touched::Added(added));
+                    take(new, row, RowEffect::Added(added));
                 }
                 continue;
             }
@@ -87,13 +87,13 @@ pub(super) fn touched<'p>(
             take(
                 new,
                 row,
-                Touched::Wanted(RowWrite { key: new.key(row), condition, act, kind: Some(kind), of }),
+                RowEffect::Wanted(RowWrite { key: new.key(row), condition, act, kind: Some(kind), of }),
             );
         }
         for row in &new.reserved {
             let (key, kind) = (new.key(row), Some(row.content.kind));
             let reserved = RowWrite { key, condition: Condition::Absent, act: Act::Keep, kind, of };
-            take(new, row, Touched::Reserved(reserved));
+            take(new, row, RowEffect::Reserved(reserved));
         }
     }
     let Some(old) = old else { return };
@@ -104,7 +104,7 @@ pub(super) fn touched<'p>(
         let kind = row.content.kind;
         if kind.is_shared() {
             if let Some(added) = added(of, entity, (&old.rows, row), (None, Some(row))) {
-                take(&old.rows, row, Touched::Added(added));
+                take(&old.rows, row, RowEffect::Added(added));
             }
             continue;
         }
@@ -120,9 +120,9 @@ pub(super) fn touched<'p>(
         };
         let goes = RowWrite { key: old.rows.key(row), condition, act, kind: Some(kind), of };
         let touched = if is_alone && row.is_certain {
-            Touched::Wanted(goes)
+            RowEffect::Wanted(goes)
         } else {
-            Touched::Gone(Gone {
+            RowEffect::Gone(Gone {
                 row: goes,
                 holds: (old.is_exact && row.is_certain && row.found == Found::Unread)
                     .then(|| row.content.carrying(old.carried(kind))),
@@ -235,12 +235,12 @@ impl<'p> Part<'p> {
     }
 
     /// Adds what becomes of a row.
-    pub(super) fn add(&mut self, touched: Touched<'p>) {
+    pub(super) fn add(&mut self, touched: RowEffect<'p>) {
         match touched {
-            Touched::Wanted(row) => self.rows.push(row),
-            Touched::Reserved(row) => self.reserved.push(row),
-            Touched::Gone(gone) => self.gone.push(gone),
-            Touched::Added(addition) => self.additions.push(addition),
+            RowEffect::Wanted(row) => self.rows.push(row),
+            RowEffect::Reserved(row) => self.reserved.push(row),
+            RowEffect::Gone(gone) => self.gone.push(gone),
+            RowEffect::Added(addition) => self.additions.push(addition),
         }
     }
 

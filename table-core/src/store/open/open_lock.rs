@@ -23,12 +23,12 @@ const LATEST: Duration = Duration::from_millis(5);
 
 /// The lock of a store's directory; let go of when dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct OpenLock {
     #[expect(dead_code, reason = "held, and let go of when dropped")]
     dir: Option<File>,
 }
 
-impl Turn {
+impl OpenLock {
     /// Waits until nobody is exchanging the store's files, and keeps others from it.
     pub(super) fn to_open(dir: &Path) -> Result<Self> {
         match Self::take(dir, File::try_lock_shared) {

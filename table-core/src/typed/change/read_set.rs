@@ -1,7 +1,7 @@
 //! What is looked for before an entity is changed, what was found, and the rows that follow from it. Nothing here is of the
 //! entity's type, so that it is compiled once, and not again for each entity.
 
-use super::attempt::Need;
+use super::attempt::ReadRequest;
 use super::before::Kept;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{EntityRows, Epoch, Found, OldRows, Printed, Values, Version};
@@ -10,11 +10,11 @@ use crate::schema::{self, IndexMask, KeyPair, Schema};
 use crate::typed::encrypt::unopened;
 
 /// The search for the rows that a change of one entity has to see.
-pub(super) struct Search {
+pub(super) struct ReadSet {
     schema: &'static Schema,
     /// What the kind's writers go by.
     pub(super) index_mask: IndexMask,
-    pub(super) asks: Asks,
+    pub(super) asks: NextRead,
     /// The copies that it may have in unique indexes where copies may be missing, and others' may stand in their places.
     backfilling: Vec<Backfill>,
 }
@@ -33,7 +33,7 @@ struct Backfill {
 
 /// Which row an attempt asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asks {
+pub(super) enum NextRead {
     /// The entity's own, next.
     Own,
     /// The entity's own, now.
@@ -75,44 +75,44 @@ pub(super) struct Rows<'p, 'f> {
     pub(super) is_entity: bool,
 }
 
-impl Search {
+impl ReadSet {
     pub(super) fn new(schema: &'static Schema) -> Self {
-        Self { schema, index_mask: IndexMask::NEW, asks: Asks::Own, backfilling: Vec::new() }
+        Self { schema, index_mask: IndexMask::NEW, asks: NextRead::Own, backfilling: Vec::new() }
     }
 
     /// Begins anew, with the entity's own row if that is read.
     pub(super) fn begin(&mut self, reads: bool) {
-        self.asks = if reads { Asks::Own } else { Asks::Nothing };
+        self.asks = if reads { NextRead::Own } else { NextRead::Nothing };
         self.backfilling.clear();
     }
 
     /// What is asked for besides the entity's own row, which has these keys.
-    pub(super) fn next(&mut self, kept: Option<&mut Kept>, own: (&str, &str)) -> Option<Need> {
+    pub(super) fn next(&mut self, kept: Option<&mut Kept>, own: (&str, &str)) -> Option<ReadRequest> {
         match self.asks {
-            Asks::Copies(from) => {
+            NextRead::Copies(from) => {
                 let next = kept.and_then(|kept| self.next_copy(kept, own, from));
                 next.or_else(|| self.next_backfill(own))
             }
-            Asks::Nothing => self.next_backfill(own),
-            Asks::Own | Asks::ForOwn | Asks::ForCopy(_) | Asks::ForFilling(_) => None,
+            NextRead::Nothing => self.next_backfill(own),
+            NextRead::Own | NextRead::ForOwn | NextRead::ForCopy(_) | NextRead::ForFilling(_) => None,
         }
     }
 
     /// The key of the next copy that is asked for.
-    fn next_copy(&mut self, kept: &mut Kept, own: (&str, &str), from: usize) -> Option<Need> {
-        self.asks = Asks::Nothing;
+    fn next_copy(&mut self, kept: &mut Kept, own: (&str, &str), from: usize) -> Option<ReadRequest> {
+        self.asks = NextRead::Nothing;
         let sparse = self.schema.indexes.iter().enumerate().skip(from).filter(|(_, index)| index.sparse);
         for (number, _) in sparse {
             let Some(key) = kept.copy_key(self.schema, number) else {
                 kept.lacks(number);
                 continue;
             };
-            self.asks = Asks::ForCopy(number);
+            self.asks = NextRead::ForCopy(number);
             let (table, keys) = match key {
                 (None, key) => (None, KeyPair::of(own.0, &key)),
                 (Some((table, partition)), key) => (Some(table), KeyPair::of(&partition, &key)),
             };
-            return Some(Need { table, keys, is_copy: true, head: None });
+            return Some(ReadRequest { table, keys, is_copy: true, head: None });
         }
         None
     }
@@ -145,15 +145,15 @@ impl Search {
     }
 
     /// The next place of a copy that nobody has looked into.
-    fn next_backfill(&mut self, own: (&str, &str)) -> Option<Need> {
+    fn next_backfill(&mut self, own: (&str, &str)) -> Option<ReadRequest> {
         let next = self.backfilling.iter().enumerate().find(|(_, backfilling)| backfilling.found.is_none());
         let (at, backfilling) = next?;
-        self.asks = Asks::ForFilling(at);
+        self.asks = NextRead::ForFilling(at);
         let (table, partition) = match &backfilling.elsewhere {
             Some((table, partition)) => (Some(*table), partition.as_str()),
             None => (None, own.0),
         };
-        Some(Need { table, keys: KeyPair::of(partition, &backfilling.key), is_copy: true, head: None })
+        Some(ReadRequest { table, keys: KeyPair::of(partition, &backfilling.key), is_copy: true, head: None })
     }
 
     /// Takes what is in the place of a copy of the entity of these keys.
@@ -163,7 +163,7 @@ impl Search {
         own: (&str, &str),
         row: Option<(&RowView<'_>, Version)>,
     ) {
-        self.asks = Asks::Nothing;
+        self.asks = NextRead::Nothing;
         let schema = self.schema;
         if let Some(backfilling) = self.backfilling.get_mut(at) {
             backfilling.found = Some(match row {
@@ -215,7 +215,7 @@ impl Search {
         own: (&str, &str),
         copy: Option<&RowView<'_>>,
     ) {
-        self.asks = Asks::Copies(index + 1);
+        self.asks = NextRead::Copies(index + 1);
         let is_there = copy.is_some_and(|copy| unopened::is_copy(self.schema, index, own, copy));
         if let (Some(kept), false) = (kept, is_there) {
             kept.lacks(index);

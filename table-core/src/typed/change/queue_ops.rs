@@ -1,28 +1,28 @@
 //! What a transaction does with messages besides its changes of entities.
 
-use super::attempt::{Attempt, Desk, Need};
+use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use crate::error::{Error, Result};
 use crate::handle::store::Store;
-use crate::messages::Errand;
+use crate::messages::QueueOp;
 use crate::model::ETag;
-use crate::plan::{Draft, Plan, Seals, Version, WriteExplain};
+use crate::plan::{Plan, PlanBuilder, Seals, Version, WriteExplain};
 use crate::row::view::RowView;
 use crate::sealing::SealedAt;
 
 /// Messages that are sent and completed with changes of entities: an attempt that reads nothing and adds no row.
 #[derive(Debug, Default)]
-pub(crate) struct ErrandsAttempt {
-    errands: Vec<Errand>,
+pub(crate) struct QueueOpsAttempt {
+    queue_ops: Vec<QueueOp>,
     /// Why one of them can't be.
     refused: Option<Error>,
 }
 
-impl ErrandsAttempt {
+impl QueueOpsAttempt {
     /// Adds one.
     #[cfg_attr(not(feature = "queue"), expect(dead_code, reason = "there is none without queues"))]
-    pub(crate) fn add(&mut self, errand: Result<Errand>) {
-        match errand {
-            Ok(errand) => self.errands.push(errand),
+    pub(crate) fn add(&mut self, queue_op: Result<QueueOp>) {
+        match queue_op {
+            Ok(queue_op) => self.queue_ops.push(queue_op),
             Err(error) if self.refused.is_none() => self.refused = Some(error),
             Err(_) => {}
         }
@@ -32,14 +32,14 @@ impl ErrandsAttempt {
     pub(crate) fn checked(self) -> Result<Option<Self>> {
         match self.refused {
             Some(error) => Err(error),
-            None if self.errands.is_empty() => Ok(None),
+            None if self.queue_ops.is_empty() => Ok(None),
             None => Ok(Some(self)),
         }
     }
 }
 
 /// Sends and completes messages that go with no change: no table comes with them.
-pub(crate) fn commit(store: &Store, attempt: ErrandsAttempt) -> Result<ETag> {
+pub(crate) fn commit(store: &Store, attempt: QueueOpsAttempt) -> Result<ETag> {
     let plan = attempt.into_plan();
     let done = store.backend().abilities().check(&plan);
     let done = done.and_then(|()| store.backend().commit(&[], &plan, &SealedAt::NOTHING));
@@ -48,17 +48,17 @@ pub(crate) fn commit(store: &Store, attempt: ErrandsAttempt) -> Result<ETag> {
 
 /// The rows that such touch: none.
 #[expect(clippy::unnecessary_wraps, reason = "as changes are shown")]
-pub(crate) fn explain(_: &Store, attempt: ErrandsAttempt) -> Result<WriteExplain> {
+pub(crate) fn explain(_: &Store, attempt: QueueOpsAttempt) -> Result<WriteExplain> {
     Ok(WriteExplain::of(&attempt.into_plan()))
 }
 
-impl ErrandsAttempt {
+impl QueueOpsAttempt {
     fn into_plan(self) -> Plan<'static> {
-        Plan { errands: self.errands, is_wide: true, ..Plan::default() }
+        Plan { queue_ops: self.queue_ops, is_wide: true, ..Plan::default() }
     }
 }
 
-impl Attempt for ErrandsAttempt {
+impl Attempt for QueueOpsAttempt {
     fn begin(&mut self) {}
 
     fn partition(&self) -> Result<Option<&str>> {
@@ -69,15 +69,15 @@ impl Attempt for ErrandsAttempt {
         false
     }
 
-    fn need(&mut self) -> Result<Option<Need>> {
+    fn next_read(&mut self) -> Result<Option<ReadRequest>> {
         Ok(None)
     }
 
-    fn found(&mut self, _row: Option<(&RowView<'_>, Version)>) -> Result<()> {
+    fn on_row(&mut self, _row: Option<(&RowView<'_>, Version)>) -> Result<()> {
         Ok(())
     }
 
-    fn take_back(&mut self, _need: Need) {}
+    fn release(&mut self, _need: ReadRequest) {}
 
     fn make(&mut self) -> Result<()> {
         Ok(())
@@ -87,10 +87,10 @@ impl Attempt for ErrandsAttempt {
         &'p self,
         _number: usize,
         _seals: &dyn Seals,
-        _desk: &'p mut Desk<'p>,
-        draft: &mut Draft<'p>,
+        _desk: &'p mut PlanScratch<'p>,
+        builder: &mut PlanBuilder<'p>,
     ) -> Result<()> {
-        draft.add_errands(&self.errands);
+        builder.add_queue_ops(&self.queue_ops);
         Ok(())
     }
 

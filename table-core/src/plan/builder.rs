@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use super::content::RowKind;
 use super::follow::{Following, Intent};
 use super::one_or_more::OneOrMore;
+use super::row_effect::{Part, Place, row_effects};
 use super::row_write::{Condition, Epoch, Plan, Range, RowWrite, Version};
 use super::rows::EntityRows;
-use super::touched::{Part, Place, touched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::messages::Errand;
+use crate::messages::QueueOp;
 use crate::model::{ETag, Value};
 use crate::schema::{Index, IndexMask, PeriodTables, Schema};
 
@@ -106,7 +106,7 @@ pub(crate) enum Reach<'p> {
 /// Several entities are planned as one: what counts is the state after all of them. So two entities may exchange what
 /// an index demands to be unique, and no row is touched twice.
 #[derive(Debug)]
-pub(crate) struct Draft<'p> {
+pub(crate) struct PlanBuilder<'p> {
     reach: Reach<'p>,
     /// So many of the entities are those that were asked for: the others' changes are brought about by theirs.
     derived: usize,
@@ -118,7 +118,7 @@ pub(crate) struct Draft<'p> {
     /// Where a place stands among the parts, once they are many.
     numbers: Option<HashMap<Place<'p>, usize>>,
     /// What is done with messages besides.
-    errands: Vec<Errand>,
+    queue_ops: Vec<QueueOp>,
     /// What is left to be done.
     intents: Vec<Intent>,
     /// The version that the rows are of, if the entity's own stays as it is.
@@ -132,7 +132,7 @@ pub(crate) struct Draft<'p> {
 /// So many parts are looked through one by one.
 const FEW: usize = 8;
 
-impl<'p> Draft<'p> {
+impl<'p> PlanBuilder<'p> {
     /// A draft for changes of so many entities, in these tables: the entities' own, if there is one.
     pub(crate) fn new(reach: Reach<'p>, tables: &'p [&'p str], entities: usize) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl<'p> Draft<'p> {
             entities: OneOrMore::default(),
             parts: OneOrMore::default(),
             numbers: None,
-            errands: Vec::new(),
+            queue_ops: Vec::new(),
             intents: Vec::new(),
             as_of: None,
             is_alone: entities < 2,
@@ -209,7 +209,7 @@ impl<'p> Draft<'p> {
                 // A copy that is put again without its entity says as of which version it is all the same.
                 self.as_of = entity.old.as_ref().map(|old| old.version.etag);
             }
-            touched(of, entity, is_alone, |rows, row, touched| {
+            row_effects(of, entity, is_alone, |rows, row, touched| {
                 if following.as_mut().is_some_and(|following| following.takes(rows, row, &touched)) {
                     return;
                 }
@@ -229,7 +229,7 @@ impl<'p> Draft<'p> {
         }
         let Some(part) = self.parts.get_mut(at) else { return };
         part.rows.reserve(entity.most());
-        touched(of, entity, is_alone, |_, _, touched| part.add(touched));
+        row_effects(of, entity, is_alone, |_, _, touched| part.add(touched));
     }
 
     /// Demands that a row which was read, or looked for, is still what it was. Rows that the plan changes have conditions of
@@ -257,8 +257,8 @@ impl<'p> Draft<'p> {
     }
 
     /// Adds what is done with messages.
-    pub(crate) fn add_errands(&mut self, errands: &[Errand]) {
-        self.errands.extend_from_slice(errands);
+    pub(crate) fn add_queue_ops(&mut self, queue_ops: &[QueueOp]) {
+        self.queue_ops.extend_from_slice(queue_ops);
     }
 
     /// The plan of all that was added. The entities must be apart, and of the partition of their batch.
@@ -305,7 +305,7 @@ impl<'p> Draft<'p> {
             groups,
             keeps_times,
             is_wide,
-            errands: self.errands,
+            queue_ops: self.queue_ops,
             intents: self.intents,
             as_of: self.as_of,
             ..Plan::default()

@@ -18,7 +18,7 @@ use crate::typed::entity::source::Source;
     clippy::struct_excessive_bools,
     reason = "what only some types need is told by words that are independent"
 )]
-pub(crate) struct Facts {
+pub(crate) struct EntityMeta {
     pub(super) schema: &'static Schema,
     pub(super) is_wide: bool,
     pub(super) seals: bool,
@@ -34,49 +34,49 @@ pub(crate) struct Facts {
 
 /// Where an entity is kept while it is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum ImageSlot {
     /// As it was found. Empty if it has become what it is to be, or was not made of its row.
     Before,
     /// On its way from what was found to what it is to be.
-    Draft,
+    Edited,
     /// What it is to be, where that is made of what is stored.
-    New,
+    After,
 }
 
 /// One of the entities that a change is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum ImageRef {
     /// The one that the change brings along.
     Given,
-    In(Slot),
+    In(ImageSlot),
 }
 
 /// The entities of one change, of whatever type.
-pub(crate) trait Subject {
-    fn facts(&self) -> &'static Facts;
+pub(crate) trait EntityImages {
+    fn meta(&self) -> &'static EntityMeta;
 
     /// Whether there is one.
-    fn has(&self, seen: Seen) -> bool;
+    fn has(&self, seen: ImageRef) -> bool;
 
     /// Gives its values in the schema's order; whether there is one.
-    fn lay_out<'s>(&'s self, seen: Seen, values: &mut Values<'s>) -> bool;
+    fn lay_out<'s>(&'s self, seen: ImageRef, values: &mut Values<'s>) -> bool;
 
     /// Whether it has a row of this sparse index.
-    fn has_row(&self, seen: Seen, index: usize) -> bool;
+    fn has_row(&self, seen: ImageRef, index: usize) -> bool;
 
     /// A bit for each number of a summary that it counts in.
-    fn counted(&self, seen: Seen, index: usize) -> u64;
+    fn counted(&self, seen: ImageRef, index: usize) -> u64;
 
-    fn forget(&mut self, slot: Slot);
+    fn forget(&mut self, slot: ImageSlot);
 
     /// Makes one of a source.
-    fn take(&mut self, slot: Slot, source: &mut Source<'_>) -> Result<()>;
+    fn take(&mut self, slot: ImageSlot, source: &mut Source<'_>) -> Result<()>;
 
     /// Makes one of a row of a previous version; whether it is of one.
-    fn take_previous(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool>;
+    fn take_previous(&mut self, slot: ImageSlot, view: &RowView<'_>) -> Result<bool>;
 
     /// Gives away the one that was found, to be changed.
-    fn begin_draft(&mut self);
+    fn begin_edit(&mut self);
 
     /// Refuses what the change brings along, if no entity could take it.
     fn check(&self) -> Result<()>;
@@ -85,34 +85,34 @@ pub(crate) trait Subject {
     fn change(&mut self) -> Result<()>;
 
     /// Takes the draft for what it is to be: as it is, or as it would be read again.
-    fn end_draft(&mut self) -> Result<()>;
+    fn end_edit(&mut self) -> Result<()>;
 }
 
 /// The values of one of the entities; refuses one that no property can hold.
-pub(super) fn values<S: Subject + ?Sized>(subject: &S, seen: Seen) -> Result<Option<Values<'_>>> {
-    let schema = subject.facts().schema;
+pub(super) fn values<S: EntityImages + ?Sized>(images: &S, seen: ImageRef) -> Result<Option<Values<'_>>> {
+    let schema = images.meta().schema;
     let mut values = Values::with_capacity(schema.fields.len());
-    if subject.lay_out(seen, &mut values) { checked(schema, values).map(Some) } else { Ok(None) }
+    if images.lay_out(seen, &mut values) { checked(schema, values).map(Some) } else { Ok(None) }
 }
 
 /// The entities of a change of this type; `F` is what changes one.
-pub(crate) struct Entities<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
+pub(crate) struct TypedImages<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     change: Change<'c, E, F>,
     before: Option<E>,
-    draft: Option<E>,
+    builder: Option<E>,
     new: Option<E>,
 }
 
 /// The entities with a mark of their type. A tuple lies in the compiler's unit of what it begins with, so this has it make what
 /// is of the entity's type beside the entity (`typed::entity::codegen_units`).
-pub(crate) type Subjects<'c, E, F> = ([E; 0], Entities<'c, E, F>);
+pub(crate) type ImagesOf<'c, E, F> = ([E; 0], TypedImages<'c, E, F>);
 
 #[allow(
     clippy::inline_always,
     reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
 )]
-impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
-    const FACTS: Facts = Facts {
+impl<'c, E: Entity, F: ?Sized> TypedImages<'c, E, F> {
+    const META: EntityMeta = EntityMeta {
         schema: E::SCHEMA,
         is_wide: E::SCHEMA.is_wide(),
         seals: E::SCHEMA.seals(),
@@ -126,57 +126,57 @@ impl<'c, E: Entity, F: ?Sized> Entities<'c, E, F> {
 
     /// With what is to become of them.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(crate) fn of(change: Change<'c, E, F>) -> (What<'c>, Subjects<'c, E, F>) {
-        (change.what(), ([], Self { change, before: None, draft: None, new: None }))
+    pub(crate) fn of(change: Change<'c, E, F>) -> (What<'c>, ImagesOf<'c, E, F>) {
+        (change.what(), ([], Self { change, before: None, builder: None, new: None }))
     }
 
     /// What was made of the entity.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(crate) fn made((_, entities): Subjects<'c, E, F>) -> Option<E> {
+    pub(crate) fn made((_, entities): ImagesOf<'c, E, F>) -> Option<E> {
         entities.new
     }
 }
 
 /// Where the entities are.
 trait Slots<E> {
-    fn seen(&self, seen: Seen) -> Option<&E>;
+    fn seen(&self, seen: ImageRef) -> Option<&E>;
 
-    fn slot(&mut self, slot: Slot) -> &mut Option<E>;
+    fn slot(&mut self, slot: ImageSlot) -> &mut Option<E>;
 }
 
-impl<E: Entity, F: ?Sized> Slots<E> for Subjects<'_, E, F> {
-    fn seen(&self, seen: Seen) -> Option<&E> {
+impl<E: Entity, F: ?Sized> Slots<E> for ImagesOf<'_, E, F> {
+    fn seen(&self, seen: ImageRef) -> Option<&E> {
         let slot = match (seen, &self.1.change) {
-            (Seen::Given, Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _)) => {
+            (ImageRef::Given, Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _)) => {
                 return Some(entity);
             }
-            (Seen::Given, _) => return None,
-            (Seen::In(Slot::Before), _) => &self.1.before,
-            (Seen::In(Slot::Draft), _) => &self.1.draft,
-            (Seen::In(Slot::New), _) => &self.1.new,
+            (ImageRef::Given, _) => return None,
+            (ImageRef::In(ImageSlot::Before), _) => &self.1.before,
+            (ImageRef::In(ImageSlot::Edited), _) => &self.1.builder,
+            (ImageRef::In(ImageSlot::After), _) => &self.1.new,
         };
         slot.as_ref()
     }
 
-    fn slot(&mut self, slot: Slot) -> &mut Option<E> {
+    fn slot(&mut self, slot: ImageSlot) -> &mut Option<E> {
         match slot {
-            Slot::Before => &mut self.1.before,
-            Slot::Draft => &mut self.1.draft,
-            Slot::New => &mut self.1.new,
+            ImageSlot::Before => &mut self.1.before,
+            ImageSlot::Edited => &mut self.1.builder,
+            ImageSlot::After => &mut self.1.new,
         }
     }
 }
 
-impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
-    fn facts(&self) -> &'static Facts {
-        &Entities::<'_, E, F>::FACTS
+impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityImages for ImagesOf<'_, E, F> {
+    fn meta(&self) -> &'static EntityMeta {
+        &TypedImages::<'_, E, F>::META
     }
 
-    fn has(&self, seen: Seen) -> bool {
+    fn has(&self, seen: ImageRef) -> bool {
         self.seen(seen).is_some()
     }
 
-    fn lay_out<'s>(&'s self, seen: Seen, values: &mut Values<'s>) -> bool {
+    fn lay_out<'s>(&'s self, seen: ImageRef, values: &mut Values<'s>) -> bool {
         match self.seen(seen) {
             Some(entity) => {
                 entity.values(values);
@@ -186,25 +186,25 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
         }
     }
 
-    fn has_row(&self, seen: Seen, index: usize) -> bool {
+    fn has_row(&self, seen: ImageRef, index: usize) -> bool {
         match self.seen(seen) {
             Some(entity) => entity.has_row(index),
             None => false,
         }
     }
 
-    fn counted(&self, seen: Seen, index: usize) -> u64 {
+    fn counted(&self, seen: ImageRef, index: usize) -> u64 {
         if const { E::SCHEMA.counts_some() } {
             return self.seen(seen).map_or(0, |entity| entity.counted(index));
         }
         0
     }
 
-    fn forget(&mut self, slot: Slot) {
+    fn forget(&mut self, slot: ImageSlot) {
         *self.slot(slot) = None;
     }
 
-    fn take(&mut self, slot: Slot, source: &mut Source<'_>) -> Result<()> {
+    fn take(&mut self, slot: ImageSlot, source: &mut Source<'_>) -> Result<()> {
         match E::from_source(source) {
             Ok(entity) => *self.slot(slot) = Some(entity),
             Err(error) => return Err(error),
@@ -212,16 +212,16 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
         Ok(())
     }
 
-    fn take_previous(&mut self, slot: Slot, view: &RowView<'_>) -> Result<bool> {
+    fn take_previous(&mut self, slot: ImageSlot, view: &RowView<'_>) -> Result<bool> {
         if const { E::SCHEMA.previous.is_some() } {
             *self.slot(slot) = previous_version::read::<E>(view)?;
-            return Ok(self.has(Seen::In(slot)));
+            return Ok(self.has(ImageRef::In(slot)));
         }
         Ok(false)
     }
 
-    fn begin_draft(&mut self) {
-        self.1.draft = self.1.before.take();
+    fn begin_edit(&mut self) {
+        self.1.builder = self.1.before.take();
     }
 
     fn check(&self) -> Result<()> {
@@ -233,8 +233,8 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
     }
 
     fn change(&mut self) -> Result<()> {
-        let Entities { change, draft, new, .. } = &mut self.1;
-        let Some(entity) = draft else { return Ok(()) };
+        let TypedImages { change, builder, new, .. } = &mut self.1;
+        let Some(entity) = builder else { return Ok(()) };
         match change {
             Change::Merge(patch, _) => {
                 // An earlier attempt has exchanged the patch's values: they are taken back first.
@@ -260,13 +260,13 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> Subject for Subjects<'_, E, F> {
         Ok(())
     }
 
-    fn end_draft(&mut self) -> Result<()> {
-        let draft = self.1.draft.take();
-        self.1.new = match draft {
+    fn end_edit(&mut self) -> Result<()> {
+        let builder = self.1.builder.take();
+        self.1.new = match builder {
             Some(entity) if const { !E::EXACT } => {
                 Some(E::from_source(&mut Source::given(E::SCHEMA, &values_of(&entity)?))?)
             }
-            draft => draft,
+            builder => builder,
         };
         Ok(())
     }
