@@ -1,10 +1,10 @@
 //! Copies in another table: inserts with none, with one that comes in the same transaction, and with one that follows; and how
-//! many a settler makes in a second.
+//! many a propagator makes in a second.
 
 use std::error::Error;
 use std::time::Instant;
 
-use table_core::store::Settling;
+use table_core::store::Propagate;
 use table_core::typed::InOneTable;
 use table_core::{Durability, Store};
 
@@ -73,7 +73,7 @@ fn insert<E: InOneTable>(store: &Store, new: fn(u32) -> E, ids: std::ops::Range<
     Ok(nanoseconds(begun.elapsed()) / count_of(u64::try_from(employees.len())?))
 }
 
-/// What `--op` names: inserts of one kind alone, or settling, for `valgrind --tool=callgrind --toggle-collect='*profiled*'`.
+/// What `--op` names: inserts of one kind alone, or propagation, for `valgrind --tool=callgrind --toggle-collect='*profiled*'`.
 fn one(store: &Store, arguments: &Arguments) -> Result<()> {
     let rows = u32::try_from(arguments.rows)?;
     let ids = rows..rows + u32::try_from(arguments.count)?;
@@ -84,7 +84,7 @@ fn one(store: &Store, arguments: &Arguments) -> Result<()> {
                 .table::<$name::Employee>()?
                 .bulk_insert((0..rows).map($name::Employee::new))?
                 .into_result()?;
-            store.settle()?;
+            store.propagate()?;
             insert(store, $name::Employee::new, ids)?
         }};
     }
@@ -92,14 +92,14 @@ fn one(store: &Store, arguments: &Arguments) -> Result<()> {
         "plain" => loaded!(plain),
         "atomic" => loaded!(atomic),
         "eventual" => loaded!(eventual),
-        "settle" => {
+        "propagate" => {
             store
                 .table::<eventual::Employee>()?
                 .bulk_insert((0..rows).map(eventual::Employee::new))?
                 .into_result()?;
             operations = usize::try_from(rows)?;
             let begun = Instant::now();
-            profiled(|| Ok(store.settle().map(|_| 0)?))?;
+            profiled(|| Ok(store.propagate().map(|_| 0)?))?;
             nanoseconds(begun.elapsed()) / count_of(u64::from(rows))
         }
         other => return Err(format!("there is no operation `{other}` of that").into()),
@@ -111,7 +111,7 @@ fn one(store: &Store, arguments: &Arguments) -> Result<()> {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::in_memory()?;
     let options =
-        Store::options().durability(Durability::Relaxed).settling(Settling::Manual).map_size(1 << 30);
+        Store::options().durability(Durability::Relaxed).propagate(Propagate::Manual).map_size(1 << 30);
     let store = options.open(place.join("following"))?;
     // What is asked for if nothing is said is another part's.
     if arguments.op != "get" {
@@ -135,14 +135,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         note(1, insert(&store, atomic::Employee::new, ids())?);
         note(2, insert(&store, eventual::Employee::new, ids())?);
         let begun = Instant::now();
-        store.settle()?;
+        store.propagate()?;
         note(3, nanoseconds(begun.elapsed()) / count_of(u64::from(count)));
     }
-    let [plain, atomic, eventual, settled] = best;
+    let [plain, atomic, eventual, propagated] = best;
     println!("| insert | ns | of the plain one |\n| --- | ---: | ---: |");
     for (what, found) in [("no copy", plain), ("`atomic`", atomic), ("`eventual`", eventual)] {
         println!("| {what} | {found:.0} | {:.2} |", found / plain);
     }
-    println!("\nSettled: {:.0} copies a second.", 1e9 / settled);
+    println!("\nSettled: {:.0} copies a second.", 1e9 / propagated);
     Ok(())
 }

@@ -10,17 +10,17 @@ use crate::error::{Error, ErrorKind};
 pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, ContainerId};
 pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobMoment, Blobs, Dropped, EachRow, InPlace, JobRecord, JobStep, Jobs,
-    Kept, Lanes, LayoutTexts, Layouts, Loader, Looked, Moment, OneSnapshotForEachThread, Pending,
-    PeriodsSeen, Position, Queues, RangeQuery, Read, RetryFairness, Settlers, StepSize, TableExec, Take,
-    TakeEach, Transition, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note,
-    page, views, walks,
+    Kept, Lanes, LayoutTexts, Layouts, Loader, Looked, Moment, OneSnapshotForEachThread, Outbox, PeriodsSeen,
+    Position, Propagators, Queues, RangeQuery, Read, RetryFairness, StepSize, TableExec, Take, TakeEach,
+    Transition, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note, page, views,
+    walks,
 };
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
-pub use crate::pending::{CopyKey, Held, HeldKey, PendingCount, PendingEntry, Source};
+pub use crate::outbox::{CopyKey, Held, HeldKey, OutboxCount, OutboxEntry, Source};
 pub use crate::plan::{
-    Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Hold, Intent, ListBecomes,
-    NumberOf, OneOrMore, Plan, Range, Refused, RowContent, RowKind, RowProperty, RowWrite, TextOf, Version,
+    Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Hold, ListBecomes, NumberOf,
+    OneOrMore, OutboxOp, Plan, Range, Refused, RowContent, RowKind, RowProperty, RowWrite, TextOf, Version,
 };
 use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};

@@ -89,7 +89,7 @@ mod json;
 pub mod limits;
 mod messages;
 pub mod model;
-mod pending;
+mod outbox;
 mod plaintext;
 mod plan;
 pub mod query;

@@ -287,7 +287,7 @@ fn change<E: InOneTable + Clone>(
     }
 }
 
-/// Opens every table, so that this process settles what follows.
+/// Opens every table, so that this process propagates what follows.
 pub fn open(store: &Store) -> Result<()> {
     store.table::<Person>()?;
     store.table::<Project>()?;
@@ -370,8 +370,8 @@ fn contact(people: &People, team: &str, id: Option<u32>) -> Option<Contact> {
     Some(Contact { name: one.name.clone(), level: one.level })
 }
 
-/// The same once all is settled, with what follows. Returns how many copies that follow say something.
-pub fn check_settled(store: &Store) -> Result<usize> {
+/// The same once all is propagated, with what follows. Returns how many copies that follow say something.
+pub fn check_propagated(store: &Store) -> Result<usize> {
     check(store)?;
     let people = by_key(all::<Person>(store)?);
     let mut held = 0;

@@ -1,4 +1,4 @@
-//! Entities whose copies follow them into other partitions and tables, and what must be in the store once all is settled.
+//! Entities whose copies follow them into other partitions and tables, and what must be in the store once all is propagated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -171,7 +171,7 @@ impl Worker {
     }
 }
 
-/// Every row that an employee implies once all is settled, written out by hand, with its table.
+/// Every row that an employee implies once all is propagated, written out by hand, with its table.
 pub fn implied(employee: &Employee) -> Vec<(&'static str, DynamicEntity)> {
     let Employee { department, id, last_name, email, badge, is_inside, skills, code, age } = employee;
     let row = |partition: &str, key: String, kind: &str| {
@@ -222,7 +222,7 @@ pub fn implied(employee: &Employee) -> Vec<(&'static str, DynamicEntity)> {
     rows
 }
 
-/// Every list that an employee is on once all is settled, with its table, its key and its kind; and by what id.
+/// Every list that an employee is on once all is propagated, with its table, its key and its kind; and by what id.
 fn lists(employee: &Employee) -> Vec<(At, &'static str, String)> {
     let Employee { department, id, last_name, skills, .. } = employee;
     let listed = |table: &str, partition: &str, row: &str, kind| {
@@ -239,7 +239,7 @@ fn lists(employee: &Employee) -> Vec<(At, &'static str, String)> {
 /// A table, a partition and a row.
 type At = (String, String, String);
 
-/// Looks at every row of each table once all is settled: each must be what the employees imply, and none may be missing. A
+/// Looks at every row of each table once all is propagated: each must be what the employees imply, and none may be missing. A
 /// copy is as of its entity's version. Returns the employees.
 pub fn check(store: &Store) -> Result<Vec<Employee>> {
     let table = store.table::<Employee>()?;

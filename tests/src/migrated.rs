@@ -203,7 +203,7 @@ pub const TABLES: [&str; 5] = ["Company", "Firsts", "Names", "Teams", "Totals"];
 /// A row by its table, keys and kind, with what tells a wrong one.
 type Rows = BTreeMap<[String; 4], String>;
 
-/// Every row that is to be there once all is of this version and settled.
+/// Every row that is to be there once all is of this version and propagated.
 fn expected(staff: &Staff, version: u32) -> Rows {
     let mut rows = Rows::new();
     let kind = if version == 1 { "employee".to_owned() } else { format!("employee@{version}") };

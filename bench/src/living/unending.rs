@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use table_core::store::Settling;
-use table_core::typed::{InOneTable, Settlement};
+use table_core::store::Propagate;
+use table_core::typed::{InOneTable, Propagation};
 use table_core::{Durability, ErrorKind, Query, Store, Table};
 
 use self::kinds::{eventual, former, indexed, summed, versioned};
@@ -134,7 +134,7 @@ macro_rules! run {
 /// A store with so many entities.
 fn filled<E: InOneTable>(new: fn(u32) -> E, rows: Range<u32>) -> Result<(Store, Table<E>)> {
     let options = Store::options().durability(Durability::Relaxed).map_size(16 << 30);
-    let store = options.settling(Settling::Manual).temporary()?;
+    let store = options.propagate(Propagate::Manual).temporary()?;
     let table = store.table::<E>()?;
     if table.bulk_insert(rows.map(new))?.failures.is_empty() {
         Ok((store, table))
@@ -205,12 +205,12 @@ fn recount(rows: u32) -> Result<Case> {
     Ok(Case { store, write, work: Box::new(move || run!(table.rebuild()?)) })
 }
 
-fn settling(rows: u32) -> Result<Case> {
+fn propagation(rows: u32) -> Result<Case> {
     let (store, _) = filled(eventual::Plain::new, 0..rows)?;
     let write = inserting(&store, eventual::Plain::new)?;
     let of = store.clone();
-    let work = move || match of.settle()? {
-        Settlement::Settled => Ok(()),
+    let work = move || match of.propagate()? {
+        Propagation::Complete => Ok(()),
         left => Err(format!("some is left: {left:?}").into()),
     };
     Ok(Case { store, write, work: Box::new(work) })
@@ -274,7 +274,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ("reencrypt", reencrypt),
         ("repair", repair),
         ("rebuild of a summary", recount),
-        ("settle", settling),
+        ("propagate", propagation),
         ("delete_where", delete_where),
         ("check of the table", check_of_table),
         ("check of the store", check_of_store),

@@ -5,9 +5,9 @@ use std::error::Error;
 use std::io::Write;
 
 use examples::{Scratch, draw, stdout};
-use table_core::store::Settling;
+use table_core::store::Propagate;
 use table_core::typed::Eventual;
-use table_core::typed::Settlement;
+use table_core::typed::Propagation;
 use table_core::{Entity, Query, Store};
 
 /// An employee, in the partition of the department; who has which name is listed in a table of its own, over all departments.
@@ -36,8 +36,8 @@ fn employee(department: &str, id: u32, first_name: &str, last_name: &str) -> Emp
 
 fn main() -> Result<(), Box<dyn Error>> {
     let scratch = Scratch::new("eventual_index");
-    // So that it can be seen. By default a thread settles in the background.
-    let store = Store::options().settling(Settling::Manual).open(scratch.path())?;
+    // So that it can be seen. By default a thread propagates in the background.
+    let store = Store::options().propagate(Propagate::Manual).open(scratch.path())?;
     let staff = store.table::<Employee>()?;
     let mut out = stdout();
 
@@ -48,10 +48,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let first = insert().commit()?;
     staff.insert(&employee("Legal", 7, "Bob", "Jones"))?;
     assert_eq!(staff.by_name().last_name("Jones").count()?, 0);
-    writeln!(out, "  {}", store.unsettled()?)?;
+    writeln!(out, "  {}", store.pending_propagation()?)?;
 
-    writeln!(out, "\nOnce they are settled, the names are there:\n")?;
-    assert_eq!(store.settle()?, Settlement::Settled);
+    writeln!(out, "\nOnce they are propagated, the names are there:\n")?;
+    assert_eq!(store.propagate()?, Propagation::Complete);
     let names = store.dynamic_table("Names")?;
     draw(&mut out, &names, &Query::new())?;
     let row = staff.by_name().last_name("Jones").department("Sales").first()?.ok_or("hers is there")?;
@@ -77,12 +77,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     writeln!(
         out,
-        "The process ends here. Another one opens the table, and a thread of it settles what is left:\n"
+        "The process ends here. Another one opens the table, and a thread of it propagates what is left:\n"
     )?;
     drop((staff, names, store));
     let store = Store::open(scratch.path())?;
     let staff = store.table::<Employee>()?;
-    while store.unsettled()?.entities > 0 {
+    while store.pending_propagation()?.entities > 0 {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     draw(&mut out, &store.dynamic_table("Names")?, &Query::new())?;

@@ -76,8 +76,8 @@ impl Abilities {
         if !self.queues && !plan.queue_ops.is_empty() {
             return Err(Refused::whole(no_queues()));
         }
-        if !self.eventual && (!plan.intents.is_empty() || plan.as_of.is_some()) {
-            return Err(Refused::whole(no_pending()));
+        if !self.eventual && (!plan.outbox_ops.is_empty() || plan.as_of.is_some()) {
+            return Err(Refused::whole(no_outbox()));
         }
         for (at, group) in plan.groups.iter().enumerate() {
             if group.written() > self.rows {
@@ -129,7 +129,7 @@ pub(crate) fn no_blobs() -> Error {
 
 /// What an executor says that notes nothing of what is to follow.
 #[cold]
-pub(crate) fn no_pending() -> Error {
+pub(crate) fn no_outbox() -> Error {
     let because = "the store can't note which copies are to follow later: that takes the ability `eventual`";
     Error::new(ErrorKind::Unsupported).because(because)
 }
@@ -143,8 +143,8 @@ fn refused(because: String, group: usize, row: Option<usize>) -> Refused {
 mod tests {
     use super::*;
     use crate::messages::{QueueId, QueueOp, Task};
-    use crate::pending::Source;
-    use crate::plan::{Act, Content, Group, Intent, Range, RowWrite};
+    use crate::outbox::Source;
+    use crate::plan::{Act, Content, Group, OutboxOp, Range, RowWrite};
 
     fn write<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
         RowWrite { key, condition, act, kind: None, of: 0 }
@@ -168,14 +168,14 @@ mod tests {
         let queue_op =
             QueueOp { queue: QueueId { store: 1, number: 1 }, name: None, task: Task::Pause(true) };
         let source = Source { table: 1, partition: "p".into(), row: "r".into() };
-        let intent = Intent::Settle(source, 7);
+        let outbox_op = OutboxOp::Propagate(source, 7);
         let refused = [
             ("`groups`", 1, None, plan(vec![group("p", rows(1)), group("q", rows(1))])),
             ("`rows`", 0, None, plan(vec![group("p", rows(101))])),
             ("`expect`", 0, Some(1), plan(vec![group("p", vec![removal("a"), kept(Condition::Absent)])])),
             ("`range`", 0, None, plan(vec![Group { unchanged: vec![range], ..group("p", rows(1)) }])),
             ("`queues`", 0, None, Plan { queue_ops: vec![queue_op], ..plan(vec![group("p", rows(1))]) }),
-            ("`eventual`", 0, None, Plan { intents: vec![intent], ..plan(vec![group("p", rows(1))]) }),
+            ("`eventual`", 0, None, Plan { outbox_ops: vec![outbox_op], ..plan(vec![group("p", rows(1))]) }),
             ("`times`", 0, None, Plan { keeps_times: true, ..plan(vec![group("p", rows(1))]) }),
         ];
         for (ability, group, row, plan) in refused {

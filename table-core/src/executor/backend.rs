@@ -4,9 +4,9 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::abilities::{no_blobs, no_pending, no_queues};
+use super::abilities::{no_blobs, no_outbox, no_queues};
 use super::periods::no_periods;
-use super::{Abilities, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, RetryFairness, TableExec};
+use super::{Abilities, Blobs, Dropped, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};
 use crate::plan::{Plan, Refused};
@@ -90,8 +90,8 @@ pub trait Backend: Any + HasVault {
     }
 
     /// What is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
-    fn pending(&self) -> Result<&dyn Pending> {
-        Err(no_pending())
+    fn outbox(&self) -> Result<&dyn Outbox> {
+        Err(no_outbox())
     }
 
     /// Whether nothing can be written.

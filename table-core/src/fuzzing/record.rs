@@ -6,7 +6,7 @@ use crate::contents::{self, BlobId, BlobRecord, NameRecord, Waiting, name, refer
 use crate::executor::{JobRecord, Position};
 use crate::messages::{self, Directory, Entry, Message, State};
 use crate::model::Ticks;
-use crate::pending::{self, CopyKey, Held, HeldKey};
+use crate::outbox::{self, CopyKey, Held, HeldKey};
 use crate::schema::{Blocked, IndexState, IndexStates, KindState};
 use crate::store::records::index_states;
 
@@ -26,8 +26,8 @@ pub fn record(bytes: &[u8]) -> bool {
         4 => Directory::decode(body).map(|directory| directory.encode()),
         5 => Entry::ready(Ticks::UNIX_EPOCH, body).map(|entry| entry.encode()),
         6 => Entry::hidden(body).map(|entry| entry.encode()),
-        7 => pending::Entry::decode(body).map(|entry| entry.encode()),
-        8 => pending::Counters::decode(body).map(pending::Counters::encode),
+        7 => outbox::OutboxRecord::decode(body).map(|entry| entry.encode()),
+        8 => outbox::Counters::decode(body).map(outbox::Counters::encode),
         9 => BlobRecord::decode(body).map(|blob| blob.encode()),
         10 => NameRecord::decode(body).map(NameRecord::encode),
         11 => Waiting::decode(body).map(Waiting::encode),
@@ -93,7 +93,7 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     let mut held = waiting.iter().flat_map(Entry::encode).take(8).collect::<Vec<_>>();
     held.extend([[0; 8], 1_u64.to_le_bytes()].concat());
     held.push(1);
-    let mut pending = pending::Entry::new("employee", Ticks::UNIX_EPOCH);
+    let mut pending = outbox::OutboxRecord::new("employee", Ticks::UNIX_EPOCH);
     let copy = |row: &str| CopyKey { index: "by_name".into(), partition: "Jones".into(), row: row.into() };
     pending.take("employee", &[copy("a"), copy("b")], &["by_badge"], Ticks::UNIX_EPOCH);
     pending.fail("the sea is rough", Ticks::UNIX_EPOCH);
@@ -110,7 +110,7 @@ pub fn sample_record() -> Vec<Vec<u8>> {
         waiting.map(|entry| entry.encode()).unwrap_or_default(),
         held,
         pending.encode(),
-        pending::Counters::default().encode(),
+        outbox::Counters::default().encode(),
     ];
     let numbered = (0_u8..).zip(bodies);
     let under_keys = keyed::samples().into_iter().map(|(sort, body)| (sort + UNDER_KEYS, body));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::content::RowKind;
-use super::follow::{Following, Intent};
+use super::follow::{Following, OutboxOp};
 use super::one_or_more::OneOrMore;
 use super::row_effect::{Part, Place, row_effects};
 use super::row_write::{Condition, Epoch, Plan, Range, RowWrite, Version};
@@ -120,7 +120,7 @@ pub(crate) struct PlanBuilder<'p> {
     /// What is done with messages besides.
     queue_ops: Vec<QueueOp>,
     /// What is left to be done.
-    intents: Vec<Intent>,
+    outbox_ops: Vec<OutboxOp>,
     /// The version that the rows are of, if the entity's own stays as it is.
     as_of: Option<ETag>,
     /// Whether there is one entity, whose rows are apart.
@@ -143,7 +143,7 @@ impl<'p> PlanBuilder<'p> {
             parts: OneOrMore::default(),
             numbers: None,
             queue_ops: Vec::new(),
-            intents: Vec::new(),
+            outbox_ops: Vec::new(),
             as_of: None,
             is_alone: entities < 2,
             is_wide: reach == Reach::Store,
@@ -224,7 +224,7 @@ impl<'p> PlanBuilder<'p> {
                     part.add(touched);
                 }
             });
-            self.intents.extend(following.into_iter().flat_map(Following::into_intents));
+            self.outbox_ops.extend(following.into_iter().flat_map(Following::into_outbox_ops));
             return;
         }
         let Some(part) = self.parts.get_mut(at) else { return };
@@ -252,8 +252,8 @@ impl<'p> PlanBuilder<'p> {
     }
 
     /// Adds what is left to be done, or has been.
-    pub(crate) fn leave(&mut self, intent: Intent) {
-        self.intents.push(intent);
+    pub(crate) fn leave(&mut self, outbox_op: OutboxOp) {
+        self.outbox_ops.push(outbox_op);
     }
 
     /// Adds what is done with messages.
@@ -306,7 +306,7 @@ impl<'p> PlanBuilder<'p> {
             keeps_times,
             is_wide,
             queue_ops: self.queue_ops,
-            intents: self.intents,
+            outbox_ops: self.outbox_ops,
             as_of: self.as_of,
             ..Plan::default()
         };

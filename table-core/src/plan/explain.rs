@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::addition::Addition;
 use super::content::RowKind;
-use super::follow::{CopyPlace, Intent};
+use super::follow::{CopyPlace, OutboxOp};
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
 use crate::messages::Task;
-use crate::pending::HeldKey;
+use crate::outbox::HeldKey;
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -69,8 +69,8 @@ struct DeferredRow {
 
 impl DeferredRow {
     /// The copies of a plan that follow.
-    fn of(intent: &Intent) -> Vec<Self> {
-        let Intent::Follow(follow) = intent else { return Vec::new() };
+    fn of(outbox_op: &OutboxOp) -> Vec<Self> {
+        let OutboxOp::Follow(follow) = outbox_op else { return Vec::new() };
         let row = |key: &CopyPlace, goes| Self { key: key.clone(), goes, kind: follow.kind };
         let wanted = follow.wanted.iter().map(|key| row(key, false));
         wanted.chain(follow.before.iter().map(|key| row(key, true))).collect()
@@ -128,9 +128,9 @@ impl WriteExplain {
         };
         let sent = of_kind(|task| matches!(task, Task::Send(_)));
         let completed = of_kind(|task| matches!(task, Task::Complete(_)));
-        let deferred = plan.intents.iter().flat_map(DeferredRow::of).collect();
-        let held = plan.intents.iter().flat_map(|intent| match intent {
-            Intent::Hold(hold) => hold.held.clone(),
+        let deferred = plan.outbox_ops.iter().flat_map(DeferredRow::of).collect();
+        let held = plan.outbox_ops.iter().flat_map(|outbox_op| match outbox_op {
+            OutboxOp::Hold(hold) => hold.held.clone(),
             _ => Vec::new(),
         });
         let mut held: Vec<_> = held.collect();

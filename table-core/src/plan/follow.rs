@@ -5,19 +5,19 @@ use super::content::Cause;
 use super::row_effect::RowEffect;
 use super::row_write::{Act, Condition};
 use super::rows::{EntityRow, EntityRows};
-use crate::pending::{Held, HeldKey, Source};
+use crate::outbox::{Held, HeldKey, Source};
 use crate::schema::Schema;
 
 /// What a plan does besides its rows to the entries of what is to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Intent {
+pub enum OutboxOp {
     /// Copies of an entity are to follow its change.
     Follow(Follow),
     /// Copies that others hold of an entity are to follow its change.
     Hold(Hold),
     /// The copies in the entity's indexes are there: the entry says nothing more of them, if it is the one of this version.
     /// One that says nothing at all goes.
-    Settle(Source, u64),
+    Propagate(Source, u64),
     /// Copies that others hold have come this far, each to the end if it says no row: the entry says so, if it is the one of
     /// this version. One that says nothing at all goes.
     Advance(Source, u64, Vec<Held>),
@@ -27,8 +27,8 @@ pub enum Intent {
     Arm(Source, u64),
 }
 
-impl Intent {
-    /// Whether something is to be settled that was not before.
+impl OutboxOp {
+    /// Whether something is to be propagated that was not before.
     pub fn is_news(&self) -> bool {
         matches!(self, Self::Follow(_) | Self::Hold(_))
     }
@@ -167,8 +167,8 @@ impl Following {
     }
 
     /// What is left to be done.
-    pub(super) fn into_intents(self) -> impl Iterator<Item = Intent> {
+    pub(super) fn into_outbox_ops(self) -> impl Iterator<Item = OutboxOp> {
         let any = self.is_any.then_some(self.follow);
-        any.into_iter().chain(self.left.filter(|left| !left.before.is_empty())).map(Intent::Follow)
+        any.into_iter().chain(self.left.filter(|left| !left.before.is_empty())).map(OutboxOp::Follow)
     }
 }

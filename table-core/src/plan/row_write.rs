@@ -5,7 +5,7 @@
 
 use super::addition::Addition;
 use super::content::{Cause, RowContent, RowKind, RowProperty};
-use super::follow::Intent;
+use super::follow::OutboxOp;
 use super::one_or_more::OneOrMore;
 use crate::error::Error;
 use crate::messages::QueueOp;
@@ -215,7 +215,7 @@ pub struct Plan<'p> {
     /// Its groups, of which no two have the same table and partition.
     pub groups: OneOrMore<Group<'p>>,
     /// What it leaves to be done, and what it has done of what was left.
-    pub intents: Vec<Intent>,
+    pub outbox_ops: Vec<OutboxOp>,
     /// The version that its rows are of, if that is not the plan's own: copies that follow are of the entity's. A row that is
     /// added to is of many entities, and has the time of the plan.
     pub as_of: Option<ETag>,

@@ -45,7 +45,7 @@ pub use self::handle::moment::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
 pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};
-pub use self::open::{Durability, OpenOptions, Settling};
+pub use self::open::{Durability, OpenOptions, Propagate};
 pub use self::records::mark::Mark;
 pub use self::state::space::OldestSnapshot;
 pub use crate::handle::bulk::{BulkFailure, BulkReport};
@@ -146,9 +146,9 @@ impl Store {
         let compact = || {
             let inner = self.into_shared()?;
             inner.writer.check_writable()?;
-            inner.settlers.hold(true);
+            inner.propagators.hold(true);
             // What is dropped is not to be copied; and the thread that frees it has a handle.
-            reclaim::run(&inner).inspect_err(|_| inner.settlers.hold(false))?;
+            reclaim::run(&inner).inspect_err(|_| inner.propagators.hold(false))?;
             let mut inner = alone(inner)?;
             let temporary = inner.take_temporary();
             let (options, path) = (inner.environment.options.clone(), inner.environment.path.clone());
@@ -261,7 +261,7 @@ impl Waiting {
     }
 
     fn goes_on(&self, shared: &Shared) -> bool {
-        let is_in_background = shared.reclaimer.is_running() || shared.settlers.is_running();
+        let is_in_background = shared.reclaimer.is_running() || shared.propagators.is_running();
         Instant::now() < if is_in_background { self.late } else { self.soon }
     }
 }
@@ -274,7 +274,7 @@ fn alone(mut inner: Arc<Shared>) -> Result<Shared> {
             Ok(alone) => return Ok(alone),
             Err(shared) if waiting.goes_on(&shared) => shared,
             Err(shared) => {
-                shared.settlers.hold(false);
+                shared.propagators.hold(false);
                 return Err(Error::new(ErrorKind::StoreInUse).because(
                     "this process has other handles of the store: clones, tables, snapshots or iterators; drop \
                      them first",

@@ -32,11 +32,11 @@ pub mod json;
 #[path = "json/without.rs"]
 pub mod json;
 mod periods;
+mod propagate;
 mod query;
 mod read;
 mod series;
 mod set;
-mod settle;
 mod table;
 
 pub use self::change::Refusal;
@@ -56,6 +56,7 @@ pub use self::job::{CopyProblem, CopyReport, Job, JobInfo, JobProgress, Migratio
 pub use self::periods::{
     DroppedPeriods, InPeriodRange, InPeriodRangeAt, PeriodInfo, PeriodRange, Periods, PeriodsAt, Time, Times,
 };
+pub use self::propagate::{FailedPropagation, PendingPropagation, Propagation};
 pub use self::query::{
     At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, FieldNamed, FieldNumber, Fits,
     GoesOn, HasField, HeldBy, Holds, HoldsAll, InOne, InPartition, Latest, Newest, Open, OwnRows, PathQuery,
@@ -73,7 +74,6 @@ pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};
 pub use self::series::{Additions, AddsTo, SeriesColumn, SeriesView, SlotColumns, Slots};
 pub use self::set::{EntitySet, SetAt, SetQuery, SetRows, SetTable};
-pub use self::settle::{FailedSettling, Settlement, Unsettled};
 pub use self::table::Table;
 pub use crate::plan::WriteExplain;
 

@@ -2,23 +2,28 @@
 
 use std::time::{Duration, Instant};
 
-use integration_tests::derived::{Badge, Person, Project, TABLES, Worker, check, check_settled, open};
+use integration_tests::derived::{Badge, Person, Project, TABLES, Worker, check, check_propagated, open};
 use integration_tests::random::Random;
 use integration_tests::stops::Texts;
 use integration_tests::{Scratch, assert_sound};
-use table_core::store::Settling;
-use table_core::typed::Settlement;
+use table_core::store::Propagate;
+use table_core::typed::Propagation;
 use table_core::{ErrorKind, Store};
 
 fn manual(scratch: &Scratch) -> Store {
-    let options = Store::options().settling(Settling::Manual).durability(table_core::Durability::Relaxed);
+    let options = Store::options().propagate(Propagate::Manual).durability(table_core::Durability::Relaxed);
     let store = scratch.store_with(&options);
     open(&store).unwrap();
     store
 }
 
-fn assert_settled(store: &Store) {
-    assert_eq!(store.settle().unwrap(), Settlement::Settled, "{:?}", store.unsettled().unwrap());
+fn assert_propagated(store: &Store) {
+    assert_eq!(
+        store.propagate().unwrap(),
+        Propagation::Complete,
+        "{:?}",
+        store.pending_propagation().unwrap()
+    );
 }
 
 fn person(id: u32, name: &str) -> Person {
@@ -59,7 +64,7 @@ fn a_copy_follows_its_source_and_is_fresh_where_its_holder_changes() {
         badges.insert(&badge(2, number)).unwrap();
     }
     assert_eq!((owner(&store, 1, 0), owner(&store, 2, 0)), (Some("Ann".into()), None));
-    store.settle().unwrap();
+    store.propagate().unwrap();
 
     // The source changes alone, and says what is to follow.
     let rename = |name: &'static str| move |one: &mut Person| one.name = name.into();
@@ -68,17 +73,17 @@ fn a_copy_follows_its_source_and_is_fresh_where_its_holder_changes() {
     assert!(explained.to_string().contains("later every `Owner` that a badge holds of it"), "{explained}");
     assert_eq!(explained.places().count(), 1, "{explained}");
     people.update(Person::key("east", 1), rename("Cao")).unwrap();
-    assert_eq!((owner(&store, 1, 0), store.unsettled().unwrap().entities), (Some("Ann".into()), 1));
+    assert_eq!((owner(&store, 1, 0), store.pending_propagation().unwrap().entities), (Some("Ann".into()), 1));
     // What is to follow is not wrong; and a holder that is changed need not wait for it.
     assert!(badges.check().unwrap().is_sound());
     badges.update(Badge::key("east", 1, 1), |one| one.color = "blue".into()).unwrap();
     assert_eq!((owner(&store, 1, 0), owner(&store, 1, 1)), (Some("Ann".into()), Some("Cao".into())));
-    assert_settled(&store);
-    assert_eq!(check_settled(&store).unwrap(), 3);
+    assert_propagated(&store);
+    assert_eq!(check_propagated(&store).unwrap(), 3);
 
     // A change of what is not copied leaves nothing to be done.
     people.update(Person::key("east", 1), |one| one.salary += 1).unwrap();
-    assert_eq!(store.unsettled().unwrap().entities, 0);
+    assert_eq!(store.pending_propagation().unwrap().entities, 0);
 
     // One that comes, one that gets another key, and one that goes.
     people.insert(&person(2, "Bob")).unwrap();
@@ -88,24 +93,24 @@ fn a_copy_follows_its_source_and_is_fresh_where_its_holder_changes() {
         (owner(&store, 2, 0), owner(&store, 1, 0), owner(&store, 3, 0)),
         (None, Some("Cao".into()), Some("Cao".into()))
     );
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert_eq!((owner(&store, 2, 0), owner(&store, 1, 0)), (Some("Bob".into()), None));
     people.delete(Person::key("east", 2)).unwrap();
     assert_eq!(owner(&store, 2, 0), Some("Bob".into()));
-    store.settle().unwrap();
-    assert_eq!(check_settled(&store).unwrap(), 1);
+    store.propagate().unwrap();
+    assert_eq!(check_propagated(&store).unwrap(), 1);
     assert_sound(&store);
 }
 
 /// One that has the copy already is left as it is, with its version.
 #[test]
-fn settling_writes_those_alone_whose_copy_is_another() {
+fn propagation_writes_those_alone_whose_copy_is_another() {
     let scratch = Scratch::new();
     let store = manual(&scratch);
     let (people, badges) = (store.table::<Person>().unwrap(), store.table::<Badge>().unwrap());
     people.insert(&person(1, "Ann")).unwrap();
     (0..2).for_each(|number| _ = badges.insert(&badge(1, number)).unwrap());
-    store.settle().unwrap();
+    store.propagate().unwrap();
     people.update(Person::key("east", 1), |one| one.name = "Cao".into()).unwrap();
     badges.update(Badge::key("east", 1, 1), |one| one.color = "blue".into()).unwrap();
     let version = |number| {
@@ -113,10 +118,10 @@ fn settling_writes_those_alone_whose_copy_is_another() {
         table_core::Stored::etag(&found)
     };
     let before = (version(0), version(1));
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert_ne!(version(0), before.0);
     assert_eq!(version(1), before.1);
-    check_settled(&store).unwrap();
+    check_propagated(&store).unwrap();
 }
 
 /// More holders than one step finds: each is a transaction, and a change in between begins anew.
@@ -128,18 +133,18 @@ fn many_holders_take_many_steps() {
     people.insert(&person(1, "Ann")).unwrap();
     let many = (0..1_000).map(|number| badge(1, number));
     assert_eq!(badges.bulk_insert(many).unwrap().committed, 1_000);
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let commits = store.stats().unwrap().commits;
     people.update(Person::key("east", 1), |one| one.name = "Cao".into()).unwrap();
     assert_eq!(store.stats().unwrap().commits, commits + 1);
-    assert_settled(&store);
+    assert_propagated(&store);
     let steps = store.stats().unwrap().commits - commits - 1;
     // The badges, and then their own copies.
     assert!((4..=20).contains(&steps), "{steps}");
-    assert_eq!(check_settled(&store).unwrap(), 1_000);
+    assert_eq!(check_propagated(&store).unwrap(), 1_000);
     people.delete(Person::key("east", 1)).unwrap();
-    store.settle().unwrap();
-    assert_eq!(check_settled(&store).unwrap(), 0);
+    store.propagate().unwrap();
+    assert_eq!(check_propagated(&store).unwrap(), 0);
     assert_sound(&store);
 }
 
@@ -183,28 +188,28 @@ fn an_entry_for_holders_files_nothing_that_is_not_to_be_filed() {
     }
     use people::{Person, Seat};
     let scratch = Scratch::new();
-    let store = scratch.store_with(&Store::options().settling(Settling::Manual));
+    let store = scratch.store_with(&Store::options().propagate(Propagate::Manual));
     let (people, seats) = (store.table::<Person>().unwrap(), store.table::<Seat>().unwrap());
     let ann = Person { team: "east".into(), id: 1, name: "Ann".into(), is_public: false };
     seats.insert(&Seat { team: "east".into(), id: 1, person: None }).unwrap();
     people.insert(&ann).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let shown = || seats.get(Seat::key("east", 1)).unwrap().unwrap().person.clone().map(|one| one.name);
     assert_eq!((shown().as_deref(), people.by_name().across_partitions().count().unwrap()), (Some("Ann"), 0));
     people.update(Person::key("east", 1), |one| one.name = "Cao".into()).unwrap();
-    assert_eq!(store.unsettled().unwrap().entities, 1);
-    store.settle().unwrap();
+    assert_eq!(store.pending_propagation().unwrap().entities, 1);
+    store.propagate().unwrap();
     assert_eq!((shown().as_deref(), people.by_name().across_partitions().count().unwrap()), (Some("Cao"), 0));
     // Both at one time.
     people.update(Person::key("east", 1), |one| (one.name, one.is_public) = ("Bob".into(), true)).unwrap();
-    assert_settled(&store);
+    assert_propagated(&store);
     assert_eq!((shown().as_deref(), people.by_name().name("Bob").count().unwrap()), (Some("Bob"), 1));
     assert!(people.check().unwrap().is_sound() && seats.check().unwrap().is_sound());
     assert_sound(&store);
 }
 
 #[test]
-fn the_background_settles_it_and_so_does_the_next_process() {
+fn the_background_propagates_it_and_so_does_the_next_process() {
     let scratch = Scratch::new();
     let store = scratch.store();
     open(&store).unwrap();
@@ -212,37 +217,41 @@ fn the_background_settles_it_and_so_does_the_next_process() {
     badges.insert(&badge(1, 0)).unwrap();
     people.insert(&person(1, "Ann")).unwrap();
     let begun = Instant::now();
-    while store.unsettled().unwrap().entities > 0 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "{}", store.unsettled().unwrap());
+    while store.pending_propagation().unwrap().entities > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{}", store.pending_propagation().unwrap());
         std::thread::sleep(Duration::from_millis(2));
     }
-    assert_eq!(check_settled(&store).unwrap(), 1);
+    assert_eq!(check_propagated(&store).unwrap(), 1);
     drop((people, badges, store));
 
-    let options = Store::options().settling(Settling::Manual);
+    let options = Store::options().propagate(Propagate::Manual);
     let store = options.open(scratch.path().join("store")).unwrap();
     let people = store.table::<Person>().unwrap();
     people.update(Person::key("east", 1), |one| one.name = "Cao".into()).unwrap();
     drop((people, store));
     let store = options.open(scratch.path().join("store")).unwrap();
     // Nobody here knows the kind yet.
-    assert!(matches!(store.settle().unwrap(), Settlement::Unsettled { kinds, .. } if kinds == ["person"]));
+    assert!(
+        matches!(store.propagate().unwrap(), Propagation::Incomplete { kinds, .. } if kinds == ["person"])
+    );
     store.table::<Person>().unwrap();
     // The badge has its copy then, and its own copy is to follow, which nobody here knows how.
-    assert!(matches!(store.settle().unwrap(), Settlement::Unsettled { kinds, .. } if kinds == ["badge"]));
+    assert!(
+        matches!(store.propagate().unwrap(), Propagation::Incomplete { kinds, .. } if kinds == ["badge"])
+    );
     open(&store).unwrap();
-    assert_settled(&store);
+    assert_propagated(&store);
     assert_eq!(owner(&store, 1, 0), Some("Cao".into()));
-    // A restored copy settles what it has itself.
+    // A restored copy propagates what it has itself.
     let people = store.table::<Person>().unwrap();
     people.update(Person::key("east", 1), |one| one.name = "Bob".into()).unwrap();
     store.copy_to(scratch.path().join("copy")).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let copy = options.open(scratch.path().join("copy")).unwrap();
     open(&copy).unwrap();
-    assert_eq!((owner(&copy, 1, 0), copy.unsettled().unwrap().entities), (Some("Cao".into()), 1));
-    assert_eq!(copy.settle().unwrap(), Settlement::Settled);
-    assert_eq!(check_settled(&copy).unwrap(), 1);
+    assert_eq!((owner(&copy, 1, 0), copy.pending_propagation().unwrap().entities), (Some("Cao".into()), 1));
+    assert_eq!(copy.propagate().unwrap(), Propagation::Complete);
+    assert_eq!(check_propagated(&copy).unwrap(), 1);
 }
 
 #[test]
@@ -254,7 +263,7 @@ fn tables_are_dropped_under_what_is_to_follow() {
         store.table::<Person>().unwrap().put(&person(1, "Ann")).unwrap();
         store.table::<Badge>().unwrap().put(&badge(1, 0)).unwrap();
         store.table::<Project>().unwrap().put(&project("spring", 1, Some(1))).unwrap();
-        store.settle().unwrap();
+        store.propagate().unwrap();
         store
             .table::<Person>()
             .unwrap()
@@ -264,25 +273,25 @@ fn tables_are_dropped_under_what_is_to_follow() {
     fill();
     // Holders that are gone hold nothing.
     store.drop_tables(&["Badges", "Colors"]).unwrap();
-    assert_settled(&store);
-    assert!(!store.tables().unwrap().contains(&"Badges".to_owned()), "settling makes no table");
+    assert_propagated(&store);
+    assert!(!store.tables().unwrap().contains(&"Badges".to_owned()), "propagation makes no table");
     open(&store).unwrap();
-    check_settled(&store).unwrap();
+    check_propagated(&store).unwrap();
     fill();
     // Without the rows by which they are found nobody is, until those are there again.
     store.drop_tables(&["Deputies"]).unwrap();
     open(&store).unwrap();
-    assert!(matches!(store.settle().unwrap(), Settlement::Unsettled { .. }));
-    let left = store.unsettled().unwrap();
+    assert!(matches!(store.propagate().unwrap(), Propagation::Incomplete { .. }));
+    let left = store.pending_propagation().unwrap();
     assert!(left.failing[0].error.contains("by_deputy"), "{left:?}");
     store.table::<Project>().unwrap().rebuild().unwrap().run().unwrap();
-    store.rearm().unwrap();
-    assert_settled(&store);
-    check_settled(&store).unwrap();
+    store.retry_failed().unwrap();
+    assert_propagated(&store);
+    check_propagated(&store).unwrap();
     // A source that goes with its table leaves what it said last, as with copies that change with it.
     fill();
     store.drop_tables(&["People", "Crafts", "Levels"]).unwrap();
-    assert_settled(&store);
+    assert_propagated(&store);
     assert_eq!(owner(&store, 1, 0), Some("Ann".into()));
     let badges = store.table::<Badge>().unwrap();
     assert_eq!((badges.check().unwrap().outdated, badges.repair().unwrap().run().unwrap().mended), (1, 1));
@@ -334,7 +343,7 @@ fn a_copy_may_come_to_follow_and_nobody_goes_on_without() {
         "{at_once}\n{later}"
     );
     let scratch = Scratch::new();
-    let store = scratch.store_with(&Store::options().settling(Settling::Manual));
+    let store = scratch.store_with(&Store::options().propagate(Propagate::Manual));
     let seat = |id| first::Seat { team: "east".into(), id, person: None };
     let old = store.table::<first::Seat>().unwrap();
     old.insert(&seat(1)).unwrap();
@@ -342,15 +351,15 @@ fn a_copy_may_come_to_follow_and_nobody_goes_on_without() {
     store.table::<second::Person>().unwrap().insert(&ann).unwrap();
     let error = old.insert(&seat(2)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LayoutChanged, "{error}");
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let new = store.table::<second::Seat>().unwrap();
     assert_eq!(new.get(second::Seat::key("east", 1)).unwrap().unwrap().person.as_ref().unwrap().name, "Ann");
     assert_sound(&store);
 }
 
-/// Writers, settlers and droppers by chance in one process; in the end every copy is what its source says.
+/// Writers, propagators and droppers by chance in one process; in the end every copy is what its source says.
 #[test]
-fn whatever_happens_in_between_settled_is_what_the_sources_say() {
+fn whatever_happens_in_between_propagated_is_what_the_sources_say() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let steps: u64 = number("DERIVED_STEPS").unwrap_or(10_000);
     let seed: u64 = number("DERIVED_SEED").unwrap_or(11);
@@ -358,7 +367,7 @@ fn whatever_happens_in_between_settled_is_what_the_sources_say() {
     let mut store = manual(&scratch);
     let mut worker = Worker::new(&store, seed).unwrap();
     let mut random = Random::new(seed + 1);
-    let (mut settled, mut checked, mut dropped) = (0, 0, 0);
+    let (mut propagated, mut checked, mut dropped) = (0, 0, 0);
     let rebuild = |store: &Store| {
         open(store).unwrap();
         store.table::<Person>().unwrap().rebuild().unwrap().run().unwrap();
@@ -368,15 +377,15 @@ fn whatever_happens_in_between_settled_is_what_the_sources_say() {
     for _ in 0..steps {
         match random.below(600) {
             0..=50 => {
-                store.settle().unwrap();
-                settled += 1;
+                store.propagate().unwrap();
+                propagated += 1;
             }
             51 | 52 => {
                 rebuild(&store);
                 check(&store).unwrap();
-                store.rearm().unwrap();
-                assert_settled(&store);
-                check_settled(&store).unwrap();
+                store.retry_failed().unwrap();
+                assert_propagated(&store);
+                check_propagated(&store).unwrap();
                 checked += 1;
             }
             53 => {
@@ -402,19 +411,19 @@ fn whatever_happens_in_between_settled_is_what_the_sources_say() {
         }
     }
     rebuild(&store);
-    store.rearm().unwrap();
-    assert_settled(&store);
-    let held = check_settled(&store).unwrap();
+    store.retry_failed().unwrap();
+    assert_propagated(&store);
+    let held = check_propagated(&store).unwrap();
     println!(
-        "{steps} steps, {settled} settlings, {checked} checks, {dropped} drops, {held} copies that follow"
+        "{steps} steps, {propagated} propagation, {checked} checks, {dropped} drops, {held} copies that follow"
     );
-    assert!(settled > 0 && checked > 0);
+    assert!(propagated > 0 && checked > 0);
     assert_sound(&store);
 }
 
-/// Threads write while the background and two others settle.
+/// Threads write while the background and two others propagate.
 #[test]
-fn many_write_and_many_settle() {
+fn many_write_and_many_propagate() {
     let scratch = Scratch::new();
     let store = scratch.store_with(&integration_tests::relaxed());
     open(&store).unwrap();
@@ -426,13 +435,13 @@ fn many_write_and_many_settle() {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..60 {
-                    store.settle().unwrap();
+                    store.propagate().unwrap();
                     std::thread::sleep(Duration::from_millis(1));
                 }
             });
         }
     });
-    assert_settled(&store);
-    check_settled(&store).unwrap();
+    assert_propagated(&store);
+    check_propagated(&store).unwrap();
     assert_sound(&store);
 }

@@ -1,5 +1,5 @@
 //! Two processes do one thing after another by chance, and are killed, stopped and overtaken in the middle of it: a seed gives
-//! the same again. They write entities of which everything is derived that there is, settle, drop tables, rebuild, and deal
+//! the same again. They write entities of which everything is derived that there is, propagate, drop tables, rebuild, and deal
 //! with messages; a plain look at every row finds what the entities imply.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ struct Tally {
     stops: u64,
     killed_at_stops: u64,
     refused: u64,
-    settled: u64,
+    propagated: u64,
     drops: u64,
     checks: u64,
     sent: u64,
@@ -40,7 +40,7 @@ struct Explorer {
 }
 
 #[test]
-fn whatever_two_processes_do_in_between_settled_is_what_the_entities_say() {
+fn whatever_two_processes_do_in_between_propagated_is_what_the_entities_say() {
     let (steps, seed) = (size("LOCKSTEP_STEPS", 10_000), size("LOCKSTEP_SEED", 15));
     let scratch = Scratch::new();
     let path = scratch.path().join("store").to_str().unwrap().to_owned();
@@ -97,7 +97,7 @@ impl Explorer {
                 self.tell(who, "reopen", 0, 0);
                 self.programs[who].held.clear();
             }
-            19..=119 => self.tell(who, "settle", 0, place),
+            19..=119 => self.tell(who, "propagate", 0, place),
             120..=149 => {
                 let message = self.tally.sent;
                 self.tell(who, "send", message, 0);
@@ -121,7 +121,7 @@ impl Explorer {
                     for _ in 0..self.random.below(4) {
                         let (other, number) = (1 - who, self.random.number() >> 32);
                         match self.random.below(12) {
-                            0..=2 => self.tell(other, "settle", 0, 0),
+                            0..=2 => self.tell(other, "propagate", 0, 0),
                             3 if self.random.below(6) == 0 => self.tell(other, "drop", number, 0),
                             4 if self.random.below(6) == 0 => self.tell(other, "rebuild", 0, 0),
                             5 if self.random.below(6) == 0 => self.kill(other),
@@ -136,7 +136,7 @@ impl Explorer {
                 }
                 "done" => return,
                 "refused" => return self.tally.refused += 1,
-                "settled" | "unsettled" => return self.tally.settled += 1,
+                "propagated" | "pending_propagation" => return self.tally.propagated += 1,
                 line => panic!("{word}: {line}"),
             }
         }

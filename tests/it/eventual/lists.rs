@@ -2,7 +2,7 @@
 
 use integration_tests::eventual::{Employee, check};
 use integration_tests::{Scratch, assert_sound};
-use table_core::typed::Settlement;
+use table_core::typed::Propagation;
 use table_core::{DynamicEntity, ErrorKind, Result, Store, Stored, Table};
 
 use super::{company, employee};
@@ -22,7 +22,7 @@ fn a_list_follows_what_is_inserted_changed_moved_and_deleted() {
     let staff = store.table::<Employee>().unwrap();
     assert_eq!(on(&staff, "Jones"), (vec![], vec![]));
     assert_sound(&store);
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     // In the order of the ids: of the department, then of the number.
     assert_eq!(on(&staff, "Jones"), (vec![2, 1], vec![2, 1]));
     assert_eq!(staff.list(Employee::by_talent("a")).unwrap().len(), 3);
@@ -31,14 +31,14 @@ fn a_list_follows_what_is_inserted_changed_moved_and_deleted() {
     staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hill".into()).unwrap();
     staff.move_to(Employee::key("Legal", 2), |e| e.id = 20).unwrap();
     staff.delete(Employee::key("Sales", 3)).unwrap();
-    // Who left is on the list until it is settled, and is left out where the entities are asked for.
+    // Who left is on the list until it is propagated, and is left out where the entities are asked for.
     assert_eq!(on(&staff, "Jones"), (vec![2, 1], vec![]));
     assert_eq!(on(&staff, "Hall"), (vec![3], vec![]));
     assert_eq!(on(&staff, "Hill"), (vec![], vec![]));
     assert!(staff.check().unwrap().is_sound());
     assert_eq!(staff.repair().unwrap().run().unwrap().mended, 0);
     assert_sound(&store);
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_eq!(on(&staff, "Jones"), (vec![20], vec![20]));
     assert_eq!(on(&staff, "Hill"), (vec![1], vec![1]));
     // A list that nobody is on is no row.
@@ -48,9 +48,9 @@ fn a_list_follows_what_is_inserted_changed_moved_and_deleted() {
 }
 
 #[test]
-fn who_comes_back_before_it_is_settled_stays_and_who_moves_within_a_list_is_there_once() {
+fn who_comes_back_before_it_is_propagated_stays_and_who_moves_within_a_list_is_there_once() {
     let (_scratch, store) = company();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let staff = store.table::<Employee>().unwrap();
     for name in ["Hill", "Jones"] {
         staff.update(Employee::key("Sales", 1), |e| e.last_name = name.into()).unwrap();
@@ -58,7 +58,7 @@ fn who_comes_back_before_it_is_settled_stays_and_who_moves_within_a_list_is_ther
     staff.delete(Employee::key("Legal", 2)).unwrap();
     staff.insert(&employee("Legal", 2, "Jones")).unwrap();
     staff.move_to(Employee::key("Sales", 3), |e| e.id = 4).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert_eq!(on(&staff, "Jones"), (vec![2, 1], vec![2, 1]));
     assert_eq!(on(&staff, "Hall"), (vec![4], vec![4]));
     assert_eq!(on(&staff, "Hill"), (vec![], vec![]));
@@ -68,17 +68,17 @@ fn who_comes_back_before_it_is_settled_stays_and_who_moves_within_a_list_is_ther
 #[test]
 fn what_does_not_concern_a_list_leaves_it_as_it_is() {
     let (_scratch, store) = company();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let staff = store.table::<Employee>().unwrap();
     let list = || store.dynamic_table("Names").unwrap().get("surnames", "Jones").unwrap().unwrap().etag();
     let before = list();
     // A copy follows, and is put again with its entity's version; the list says the same as before.
     staff.update(Employee::key("Sales", 1), |e| e.email = "new@contoso.com".into()).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert_eq!(list(), before);
     // It has a time of its own, and not an entity's.
     let written = staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hall".into()).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert!(list().unwrap().timestamp() > Stored::timestamp(&written));
 }
 
@@ -86,17 +86,17 @@ fn what_does_not_concern_a_list_leaves_it_as_it_is() {
 fn a_list_is_made_and_removed_by_a_job_and_mended() {
     let (_scratch, store) = company();
     let staff = store.table::<Employee>().unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     staff.drop_index("by_surname").unwrap().run().unwrap();
     assert_eq!(staff.list(Employee::by_surname("Jones")).unwrap_err().kind(), ErrorKind::IndexBuilding);
-    // What changes meanwhile is not listed, and what is to be settled says nothing of it.
+    // What changes meanwhile is not listed, and what is to be propagated says nothing of it.
     staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hill".into()).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert!(store.dynamic_table("Names").unwrap().get("surnames", "Hill").unwrap().is_none());
     staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hall".into()).unwrap();
     staff.rebuild().unwrap().run().unwrap();
     assert!(store.jobs().unwrap().is_empty());
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert_eq!(on(&staff, "Hall"), (vec![1, 3], vec![1, 3]));
     check(&store).unwrap();
 
@@ -118,14 +118,17 @@ fn a_row_in_the_place_of_a_list_holds_up_no_other_and_is_told() {
         .unwrap()
         .put(&DynamicEntity::new("surnames", "Hall").with("Age", 1_i32))
         .unwrap();
-    assert!(matches!(store.settle().unwrap(), Settlement::Unsettled { .. }));
-    let unsettled = store.unsettled().unwrap();
-    assert_eq!((unsettled.entities, unsettled.failing.len()), (1, 1));
-    assert!(unsettled.failing[0].error.contains("`by_surname` is of another kind"), "{unsettled}");
+    assert!(matches!(store.propagate().unwrap(), Propagation::Incomplete { .. }));
+    let pending_propagation = store.pending_propagation().unwrap();
+    assert_eq!((pending_propagation.entities, pending_propagation.failing.len()), (1, 1));
+    assert!(
+        pending_propagation.failing[0].error.contains("`by_surname` is of another kind"),
+        "{pending_propagation}"
+    );
     assert_eq!(on(&staff, "Jones"), (vec![2, 1], vec![2, 1]));
     store.dynamic_table("Names").unwrap().delete("surnames", "Hall").unwrap();
-    assert_eq!(store.rearm().unwrap(), 1);
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.retry_failed().unwrap(), 1);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     check(&store).unwrap();
 }
 
@@ -140,7 +143,7 @@ fn many_who_follow_onto_one_list_are_put_there_together() {
         one.skills.0.clear();
         staff.insert(&one).unwrap();
     }
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_eq!(staff.list(Employee::by_surname("Jones")).unwrap().len(), 2_000);
     assert_sound(&store);
 }

@@ -1,15 +1,15 @@
 //! Copies that follow their entities into other partitions and tables.
 
 mod lists;
-mod settling;
+mod propagation;
 
 use integration_tests::eventual::{Employee, check, implied};
 use integration_tests::executors::Executor;
 use integration_tests::stops::Texts;
 use integration_tests::{Scratch, assert_sound};
-use table_core::store::Settling;
+use table_core::store::Propagate;
 use table_core::typed::Eventual;
-use table_core::typed::Settlement;
+use table_core::typed::Propagation;
 use table_core::{EntitySet, ErrorKind, IfMatch, Key, Store, Stored};
 
 fn employee(department: &str, id: u32, last_name: &str) -> Employee {
@@ -26,9 +26,9 @@ fn employee(department: &str, id: u32, last_name: &str) -> Employee {
     }
 }
 
-/// A store that settles nothing by itself.
+/// A store that propagates nothing by itself.
 fn manual(scratch: &Scratch) -> Store {
-    Store::options().settling(Settling::Manual).open(scratch.path().join("store")).unwrap()
+    Store::options().propagate(Propagate::Manual).open(scratch.path().join("store")).unwrap()
 }
 
 /// Three employees in two departments, whose copies have not followed yet.
@@ -47,12 +47,12 @@ fn copies_follow_what_is_inserted_changed_moved_and_deleted() {
     let (_scratch, store) = company();
     let staff = store.table::<Employee>().unwrap();
     let by_name = |name: &str| staff.by_name().last_name(name).count().unwrap();
-    assert_eq!((by_name("Jones"), store.unsettled().unwrap().entities), (0, 3));
+    assert_eq!((by_name("Jones"), store.pending_propagation().unwrap().entities), (0, 3));
     // What is atomic is there at once, and so is what lies beside the entity.
     assert!(staff.get(Employee::by_code(2)).unwrap().is_some());
     assert_eq!(staff.by_age().department("Sales").age(30).count().unwrap(), 2);
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
-    assert_eq!((by_name("Jones"), store.unsettled().unwrap().entities), (2, 0));
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
+    assert_eq!((by_name("Jones"), store.pending_propagation().unwrap().entities), (2, 0));
     assert_eq!(check(&store).unwrap().len(), 3);
     assert_sound(&store);
 
@@ -65,15 +65,15 @@ fn copies_follow_what_is_inserted_changed_moved_and_deleted() {
         .unwrap();
     staff.move_to(Employee::key("Legal", 2), |e| e.id = 20).unwrap();
     staff.delete(Employee::key("Sales", 3)).unwrap();
-    // What was there is there until it is settled.
+    // What was there is there until it is propagated.
     assert_eq!((by_name("Jones"), by_name("Hill"), by_name("Hall")), (2, 0, 1));
-    assert_eq!(store.unsettled().unwrap().entities, 4);
+    assert_eq!(store.pending_propagation().unwrap().entities, 4);
     assert_sound(&store);
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_eq!((by_name("Jones"), by_name("Hill"), by_name("Hall")), (1, 1, 0));
     assert_eq!(check(&store).unwrap().len(), 2);
     // Nothing to do is nothing done.
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_sound(&store);
 }
 
@@ -81,21 +81,21 @@ fn copies_follow_what_is_inserted_changed_moved_and_deleted() {
 fn what_changes_no_copy_leaves_nothing_to_be_done() {
     let (_scratch, store) = company();
     let staff = store.table::<Employee>().unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     // The code is in no copy that follows but the whole ones, and the age too.
     staff.update(Employee::key("Sales", 1), |_| {}).unwrap();
-    assert_eq!(store.unsettled().unwrap().entities, 0);
+    assert_eq!(store.pending_propagation().unwrap().entities, 0);
     staff.update(Employee::key("Sales", 1), |e| e.age = 31).unwrap();
-    assert_eq!(store.unsettled().unwrap().entities, 1);
-    store.settle().unwrap();
+    assert_eq!(store.pending_propagation().unwrap().entities, 1);
+    store.propagate().unwrap();
     assert_eq!(check(&store).unwrap().len(), 3);
 }
 
 #[test]
-fn many_changes_before_one_settling_leave_what_the_last_one_says() {
+fn many_changes_before_one_propagation_leave_what_the_last_one_says() {
     let (_scratch, store) = company();
     let staff = store.table::<Employee>().unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let key = || Employee::key("Sales", 1);
     for round in 0..20 {
         staff.update(key(), |e| e.last_name = format!("name{round}")).unwrap();
@@ -103,8 +103,8 @@ fn many_changes_before_one_settling_leave_what_the_last_one_says() {
     staff.delete(key()).unwrap();
     staff.insert(&employee("Sales", 1, "Jones")).unwrap();
     staff.update(key(), |e| e.last_name = "Again".into()).unwrap();
-    assert_eq!(store.unsettled().unwrap().entities, 1);
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.pending_propagation().unwrap().entities, 1);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_eq!(check(&store).unwrap().len(), 3);
     assert_sound(&store);
 }
@@ -113,7 +113,7 @@ fn many_changes_before_one_settling_leave_what_the_last_one_says() {
 fn a_row_that_follows_says_of_which_version_it_is() {
     let (_scratch, store) = company();
     let staff = store.table::<Employee>().unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let first = staff.get(Employee::key("Sales", 1)).unwrap().unwrap();
     let copy: Eventual<Employee> =
         staff.get(Employee::by_email("1@contoso.com", "Sales", 1)).unwrap().unwrap();
@@ -128,7 +128,7 @@ fn a_row_that_follows_says_of_which_version_it_is() {
     staff.update(Employee::key("Sales", 1), |e| e.skills.0.push("c".into())).unwrap();
     let then = staff.get(Employee::by_email("1@contoso.com", "Sales", 1)).unwrap().unwrap();
     assert_eq!(Eventual::as_of(&then), Stored::etag(&first));
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let second = staff.get(Employee::key("Sales", 1)).unwrap().unwrap();
     let now = staff.get(Employee::by_email("1@contoso.com", "Sales", 1)).unwrap().unwrap();
     assert_eq!((Eventual::as_of(&now), now == *second), (Stored::etag(&second), true));
@@ -140,7 +140,7 @@ fn entities_leave_out_what_no_longer_belongs() {
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&employee("Sales", 4, "Jones")).unwrap();
     staff.insert(&employee("Sales", 5, "Jones")).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     staff.delete(Employee::key("Legal", 2)).unwrap();
     staff.update(Employee::key("Sales", 1), |e| e.last_name = "Hall".into()).unwrap();
     staff.update(Employee::key("Sales", 4), |e| e.age = 50).unwrap();
@@ -164,7 +164,7 @@ fn entities_leave_out_what_no_longer_belongs() {
     let badges = staff.by_badge().badge(5).entities();
     assert_eq!(badges.into_iter().count(), 0);
     assert!(!staff.by_name().last_name("Hall").department("Sales").id(1).entities().exists().unwrap());
-    store.settle().unwrap();
+    store.propagate().unwrap();
     assert!(staff.by_name().last_name("Hall").department("Sales").id(1).entities().exists().unwrap());
 }
 
@@ -172,7 +172,7 @@ fn entities_leave_out_what_no_longer_belongs() {
 fn a_plan_shows_what_follows_and_a_schema_when() {
     let (_scratch, store) = company();
     let staff = store.table::<Employee>().unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let plan = staff.egt(Employee::partition("Sales")).update(Employee::key("Sales", 1), |e| {
         e.last_name = "Hill".into();
     });
@@ -192,7 +192,7 @@ fn a_plan_shows_what_follows_and_a_schema_when() {
     assert!(text.contains("later take from `Jones` in partition `surnames` of `Names`"), "{text}");
     assert!(plan.deferred().any(|row| row == ("Names", "name_Hill", "Sales_000001", true)));
     assert_eq!(plan.deferred().filter(|(.., comes)| !comes).count(), 2);
-    assert_eq!(store.unsettled().unwrap().entities, 0);
+    assert_eq!(store.pending_propagation().unwrap().entities, 0);
     let drawn = Employee::SCHEMA.to_string();
     assert!(drawn.contains("employee.by_name, in table Names, eventual"), "{drawn}");
 }
@@ -217,8 +217,8 @@ fn sets_bulk_loads_and_store_transactions_keep_what_follows() {
     let set = store.set::<Company>().unwrap();
     let change = table_core::DynamicEntity::new("Bulk", "empid_000008").with("LastName", "Set");
     set.merge_any(&change, IfMatch::Any).unwrap();
-    assert_eq!(store.unsettled().unwrap().entities, 302);
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+    assert_eq!(store.pending_propagation().unwrap().entities, 302);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
     assert_eq!(check(&store).unwrap().len(), 301);
     assert_eq!(staff.by_name().last_name("Set").count().unwrap(), 1);
     assert_sound(&store);
@@ -240,7 +240,7 @@ fn a_copy_that_could_never_lie_where_it_is_to_is_refused_with_its_entity() {
     let long = Employee { department: "ö".repeat(500), ..long };
     let error = staff.insert(&long).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyTooLong, "{error}");
-    assert_eq!(store.unsettled().unwrap().entities, 3);
+    assert_eq!(store.pending_propagation().unwrap().entities, 3);
 }
 
 #[test]
@@ -253,7 +253,11 @@ fn other_executors_refuse_what_follows_by_name() {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(error.to_string().contains("the ability `eventual`"), "{error}");
             assert!(staff.get(Employee::key("Sales", 1)).unwrap().is_none());
-            for error in [store.settle().map(drop), store.unsettled().map(drop), store.rearm().map(drop)] {
+            for error in [
+                store.propagate().map(drop),
+                store.pending_propagation().map(drop),
+                store.retry_failed().map(drop),
+            ] {
                 assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported);
             }
         });
@@ -263,7 +267,7 @@ fn other_executors_refuse_what_follows_by_name() {
 #[test]
 fn every_row_is_what_an_employee_implies() {
     let (_scratch, store) = company();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let rows: usize = check(&store).unwrap().iter().map(|employee| implied(employee).len()).sum();
     assert_eq!(rows, 3 * 8);
 }

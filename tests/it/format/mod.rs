@@ -12,7 +12,7 @@ use integration_tests::reader::{self, Contents, Image};
 use integration_tests::{blobbed, eventual, queued};
 use table_core::blob::SealedBlob;
 use table_core::crypt::MemoryKeys;
-use table_core::store::Settling;
+use table_core::store::Propagate;
 use table_core::{DynamicEntity, Entity, Query, Store, Ticks, Uuid, Value};
 
 use crate::{lists, series, wide};
@@ -267,7 +267,7 @@ fn long_lists_and_sealed_blobs_say_by_features_that_they_are_there() {
 #[test]
 fn queues_blobs_and_what_is_to_follow_are_read_by_what_the_page_says() {
     let scratch = Scratch::new();
-    let store = scratch.store_with(&Store::options().settling(Settling::Manual));
+    let store = scratch.store_with(&Store::options().propagate(Propagate::Manual));
     let queue = queued::queue(&store);
     let ids = queue.send_all(&[1, 2, 3]).unwrap();
     assert!(queue.send_unique("seven", &7).unwrap());

@@ -443,7 +443,7 @@ impl World {
     }
 
     /// Makes every index of a release ready, changing who stands in the way, and compares the rows.
-    fn settle(&mut self, release: usize) {
+    fn propagate(&mut self, release: usize) {
         for who in 0..2 {
             assert!(self.pair.ask(who, "forget").outcome().is_ok());
         }
@@ -519,7 +519,7 @@ fn two_processes_of_three_releases_are_right_each_and_all_becomes_ready() {
             990..994 => world.kill(),
             994..996 => {
                 let release = world.below(3) as usize;
-                world.settle(release);
+                world.propagate(release);
             }
             _ if world.below(3) == 0 => {
                 let who = world.who();
@@ -534,7 +534,7 @@ fn two_processes_of_three_releases_are_right_each_and_all_becomes_ready() {
         }
     }
     for release in 0..3 {
-        world.settle(release);
+        world.propagate(release);
     }
     println!("{:#?}", world.seen);
     // Each release has been refused, and has written; both indexes have been read, and not been there.

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use integration_tests::{Scratch, assert_sound, relaxed};
-use table_core::store::Settling;
-use table_core::typed::{Job, JobProgress, Settlement};
+use table_core::store::Propagate;
+use table_core::typed::{Job, JobProgress, Propagation};
 use table_core::{Entity, ErrorKind, Key, Query, Store, Table};
 
 mod former {
@@ -379,7 +379,7 @@ fn jobs_come_past_those_who_write_where_they_are() {
 }
 
 #[test]
-fn settling_ends_with_what_was_to_follow_when_it_began() {
+fn propagation_ends_with_what_was_to_follow_when_it_began() {
     #[derive(Entity)]
     #[entity(table = "Plain", kind = "plain")]
     #[key(partition = "{p}", row = "{id:06}")]
@@ -391,7 +391,7 @@ fn settling_ends_with_what_was_to_follow_when_it_began() {
     }
 
     let scratch = Scratch::new();
-    let store = scratch.store_with(&relaxed().settling(Settling::Manual));
+    let store = scratch.store_with(&relaxed().propagate(Propagate::Manual));
     let new = |id| Followed { p: "p".into(), id, v: id };
     let table = store.table::<Followed>().unwrap();
     assert!(table.bulk_insert((0..MANY).map(new)).unwrap().failures.is_empty());
@@ -406,20 +406,20 @@ fn settling_ends_with_what_was_to_follow_when_it_began() {
                     }
                     let id = next.fetch_add(1, Ordering::Relaxed);
                     table.insert(&new(id)).unwrap();
-                    // One of those that are settled changes all the time.
+                    // One of those that are propagated changes all the time.
                     table.update(Followed::key("p", number), |followed| followed.v += 1).unwrap();
                 }
             });
         }
-        assert_eq!(store.settle().unwrap(), Settlement::Settled);
+        assert_eq!(store.propagate().unwrap(), Propagation::Complete);
         // Those that nobody has changed since.
         let keys = (10..MANY).map(|id| Followed::by_v(id, "p", id));
         let copies = table.get_many(keys).unwrap();
         assert!(copies.iter().all(Option::is_some), "a copy has not come");
         is_over.store(true, Ordering::Relaxed);
     });
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
-    assert_eq!(store.unsettled().unwrap().entities, 0);
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
+    assert_eq!(store.pending_propagation().unwrap().entities, 0);
     assert!(table.check().unwrap().is_sound());
     assert_sound(&store);
 }

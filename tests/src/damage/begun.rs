@@ -195,9 +195,9 @@ impl Begun {
         letters::compare(store, findings);
         held::compare(store, findings);
         fleet::compare(store, findings);
-        match store.unsettled() {
+        match store.pending_propagation() {
             Ok(found)
-                if found.entities == letters::unsettled() + held::UNSETTLED
+                if found.entities == letters::pending_propagation() + held::UNSETTLED
                     && found.failing.len() == held::FAILING => {}
             Ok(found) => findings.missed(|| format!("to follow is {found}")),
             Err(error) => findings.error(&error),
@@ -256,7 +256,7 @@ impl Begun {
         blobs::go_on(store, findings);
         rolls::go_on(store, findings);
         tides::go_on(store, findings);
-        // All that is to follow is settled at once.
+        // All that is to follow is propagated at once.
         if let Err(error) = held::open(store) {
             findings.error(&error);
         }

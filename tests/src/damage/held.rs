@@ -1,7 +1,7 @@
-//! Copies that others hold of an entity and that follow it, in the store that is damaged: some are settled, some are to
+//! Copies that others hold of an entity and that follow it, in the store that is damaged: some are propagated, some are to
 //! follow, some have followed half-way, and some of an entity that is gone; and lists of those entities.
 
-use table_core::typed::Settlement;
+use table_core::typed::Propagation;
 use table_core::{Entity, ErrorKind, IfMatch, Key, Projection, Result, Store, Stored};
 
 use super::Findings;
@@ -47,7 +47,7 @@ pub(crate) struct Book {
 pub(super) const TABLES: [&str; 3] = ["Authors", "Books", "Towns"];
 /// How many have copies that are to follow.
 pub(super) const UNSETTLED: u64 = 3;
-/// How many of these somebody has tried to settle and could not.
+/// How many of these somebody has tried to propagate and could not.
 pub(super) const FAILING: usize = 1;
 
 /// Whose books have followed as far as one step goes.
@@ -57,7 +57,7 @@ const LATER: u32 = 3;
 /// Who is gone, and whose books have not followed.
 const GONE: u32 = 4;
 const AUTHORS: u32 = 5;
-/// So many books of one author are looked at in one step of settling, and so many has the one.
+/// So many books of one author are looked at in one step of propagation, and so many has the one.
 const STEP: u32 = 256;
 const MANY: u32 = STEP + 4;
 const FEW: u32 = 2;
@@ -88,24 +88,24 @@ pub(crate) fn book(author_id: u32, number: u32, name: Option<String>) -> Book {
 }
 
 /// All books, in order, with what each holds before the rest has followed, and after.
-fn books(is_settled: bool) -> Vec<Book> {
+fn books(is_propagated: bool) -> Vec<Book> {
     let of = |author: u32| {
         (0..if author == HALF { MANY } else { FEW }).map(move |number| {
-            let has_followed = is_settled || author == HALF && number < STEP;
-            let is_gone = is_settled && author == GONE;
+            let has_followed = is_propagated || author == HALF && number < STEP;
+            let is_gone = is_propagated && author == GONE;
             book(author, number, (!is_gone).then(|| name(author, has_followed)))
         })
     };
     (0..AUTHORS).flat_map(of).collect()
 }
 
-/// Opens both, so that the process settles what follows.
+/// Opens both, so that the process propagates what follows.
 pub(super) fn open(store: &Store) -> Result<()> {
     store.table::<Author>()?;
     store.table::<Book>().map(drop)
 }
 
-/// Settles whatever is to follow so far.
+/// Propagates whatever is to follow so far.
 pub(super) fn build(store: &Store) -> Result<()> {
     let (authors, books) = (store.table::<Author>()?, store.table::<Book>()?);
     for id in 0..AUTHORS {
@@ -114,7 +114,7 @@ pub(super) fn build(store: &Store) -> Result<()> {
     let report =
         books.bulk_insert(self::books(false).into_iter().map(|book| Book { author: None, ..book }))?;
     assert!(report.failures.is_empty());
-    assert_eq!(store.settle()?, Settlement::Settled);
+    assert_eq!(store.propagate()?, Propagation::Complete);
     // One that can't be read has the second step fail.
     let rows = store.dynamic_table("Books")?.raw();
     let last = book(HALF, MANY - 1, None);
@@ -123,7 +123,7 @@ pub(super) fn build(store: &Store) -> Result<()> {
     let sound = rows.get(partition, row)?.expect("the book was inserted");
     rows.replace(&sound.clone().with("Title", 7), IfMatch::Any)?;
     authors.update(Key::of(&author(HALF, "")), |author| author.name = name(HALF, true))?;
-    assert!(matches!(store.settle()?, Settlement::Unsettled { .. }));
+    assert!(matches!(store.propagate()?, Propagation::Incomplete { .. }));
     rows.replace(&sound, IfMatch::Any)?;
     authors.update(Key::of(&author(LATER, "")), |author| author.name = name(LATER, true))?;
     authors.delete(Key::of(&author(GONE, "")))
@@ -195,17 +195,17 @@ fn change(store: &Store, findings: &mut Findings) -> Result<Option<String>> {
     refused(findings, table.insert(&again).map(drop), ErrorKind::EntityAlreadyExists, || {
         format!("a second {again:?}")
     });
-    let settlement = store.settle()?;
-    if settlement != Settlement::Settled {
+    let propagation = store.propagate()?;
+    if propagation != Propagation::Complete {
         // What can't be read now fails, and says so.
-        let left = store.unsettled()?;
+        let left = store.pending_propagation()?;
         let is_told = left.entities > 0 && left.failing.iter().all(|failed| !failed.error.is_empty());
-        return Ok((!is_told).then(|| format!("{settlement:?} with {left}")));
+        return Ok((!is_told).then(|| format!("{propagation:?} with {left}")));
     }
     let found = books_of.rows().across_partitions().into_iter();
     let found = found.map(|book| book.map(Stored::into_inner)).collect::<Result<Vec<_>>>()?;
     if let Some((found, wanted)) = found.iter().zip(&books(true)).find(|(found, wanted)| found != wanted) {
-        return Ok(Some(format!("{found:?} in place of {wanted:?} once it was settled")));
+        return Ok(Some(format!("{found:?} in place of {wanted:?} once it was propagated")));
     }
     let copies = books_of.check()?;
     if !copies.is_sound() {

@@ -1,6 +1,6 @@
-//! Entities whose copies follow them, in the store that is damaged: some are settled, and some have changed since.
+//! Entities whose copies follow them, in the store that is damaged: some are propagated, and some have changed since.
 
-use table_core::typed::{Eventual, Settlement};
+use table_core::typed::{Eventual, Propagation};
 use table_core::{ETag, Entity, ErrorKind, Key, Result, Store, Stored};
 
 use super::Findings;
@@ -33,9 +33,9 @@ impl Letter {
         self.stamp > 0
     }
 
-    /// As it was when it was settled, and as it is.
-    pub(crate) fn new(id: u32, is_settled: bool) -> Self {
-        let is_other = !is_settled && id.is_multiple_of(3);
+    /// As it was when it was propagated, and as it is.
+    pub(crate) fn new(id: u32, is_propagated: bool) -> Self {
+        let is_other = !is_propagated && id.is_multiple_of(3);
         let sender = usize::try_from(id + u32::from(is_other)).unwrap_or_default() % SENDERS.len();
         Self {
             office: if id.is_multiple_of(2) { "east" } else { "west" }.into(),
@@ -50,7 +50,7 @@ impl Letter {
 /// The tables of the letters.
 pub(super) const TABLES: [&str; 2] = ["Letters", "Senders"];
 const SENDERS: [&str; 3] = ["Ann", "Bob", "Cao"];
-/// Those below it were settled, and those of the last of them are gone since.
+/// Those below it were propagated, and those of the last of them are gone since.
 const SETTLED: u32 = 24;
 const GONE: u32 = 4;
 const END: u32 = 30;
@@ -67,18 +67,18 @@ fn in_order(mut letters: Vec<Letter>) -> Vec<Letter> {
 }
 
 /// How many have copies that are to follow.
-pub(super) fn unsettled() -> u64 {
+pub(super) fn pending_propagation() -> u64 {
     let changed = (0..SETTLED - GONE).filter(|id| id.is_multiple_of(3)).count() as u64;
     changed + u64::from(GONE) + u64::from(END - SETTLED)
 }
 
-/// Those whose copies are settled.
+/// Those whose copies are propagated.
 pub(super) fn build(store: &Store) -> Result<()> {
     let table = store.table::<Letter>()?;
     for id in 0..SETTLED {
         table.insert(&Letter::new(id, true))?;
     }
-    assert_eq!(store.settle()?, Settlement::Settled);
+    assert_eq!(store.propagate()?, Propagation::Complete);
     Ok(())
 }
 
@@ -99,7 +99,7 @@ pub(super) fn change(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// Reads all of it in every way: the letters as they are, their lists as they were when they were settled.
+/// Reads all of it in every way: the letters as they are, their lists as they were when they were propagated.
 pub(super) fn compare(store: &Store, findings: &mut Findings) {
     let table = match store.table::<Letter>() {
         Ok(table) => table,
@@ -138,18 +138,18 @@ pub(super) fn go_on(store: &Store, findings: &mut Findings) {
     refused(findings, table.insert(first).map(drop), ErrorKind::EntityAlreadyExists, || {
         format!("a second {first:?}")
     });
-    let settle = || {
+    let propagate = || {
         table.update(Key::of(last), |letter| letter.stamp = 9)?;
-        let settlement = store.settle()?;
-        let left = store.unsettled()?;
-        if settlement != Settlement::Settled {
+        let propagation = store.propagate()?;
+        let left = store.pending_propagation()?;
+        if propagation != Propagation::Complete {
             // What can't be read now fails, and says so.
             let is_told = left.entities > 0 && left.failing.iter().all(|failed| !failed.error.is_empty());
-            return Ok((!is_told).then(|| format!("{settlement:?} with {left}")));
+            return Ok((!is_told).then(|| format!("{propagation:?} with {left}")));
         }
         let copies = table.check()?;
         if left.entities > 0 || !copies.is_sound() {
-            return Ok(Some(format!("settled with {left}; {copies}: {:?}", copies.problems)));
+            return Ok(Some(format!("propagated with {left}; {copies}: {:?}", copies.problems)));
         }
         for letter in letters() {
             let stamp = if letter == *last { 9 } else { letter.stamp };
@@ -162,12 +162,12 @@ pub(super) fn go_on(store: &Store, findings: &mut Findings) {
                     && version.is_some_and(|version| Eventual::as_of(row).timestamp() <= version.timestamp())
             });
             if !right || stamped != u64::from(stamp > 0) {
-                return Ok(Some(format!("{row:?} and {stamped} rows of {letter:?} once it was settled")));
+                return Ok(Some(format!("{row:?} and {stamped} rows of {letter:?} once it was propagated")));
             }
         }
         Ok(None)
     };
-    match settle() {
+    match propagate() {
         Ok(None) => {}
         Ok(Some(text)) => findings.wrong(|| text),
         Err(error) => findings.error(&error),

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use table_core::crypt::KeyRing;
-use table_core::store::Settling;
+use table_core::store::Propagate;
 use table_core::{DynamicEntity, ErrorKind, Query, Result, Store};
 
 use self::begun::Begun;
@@ -27,11 +27,11 @@ pub fn open(dir: &Path) -> Result<Store> {
     let ring = dir.with_file_name("ring");
     let ring = if ring.exists() { KeyRing::open(ring) } else { KeyRing::create(ring) };
     // What is to follow does so when the survey says.
-    crate::relaxed().settling(Settling::Manual).encryption(Arc::new(ring?)).open(dir)
+    crate::relaxed().propagate(Propagate::Manual).encryption(Arc::new(ring?)).open(dir)
 }
 
 /// Puts into a store what is on its way: jobs that have begun, copies in another table and copies that are to follow, queues
-/// with messages, blobs, periods, and what follows from other entities. The store must not settle by itself.
+/// with messages, blobs, periods, and what follows from other entities. The store must not propagate by itself.
 pub fn begin(store: &Store) -> Result<()> {
     begun::build(store)
 }

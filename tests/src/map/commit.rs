@@ -63,7 +63,7 @@ fn demand_ability(abilities: Abilities, plan: &Plan<'_>) {
     assert!(abilities.groups || plan.groups.iter().count() <= 1, "several groups");
     assert!(abilities.times || !plan.keeps_times, "times are to be kept");
     assert!(abilities.queues || plan.queue_ops.is_empty(), "messages are sent or completed");
-    assert!(abilities.eventual || plan.intents.is_empty() && plan.as_of.is_none(), "copies are to follow");
+    assert!(abilities.eventual || plan.outbox_ops.is_empty() && plan.as_of.is_none(), "copies are to follow");
     for group in plan.groups.iter() {
         let kept: Vec<_> = group.rows.iter().filter(|row| matches!(row.act, Act::Keep)).collect();
         assert!(group.rows.len() - kept.len() <= abilities.rows, "too many rows");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::crypt::{KeyRing, Scope};
-use table_core::store::Settling;
+use table_core::store::Propagate;
 use table_core::{Durability, Entity, ErrorKind, Key, Store};
 
 use super::run::{Acks, ring};
@@ -46,7 +46,7 @@ pub fn open(root: &Path, level: Durability) -> table_core::Result<Store> {
     let ring = if ring.exists() { KeyRing::open(ring) } else { KeyRing::create(ring) };
     // What is to follow stays so, for who looks at that.
     let options =
-        super::run::options().durability(level).settling(Settling::Manual).encryption(Arc::new(ring?));
+        super::run::options().durability(level).propagate(Propagate::Manual).encryption(Arc::new(ring?));
     for _ in 1..ATTEMPTS {
         match options.open(root.join("store")) {
             Err(error) if error.kind() == ErrorKind::OptionsConflict => {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use table_core::store::CheckReport;
-use table_core::typed::Settlement;
+use table_core::typed::Propagation;
 use table_core::{Durability, ErrorKind, Key, Result, Store};
 
 use super::run::{self, Acks, GivenUp, Run};
@@ -67,14 +67,14 @@ fn work(run: &mut Run<impl Fn() -> Result<Store>>, acks: &Acks) -> std::result::
         run.attempt(|store| store.periods::<Tide>()?.drop_before(day(u64::from(turn * MANY + 2))))?;
         acks.say(format_args!("floor {}", turn * MANY + 2));
         if turn < TURNS {
-            let settlement = run.attempt(|store| {
+            let propagation = run.attempt(|store| {
                 store.table::<Letter>()?;
                 store.table::<Author>()?;
                 store.table::<Book>()?;
-                store.settle()
+                store.propagate()
             })?;
-            if settlement == Settlement::Settled {
-                acks.say(format_args!("settled {turn}"));
+            if propagation == Propagation::Complete {
+                acks.say(format_args!("propagated {turn}"));
             }
         }
         run.close();
@@ -151,9 +151,9 @@ fn look(store: &Store, acks: super::Acks<'_>) -> Result<std::result::Result<u64,
             }
         }
     }
-    // Since it was said that all is settled nothing was written.
-    if acks.last().is_some_and(|ack| ack.starts_with("settled ")) {
-        lost += u64::from(store.unsettled()?.entities > 0);
+    // Since it was said that all is propagated nothing was written.
+    if acks.last().is_some_and(|ack| ack.starts_with("propagated ")) {
+        lost += u64::from(store.pending_propagation()?.entities > 0);
     }
     let is_there = store.tables()?.iter().any(|table| table == "Company");
     for (id, _) in said(acks, "hired ") {
@@ -168,10 +168,10 @@ fn go_on(store: &Store) -> Result<std::result::Result<(), String>> {
     let (letters, captains, vessels) =
         (store.table::<Letter>()?, store.table::<Captain>()?, store.table::<Vessel>()?);
     let (authors, books) = (store.table::<Author>()?, store.table::<Book>()?);
-    let settlement = store.settle()?;
+    let propagation = store.propagate()?;
     let reports = [letters.check()?, captains.check()?, vessels.check()?, authors.check()?, books.check()?];
-    if settlement != Settlement::Settled || !reports.iter().all(|report| report.is_sound()) {
-        return Ok(Err(format!("{settlement:?}: {reports:?}")));
+    if propagation != Propagation::Complete || !reports.iter().all(|report| report.is_sound()) {
+        return Ok(Err(format!("{propagation:?}: {reports:?}")));
     }
     for letter in letters.all() {
         let letter = letter?;

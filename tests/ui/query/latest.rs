@@ -10,7 +10,7 @@ struct Claim {
     number: u32,
 }
 
-/// There are the latest only where the key counts backwards; and then their order is settled.
+/// There are the latest only where the key counts backwards; and then their order is propagated.
 fn latest(claims: &Table<Claim>) {
     let _ = claims.rows().employee("jones").latest(3);
     let _ = claims.newest().employee("jones").latest(3).rev();

@@ -510,13 +510,13 @@ fn explore_drops(of_source: bool, of_rows: bool) -> Result<usize, String> {
             next.push_back(Tables { remote: (at.remote.0 + 1, None), state, left, ..at.clone() });
         }
         for entry in &at.pending {
-            let mut settled = at.clone();
-            settled.pending.remove(entry);
+            let mut propagated = at.clone();
+            propagated.pending.remove(entry);
             // One of a dropped table has nothing left to look at.
             if *entry == id {
-                settled.remote.1 = wanted;
+                propagated.remote.1 = wanted;
             }
-            next.push_back(settled);
+            next.push_back(propagated);
         }
         let mut worked = at.clone();
         match at.state {

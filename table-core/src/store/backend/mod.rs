@@ -1,7 +1,7 @@
 //! LMDB as an executor: what the traits of the seam ask of it.
 
 mod blobs;
-mod pending;
+mod outbox;
 mod periods;
 mod queues;
 mod store;

@@ -143,7 +143,7 @@ impl Queues for Shared {
         }
         let outcomes = self.work(work)?;
         if may_show {
-            self.arrivals.tell();
+            self.arrivals.notify();
         }
         let answers = outcomes.into_iter().filter_map(|outcome| match outcome {
             Outcome::Answer(answer) => Some(answer),

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    Abilities, Backend, Blobs, Dropped, OneSnapshotForEachThread, Pending, Queues, RetryFairness, TableExec,
+    Abilities, Backend, Blobs, Dropped, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec,
 };
 use crate::model::{ETag, Ticks};
-use crate::plan::{Intent, Plan, Refused};
+use crate::plan::{OutboxOp, Plan, Refused};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::store::handle::lmdb_table::LmdbTable;
@@ -152,7 +152,7 @@ impl Backend for Shared {
         if let Some(queue_op) = plan.queue_ops.iter().find(|queue_op| queue_op.queue.store != self.number) {
             return Err(Refused::whole(strange_queue(queue_op)));
         }
-        if !plan.intents.is_empty() {
+        if !plan.outbox_ops.is_empty() {
             self.made(Late::Queues).map_err(Refused::whole)?;
         }
         self.make_room_for_lists(plan)?;
@@ -167,15 +167,15 @@ impl Backend for Shared {
         prepared.sealed_at = sealed_at.clone();
         let done = self.writer.submit(self, prepared).map(ETag::from_timestamp);
         if done.is_ok() && !plan.queue_ops.is_empty() {
-            self.arrivals.tell();
+            self.arrivals.notify();
         }
-        if done.is_ok() && plan.intents.iter().any(Intent::is_news) {
-            self.settlers.tell();
+        if done.is_ok() && plan.outbox_ops.iter().any(OutboxOp::is_news) {
+            self.propagators.notify();
         }
         done
     }
 
-    fn pending(&self) -> Result<&dyn Pending> {
+    fn outbox(&self) -> Result<&dyn Outbox> {
         Ok(self)
     }
 

@@ -12,7 +12,7 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     /// Says that messages may have come.
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         *changes = changes.wrapping_add(1);
         self.changed.notify_all();

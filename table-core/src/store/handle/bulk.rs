@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobStep, Loader, TableExec};
 use crate::handle::bulk::{BulkFailure, BulkReport, load};
 use crate::handle::store::Store;
-use crate::plan::{Intent, Plan, Refused};
+use crate::plan::{OutboxOp, Plan, Refused};
 use crate::sealing::SealedAt;
 use crate::store::open::Late;
 use crate::store::records::catalog::TableState;
@@ -114,9 +114,9 @@ impl<'t> LmdbLoader<'t> {
 
 impl Loader for LmdbLoader<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
-        if !plan.intents.is_empty() {
+        if !plan.outbox_ops.is_empty() {
             self.inner.made(Late::Queues).map_err(Refused::whole)?;
-            self.follows |= plan.intents.iter().any(Intent::is_news);
+            self.follows |= plan.outbox_ops.iter().any(OutboxOp::is_news);
         }
         self.inner.make_room_for_lists(plan)?;
         let mut prepared = prepare::plan(self.inner.writer.blank(), plan, &self.tables)?;
@@ -159,7 +159,7 @@ impl Loader for LmdbLoader<'_> {
         let done = self.inner.writer.run_all(self.inner, &lead, std::mem::take(&mut self.prepared));
         drop(lead);
         if std::mem::take(&mut self.follows) {
-            self.inner.settlers.tell();
+            self.inner.propagators.notify();
         }
         Ok(done.into_iter().map(|done| done.map(drop)).collect())
     }

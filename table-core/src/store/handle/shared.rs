@@ -8,9 +8,9 @@ use super::arrivals::Arrivals;
 use super::reclaimer::Reclaimer;
 use super::temporary::TemporaryDirectory;
 use crate::error::Result;
-use crate::executor::Settlers;
+use crate::executor::Propagators;
 use crate::store::lmdb::{Databases, Db, WriteTxn};
-use crate::store::open::{Late, Settling};
+use crate::store::open::{Late, Propagate};
 use crate::store::records::meta::Meta;
 use crate::store::state::StoreState;
 use crate::store::write::commit::Writer;
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     /// Tells those who wait for messages that some have come.
     pub(crate) arrivals: Arrivals,
     /// Who sees to what is to follow.
-    pub(crate) settlers: Arc<Settlers>,
+    pub(crate) propagators: Arc<Propagators>,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
     /// when they are removed.
     temporary: OnceLock<TemporaryDirectory>,
@@ -37,14 +37,14 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(inner: StoreState, read_only: bool) -> Self {
-        let is_manual = read_only || inner.environment.options.settling == Settling::Manual;
+        let is_manual = read_only || inner.environment.options.propagate == Propagate::Manual;
         Self {
             inner,
             writer: Writer::new(read_only),
             reclaimer: Reclaimer::default(),
             number: OPENED.fetch_add(1, Ordering::Relaxed),
             arrivals: Arrivals::default(),
-            settlers: Arc::new(Settlers::new(is_manual)),
+            propagators: Arc::new(Propagators::new(is_manual)),
             temporary: OnceLock::new(),
         }
     }
@@ -115,6 +115,6 @@ impl Deref for Shared {
 impl Drop for Shared {
     /// Whoever waits in the background for something to do learns that there is none any more.
     fn drop(&mut self) {
-        self.settlers.over();
+        self.propagators.over();
     }
 }

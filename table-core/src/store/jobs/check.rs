@@ -59,8 +59,8 @@ pub struct CheckReport {
     /// parts of wide entities that are missing or of none: not damage, but what raw writes leave.
     /// [`Table::repair`](crate::Table::repair) mends them, but what a missing part held is lost.
     pub wrong_copies: Vec<Problem>,
-    /// How many entities there are whose copies are to follow: see [`Store::unsettled`].
-    pub unsettled: u64,
+    /// How many entities there are whose copies are to follow: see [`Store::pending_propagation`].
+    pub pending_propagation: u64,
     /// What is wrong; nothing, if the store is sound.
     pub problems: Vec<Problem>,
 }
@@ -420,7 +420,7 @@ impl<'t> Check<'t> {
         self.report.problems.extend(problems);
         let Some(counted) = self.noted(counted) else { return };
         (self.report.queues, self.report.messages) = (counted.queues, counted.messages);
-        self.report.unsettled = counted.entries;
+        self.report.pending_propagation = counted.entries;
         for table in counted.tables {
             if !self.tables.contains_key(&table) && !self.graves.contains(&table) {
                 let what =

@@ -73,7 +73,7 @@ use self::late::LateDatabases;
 use self::map::{Access, Sizes};
 use self::met::Met;
 use self::on_disk::OnDisk;
-pub use self::options::{Durability, OpenOptions, Settling};
+pub use self::options::{Durability, OpenOptions, Propagate};
 use self::page_walk::{Contents, Demand};
 use self::pinned::pinned;
 use self::place::DATA;

@@ -35,11 +35,11 @@ pub enum Durability {
 /// Who has the copies of `eventual` indexes follow their entities, of those that a process has opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Settling {
+pub enum Propagate {
     /// A thread in the background, as long as there is something to do.
     #[default]
     Background,
-    /// Nobody, unless [`Store::settle`](crate::Store::settle) is called.
+    /// Nobody, unless [`Store::propagate`](crate::Store::propagate) is called.
     Manual,
 }
 
@@ -70,7 +70,7 @@ pub struct OpenOptions {
     pub(crate) read_only: bool,
     pub(crate) verify_first: bool,
     pub(crate) accept_lost_commit: bool,
-    pub(crate) settling: Settling,
+    pub(crate) propagate: Propagate,
     #[cfg(feature = "encrypt")]
     pub(crate) encryption: Option<Provider>,
     #[cfg(feature = "encrypt")]
@@ -113,7 +113,7 @@ impl Default for OpenOptions {
             read_only: false,
             verify_first: false,
             accept_lost_commit: false,
-            settling: Settling::Background,
+            propagate: Propagate::Background,
             #[cfg(feature = "encrypt")]
             encryption: None,
             #[cfg(feature = "encrypt")]
@@ -255,8 +255,8 @@ impl OpenOptions {
     /// Who has copies follow that are `eventual`. The default is a thread of this process in the background, which is there as
     /// long as there is something to do.
     #[must_use]
-    pub fn settling(mut self, settling: Settling) -> Self {
-        self.settling = settling;
+    pub fn propagate(mut self, propagate: Propagate) -> Self {
+        self.propagate = propagate;
         self
     }
 
@@ -300,7 +300,7 @@ impl OpenOptions {
                 ("verify_reads", options.verify_reads.to_string()),
                 ("group_limit", options.group_limit.to_string()),
                 ("read_only", options.read_only.to_string()),
-                ("settling", format!("{:?}", options.settling)),
+                ("propagation", format!("{:?}", options.propagate)),
                 // What was looked at needs no other look.
                 ("verify_first", (options.verify_first || self.verify_first).to_string()),
             ]
@@ -354,7 +354,7 @@ mod tests {
             (open.clone().verify_reads(false), "`verify_reads` true, not false"),
             (open.clone().group_limit(1), "`group_limit` 256, not 1"),
             (open.clone().read_only(true), "`read_only` false, not true"),
-            (open.clone().settling(Settling::Manual), "`settling` Background, not Manual"),
+            (open.clone().propagate(Propagate::Manual), "`propagation` Background, not Manual"),
             (open.clone().verify_first(true), "`verify_first` false, not true"),
         ];
         for (asked, text) in asked {

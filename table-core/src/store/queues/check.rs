@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hash::xxh3_64;
 
-use super::pending::check_entries;
+use super::outbox::check_entries;
 use super::view::{self, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
 use crate::messages::{Directory, Entry, Message, SetDigest, State};
-use crate::pending;
+use crate::outbox;
 use crate::row::key::StoredKey;
 use crate::store::lmdb::{self, Db};
 use crate::store::open::Environment;
@@ -66,8 +66,8 @@ pub(crate) fn check(
         }
         last = Some(key);
         let checked = view.record(key).and_then(|same| match same {
-            Some(same) if std::ptr::eq(same, record) && key == pending::keys::COUNTERS => Ok(()),
-            Some(same) if std::ptr::eq(same, record) && pending::keys::of_entry(key).is_some() => {
+            Some(same) if std::ptr::eq(same, record) && key == outbox::keys::COUNTERS => Ok(()),
+            Some(same) if std::ptr::eq(same, record) && outbox::keys::of_entry(key).is_some() => {
                 entries.add(meta::checksum_of(record));
                 counted.tables.insert(look_at_entry(key, record)?);
                 Ok(())
@@ -113,8 +113,8 @@ pub(crate) fn check(
 /// Takes an entry of what is to follow in; the number of its table.
 fn look_at_entry(key: &[u8], record: &[u8]) -> Result<u32> {
     let damaged = || view::damaged(key);
-    pending::Entry::decode(view::body(record)).ok_or_else(damaged)?;
-    let stored = pending::keys::of_entry(key).and_then(StoredKey::parse).ok_or_else(damaged)?;
+    outbox::OutboxRecord::decode(view::body(record)).ok_or_else(damaged)?;
+    let stored = outbox::keys::of_entry(key).and_then(StoredKey::parse).ok_or_else(damaged)?;
     stored.texts().ok_or_else(damaged)?;
     Ok(stored.table)
 }

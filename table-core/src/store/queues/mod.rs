@@ -1,16 +1,16 @@
 //! Queues on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
 
 pub(crate) mod check;
+mod outbox;
 mod overlay;
-mod pending;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod txn_state;
 mod view;
 
+pub(crate) use self::outbox::{EntryWork, FoundEntry};
 pub(crate) use self::overlay::{QueueOverlay, QueueWrites};
-pub(crate) use self::pending::{EntryWork, FoundEntry};
 pub(crate) use self::tasks::{Outcome, Work, delivery};
 pub(crate) use self::txn_state::QueueTxnState;
 pub(crate) use self::view::View;

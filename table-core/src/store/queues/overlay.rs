@@ -9,7 +9,7 @@ use super::view::{self, View};
 use crate::error::Result;
 use crate::messages::keys::{self, Kind};
 use crate::messages::{Clock, Directory, Entry, Message, State};
-use crate::pending::{self, Counters};
+use crate::outbox::{self, Counters};
 use crate::store::open::Environment;
 use crate::store::records::meta;
 use crate::store::verified::{Write, Writes};
@@ -39,19 +39,19 @@ pub(crate) struct QueueOverlay<'b> {
 }
 
 impl<'b> QueueOverlay<'b> {
-    /// Begins one in a transaction. `is_settled` says that it has changed little so far.
+    /// Begins one in a transaction. `is_propagated` says that it has changed little so far.
     pub(crate) fn begin(
         environment: &'b Environment,
         txn: &'b heed::RwTxn<'b>,
         txn_state: &'b QueueTxnState,
         clock: Clock,
-        is_settled: bool,
+        is_propagated: bool,
     ) -> Result<Self> {
         let view = View::of_write(
             environment,
             txn,
             txn_state.applied.db(),
-            (txn_state.applied.removed(), is_settled),
+            (txn_state.applied.removed(), is_propagated),
         )?;
         Ok(Self { view, txn_state, clock, drafted: QueueWrites::default() })
     }
@@ -61,7 +61,7 @@ impl<'b> QueueOverlay<'b> {
         let QueueWrites { writes, states, directory, counters } = &self.drafted;
         let counts = states.iter().map(|(queue, state)| (keys::state(*queue).to_vec(), state.is_none()));
         let counts = counts.chain(directory.iter().map(|_| (keys::DIRECTORY.to_vec(), false)));
-        let counts = counts.chain(counters.iter().map(|_| (pending::keys::COUNTERS.to_vec(), false)));
+        let counts = counts.chain(counters.iter().map(|_| (outbox::keys::COUNTERS.to_vec(), false)));
         self.view.meet(writes, self.txn_state.applied.writes(), counts)?;
         Ok(self.drafted)
     }

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use super::outbox::EntryWork;
 use super::overlay::QueueOverlay;
-use super::pending::EntryWork;
 use super::view;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Kind};

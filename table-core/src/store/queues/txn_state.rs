@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::overlay::QueueWrites;
 use crate::error::Result;
 use crate::messages::{Directory, State, keys};
-use crate::pending::{self, Counters};
+use crate::outbox::{self, Counters};
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::verified::Applied;
 
@@ -62,7 +62,7 @@ impl QueueTxnState {
             self.applied.put_count(txn, &keys::DIRECTORY, (directory.encode(), false))?;
         }
         if let Some(counters) = self.counters {
-            self.applied.put_count(txn, &pending::keys::COUNTERS, (counters.encode(), !self.has_entries))?;
+            self.applied.put_count(txn, &outbox::keys::COUNTERS, (counters.encode(), !self.has_entries))?;
         }
         self.applied.close(txn)
     }

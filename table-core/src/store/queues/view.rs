@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
 use crate::messages::{Directory, Entry, Message, QueueStats, State};
 use crate::model::Ticks;
-use crate::pending;
+use crate::outbox;
 use crate::store::open::Late;
 use crate::store::verified::{self, Keyspace, VerifiedDb};
 pub(super) use crate::store::verified::{Stop, body};
@@ -27,10 +27,10 @@ impl Keyspace for Queues {
                 format!("the entry of message {id} of queue number {queue}")
             }
             Some(Key::Unique(queue, _)) => format!("the record of a unique key of queue number {queue}"),
-            None if key == pending::keys::COUNTERS => {
+            None if key == outbox::keys::COUNTERS => {
                 "the count of entities whose copies are to follow".into()
             }
-            None if pending::keys::of_entry(key).is_some() => {
+            None if outbox::keys::of_entry(key).is_some() => {
                 "the entry of an entity whose copies are to follow".into()
             }
             None => "a queue's record whose key can't be read".into(),

@@ -97,8 +97,8 @@ impl Transaction<'_> {
         }
         let Some(txn_state) = &self.blob_txn_state else { return Ok(None) };
         let at = OverlayContext { clock, identity: &self.meta.identity };
-        let is_settled = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
-        let mut overlay = BlobOverlay::begin(self.environment, &self.txn, txn_state, at, is_settled)?;
+        let is_propagated = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
+        let mut overlay = BlobOverlay::begin(self.environment, &self.txn, txn_state, at, is_propagated)?;
         let work = plan.blobs.iter().flat_map(|queue_ops| &queue_ops.work);
         let mut outcomes = work.map(|work| overlay.carry_out(work)).collect::<Result<Vec<_>>>()?;
         for (news, feature) in [

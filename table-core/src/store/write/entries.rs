@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pending::{CopyKey, Source, keys};
-use crate::plan::{CopyPlace, Follow, Hold, Intent};
+use crate::outbox::{CopyKey, Source, keys};
+use crate::plan::{CopyPlace, Follow, Hold, OutboxOp};
 use crate::row::key;
 use crate::store::queues::{EntryWork, Work};
 use crate::store::records::catalog::TableState;
@@ -13,18 +13,20 @@ use crate::store::records::catalog::TableState;
 const LONGEST: usize = 1_982;
 
 /// The work that an intent of a plan is. A copy that could never lie where it is to is refused with the change of its entity.
-pub(super) fn of(intent: &Intent, tables: &[&Arc<TableState>]) -> Result<Work> {
-    match intent {
-        Intent::Follow(follow) => self::follow(follow, tables),
-        Intent::Hold(hold) => self::hold(hold, tables),
-        Intent::Advance(source, version, reached) => {
+pub(super) fn of(outbox_op: &OutboxOp, tables: &[&Arc<TableState>]) -> Result<Work> {
+    match outbox_op {
+        OutboxOp::Follow(follow) => self::follow(follow, tables),
+        OutboxOp::Hold(hold) => self::hold(hold, tables),
+        OutboxOp::Advance(source, version, reached) => {
             Ok(Work::Entry(of_source(source), EntryWork::Advance(*version, reached.clone())))
         }
-        Intent::Settle(source, version) => Ok(Work::Entry(of_source(source), EntryWork::Settle(*version))),
-        Intent::Fail(source, version, error) => {
+        OutboxOp::Propagate(source, version) => {
+            Ok(Work::Entry(of_source(source), EntryWork::Propagate(*version)))
+        }
+        OutboxOp::Fail(source, version, error) => {
             Ok(Work::Entry(of_source(source), EntryWork::Fail(*version, error.clone())))
         }
-        Intent::Arm(source, version) => Ok(Work::Entry(of_source(source), EntryWork::Arm(*version))),
+        OutboxOp::Arm(source, version) => Ok(Work::Entry(of_source(source), EntryWork::Arm(*version))),
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn plan(
 ) -> Result<Box<EncodedPlan>, Refused> {
     let rows = plan.groups.iter().map(|group| group.rows.len() + group.additions.len()).sum();
     let mut builder = Builder::new(blank, rows);
-    builder.has_intents = !plan.intents.is_empty();
+    builder.has_outbox_ops = !plan.outbox_ops.is_empty();
     for (number, group) in plan.groups.iter().enumerate() {
         let Some(table) = tables.get(group.table) else {
             let error =
@@ -61,10 +61,10 @@ pub(crate) fn plan(
     builder.plan.keeps_times = plan.keeps_times;
     builder.plan.is_raw = plan.is_raw;
     builder.plan.as_of = plan.as_of.map(ETag::timestamp);
-    if !plan.queue_ops.is_empty() || !plan.intents.is_empty() {
+    if !plan.queue_ops.is_empty() || !plan.outbox_ops.is_empty() {
         let mut queue_ops = queue_ops(plan);
-        for intent in &plan.intents {
-            queue_ops.work.push(entries::of(intent, tables).map_err(Refused::whole)?);
+        for outbox_op in &plan.outbox_ops {
+            queue_ops.work.push(entries::of(outbox_op, tables).map_err(Refused::whole)?);
         }
         builder.plan.queue_ops = Some(Box::new(queue_ops));
     }
@@ -131,7 +131,7 @@ struct Builder {
     /// How many rows there will be.
     length: usize,
     /// Whether something is left to be done, or done of what was left: then rows need not be written.
-    has_intents: bool,
+    has_outbox_ops: bool,
     writer: RowWriter,
     order: Vec<Place>,
     /// The keys of the group that was begun last.
@@ -145,7 +145,7 @@ impl Builder {
         Self {
             plan,
             length,
-            has_intents: false,
+            has_outbox_ops: false,
             writer: RowWriter::default(),
             order: Vec::new(),
             keys: InPartition::default(),
@@ -178,7 +178,7 @@ impl Builder {
         };
         let length = group.written();
         // A group of conditions alone makes sense beside others.
-        let is_empty = length == 0 && group.rows.len() == self.length && !self.has_intents;
+        let is_empty = length == 0 && group.rows.len() == self.length && !self.has_outbox_ops;
         if is_empty || (length > limits::BATCH_OPERATIONS && !is_wide) {
             let because =
                 format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);

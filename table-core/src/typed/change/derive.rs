@@ -7,7 +7,7 @@
 //! Copied fields are no copies themselves, so one round is all.
 //!
 //! Of a source whose copies follow it (`eventual`) the change finds nobody: it leaves a note that they are to follow. Who
-//! changes such a holder looks the source up each time, so that settling finds it wherever it has moved, or need not.
+//! changes such a holder looks the source up each time, so that propagation finds it wherever it has moved, or need not.
 
 use super::attempt::{Attempt, Image, Source, Sources};
 use super::driver::{self, Together};
@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{Value, ValueRef};
-use crate::pending::HeldKey;
-use crate::plan::{Condition, Hold, Intent, PlanBuilder, Range, Values};
+use crate::outbox::HeldKey;
+use crate::plan::{Condition, Hold, OutboxOp, PlanBuilder, Range, Values};
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::schema::{self, FieldPart, HeldCopy, KeyPair, KeyValues, PropertyValue, Schema, ValueError};
@@ -58,7 +58,7 @@ impl Derived {
             builder.rely_on((table, partition), Range { prefix, digest: *digest });
         }
         for hold in &self.holds {
-            builder.leave(Intent::Hold(hold.clone()));
+            builder.leave(OutboxOp::Hold(hold.clone()));
         }
     }
 

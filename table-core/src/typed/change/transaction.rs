@@ -19,9 +19,9 @@ use crate::plan::{Reach, WriteExplain};
 use crate::queue::{Message, Queue, Received};
 use crate::schema::Schema;
 use crate::typed::entity::{Entity, InOneTable, PatchOf};
+use crate::typed::propagate;
 use crate::typed::read::key::Key;
 use crate::typed::series::AddsTo;
-use crate::typed::settle;
 
 /// Changes of entities in whatever partitions and tables that happen together or not at all.
 ///
@@ -108,7 +108,7 @@ impl<'c> StoreTransaction<'c> {
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
-        settle::register::<E>(&self.store);
+        propagate::register::<E>(&self.store);
         match self.table(E::SCHEMA) {
             Ok(number) => self.of.push(number),
             Err(error) => {

@@ -21,7 +21,7 @@ const ROWS: usize = 500;
 impl<E: Entity> Table<E> {
     /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready, wherever they lie:
     /// none may be missing, none may say anything else, and none may be of no entity. What is still to
-    /// [follow](crate::Store::unsettled) is not wrong. Summaries and index lists are compared, too, and each blob that an entity
+    /// [follow](crate::Store::pending_propagation) is not wrong. Summaries and index lists are compared, too, and each blob that an entity
     /// holds must be in the store. Values are compared, and not names: a copy that was written before a property had its name,
     /// or its field the default that the copy lacks, says the same. A raw write of a row may break that, or a program that did
     /// not know an index.
@@ -86,7 +86,7 @@ impl<E: Entity> Table<E> {
 
     /// Goes over the tables once.
     fn go_over(&self, report: &mut CopyReport) -> Result<()> {
-        open_pending::<E>(self.dynamic())?;
+        open_outbox::<E>(self.dynamic())?;
         open_blobs::<E>(self.dynamic())?;
         for (number, there) in self.dynamic().family().iter().enumerate() {
             self.go_over_one((number, there), report)?;
@@ -133,9 +133,9 @@ pub(super) fn as_stored<E: Entity>(table: &DynamicTable) -> Result<Snapshot> {
 }
 
 /// Has snapshots see what is still to follow: they can look into what was opened before they were taken.
-pub(super) fn open_pending<E: Entity>(table: &DynamicTable) -> Result<()> {
+pub(super) fn open_outbox<E: Entity>(table: &DynamicTable) -> Result<()> {
     if const { E::SCHEMA.has_eventual() || E::SCHEMA.holds_eventual() } {
-        table.exec().store().pending()?.count()?;
+        table.exec().store().outbox()?.count()?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::hash::xxh3_64;
 
 use super::blobs::open_blobs;
-use super::check::{as_stored, is_summary, open_pending};
+use super::check::{as_stored, is_summary, open_outbox};
 use super::repair_lists::Relist;
 use super::repair_summaries::Recount;
 use super::report::{COUNTS, CopyProblem, CopyReport};
@@ -319,7 +319,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         let jobs = table.exec().jobs()?;
         super::check_converted::<E>(table)?;
         driver::index_mask(Together::alone(table), E::SCHEMA, true)?;
-        open_pending::<E>(table)?;
+        open_outbox::<E>(table)?;
         open_blobs::<E>(table)?;
         if jobs.job(&self.name())?.is_none_or(|begun| begun.asked != self.asked) {
             let begun = JobRecord::new(Self::total(table)?, self.asked.clone());

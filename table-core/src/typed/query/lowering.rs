@@ -291,13 +291,13 @@ fn ask_the_row(
     let property = |field: usize| schema.fields.get(field).map(|field| declared(field.property));
     for (field, value) in given.values() {
         let of_field = || parts().filter(|(_, part)| part.field == *field);
-        let settles = |part: &FieldPart| part.is_lossless() || part.each;
-        if of_field().any(|(is_fixed, part)| is_fixed && settles(part)) {
+        let propagates = |part: &FieldPart| part.is_lossless() || part.each;
+        if of_field().any(|(is_fixed, part)| is_fixed && propagates(part)) {
             continue;
         }
         // Text that is folded is asked for as folded, unless the key has it whole as well.
-        let is_folded =
-            of_field().all(|(is_fixed, part)| part.format == Format::Lower || !(is_fixed || settles(part)));
+        let is_folded = of_field()
+            .all(|(is_fixed, part)| part.format == Format::Lower || !(is_fixed || propagates(part)));
         if let (false, Some(property)) = (is_folded, property(*field)) {
             query.narrow(property.eq(value.clone()));
         }

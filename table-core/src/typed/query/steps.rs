@@ -27,7 +27,7 @@ pub enum ByKey {}
 #[derive(Debug)]
 pub enum Latest {}
 
-/// The step after `latest(n)`: nothing is left to fix, and the order is settled.
+/// The step after `latest(n)`: nothing is left to fix, and the order is propagated.
 pub type Newest = Ended<Latest>;
 
 /// A step at which a query can run: it is known which partitions to read.

@@ -128,7 +128,7 @@ impl<E: Entity, Hold: Borrow<Snapshot>> ListEntities<E, Hold> {
         if let Some((index, list)) = E::SCHEMA.list(key.index) {
             let moment: &Snapshot = snapshot.borrow();
             if index.is_eventual() {
-                super::have_settled(table);
+                super::have_propagated(table);
             }
             moment.check_index(table, E::SCHEMA, key.index)?;
             let there = table.member(index.place.table.source());

@@ -324,17 +324,17 @@ pub(crate) fn check_index_of(
     }
 }
 
-/// Has what follows settled if that was left by another process: whoever reads it would else wait for somebody who writes.
+/// Has what follows propagated if that was left by another process: whoever reads it would else wait for somebody who writes.
 fn look_after(path: &'static PathKeys, table: &DynamicTable) {
     if path.follows() {
-        have_settled(table);
+        have_propagated(table);
     }
 }
 
 /// The same of what surely follows.
-fn have_settled(table: &DynamicTable) {
-    if let Ok(pending) = table.exec().store().pending() {
-        pending.settlers().look(pending);
+fn have_propagated(table: &DynamicTable) {
+    if let Ok(outbox) = table.exec().store().outbox() {
+        outbox.propagators().look(outbox);
     }
 }
 

@@ -7,9 +7,9 @@ use crate::schema::Schema;
 use crate::typed::change::egt::{Egt, MemberOf};
 use crate::typed::change::transaction::StoreTransaction;
 use crate::typed::entity::InOneTable;
+use crate::typed::propagate;
 use crate::typed::read::key::Partition;
 use crate::typed::set::{EntitySet, SetTable};
-use crate::typed::settle;
 use crate::typed::table::Table;
 
 #[allow(
@@ -30,7 +30,7 @@ impl Store {
     pub fn table<E: InOneTable>(&self) -> Result<Table<E>> {
         match self.table_with_source(E::SCHEMA, E::SUMMARIZES) {
             Ok(table) => {
-                settle::register::<E>(self);
+                propagate::register::<E>(self);
                 Ok(Table::new(table))
             }
             Err(error) => Err(error),
@@ -97,14 +97,14 @@ impl Store {
     /// The table of this set's kinds, created if there is none.
     pub fn set<Set: EntitySet>(&self) -> Result<SetTable<Set>> {
         let table = self.table_of(Set::KINDS)?;
-        settle::register_set::<Set>(self);
+        propagate::register_set::<Set>(self);
         Ok(SetTable::new(table))
     }
 
     /// Changes of several entities of one partition, of any kinds of the set, to be made together or not at all; see
     /// [`Egt`]. If the table can't be opened, committing says so.
     pub fn egt<'c, Set: EntitySet>(&self, partition: Partition<impl MemberOf<Set>>) -> Egt<'c, Set> {
-        settle::register_set::<Set>(self);
+        propagate::register_set::<Set>(self);
         Egt::new(self.table_of(Set::KINDS), partition)
     }
 

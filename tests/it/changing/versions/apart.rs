@@ -285,7 +285,7 @@ impl World {
     }
 
     /// Brings everything to the second version, and compares it with what is known.
-    fn settle(&mut self) {
+    fn propagate(&mut self) {
         for who in 0..2 {
             assert!(self.pair.ask(who, "forget").outcome().is_ok());
         }
@@ -352,14 +352,14 @@ fn two_processes_of_two_versions_are_right_each() {
             800..820 => world.job(),
             820..985 => world.step(),
             985..990 => world.kill(),
-            990..993 => world.settle(),
+            990..993 => world.propagate(),
             _ => world.begin_anew(),
         }
         if number % 1_000 == 999 {
             assert_sound(&world.store);
         }
     }
-    world.settle();
+    world.propagate();
     println!("{:#?}", world.seen);
     for what in [
         "put by 1: done",

@@ -3,8 +3,8 @@
 use integration_tests::migrated::{self, Staff, after, assert_rows, before, fill, first, second};
 use integration_tests::random::Random;
 use integration_tests::{Scratch, assert_sound, relaxed};
-use table_core::store::Settling;
-use table_core::typed::{Job, Settlement};
+use table_core::store::Propagate;
+use table_core::typed::{Job, Propagation};
 use table_core::{Entity, ErrorKind, Store};
 
 /// Steps: `TABLE_CORE_VERSIONS`.
@@ -13,11 +13,11 @@ fn steps() -> u64 {
 }
 
 fn manual(scratch: &Scratch) -> Store {
-    relaxed().settling(Settling::Manual).open(scratch.path().join("store")).unwrap()
+    relaxed().propagate(Propagate::Manual).open(scratch.path().join("store")).unwrap()
 }
 
-fn settle(store: &Store) {
-    assert_eq!(store.settle().unwrap(), Settlement::Settled);
+fn propagate(store: &Store) {
+    assert_eq!(store.propagate().unwrap(), Propagation::Complete);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn whatever_a_change_brings_about_is_made_anew() {
     let scratch = Scratch::new();
     let store = manual(&scratch);
     let mut staff = fill(&store, 700);
-    settle(&store);
+    propagate(&store);
     assert_rows(&store, &staff, 1);
     // Some copies are still to follow when it begins.
     let older = store.table::<first::Employee>().unwrap();
@@ -39,7 +39,7 @@ fn whatever_a_change_brings_about_is_made_anew() {
     let migration = store.migration::<second::Employee>().unwrap();
     assert!(migration.to_string().contains("`in_team`"), "{migration}");
     let mut job = migration.steps().unwrap();
-    // The former release writes no more, nor does it settle; this one does both.
+    // The former release writes no more, nor does it propagate; this one does both.
     let error = older.put(&before(&("Legal".into(), 0), &staff[&("Legal".into(), 0)])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LayoutChanged, "{error}");
     job.step().unwrap();
@@ -49,7 +49,7 @@ fn whatever_a_change_brings_about_is_made_anew() {
         one[2] = "t9".into();
         table.put(&after(&at, one)).unwrap();
     }
-    settle(&store);
+    propagate(&store);
     let reads = [
         table.get(second::Employee::by_email("7@contoso.com")).map(drop),
         table.by_first().first_name("f1").count().map(drop),
@@ -62,7 +62,7 @@ fn whatever_a_change_brings_about_is_made_anew() {
         assert!(kinds.contains(&error.kind()), "{error}");
     }
     job.run().unwrap();
-    settle(&store);
+    propagate(&store);
     assert_rows(&store, &staff, 2);
     let report = table.check().unwrap();
     assert!(report.is_sound() && report.entities == 700, "{report}");
@@ -97,7 +97,7 @@ fn two_who_claim_one_key_over_all_partitions_are_named() {
     staff.get_mut(&at).unwrap()[3] = "7@contoso.com".into();
     table.put(&after(&at, &staff[&at])).unwrap();
     store.migration::<second::Employee>().unwrap().run().unwrap();
-    settle(&store);
+    propagate(&store);
     assert_rows(&store, &staff, 2);
 }
 
@@ -122,7 +122,7 @@ fn a_summary_that_a_version_leaves_behind_is_dropped_first() {
     let scratch = Scratch::new();
     let store = manual(&scratch);
     fill(&store, 10);
-    settle(&store);
+    propagate(&store);
     for summary in ["payroll", "total"] {
         let error = store.migration::<Bare>().unwrap().run().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::LayoutConflict, "{error}");
@@ -142,7 +142,7 @@ fn a_summary_that_a_version_leaves_behind_is_dropped_first() {
     assert_sound(&store);
 }
 
-/// A release's writers, the jobs of both, kills and settlers in random order.
+/// A release's writers, the jobs of both, kills and propagators in random order.
 struct World {
     store: Store,
     staff: Staff,
@@ -261,7 +261,7 @@ impl World {
                 }
             }
         }
-        settle(&self.store);
+        propagate(&self.store);
         assert_rows(&self.store, &self.staff, 2);
         assert!(table.check().unwrap().is_sound() && self.store.jobs().unwrap().is_empty());
         assert_sound(&self.store);
@@ -285,7 +285,7 @@ fn whatever_comes_in_between_all_becomes_what_the_entities_say() {
         match world.random.below(100) {
             0..55 => world.write(),
             55..70 => world.read(),
-            70..76 => drop(world.store.settle()),
+            70..76 => drop(world.store.propagate()),
             76..98 => world.step(),
             _ if world.random.below(3) == 0 => {
                 world.end();

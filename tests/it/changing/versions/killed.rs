@@ -6,8 +6,8 @@ use integration_tests::child::Child;
 use integration_tests::random::Random;
 use integration_tests::versions::{self, second};
 use integration_tests::{Scratch, assert_sound, migrated, relaxed};
-use table_core::store::Settling;
-use table_core::typed::Settlement;
+use table_core::store::Propagate;
+use table_core::typed::Propagation;
 use table_core::{ErrorKind, Query};
 
 const MANY: u32 = 2_000;
@@ -87,13 +87,13 @@ fn each_row_of_a_conversion_that_is_killed_is_changed_once() {
     let kills: u32 = std::env::var("CRASH_JOBS").map_or(12, |text| text.parse().expect("a number"));
     let scratch = Scratch::new();
     let path = scratch.path().join("store");
-    let store = relaxed().settling(Settling::Manual).open(&path).unwrap();
+    let store = relaxed().propagate(Propagate::Manual).open(&path).unwrap();
     let mut random = Random::new(13);
     let (mut staff, mut last, mut ended) = (migrated::Staff::new(), 0, 0);
     for kill in 0_u32.. {
         if staff.is_empty() {
             staff = migrated::fill(&store, MANY);
-            assert_eq!(store.settle().unwrap(), Settlement::Settled);
+            assert_eq!(store.propagate().unwrap(), Propagation::Complete);
             migrated::assert_rows(&store, &staff, 1);
         }
         let mut child =

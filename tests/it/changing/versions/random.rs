@@ -368,7 +368,7 @@ impl World {
     }
 
     /// Brings everything to the last version, and compares it with what is known.
-    fn settle(&mut self) {
+    fn propagate(&mut self) {
         self.jobs.clear();
         for _ in 0..100 {
             match self.store.migration::<v3::Employee>().unwrap().run() {
@@ -427,14 +427,14 @@ fn whatever_comes_in_between_each_answer_is_right_for_its_version() {
             220..350 => world.read(),
             350..358 => world.job(),
             358..396 => world.step(),
-            396 => world.settle(),
+            396 => world.propagate(),
             _ => world.begin_anew(),
         }
         if number % 1_000 == 999 {
             assert_sound(&world.store);
         }
     }
-    world.settle();
+    world.propagate();
     println!("{:#?}", world.seen);
     for what in [
         "write by 1: done",

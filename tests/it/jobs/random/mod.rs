@@ -301,7 +301,7 @@ impl World {
     }
 
     /// Makes every index of a release ready, changing who stands in the way, and compares the rows.
-    fn settle(&mut self, release: usize) {
+    fn propagate(&mut self, release: usize) {
         self.jobs.clear();
         let store = self.store.clone();
         // What the release does not know is in its way.
@@ -381,7 +381,7 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
             }
             _ if world.random.below(3) == 0 => {
                 let release = world.random.below(3) as usize;
-                world.settle(release);
+                world.propagate(release);
             }
             _ => {}
         }
@@ -390,7 +390,7 @@ fn whatever_comes_in_between_each_answer_is_right_and_all_becomes_ready() {
         }
     }
     for release in 0..3 {
-        world.settle(release);
+        world.propagate(release);
     }
     println!("{:#?}", world.seen);
     // Each release has been refused, and has written; both indexes have been read, and not been there.

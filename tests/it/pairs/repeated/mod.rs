@@ -70,7 +70,7 @@ impl Pair {
         for (id, number) in FORMER {
             (self.former.insert)(store, id, number).unwrap();
         }
-        store.settle().unwrap();
+        store.propagate().unwrap();
         assert_eq!((self.former.wrong)(store), [""; 0]);
     }
 
@@ -88,14 +88,14 @@ impl Pair {
         (self.now.touch)(store, 1).unwrap();
         (self.now.renumber)(store, 3, 40).unwrap();
         entities[3].1 = (self.reads)(3, 40);
-        store.settle().unwrap();
+        store.propagate().unwrap();
         self.assert_cells(store, "when it has written", &entities, refused);
         assert_eq!((self.now.repair)(store), 0, "a repair finds nothing wrong");
         self.assert_falsified(store);
         (self.now.remake)(store);
         self.assert_cells(store, "when an index was made again", &entities, refused);
         assert_eq!((self.now.migrate)(store), self.renewed, "entities that the migration writes anew");
-        store.settle().unwrap();
+        store.propagate().unwrap();
         self.assert_cells(store, "after the migration", &entities, &[]);
         for table in ["Stock", "Away"] {
             let Some(goes) = self.goes else { break };

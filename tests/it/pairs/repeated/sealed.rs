@@ -61,13 +61,13 @@ fn a_property_is_sealed_in_every_kind_of_row() {
     let error = (closed::RELEASE.touch)(&store, 0).unwrap_err();
     assert_eq!(error, ErrorKind::LayoutChanged);
     store.table::<dual::Item>().unwrap().reencrypt().unwrap().run().unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     let mut entities: Vec<_> = FORMER.iter().map(|(id, number)| (*id, Some(*number))).collect();
     entities[3].1 = Some(40);
     let last = pair(dual::RELEASE, closed::RELEASE);
     last.assert_cells(&store, "when all is sealed", &entities, &[]);
     (closed::RELEASE.touch)(&store, 1).unwrap();
-    store.settle().unwrap();
+    store.propagate().unwrap();
     last.assert_cells(&store, "when it has written", &entities, &[]);
     last.assert_falsified(&store);
     way_back(&store);

@@ -1,13 +1,13 @@
-//! Processes that write entities of which copies and more follow, and settle them.
+//! Processes that write entities of which copies and more follow, and propagate them.
 
 use integration_tests::random::Random;
 use integration_tests::{derived, eventual};
 use table_core::Store;
-use table_core::store::Settling;
+use table_core::store::Propagate;
 
 use crate::say;
 
-/// `eventual STORE SEED THREADS`: says `done` after each step that was made, until the process is killed. Copies are settled in
+/// `eventual STORE SEED THREADS`: says `done` after each step that was made, until the process is killed. Copies are propagated in
 /// the background.
 pub fn forever(arguments: &[&str]) {
     let worker = |store: &Store, seed| {
@@ -17,10 +17,10 @@ pub fn forever(arguments: &[&str]) {
     work(arguments, worker);
 }
 
-/// `left STORE`: one who comes, and settles nothing.
+/// `left STORE`: one who comes, and propagates nothing.
 pub fn left(arguments: &[&str]) {
     let [path] = arguments else { panic!("arguments") };
-    let store = Store::options().settling(Settling::Manual).open(path).unwrap();
+    let store = Store::options().propagate(Propagate::Manual).open(path).unwrap();
     let mut employee = eventual::employee(&mut Random::new(1));
     employee.last_name = "Left".into();
     store.table::<eventual::Employee>().unwrap().insert(&employee).unwrap();

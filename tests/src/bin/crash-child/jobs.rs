@@ -2,7 +2,7 @@
 
 use integration_tests::releases::second;
 use integration_tests::{elsewhere, migrated, relaxed, vault, versions};
-use table_core::store::Settling;
+use table_core::store::Propagate;
 
 use super::say;
 
@@ -56,7 +56,7 @@ pub(super) fn convert(arguments: &[&str]) {
 /// `convert-counted PATH`.
 pub(super) fn convert_counted(arguments: &[&str]) {
     let [path] = arguments else { panic!("convert-counted PATH") };
-    let store = relaxed().settling(Settling::Manual).open(path).unwrap();
+    let store = relaxed().propagate(Propagate::Manual).open(path).unwrap();
     let mut job = store.migration::<migrated::second::Employee>().unwrap().steps().unwrap().gentle();
     let is_converting = || store.jobs().unwrap().iter().any(|job| job.name.starts_with("convert"));
     say("ready");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use integration_tests::random::Random;
 use integration_tests::relaxed;
 use table_core::crypt::{KeyRing, Secret};
-use table_core::store::{Progress, Settling};
+use table_core::store::{Progress, Propagate};
 use table_core::{Entity, Error, ErrorKind, Store, Table};
 
 use crate::say;
@@ -37,7 +37,7 @@ fn members() -> impl Iterator<Item = Member> {
 
 fn open(ring: &Path, store: &Path) -> table_core::Result<Store> {
     // What is to follow does so when it is asked to.
-    relaxed().settling(Settling::Manual).encryption(Arc::new(KeyRing::open(ring)?)).open(store)
+    relaxed().propagate(Propagate::Manual).encryption(Arc::new(KeyRing::open(ring)?)).open(store)
 }
 
 /// Several keys of each scope, some of them destroyed, and pages that were in use before.

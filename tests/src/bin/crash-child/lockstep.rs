@@ -6,8 +6,8 @@ use integration_tests::queued::{Done, dealt_with, queue, send};
 use integration_tests::random::Random;
 use integration_tests::{derived, eventual, relaxed, stops};
 use table_core::queue::Received;
-use table_core::store::Settling;
-use table_core::typed::Settlement;
+use table_core::store::Propagate;
+use table_core::typed::Propagation;
 use table_core::{ErrorKind, Result, Store};
 
 use crate::{hear, say};
@@ -54,7 +54,7 @@ const SHORT: Duration = Duration::from_nanos(100);
 
 impl Process {
     fn open(path: &str, seed: u64) -> Self {
-        let store = relaxed().settling(Settling::Manual).open(path).unwrap();
+        let store = relaxed().propagate(Propagate::Manual).open(path).unwrap();
         let mut random = Random::new(seed);
         let eventual = eventual::Worker::new(&store, random.number()).unwrap();
         let derived = derived::Worker::new(&store, random.number()).unwrap();
@@ -71,9 +71,14 @@ impl Process {
                     if number.is_multiple_of(2) { self.eventual.step() } else { self.derived.step() };
                 return if worked { "done" } else { "refused" }.into();
             }
-            "settle" => {
-                let settlement = store.settle().unwrap();
-                return if settlement == Settlement::Settled { "settled" } else { "unsettled" }.into();
+            "propagate" => {
+                let propagation = store.propagate().unwrap();
+                return if propagation == Propagation::Complete {
+                    "propagated"
+                } else {
+                    "pending_propagation"
+                }
+                .into();
             }
             "rebuild" => match rebuild(store) {
                 Ok(()) => {}
@@ -139,11 +144,16 @@ fn drop_some(store: &Store, number: u64) {
     }
 }
 
-/// Looks at every row, once all is made right and settled.
+/// Looks at every row, once all is made right and propagated.
 fn check(store: &Store) {
     rebuild(store).unwrap();
-    store.rearm().unwrap();
-    assert_eq!(store.settle().unwrap(), Settlement::Settled, "{:?}", store.unsettled().unwrap());
+    store.retry_failed().unwrap();
+    assert_eq!(
+        store.propagate().unwrap(),
+        Propagation::Complete,
+        "{:?}",
+        store.pending_propagation().unwrap()
+    );
     eventual::check(store).unwrap();
-    derived::check_settled(store).unwrap();
+    derived::check_propagated(store).unwrap();
 }

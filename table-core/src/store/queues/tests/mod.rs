@@ -2,7 +2,7 @@
 
 mod damage;
 mod explorer;
-mod pending;
+mod outbox;
 mod together;
 
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What else goes by the keys: signed entities with sealed fields in tables for periods, and entities with sealed
 //! fields whose copies follow.
 
-use table_core::typed::Settlement;
+use table_core::typed::Propagation;
 use table_core::{Entity, ErrorKind, Result, Store, Ticks};
 
 use super::Found;
@@ -54,7 +54,7 @@ fn parcel(id: u32) -> Parcel {
     Parcel { office: "east".into(), id, sender: sender.into(), content: format!("content {id}") }
 }
 
-/// Those below it are settled, the others are to be.
+/// Those below it are propagated, the others are to be.
 const SETTLED: u32 = 8;
 const PARCELS: u32 = 12;
 
@@ -68,7 +68,7 @@ pub(super) fn begin(store: &Store) -> Result<()> {
     for id in 0..SETTLED {
         parcels.insert(&parcel(id))?;
     }
-    assert!(store.settle()? == Settlement::Settled);
+    assert!(store.propagate()? == Propagation::Complete);
     Ok(())
 }
 
@@ -83,7 +83,7 @@ pub(super) fn end(store: &Store) -> Result<()> {
     for id in SETTLED..PARCELS {
         parcels.insert(&parcel(id))?;
     }
-    assert_eq!(store.unsettled()?.entities, u64::from(PARCELS - SETTLED));
+    assert_eq!(store.pending_propagation()?.entities, u64::from(PARCELS - SETTLED));
     Ok(())
 }
 
@@ -128,18 +128,18 @@ fn use_parcels(store: &Store, found: &mut Found) -> Result<()> {
         let read = parcels.get(Parcel::key("east", id));
         found.add("parcel", id, read.map(|read| read.as_deref() == Some(&parcel(id))));
     }
-    let settled = store.settle()? == Settlement::Settled;
+    let propagated = store.propagate()? == Propagation::Complete;
     // What could not follow says so.
-    let left = store.unsettled()?.entities;
-    found.add("settled", 0, Ok(settled == (left == 0)));
+    let left = store.pending_propagation()?.entities;
+    found.add("propagated", 0, Ok(propagated == (left == 0)));
     for (sender, first) in [("Ann", 0), ("Bob", 1)] {
         let rows = parcels.by_sender().sender(sender).into_iter();
         let rows: Result<Vec<_>> = rows.map(|row| row.map(|row| row.id)).collect();
-        let end = if settled { PARCELS } else { SETTLED };
+        let end = if propagated { PARCELS } else { SETTLED };
         let right = |rows: Vec<u32>| {
             let expected = (first..end).step_by(2).collect::<Vec<_>>();
             // Of those that were to follow some may have done so.
-            if settled { rows == expected } else { rows.starts_with(&expected) }
+            if propagated { rows == expected } else { rows.starts_with(&expected) }
         };
         found.add("sender", first, rows.map(right));
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::entry::{Counters, Entry, MOST_TRIES};
+use super::entry::{Counters, MOST_TRIES, OutboxRecord};
 use super::{CopyKey, Held, HeldKey};
 use crate::messages::{ERROR_BYTES, SetDigest};
 use crate::model::Ticks;
@@ -15,8 +15,8 @@ fn key(row: &str) -> CopyKey {
     CopyKey { index: "by_name".into(), partition: "Jones".into(), row: row.into() }
 }
 
-fn entry() -> Entry {
-    let mut entry = Entry::new("employee", at(7));
+fn entry() -> OutboxRecord {
+    let mut entry = OutboxRecord::new("employee", at(7));
     entry.take("employee", &[key("b"), key("a"), key("b")], &["by_badge"], at(9));
     entry
 }
@@ -37,7 +37,7 @@ fn held(property: &str) -> HeldKey {
 /// What others hold and what stands in the entity's indexes is to follow each by itself.
 #[test]
 fn an_entry_goes_when_all_that_it_says_has_come() {
-    let mut entry = Entry::new("employee", at(7));
+    let mut entry = OutboxRecord::new("employee", at(7));
     entry.take_held("employee", &[held("Owner"), held("Boss"), held("Owner")], at(8));
     assert_eq!(entry.held.iter().map(|held| &*held.key.property).collect::<Vec<_>>(), ["Boss", "Owner"]);
     assert!(!entry.has_copies && !entry.is_done());
@@ -51,8 +51,8 @@ fn an_entry_goes_when_all_that_it_says_has_come() {
     assert_eq!(entry.held, [reached("Boss", None), reached("Owner", Some("b"))]);
     entry.take_held("employee", &[held("Owner")], at(13));
     assert_eq!(entry.held, [reached("Boss", None), reached("Owner", None)]);
-    assert_eq!(Entry::decode(&entry.encode()).as_ref(), Some(&entry));
-    entry.settle(at(14));
+    assert_eq!(OutboxRecord::decode(&entry.encode()).as_ref(), Some(&entry));
+    entry.propagate(at(14));
     assert!(!entry.is_done() && entry.before.is_empty() && entry.without.is_empty());
     entry.advance(&[reached("Boss", None)], at(15));
     assert!(!entry.is_done());
@@ -87,28 +87,28 @@ fn an_entry_is_read_as_it_was_written_and_no_other_bytes_are_one() {
     let mut entry = entry();
     entry.fail("why", at(10));
     let bytes = entry.encode();
-    assert_eq!(Entry::decode(&bytes), Some(entry));
+    assert_eq!(OutboxRecord::decode(&bytes), Some(entry));
     for length in 0..bytes.len() {
-        assert_eq!(Entry::decode(&bytes[..length]), None, "{length}");
+        assert_eq!(OutboxRecord::decode(&bytes[..length]), None, "{length}");
     }
-    assert_eq!(Entry::decode(&[&bytes[..], b"x"].concat()), None);
-    let mut with_held = Entry::decode(&bytes).unwrap();
+    assert_eq!(OutboxRecord::decode(&[&bytes[..], b"x"].concat()), None);
+    let mut with_held = OutboxRecord::decode(&bytes).unwrap();
     with_held.take_held("employee", &[held("Boss"), held("Owner")], at(11));
     with_held.advance(&[Held { key: held("Owner"), after: Some(key("b")) }], at(12));
     for has_copies in [true, false] {
         if !has_copies {
-            with_held.settle(at(13));
+            with_held.propagate(at(13));
         }
         let bytes = with_held.encode();
-        assert_eq!(Entry::decode(&bytes).as_ref(), Some(&with_held));
+        assert_eq!(OutboxRecord::decode(&bytes).as_ref(), Some(&with_held));
         // Without what others hold it is another entry, which says that copies are to follow, as long as it says so here.
-        let shorter = (0..bytes.len()).filter(|length| Entry::decode(&bytes[..*length]).is_some());
+        let shorter = (0..bytes.len()).filter(|length| OutboxRecord::decode(&bytes[..*length]).is_some());
         assert!(shorter.count() <= 1, "{has_copies}");
-        assert_eq!(Entry::decode(&[&bytes[..], b"x"].concat()), None);
+        assert_eq!(OutboxRecord::decode(&[&bytes[..], b"x"].concat()), None);
     }
     let mut flags = bytes;
     flags[28] = 2;
-    assert_eq!(Entry::decode(&flags), None);
+    assert_eq!(OutboxRecord::decode(&flags), None);
 
     let counters = Counters { entries: SetDigest { count: 3, digest: 77 } };
     assert_eq!(Counters::decode(&counters.encode()), Some(counters));
@@ -118,7 +118,7 @@ fn an_entry_is_read_as_it_was_written_and_no_other_bytes_are_one() {
 /// As `docs/format.md` has them.
 #[test]
 fn the_bytes_are_those_of_the_page() {
-    let mut entry = Entry::new("employee", at(1));
+    let mut entry = OutboxRecord::new("employee", at(1));
     entry.take("employee", &[key("a")], &["by_badge"], at(2));
     let expected = [
         &1_u64.to_le_bytes()[..],

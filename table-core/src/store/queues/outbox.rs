@@ -6,7 +6,7 @@ use super::overlay::QueueOverlay;
 use super::view::{self, Stop, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::SetDigest;
-use crate::pending::{CopyKey, Counters, Entry, Held, HeldKey, keys};
+use crate::outbox::{CopyKey, Counters, Held, HeldKey, OutboxRecord, keys};
 use crate::row::key::Number;
 use crate::store::records::meta;
 
@@ -18,7 +18,7 @@ pub(crate) enum EntryWork {
     /// The same of a change of what others hold.
     Hold { kind: &'static str, held: Vec<HeldKey> },
     /// It says no more of copies in indexes, if it is of this version; it goes, if that was all.
-    Settle(u64),
+    Propagate(u64),
     /// It says how far copies have come that others hold, if it is of this version; it goes, if that was all.
     Advance(u64, Vec<Held>),
     /// It has failed, if it is of this version.
@@ -31,7 +31,7 @@ pub(crate) enum EntryWork {
 pub(crate) struct FoundEntry {
     pub(crate) stored: Vec<u8>,
     pub(crate) version: u64,
-    pub(crate) entry: Entry,
+    pub(crate) entry: OutboxRecord,
 }
 
 impl QueueOverlay<'_> {
@@ -41,18 +41,18 @@ impl QueueOverlay<'_> {
         let old = self.find(key)?.map(std::borrow::Cow::into_owned);
         let (mut entry, expected) = match (work, &old) {
             (EntryWork::Follow { kind, .. } | EntryWork::Hold { kind, .. }, None) => {
-                (Entry::new(kind, now), None)
+                (OutboxRecord::new(kind, now), None)
             }
             (_, None) => return Err(overtaken()),
             (work, Some(record)) => {
                 let expected = match work {
                     EntryWork::Follow { .. } | EntryWork::Hold { .. } => None,
-                    EntryWork::Settle(version)
+                    EntryWork::Propagate(version)
                     | EntryWork::Advance(version, _)
                     | EntryWork::Fail(version, _)
                     | EntryWork::Arm(version) => Some(*version),
                 };
-                let found = Entry::decode(view::body(record)).ok_or_else(|| view::damaged(key))?;
+                let found = OutboxRecord::decode(view::body(record)).ok_or_else(|| view::damaged(key))?;
                 if expected.is_some_and(|version| version != meta::checksum_of(record)) {
                     return Err(overtaken());
                 }
@@ -66,7 +66,7 @@ impl QueueOverlay<'_> {
         match work {
             EntryWork::Follow { kind, before, without } => entry.take(kind, before, without, now),
             EntryWork::Hold { kind, held } => entry.take_held(kind, held, now),
-            EntryWork::Settle(_) => entry.settle(now),
+            EntryWork::Propagate(_) => entry.propagate(now),
             EntryWork::Advance(_, reached) => entry.advance(reached, now),
             EntryWork::Fail(_, error) => entry.fail(error, self.clock.now.max(now)),
             EntryWork::Arm(_) => entry.arm(now),
@@ -154,7 +154,7 @@ impl View<'_> {
             }
             let damaged = || view::damaged(key);
             let stored = keys::of_entry(key).ok_or_else(damaged)?.to_vec();
-            let entry = Entry::decode(view::body(record)).ok_or_else(damaged)?;
+            let entry = OutboxRecord::decode(view::body(record)).ok_or_else(damaged)?;
             let version = meta::checksum_of(record);
             set_digest.add(version);
             found.push(FoundEntry { stored, version, entry });

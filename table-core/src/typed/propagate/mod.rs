@@ -1,23 +1,23 @@
-//! Settling: copies that follow their entities come, in the background or when somebody asks for it.
+//! Propagation: copies that follow their entities come, in the background or when somebody asks for it.
 
 mod held;
 mod pass;
 mod places;
+mod propagator;
 mod report;
-mod settler;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::report::{FailedSettling, Settlement, Unsettled};
+pub use self::report::{FailedPropagation, PendingPropagation, Propagation};
 
 use self::pass::{Tries, background, pass};
-use self::settler::KindSettler;
+use self::propagator::KindPropagator;
 use crate::error::{Error, Result};
 use crate::handle::store::Store;
 use crate::model::Ticks;
-use crate::pending::PendingEntry;
-use crate::plan::{Intent, Plan};
+use crate::outbox::OutboxEntry;
+use crate::plan::{OutboxOp, Plan};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
 use crate::typed::encrypt::unopened;
@@ -27,16 +27,16 @@ use crate::typed::set::{EntitySet, SetMember, Visitor};
 /// So many entries are read at a time.
 const AT_ONCE: usize = 512;
 
-/// So often does [`Store::settle`] go over all that is to follow, while others write what it settles.
+/// So often does [`Store::propagate`] go over all that is to follow, while others write what it propagates.
 const PASSES: u32 = 64;
-/// So often it goes on to what has come to follow by what it has settled: a holder of an entity's fields may be held in turn.
+/// So often it goes on to what has come to follow by what it has propagated: a holder of an entity's fields may be held in turn.
 const GENERATIONS: u32 = 16;
 /// After so many it asks for a turn, as a change does that has lost so often: for each second one the plans of others are held.
 const PASSES_BORNE: u32 = 8;
 /// The longest that it waits for the turn each time.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// Has this process settle what follows the entities of this type, once it has opened their table.
+/// Has this process propagate what follows the entities of this type, once it has opened their table.
 #[allow(
     clippy::inline_always,
     reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
@@ -44,23 +44,23 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 #[cfg_attr(debug_assertions, inline(always))]
 pub(crate) fn register<E: Entity>(store: &Store) {
     if const { E::SCHEMA.has_eventual() || !E::HOLDERS.is_empty() } {
-        add(store, KindSettler { schema: E::SCHEMA, read: unopened::read::<E>, holders: E::HOLDERS });
+        add(store, KindPropagator { schema: E::SCHEMA, read: unopened::read::<E>, holders: E::HOLDERS });
     }
 }
 
-fn add(store: &Store, settler: KindSettler) {
-    if !settler.schema.has_eventual() && !held::follows(settler.holders) {
+fn add(store: &Store, propagator: KindPropagator) {
+    if !propagator.schema.has_eventual() && !held::follows(propagator.holders) {
         return;
     }
-    let Ok(pending) = store.backend().pending() else { return };
-    let settlers = pending.settlers();
-    if settlers.knows(settler.schema) {
+    let Ok(outbox) = store.backend().outbox() else { return };
+    let propagators = outbox.propagators();
+    if propagators.knows(propagator.schema) {
         return;
     }
-    settlers.add(store.backend(), Arc::new(settler), background);
+    propagators.add(store.backend(), Arc::new(propagator), background);
     // What another process has left, or this one before it was opened anew.
-    if pending.count().is_ok_and(|count| count.entries > 0) {
-        settlers.tell();
+    if outbox.count().is_ok_and(|count| count.entries > 0) {
+        propagators.notify();
     }
 }
 
@@ -84,22 +84,22 @@ impl<Set> Visitor<Set> for Register<'_> {
 }
 
 /// What is done to what is to follow, as it follows "cannot " in an error.
-const ATTEMPTED: &str = "settle what follows entities in";
+const ATTEMPTED: &str = "propagate what follows entities in";
 
 impl Store {
     /// Has the copies of all `eventual` indexes follow their entities before it returns, as far as this process can: those that
     /// were to follow when it was called. What others write meanwhile it does not wait for.
     ///
     /// A store does this by itself in the background, unless it was opened with
-    /// [`Settling::Manual`](crate::store::Settling::Manual): each change of an entity leaves a note with which of its copies
+    /// [`Propagate::Manual`](crate::store::Propagate::Manual): each change of an entity leaves a note with which of its copies
     /// are to follow, and whatever process has opened the kind sees to it. What is there afterwards is what the entities say,
     /// however often it is done and by however many.
     ///
     /// What fails is tried again later, with growing delays, and set aside after 16 times; this call doesn't wait for the
-    /// delay, and leaves what was set aside where it is. [`unsettled`](Self::unsettled) tells what is left.
+    /// delay, and leaves what was set aside where it is. [`pending_propagation`](Self::pending_propagation) tells what is left.
     ///
     /// ```
-    /// use table_core::store::Settling;
+    /// use table_core::store::Propagation;
     /// use table_core::typed::{Eventual, Settlement};
     /// use table_core::{Entity, Store};
     ///
@@ -115,25 +115,25 @@ impl Store {
     ///
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("company.tables");
-    /// let store = Store::options().settling(Settling::Manual).open(&path)?;
+    /// let store = Store::options().propagate(Propagation::Manual).open(&path)?;
     /// let staff = store.table::<Employee>()?;
     /// let written = staff.insert(&Employee { department: "Sales".into(), id: 7, last_name: "Jones".into() })?;
     ///
     /// // The entity is there, and its copy follows.
     /// assert!(staff.get(Employee::by_name("Jones", "Sales", 7))?.is_none());
-    /// assert_eq!(store.unsettled()?.entities, 1);
-    /// assert_eq!(store.settle()?, Settlement::Settled);
+    /// assert_eq!(store.pending_propagation()?.entities, 1);
+    /// assert_eq!(store.propagate()?, Settlement::Propagated);
     /// let copy: Eventual<Employee> = staff.get(Employee::by_name("Jones", "Sales", 7))?.unwrap();
     /// assert_eq!((&*copy.last_name, Eventual::as_of(&copy)), ("Jones", written));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn settle(&self) -> Result<Settlement> {
-        self.settle_all().map_err(|error| error.attempted(ATTEMPTED))
+    pub fn propagate(&self) -> Result<Propagation> {
+        self.propagate_all().map_err(|error| error.attempted(ATTEMPTED))
     }
 
-    /// Settles what was noted by this time, as far as this process can; returns whether more may follow what it has settled:
+    /// Propagates what was noted by this time, as far as this process can; returns whether more may follow what it has propagated:
     /// the copies of those who hold fields of an entity.
-    fn settle_noted(&self, noted_by: Ticks) -> Result<bool> {
+    fn propagate_noted(&self, noted_by: Ticks) -> Result<bool> {
         let (mut passes, mut rounds, mut brings_more) = (0, 0_u32, false);
         while passes < PASSES {
             let is_turn = rounds >= PASSES_BORNE && rounds.is_multiple_of(2);
@@ -157,78 +157,78 @@ impl Store {
         Ok(brings_more)
     }
 
-    fn settle_all(&self) -> Result<Settlement> {
-        let pending = self.backend().pending()?;
-        pending.purge()?;
-        let held = |entries: &[PendingEntry]| entries.iter().filter(|entry| !entry.held.is_empty()).count();
+    fn propagate_all(&self) -> Result<Propagation> {
+        let outbox = self.backend().outbox()?;
+        outbox.purge()?;
+        let held = |entries: &[OutboxEntry]| entries.iter().filter(|entry| !entry.held.is_empty()).count();
         let mut left = Vec::new();
         for _ in 0..GENERATIONS {
             let noted = self.list()?;
             // What is noted from here on has a later time.
             let Some(noted_by) = noted.iter().map(|entry| entry.since).max() else {
-                return Ok(Settlement::Settled);
+                return Ok(Propagation::Complete);
             };
-            let brings_more = self.settle_noted(noted_by)?;
+            let brings_more = self.propagate_noted(noted_by)?;
             left = self.list()?;
             left.retain(|entry| entry.since <= noted_by);
-            // Another thread or process may have settled them.
+            // Another thread or process may have propagated them.
             if !brings_more && held(&left) >= held(&noted) {
                 break;
             }
         }
         if left.is_empty() {
-            return Ok(Settlement::Settled);
+            return Ok(Propagation::Complete);
         }
-        let settlers = pending.settlers();
-        let unknown = left.iter().filter(|entry| !settlers.settles(&entry.kind));
+        let propagators = outbox.propagators();
+        let unknown = left.iter().filter(|entry| !propagators.propagates(&entry.kind));
         let mut kinds: Vec<_> = unknown.map(|entry| entry.kind.clone()).collect();
         kinds.sort();
         kinds.dedup();
-        Ok(Settlement::Unsettled { kinds })
+        Ok(Propagation::Incomplete { kinds })
     }
 
     /// What is to follow and has not yet: how many entities there are whose copies are to, since when, and what fails.
     ///
     /// It reads all of it. Whatever process has written, it is counted here.
-    pub fn unsettled(&self) -> Result<Unsettled> {
+    pub fn pending_propagation(&self) -> Result<PendingPropagation> {
         let list = self.list().map_err(|error| error.attempted(ATTEMPTED))?;
-        let settlers = self.backend().pending().map_err(|error| error.attempted(ATTEMPTED))?.settlers();
-        let failure = settlers.failure().map(|error| error.to_string());
-        Ok(Unsettled::of(list, failure, |kind| settlers.settles(kind)))
+        let propagators = self.backend().outbox().map_err(|error| error.attempted(ATTEMPTED))?.propagators();
+        let failure = propagators.failure().map(|error| error.to_string());
+        Ok(PendingPropagation::of(list, failure, |kind| propagators.propagates(kind)))
     }
 
     /// Has what was set aside, or waits to be tried again, tried at once, as if it had never failed; returns how many
     /// entities those are.
     ///
     /// What another change of such an entity does, too.
-    pub fn rearm(&self) -> Result<u64> {
-        self.rearm_all().map_err(|error| error.attempted(ATTEMPTED))
+    pub fn retry_failed(&self) -> Result<u64> {
+        self.retry_all_failed().map_err(|error| error.attempted(ATTEMPTED))
     }
 
-    fn rearm_all(&self) -> Result<u64> {
+    fn retry_all_failed(&self) -> Result<u64> {
         let mut armed = 0;
         for entry in self.list()?.into_iter().filter(|entry| entry.tries > 0) {
-            let intents = vec![Intent::Arm(entry.source, entry.version)];
-            let plan = Plan { intents, ..Plan::default() };
+            let outbox_ops = vec![OutboxOp::Arm(entry.source, entry.version)];
+            let plan = Plan { outbox_ops, ..Plan::default() };
             match self.backend().commit(&[], &plan, &SealedAt::NOTHING) {
                 Ok(_) => armed += 1,
-                // It has changed meanwhile, or is settled.
+                // It has changed meanwhile, or is propagated.
                 Err(refused) if refused.error.kind() == crate::ErrorKind::ConditionNotMet => {}
                 Err(refused) => return Err(refused.error),
             }
         }
         if armed > 0 {
-            self.backend().pending()?.settlers().tell();
+            self.backend().outbox()?.propagators().notify();
         }
         Ok(armed)
     }
 
     /// Every entry of a table that is there.
-    fn list(&self) -> Result<Vec<PendingEntry>> {
-        let pending = self.backend().pending()?;
+    fn list(&self) -> Result<Vec<OutboxEntry>> {
+        let outbox = self.backend().outbox()?;
         let (mut all, mut last) = (Vec::new(), None);
         loop {
-            let some = pending.after(last.as_ref(), AT_ONCE)?;
+            let some = outbox.after(last.as_ref(), AT_ONCE)?;
             last = some.last().cloned();
             all.extend(some.into_iter().filter(|entry| entry.table.is_some()));
             if last.is_none() {

@@ -9,51 +9,51 @@ use std::time::{Duration, Instant};
 use super::Backend;
 use crate::error::{Error, Result};
 use crate::model::Ticks;
-use crate::pending::{PendingCount, PendingEntry};
+use crate::outbox::{OutboxCount, OutboxEntry};
 use crate::schema::Schema;
 
 /// The entries of a store: the entities whose copies are to follow.
 ///
 /// Its errors say what is wrong; what was attempted is said above.
-pub trait Pending {
+pub trait Outbox {
     /// The entries behind that of this table, partition key and row key, in the order of those: so many at most.
-    fn after(&self, last: Option<&PendingEntry>, most: usize) -> Result<Vec<PendingEntry>>;
+    fn after(&self, last: Option<&OutboxEntry>, most: usize) -> Result<Vec<OutboxEntry>>;
 
     /// How many there are.
-    fn count(&self) -> Result<PendingCount>;
+    fn count(&self) -> Result<OutboxCount>;
 
     /// Removes those of tables that were dropped.
     fn purge(&self) -> Result<()>;
 
     /// Who sees to them in this process.
-    fn settlers(&self) -> &Arc<Settlers>;
+    fn propagators(&self) -> &Arc<Propagators>;
 }
 
-/// What is left of an entry that was settled.
+/// What is left of an entry that was propagated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum Remaining {
     /// Nothing.
     Nothing,
     /// Some of what is to follow, or what follows that: it takes another step.
     Some,
 }
 
-/// What settles the entities of one kind.
-pub(crate) trait Settler: Send + Sync {
+/// What propagates the entities of one kind.
+pub(crate) trait Propagator: Send + Sync {
     /// The declaration by which it does so.
     fn schema(&self) -> &'static Schema;
 
-    /// Settles these entries, which are of its kind; what became of each.
-    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<Left>>>;
+    /// Propagates these entries, which are of its kind; what became of each.
+    fn propagate(&self, store: &Arc<dyn Backend>, entries: &[OutboxEntry]) -> Result<Vec<Result<Remaining>>>;
 }
 
-/// Runs in the background as long as there is something to settle.
-pub(crate) type Background = fn(Weak<dyn Backend>, Arc<Settlers>);
+/// Runs in the background as long as there is something to propagate.
+pub(crate) type Background = fn(Weak<dyn Backend>, Arc<Propagators>);
 
-/// So often at most do reads look for what nobody settles,
+/// So often at most do reads look for what nobody propagates,
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// which is what has been there for so long. Whoever is at work settles it sooner.
+/// which is what has been there for so long. Whoever is at work propagates it sooner.
 const LEFT_FOR: Duration = Duration::from_secs(2);
 
 /// So many entries are looked at for that.
@@ -62,11 +62,11 @@ const LOOKED_AT: usize = 64;
 /// Before all times that are counted from it.
 static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Who settles what in this process: a settler for each kind that it has opened, and a thread that exists as long as there is
+/// Who propagates what in this process: a propagator for each kind that it has opened, and a thread that exists as long as there is
 /// something to do.
 #[derive(Default)]
-pub struct Settlers {
-    /// Whether nothing is settled but when it is asked for.
+pub struct Propagators {
+    /// Whether nothing is propagated but when it is asked for.
     is_manual: bool,
     /// When a read may look again, in milliseconds.
     looks_at: AtomicU64,
@@ -77,7 +77,7 @@ pub struct Settlers {
 #[derive(Default)]
 struct State {
     /// Of each kind, one for each version of its struct, the last one first.
-    kinds: BTreeMap<&'static str, Vec<Arc<dyn Settler>>>,
+    kinds: BTreeMap<&'static str, Vec<Arc<dyn Propagator>>>,
     /// The store and what runs for it, once a kind is known.
     background: Option<(Weak<dyn Backend>, Background)>,
     /// Whether the thread is there.
@@ -92,7 +92,7 @@ struct State {
     failure: Option<Error>,
 }
 
-impl Settlers {
+impl Propagators {
     /// Those of a store: with `is_manual` they do nothing by themselves.
     pub fn new(is_manual: bool) -> Self {
         Self { is_manual, ..Self::default() }
@@ -102,36 +102,41 @@ impl Settlers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What settles a kind, the last version of its struct first: one of them at most can write it.
-    pub(crate) fn of(&self, kind: &str) -> Vec<Arc<dyn Settler>> {
+    /// What propagates a kind, the last version of its struct first: one of them at most can write it.
+    pub(crate) fn of(&self, kind: &str) -> Vec<Arc<dyn Propagator>> {
         self.state().kinds.get(kind).cloned().unwrap_or_default()
     }
 
-    /// Whether this process settles a kind.
-    pub(crate) fn settles(&self, kind: &str) -> bool {
+    /// Whether this process propagates a kind.
+    pub(crate) fn propagates(&self, kind: &str) -> bool {
         self.state().kinds.contains_key(kind)
     }
 
-    /// Whether this declaration settles its kind already.
+    /// Whether this declaration propagates its kind already.
     pub(crate) fn knows(&self, schema: &'static Schema) -> bool {
         let state = self.state();
         let mut known = state.kinds.get(schema.kind).into_iter().flatten();
         known.any(|known| std::ptr::eq(known.schema(), schema))
     }
 
-    /// Takes in what settles a kind, in the place of another of its version, and has what is there settled.
-    pub(crate) fn add(&self, store: &Arc<dyn Backend>, settler: Arc<dyn Settler>, background: Background) {
+    /// Takes in what propagates a kind, in the place of another of its version, and has what is there propagated.
+    pub(crate) fn add(
+        &self,
+        store: &Arc<dyn Backend>,
+        propagator: Arc<dyn Propagator>,
+        background: Background,
+    ) {
         let mut state = self.state();
-        let schema = settler.schema();
+        let schema = propagator.schema();
         let known = state.kinds.entry(schema.kind).or_default();
         known.retain(|known| known.schema().version != schema.version);
-        known.push(settler);
+        known.push(propagator);
         known.sort_by_key(|known| std::cmp::Reverse(known.schema().version));
         state.background = Some((Arc::downgrade(store), background));
     }
 
     /// Says that something has come: the thread looks, and is begun if it is not there.
-    pub fn tell(self: &Arc<Self>) {
+    pub fn notify(self: &Arc<Self>) {
         let mut state = self.state();
         state.news = state.news.wrapping_add(1);
         self.changed.notify_all();
@@ -139,9 +144,9 @@ impl Settlers {
             return;
         }
         let Some((store, run)) = state.background.clone() else { return };
-        let settlers = self.clone();
-        let thread = std::thread::Builder::new().name("table-core settle".into());
-        match thread.spawn(move || run(store, settlers)) {
+        let propagators = self.clone();
+        let thread = std::thread::Builder::new().name("table-core propagate".into());
+        match thread.spawn(move || run(store, propagators)) {
             Ok(_) => state.is_running = true,
             // The next change tries again.
             Err(error) => {
@@ -151,9 +156,9 @@ impl Settlers {
         }
     }
 
-    /// Has what another process has left settled, if there is any: those who read what follows call this, so that it doesn't
+    /// Has what another process has left propagated, if there is any: those who read what follows call this, so that it doesn't
     /// stay for as long as nobody writes. Most calls look at the clock, and at nothing else.
-    pub(crate) fn look(self: &Arc<Self>, pending: &dyn Pending) {
+    pub(crate) fn look(self: &Arc<Self>, outbox: &dyn Outbox) {
         if self.is_manual {
             return;
         }
@@ -163,18 +168,18 @@ impl Settlers {
         let is_mine = now >= next
             && self.looks_at.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         // Whoever can't look now is no reason to fail a read.
-        if !is_mine || !pending.count().is_ok_and(|count| count.entries > 0) {
+        if !is_mine || !outbox.count().is_ok_and(|count| count.entries > 0) {
             return;
         }
         let now = Ticks::now();
-        let is_left = |entry: &PendingEntry| {
+        let is_left = |entry: &OutboxEntry| {
             entry.table.is_some()
-                && self.settles(&entry.kind)
+                && self.propagates(&entry.kind)
                 && entry.is_due(now)
                 && now.saturating_since(entry.latest) > LEFT_FOR
         };
-        if pending.after(None, LOOKED_AT).is_ok_and(|entries| entries.iter().any(is_left)) {
-            self.tell();
+        if outbox.after(None, LOOKED_AT).is_ok_and(|entries| entries.iter().any(is_left)) {
+            self.notify();
         }
     }
 
@@ -242,7 +247,7 @@ impl Settlers {
     }
 }
 
-impl fmt::Debug for Settlers {
+impl fmt::Debug for Propagators {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settlers").field("is_manual", &self.is_manual).finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! What settles the entities of one kind.
+//! What propagates the entities of one kind.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use super::panicked;
 use super::pass::is_no_table;
 use super::places::Places;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Left, Loader, Settler};
+use crate::executor::{Backend, Loader, Propagator, Remaining};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
 use crate::model::Value;
-use crate::pending::{CopyKey, PendingEntry};
+use crate::outbox::{CopyKey, OutboxEntry};
 use crate::plan::{
-    Act, Cause, Condition, Content, EntityRows, Epoch, Intent, Listing, Plan, RowKind, RowWrite, Values,
+    Act, Cause, Condition, Content, EntityRows, Epoch, Listing, OutboxOp, Plan, RowKind, RowWrite, Values,
     Version,
 };
 use crate::row::version::version_of;
@@ -29,9 +29,9 @@ use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::wide;
 use crate::typed::read::list::id_on;
 
-/// Settles the entities of a kind by its declaration. Nothing that is sealed is opened, and no function of the user's asked
+/// Propagates the entities of a kind by its declaration. Nothing that is sealed is opened, and no function of the user's asked
 /// whether there is a copy: the entry says so.
-pub(super) struct KindSettler {
+pub(super) struct KindPropagator {
     pub(super) schema: &'static Schema,
     /// Reads an entity from its own row.
     pub(super) read: fn(&RowView<'_>) -> Result<Values<'static>>,
@@ -47,28 +47,30 @@ struct Found {
     unknown: Vec<(Box<str>, Value)>,
 }
 
-impl Settler for KindSettler {
+impl Propagator for KindPropagator {
     fn schema(&self) -> &'static Schema {
         self.schema
     }
 
-    fn settle(&self, store: &Arc<dyn Backend>, entries: &[PendingEntry]) -> Result<Vec<Result<Left>>> {
+    fn propagate(&self, store: &Arc<dyn Backend>, entries: &[OutboxEntry]) -> Result<Vec<Result<Remaining>>> {
         let table = self.open(&Store::new(store.clone()))?;
         let index_mask = driver::index_mask(Together::alone(&table), self.schema, true)?;
-        let mut results = self.settle_copies(&table, index_mask, entries)?;
+        let mut results = self.propagate_copies(&table, index_mask, entries)?;
         for (entry, result) in entries.iter().zip(&mut results).filter(|(entry, _)| !entry.held.is_empty()) {
             if entry.has_copies && result.is_ok() {
                 // The entry is another one by now.
-                *result = Ok(Left::Some);
+                *result = Ok(Remaining::Some);
                 continue;
             }
             let of = Of { schema: self.schema, holders: self.holders, entry };
             let step = || held::step(Together::alone(&table), of);
             let done = catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err(panicked()));
             match (&result, done) {
-                (Ok(_), Ok(is_more)) => *result = Ok(if is_more { Left::Some } else { Left::Nothing }),
+                (Ok(_), Ok(is_more)) => {
+                    *result = Ok(if is_more { Remaining::Some } else { Remaining::Nothing })
+                }
                 (Ok(_), Err(error)) => *result = Err(error),
-                // Why the rest can't be settled is told.
+                // Why the rest can't be propagated is told.
                 (Err(_), _) => {}
             }
         }
@@ -76,19 +78,19 @@ impl Settler for KindSettler {
     }
 }
 
-impl KindSettler {
-    /// Settles the rows of the entities' own indexes.
-    fn settle_copies(
+impl KindPropagator {
+    /// Propagates the rows of the entities' own indexes.
+    fn propagate_copies(
         &self,
         table: &DynamicTable,
         index_mask: IndexMask,
-        entries: &[PendingEntry],
-    ) -> Result<Vec<Result<Left>>> {
+        entries: &[OutboxEntry],
+    ) -> Result<Vec<Result<Remaining>>> {
         let mut loader = table.loader();
         let (mut results, mut added) = (Vec::with_capacity(entries.len()), Vec::new());
         for (at, entry) in entries.iter().enumerate() {
             if !entry.has_copies {
-                results.push(Ok(Left::Nothing));
+                results.push(Ok(Remaining::Nothing));
                 continue;
             }
             // The user's types have a part in how an entity and its keys are read.
@@ -97,7 +99,7 @@ impl KindSettler {
             if done.is_ok() {
                 added.push(at);
             }
-            results.push(done.map(|()| Left::Nothing));
+            results.push(done.map(|()| Remaining::Nothing));
             if loader.is_full() {
                 carry_out(&mut *loader, &mut added, &mut results)?;
             }
@@ -108,7 +110,11 @@ impl KindSettler {
 }
 
 /// Carries out what was added, and says what became of it.
-fn carry_out(loader: &mut dyn Loader, added: &mut Vec<usize>, results: &mut [Result<Left>]) -> Result<()> {
+fn carry_out(
+    loader: &mut dyn Loader,
+    added: &mut Vec<usize>,
+    results: &mut [Result<Remaining>],
+) -> Result<()> {
     for (at, done) in added.drain(..).zip(loader.carry_out()?) {
         if let (Some(result), Err(refused)) = (results.get_mut(at), done) {
             *result = Err(refused.error);
@@ -126,7 +132,7 @@ fn key_of_another(schema: &Schema) -> Error {
     ))
 }
 
-impl KindSettler {
+impl KindPropagator {
     /// The table of the entities, with those of their copies. None is made: what was dropped stays dropped.
     fn open(&self, store: &Store) -> Result<DynamicTable> {
         let table = store.dynamic_table(self.schema.table())?;
@@ -166,12 +172,12 @@ impl KindSettler {
         Ok(table.with_others(others))
     }
 
-    /// Plans what settles an entry, and adds it to those that are carried out together.
+    /// Plans what propagates an entry, and adds it to those that are carried out together.
     fn add(
         &self,
         table: &DynamicTable,
         index_mask: IndexMask,
-        entry: &PendingEntry,
+        entry: &OutboxEntry,
         loader: &mut dyn Loader,
     ) -> Result<()> {
         let (schema, own) = (self.schema, (entry.source.partition.as_str(), entry.source.row.as_str()));
@@ -251,7 +257,7 @@ impl KindSettler {
         let epoch = Epoch { kind: schema.kind, number: index_mask.epoch };
         let plan = Plan {
             groups: places.into_groups(epoch),
-            intents: vec![Intent::Settle(entry.source.clone(), entry.version)],
+            outbox_ops: vec![OutboxOp::Propagate(entry.source.clone(), entry.version)],
             as_of: found.as_ref().map(|found| found.version.etag),
             is_wide: true,
             ..Plan::default()

@@ -12,8 +12,8 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::model::Value;
-use crate::pending::{CopyKey, Held as Reached, PendingEntry};
-use crate::plan::{Act, Cause, Condition, Intent, PlanBuilder, Reach, RowKind, RowWrite, Seals};
+use crate::outbox::{CopyKey, Held as Reached, OutboxEntry};
+use crate::plan::{Act, Cause, Condition, OutboxOp, PlanBuilder, Reach, RowKind, RowWrite, Seals};
 use crate::query::Query;
 use crate::row::version::version_of;
 use crate::schema::{self, HeldCopy, KeyPair, Schema};
@@ -39,7 +39,7 @@ pub(super) fn follows(holders: &[Holder]) -> bool {
 pub(super) struct Of<'a> {
     pub(super) schema: &'static Schema,
     pub(super) holders: &'static [Holder],
-    pub(super) entry: &'a PendingEntry,
+    pub(super) entry: &'a OutboxEntry,
 }
 
 /// Takes one step: as many holders as there are, up to the most that are looked for at a time, have their copies after it.
@@ -107,10 +107,10 @@ fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
         change.attempt.plan(0, seals, scratch, &mut builder)?;
     }
     builder.expect((schema.table(), partition), source);
-    builder.leave(Intent::Advance(entry.source.clone(), entry.version, reached));
+    builder.leave(OutboxOp::Advance(entry.source.clone(), entry.version, reached));
     let plan = builder.into_plan()?;
     // The holders' own copies may be to follow now.
-    let is_more = is_more || plan.intents.iter().any(Intent::is_news);
+    let is_more = is_more || plan.outbox_ops.iter().any(OutboxOp::is_news);
     let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
     carry_out(together.tables, &plan, &sealed_at).map_err(|failure| failure.error)?;
     Ok(is_more)
@@ -181,7 +181,7 @@ fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut
     Ok(())
 }
 
-/// The source that is settled as it is, by whoever refers to it. What else a holder holds stays.
+/// The source that is propagated as it is, by whoever refers to it. What else a holder holds stays.
 struct Following<'k> {
     known: Known<'k>,
     schema: &'static Schema,

@@ -1,7 +1,7 @@
 //! Copies that others hold, tried in every interleaving of one who changes the source, one who changes a holder, and two who
-//! settle, each of whom may die; and tried without each of the steps, which must go wrong.
+//! propagate, each of whom may die; and tried without each of the steps, which must go wrong.
 //!
-//! The rows by which holders are found are two places. A settler looks at one of them in each step; the holder stands at one,
+//! The rows by which holders are found are two places. A propagator looks at one of them in each step; the holder stands at one,
 //! may come, go, and move to the other.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a step that the protocol is tried without")]
 struct Rules {
-    /// A settler demands the entry as it was read.
+    /// A propagator demands the entry as it was read.
     expects_entry: bool,
-    /// A settler demands the source as it was read.
+    /// A propagator demands the source as it was read.
     expects_source: bool,
     /// Who changes a holder demands the source as it was read.
     holder_expects_source: bool,
@@ -20,7 +20,7 @@ struct Rules {
     takes_anew: bool,
     /// A change of the source has all places looked at again.
     begins_anew: bool,
-    /// A settler demands the holder as it was read.
+    /// A propagator demands the holder as it was read.
     expects_holder: bool,
 }
 
@@ -55,13 +55,13 @@ struct Holder {
 
 type Source = Versioned<Option<bool>>;
 /// The place that is to be looked at next, if there is an entry.
-type Entry = Versioned<Option<u8>>;
+type OutboxRecord = Versioned<Option<u8>>;
 
 /// What somebody has read, on whom a plan is based.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Read {
     source: Source,
-    entry: Entry,
+    entry: OutboxRecord,
     holder: Versioned<Option<Holder>>,
     /// What becomes of the holder: the place where it is to stand.
     wanted: Option<u8>,
@@ -72,11 +72,11 @@ const PLACES: u8 = 2;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct World {
     source: Source,
-    entry: Entry,
+    entry: OutboxRecord,
     holder: Versioned<Option<Holder>>,
     /// Where the holder stands, as whoever changes it has said.
     said: Option<u8>,
-    settlers: [Option<Read>; 2],
+    propagators: [Option<Read>; 2],
     writer: Option<Read>,
     /// How many changes are left to be made of the source, and of the holder.
     left: (u8, u8),
@@ -117,10 +117,10 @@ impl World {
         after
     }
 
-    /// A settler carries out its step: whoever stands at the place has the copy, and the next place is noted.
-    fn settle(&self, rules: Rules, settler: usize) -> Self {
+    /// A propagator carries out its step: whoever stands at the place has the copy, and the next place is noted.
+    fn propagate(&self, rules: Rules, propagator: usize) -> Self {
         let mut after = self.clone();
-        let Some(read) = after.settlers[settler].take() else { return after };
+        let Some(read) = after.propagators[propagator].take() else { return after };
         let Some(place) = read.entry.is else { return after };
         let is_there = if rules.expects_entry {
             read.entry.version == self.entry.version
@@ -157,14 +157,14 @@ impl World {
             let wanted = all.filter(|place| *place != self.holder.is.map(|holder| holder.place));
             next.extend(wanted.map(|place| Self { writer: Some(self.read(place)), ..self.clone() }));
         }
-        for settler in 0..self.settlers.len() {
+        for propagator in 0..self.propagators.len() {
             let mut other = self.clone();
-            if self.settlers[settler].is_some() {
-                next.push(self.settle(rules, settler));
+            if self.propagators[propagator].is_some() {
+                next.push(self.propagate(rules, propagator));
                 // It dies.
-                other.settlers[settler] = None;
+                other.propagators[propagator] = None;
             } else if self.entry.is.is_some() {
-                other.settlers[settler] = Some(self.read(None));
+                other.propagators[propagator] = Some(self.read(None));
             } else {
                 continue;
             }
@@ -188,7 +188,7 @@ fn explore(rules: Rules) -> (bool, usize) {
         entry: Versioned { version: 0, is: None },
         holder: Versioned { version: 0, is: None },
         said: None,
-        settlers: [None, None],
+        propagators: [None, None],
         writer: None,
         left: (2, 2),
     };
@@ -207,7 +207,7 @@ fn explore(rules: Rules) -> (bool, usize) {
 }
 
 #[test]
-fn whoever_settles_and_dies_when_holders_hold_what_the_source_says() {
+fn whoever_propagates_and_dies_when_holders_hold_what_the_source_says() {
     let (is_right, worlds) = explore(ALL);
     assert!(is_right && worlds > 1_000, "{worlds} worlds");
 }
@@ -215,7 +215,7 @@ fn whoever_settles_and_dies_when_holders_hold_what_the_source_says() {
 #[test]
 fn no_step_can_be_left_out() {
     for (rules, what) in [
-        (Rules { expects_entry: false, expects_source: false, ..ALL }, "both conditions of a settler"),
+        (Rules { expects_entry: false, expects_source: false, ..ALL }, "both conditions of a propagator"),
         (Rules { holder_expects_source: false, ..ALL }, "the holder's condition on the source"),
         (Rules { takes_anew: false, ..ALL }, "the copy taken anew"),
         (Rules { begins_anew: false, ..ALL }, "the beginning anew"),
@@ -225,7 +225,7 @@ fn no_step_can_be_left_out() {
     }
 }
 
-/// Each change of the source that is copied changes the entry, so that one condition of a settler tells both. Both stay, as they
+/// Each change of the source that is copied changes the entry, so that one condition of a propagator tells both. Both stay, as they
 /// do for [copies in indexes](super::model_tests).
 #[test]
 fn the_entry_tells_of_the_source_and_the_source_of_the_entry() {

@@ -15,7 +15,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(15 * 60);
 
 /// What an entry says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct OutboxRecord {
     /// When the first of the changes was made that it stands for, and the last.
     pub(crate) since: Ticks,
     pub(crate) latest: Ticks,
@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     pub(crate) held: Vec<Held>,
 }
 
-impl Entry {
+impl OutboxRecord {
     /// One of a change at this time.
     pub(crate) fn new(kind: &str, now: Ticks) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Entry {
     }
 
     /// The rows of its indexes have come.
-    pub(crate) fn settle(&mut self, now: Ticks) {
+    pub(crate) fn propagate(&mut self, now: Ticks) {
         self.arm(now);
         self.has_copies = false;
         self.before.clear();

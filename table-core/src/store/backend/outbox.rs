@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::error::{ErrorKind, Result};
-use crate::executor::{Pending, Settlers};
-use crate::pending::{PendingCount, PendingEntry, Source};
+use crate::executor::{Outbox, Propagators};
+use crate::outbox::{OutboxCount, OutboxEntry, Source};
 use crate::row::key::{self, StoredKey};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb;
@@ -19,11 +19,11 @@ const PURGED_AT_ONCE: usize = 1_000;
 
 impl Shared {
     /// An entry as it is read, with the name of its table.
-    fn entry(found: FoundEntry, tables: &BTreeMap<u32, Box<str>>) -> Result<PendingEntry> {
+    fn entry(found: FoundEntry, tables: &BTreeMap<u32, Box<str>>) -> Result<OutboxEntry> {
         let FoundEntry { stored, version, entry } = found;
         let key = StoredKey::parse(&stored).ok_or_else(lmdb::damaged_page)?;
         let (partition, row) = key.texts().ok_or_else(lmdb::damaged_page)?;
-        Ok(PendingEntry {
+        Ok(OutboxEntry {
             source: Source { table: key.table, partition: partition.into(), row: row.into() },
             table: tables.get(&key.table).map(ToString::to_string),
             version,
@@ -64,8 +64,8 @@ impl Shared {
     }
 }
 
-impl Pending for Shared {
-    fn after(&self, last: Option<&PendingEntry>, most: usize) -> Result<Vec<PendingEntry>> {
+impl Outbox for Shared {
+    fn after(&self, last: Option<&OutboxEntry>, most: usize) -> Result<Vec<OutboxEntry>> {
         let last = last.map(|last| {
             let Source { table, partition, row } = &last.source;
             key::stored(*table, partition, row)
@@ -84,20 +84,20 @@ impl Pending for Shared {
         Ok(found.unwrap_or_default())
     }
 
-    fn count(&self) -> Result<PendingCount> {
+    fn count(&self) -> Result<OutboxCount> {
         let counters = self.look(|view, txn| {
             let meta = Meta::read(self.environment.dbs.main, txn)?;
             view.counters(meta.features.has(Feature::Pending))
         })?;
         let counters = counters.unwrap_or_default();
-        Ok(PendingCount { entries: counters.entries.count })
+        Ok(OutboxCount { entries: counters.entries.count })
     }
 
     fn purge(&self) -> Result<()> {
         self.purge_entries()
     }
 
-    fn settlers(&self) -> &Arc<Settlers> {
-        &self.settlers
+    fn propagators(&self) -> &Arc<Propagators> {
+        &self.propagators
     }
 }

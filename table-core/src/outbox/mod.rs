@@ -1,7 +1,7 @@
 //! Copies that are to follow their entities: what a store notes of them, and its bytes. No I/O.
 //!
 //! The change of an entity with `eventual` copies leaves an *entry* under the entity's key: where its copies may lie that
-//! are to go. To *settle* it is to put the copies that the entity has now, and to remove the rest, in one transaction that
+//! are to go. To *propagate* it is to put the copies that the entity has now, and to remove the rest, in one transaction that
 //! finds the entity and the entry as they were read. An entry holds keys, and nothing of what rows hold.
 //!
 //! The same entry says which copies that others hold of the entity are to follow: those are found and put in steps, each a
@@ -16,7 +16,7 @@ mod model_tests;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::entry::{Counters, Entry};
+pub(crate) use self::entry::{Counters, OutboxRecord};
 
 use crate::model::Ticks;
 
@@ -62,7 +62,7 @@ pub struct Source {
 
 /// An entry as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PendingEntry {
+pub struct OutboxEntry {
     /// Whose copies are to follow.
     pub source: Source,
     /// The name of the entity's table; `None` if that was dropped.
@@ -93,7 +93,7 @@ pub struct PendingEntry {
     pub error: String,
 }
 
-impl PendingEntry {
+impl OutboxEntry {
     /// Whether it may be tried at this time. A clock that is set back makes nobody wait for longer.
     pub(crate) fn is_due(&self, now: Ticks) -> bool {
         !(self.is_aside || self.latest <= now && now < self.not_before)
@@ -102,7 +102,7 @@ impl PendingEntry {
 
 /// What a store counts of its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PendingCount {
+pub struct OutboxCount {
     /// How many there are, those of dropped tables among them.
     pub entries: u64,
 }

@@ -1,18 +1,18 @@
-//! Settling, tried in every interleaving of one who writes and two who settle, each of whom may die; and tried without each
+//! Propagation, tried in every interleaving of one who writes and two who propagate, each of whom may die; and tried without each
 //! of its steps, which must go wrong.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::CopyKey;
-use super::entry::Entry;
+use super::entry::OutboxRecord;
 use crate::model::Ticks;
 
 /// Where the entity's copy is to lie, as of this version; nowhere, if there is none.
 type Source = Option<(u64, u8)>;
 
-/// What a settler does; each is what the store does, if not said otherwise.
+/// What a propagator does; each is what the store does, if not said otherwise.
 #[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a step that settling is tried without")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a step that propagation is tried without")]
 struct Rules {
     /// It demands the entry as it was read.
     expects_entry: bool,
@@ -34,7 +34,7 @@ struct World {
     /// The copies that there are, with their versions.
     copies: BTreeMap<u8, u64>,
     entry: Option<Vec<u8>>,
-    settlers: [Option<(Vec<u8>, Source)>; 2],
+    propagators: [Option<(Vec<u8>, Source)>; 2],
     /// How many changes are left to be made.
     left: u8,
 }
@@ -54,7 +54,7 @@ impl World {
         let mut entry = self
             .entry
             .as_deref()
-            .map_or_else(|| Entry::new("k", at(now)), |entry| Entry::decode(entry).unwrap());
+            .map_or_else(|| OutboxRecord::new("k", at(now)), |entry| OutboxRecord::decode(entry).unwrap());
         if !rules.unites {
             entry.before.clear();
         }
@@ -64,17 +64,17 @@ impl World {
         Self { now, source, entry: Some(entry.encode()), left: self.left - 1, ..self.clone() }
     }
 
-    /// A settler carries out what it has planned, if it finds what it demands.
-    fn settle(&self, rules: Rules, settler: usize) -> Self {
+    /// A propagator carries out what it has planned, if it finds what it demands.
+    fn propagate(&self, rules: Rules, propagator: usize) -> Self {
         let mut after = self.clone();
-        let (entry, source) = after.settlers[settler].take().unwrap();
+        let (entry, source) = after.propagators[propagator].take().unwrap();
         let is_there =
             if rules.expects_entry { after.entry.as_ref() == Some(&entry) } else { after.entry.is_some() };
         if !is_there || rules.expects_source && after.source != source {
             return after;
         }
         if rules.removes {
-            let before = Entry::decode(&entry).unwrap().before;
+            let before = OutboxRecord::decode(&entry).unwrap().before;
             after.copies.retain(|place, _| {
                 !before.contains(&key(*place)) || source.is_some_and(|(_, wanted)| wanted == *place)
             });
@@ -93,15 +93,15 @@ impl World {
                 }
             }
         }
-        for settler in 0..2 {
+        for propagator in 0..2 {
             let mut other = self.clone();
-            match (&self.settlers[settler], &self.entry) {
+            match (&self.propagators[propagator], &self.entry) {
                 (Some(_), _) => {
-                    next.push(self.settle(rules, settler));
+                    next.push(self.propagate(rules, propagator));
                     // It dies.
-                    other.settlers[settler] = None;
+                    other.propagators[propagator] = None;
                 }
-                (None, Some(entry)) => other.settlers[settler] = Some((entry.clone(), self.source)),
+                (None, Some(entry)) => other.propagators[propagator] = Some((entry.clone(), self.source)),
                 (None, None) => continue,
             }
             next.push(other);
@@ -119,8 +119,14 @@ impl World {
 
 /// Whether it is right in every interleaving, and how many worlds those come to.
 fn explore(rules: Rules) -> (bool, usize) {
-    let first =
-        World { now: 0, source: None, copies: BTreeMap::new(), entry: None, settlers: [None, None], left: 4 };
+    let first = World {
+        now: 0,
+        source: None,
+        copies: BTreeMap::new(),
+        entry: None,
+        propagators: [None, None],
+        left: 4,
+    };
     let (mut seen, mut left) = (BTreeSet::from([first.clone()]), VecDeque::from([first]));
     while let Some(world) = left.pop_front() {
         if world.is_wrong() {
@@ -136,13 +142,13 @@ fn explore(rules: Rules) -> (bool, usize) {
 }
 
 #[test]
-fn whoever_settles_and_dies_when_copies_are_what_the_entity_says() {
+fn whoever_propagates_and_dies_when_copies_are_what_the_entity_says() {
     let (is_right, worlds) = explore(ALL);
     assert!(is_right && worlds > 1_000, "{worlds} worlds");
 }
 
 #[test]
-fn no_step_of_settling_can_be_left_out() {
+fn no_step_of_propagation_can_be_left_out() {
     for (rules, what) in [
         (Rules { expects_entry: false, ..ALL }, "the condition on the entry"),
         (Rules { expects_source: false, expects_entry: false, ..ALL }, "both conditions"),

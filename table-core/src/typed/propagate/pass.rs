@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::{AT_ONCE, panicked};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Left, Settler, Settlers};
+use crate::executor::{Backend, Propagator, Propagators, Remaining};
 use crate::model::Ticks;
-use crate::pending::PendingEntry;
-use crate::plan::{Intent, Plan};
+use crate::outbox::OutboxEntry;
+use crate::plan::{OutboxOp, Plan};
 use crate::sealing::SealedAt;
 
 /// Which entries are tried.
@@ -24,7 +24,7 @@ pub(super) enum Tries {
 
 impl Tries {
     /// Whether an entry is of those that are asked for, now or later.
-    fn asks_for(self, entry: &PendingEntry) -> bool {
+    fn asks_for(self, entry: &OutboxEntry) -> bool {
         match self {
             Self::Due => true,
             Self::Now(noted_by) => entry.since <= noted_by,
@@ -35,40 +35,40 @@ impl Tries {
 /// What a pass has left.
 #[derive(Debug, Default)]
 pub(super) struct Pass {
-    /// How many entries somebody else has changed or settled meanwhile.
+    /// How many entries somebody else has changed or propagated meanwhile.
     pub(super) again: u64,
-    /// Of how many a part has been settled, and more is to follow.
+    /// Of how many a part has been propagated, and more is to follow.
     pub(super) more: u64,
     /// Whether holders of an entity's fields were given them, whose own copies may be to follow now.
     pub(super) brings_more: bool,
     /// When the next one that has failed is to be tried.
     pub(super) next: Option<Ticks>,
-    /// Why a kind could not be settled at all.
+    /// Why a kind could not be propagated at all.
     pub(super) refused: Option<Error>,
 }
 
-/// Goes over the entries once, and settles those that this process can. Each by itself: what fails is noted, and holds up no
+/// Goes over the entries once, and propagates those that this process can. Each by itself: what fails is noted, and holds up no
 /// other.
 pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
-    let pending = store.pending()?;
+    let outbox = store.outbox()?;
     let (mut done, mut last) = (Pass::default(), None);
     loop {
-        if tries == Tries::Due && pending.settlers().is_held() {
+        if tries == Tries::Due && outbox.propagators().is_held() {
             // The thread goes on later.
             return Ok(Pass { again: 1, ..done });
         }
-        let entries = pending.after(last.as_ref(), AT_ONCE)?;
+        let entries = outbox.after(last.as_ref(), AT_ONCE)?;
         last = entries.last().cloned();
         if last.is_none() {
             return Ok(done);
         }
         let now = Ticks::now();
-        let mut kinds: BTreeMap<String, Vec<PendingEntry>> = BTreeMap::new();
+        let mut kinds: BTreeMap<String, Vec<OutboxEntry>> = BTreeMap::new();
         for entry in entries
             .into_iter()
             .filter(|entry| entry.table.is_some() && !entry.is_aside && tries.asks_for(entry))
         {
-            if !pending.settlers().settles(&entry.kind) {
+            if !outbox.propagators().propagates(&entry.kind) {
                 continue;
             }
             if tries != Tries::Due || entry.is_due(now) {
@@ -78,11 +78,11 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
             }
         }
         for (kind, entries) in kinds {
-            let results = match settle(store, &pending.settlers().of(&kind), &entries) {
+            let results = match propagate(store, &outbox.propagators().of(&kind), &entries) {
                 // Its table was dropped, and the entries with it.
                 Err(error) if is_no_table(error.kind()) => continue,
                 Err(error) if error.kind().stops() => return Err(error),
-                // The kind is declared otherwise than it is noted, say: others are settled all the same.
+                // The kind is declared otherwise than it is noted, say: others are propagated all the same.
                 Err(error) => {
                     done.refused.get_or_insert(error);
                     continue;
@@ -92,8 +92,8 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
             for (entry, result) in entries.into_iter().zip(results) {
                 done.brings_more |= result.is_ok() && !entry.held.is_empty();
                 match result {
-                    Ok(Left::Nothing) => {}
-                    Ok(Left::Some) => done.more += 1,
+                    Ok(Remaining::Nothing) => {}
+                    Ok(Remaining::Some) => done.more += 1,
                     Err(error) if is_stale(&error) => done.again += 1,
                     Err(error) if error.kind().stops() => return Err(error),
                     Err(error) => {
@@ -106,22 +106,22 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
     }
 }
 
-/// Settles entries of a kind, by the one version of its struct that can write it.
-fn settle(
+/// Propagates entries of a kind, by the one version of its struct that can write it.
+fn propagate(
     store: &Arc<dyn Backend>,
-    settlers: &[Arc<dyn Settler>],
-    entries: &[PendingEntry],
-) -> Result<Vec<Result<Left>>> {
-    let mut settled = Ok(Vec::new());
-    for settler in settlers {
-        settled = settler.settle(store, entries);
+    propagators: &[Arc<dyn Propagator>],
+    entries: &[OutboxEntry],
+) -> Result<Vec<Result<Remaining>>> {
+    let mut propagated = Ok(Vec::new());
+    for propagator in propagators {
+        propagated = propagator.propagate(store, entries);
         let is_of_another =
             |error: &Error| matches!(error.kind(), ErrorKind::LayoutChanged | ErrorKind::MigrationPending);
-        if !settled.as_ref().is_err_and(is_of_another) {
+        if !propagated.as_ref().is_err_and(is_of_another) {
             break;
         }
     }
-    settled
+    propagated
 }
 
 /// Whether a refusal says that the entity, its entry, its indexes or their tables are others by now.
@@ -143,9 +143,9 @@ pub(super) fn is_no_table(kind: ErrorKind) -> bool {
 }
 
 /// Notes that an entry has failed. About when it is to be tried again.
-fn fail(store: &Arc<dyn Backend>, entry: PendingEntry, error: &Error) -> Result<Option<Ticks>> {
-    let intents = vec![Intent::Fail(entry.source, entry.version, error.to_string())];
-    let plan = Plan { intents, ..Plan::default() };
+fn fail(store: &Arc<dyn Backend>, entry: OutboxEntry, error: &Error) -> Result<Option<Ticks>> {
+    let outbox_ops = vec![OutboxOp::Fail(entry.source, entry.version, error.to_string())];
+    let plan = Plan { outbox_ops, ..Plan::default() };
     match store.commit(&[], &plan, &SealedAt::NOTHING) {
         Ok(etag) => Ok(etag.timestamp().checked_add(Duration::from_millis(250) * (2 << entry.tries.min(8)))),
         // Its entity has changed.
@@ -158,28 +158,28 @@ fn fail(store: &Arc<dyn Backend>, entry: PendingEntry, error: &Error) -> Result<
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
-/// Settles as long as there is something that this process can settle, and the store is open.
+/// Propagates as long as there is something that this process can propagate, and the store is open.
 #[expect(clippy::needless_pass_by_value, reason = "a thread has what it is given")]
-pub(super) fn background(store: Weak<dyn Backend>, settlers: Arc<Settlers>) {
+pub(super) fn background(store: Weak<dyn Backend>, propagators: Arc<Propagators>) {
     let mut delay = FIRST_DELAY;
     loop {
-        if !settlers.await_release() {
-            return settlers.give_up();
+        if !propagators.await_release() {
+            return propagators.give_up();
         }
-        let seen = settlers.news();
-        let Some(open) = store.upgrade() else { return settlers.give_up() };
+        let seen = propagators.news();
+        let Some(open) = store.upgrade() else { return propagators.give_up() };
         let done = catch_unwind(AssertUnwindSafe(|| pass(&open, Tries::Due)));
         drop(open);
         let left = done.unwrap_or_else(|_| Err(panicked()));
         let left = left.and_then(|pass| pass.refused.map_or(Ok(Pass { refused: None, ..pass }), Err));
         let wait = match left {
             Ok(pass) => {
-                settlers.note(None);
+                propagators.note(None);
                 delay = FIRST_DELAY;
                 match pass.next {
                     _ if pass.again + pass.more > 0 => Duration::from_millis(1),
                     Some(next) => next.saturating_since(Ticks::now()).max(Duration::from_millis(1)),
-                    None if settlers.end(seen) => return,
+                    None if propagators.end(seen) => return,
                     None => continue,
                 }
             }
@@ -191,16 +191,16 @@ pub(super) fn background(store: Weak<dyn Backend>, settlers: Arc<Settlers>) {
                         | ErrorKind::ReadOnly
                         | ErrorKind::Corrupt
                 );
-                settlers.note(Some(error));
+                propagators.note(Some(error));
                 if is_over {
-                    return settlers.give_up();
+                    return propagators.give_up();
                 }
                 delay = (delay * 2).min(LONGEST_DELAY);
                 delay
             }
         };
-        if !settlers.wait(seen, wait) {
-            return settlers.give_up();
+        if !propagators.wait(seen, wait) {
+            return propagators.give_up();
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Bits that flip in the entries of what is to follow: all of it is settled, or there is an error; none is missing without one.
+//! Bits that flip in the entries of what is to follow: all of it is propagated, or there is an error; none is missing without one.
 
 use super::*;
 use crate::Entity;
 use crate::error::ErrorKind;
-use crate::pending::keys;
-use crate::store::Settling;
+use crate::outbox::keys;
+use crate::store::Propagate;
 use crate::store::open::walk_bytes;
 use crate::store::records::features::Feature;
 use crate::store::records::meta::{self, Meta};
-use crate::typed::Settlement;
+use crate::typed::Propagation;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -23,17 +23,17 @@ struct Employee {
 const EMPLOYEES: u32 = 40;
 
 fn options() -> crate::OpenOptions {
-    Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26).settling(Settling::Manual)
+    Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26).propagate(Propagate::Manual)
 }
 
-/// Employees of whom most are to be settled: new ones, changed ones and one that is gone.
+/// Employees of whom most are to be propagated: new ones, changed ones and one that is gone.
 fn built() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = options().open(dir.path().join("store")).unwrap();
     let staff = store.table::<Employee>().unwrap();
     let employee = |id| Employee { department: "Sales".into(), id, name: format!("n{}", id % 3) };
     (0..EMPLOYEES / 2).for_each(|id| _ = staff.insert(&employee(id)).unwrap());
-    store.settle().unwrap();
+    store.propagate().unwrap();
     for id in 0..EMPLOYEES / 4 {
         staff.update(Employee::key("Sales", id), |e| e.name = "changed".into()).unwrap();
     }
@@ -42,15 +42,15 @@ fn built() -> (tempfile::TempDir, Store) {
     (dir, store)
 }
 
-/// Settles, and looks at what that makes. The kind of the error, if there was one.
-fn settle(store: &Store) -> Option<ErrorKind> {
+/// Propagates, and looks at what that makes. The kind of the error, if there was one.
+fn propagate(store: &Store) -> Option<ErrorKind> {
     let staff = match store.table::<Employee>() {
         Ok(staff) => staff,
         Err(error) => return Some(error.kind()),
     };
-    match store.settle() {
-        Ok(settled) => {
-            assert_eq!(settled, Settlement::Settled);
+    match store.propagate() {
+        Ok(propagated) => {
+            assert_eq!(propagated, Propagation::Complete);
             assert_eq!(staff.by_name().across_partitions().count().unwrap(), u64::from(EMPLOYEES) - 1);
             assert_eq!(staff.by_name().name("changed").count().unwrap(), u64::from(EMPLOYEES) / 4);
             assert!(staff.check().unwrap().is_sound());
@@ -84,16 +84,16 @@ fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
 }
 
 #[test]
-fn what_is_sound_is_settled() {
+fn what_is_sound_is_propagated() {
     let (_dir, store) = built();
-    assert_eq!(store.check().unwrap().unsettled, u64::from(EMPLOYEES / 2 + EMPLOYEES / 4 + 1));
+    assert_eq!(store.check().unwrap().pending_propagation, u64::from(EMPLOYEES / 2 + EMPLOYEES / 4 + 1));
     assert_sound(&store);
-    assert_eq!(settle(&store), None);
+    assert_eq!(propagate(&store), None);
     assert_sound(&store);
 }
 
 #[test]
-fn a_flipped_bit_or_a_missing_record_is_told_by_who_settles_and_by_the_check() {
+fn a_flipped_bit_or_a_missing_record_is_told_by_who_propagates_and_by_the_check() {
     let (_dir, store) = built();
     let is_ours = |key: &[u8]| key == keys::COUNTERS || keys::of_entry(key).is_some();
     let ours: Vec<_> = records(&store).into_iter().filter(|(key, _)| is_ours(key)).collect();
@@ -124,7 +124,7 @@ fn a_flipped_bit_or_a_missing_record_is_told_by_who_settles_and_by_the_check() {
             }
             let problems = store.check().map_or(1, |report| report.problems.len());
             assert_ne!(problems, 0, "{how}: {}", key.escape_ascii());
-            assert_eq!(settle(&store), Some(ErrorKind::Corrupt), "{how}: {}", key.escape_ascii());
+            assert_eq!(propagate(&store), Some(ErrorKind::Corrupt), "{how}: {}", key.escape_ascii());
         }
     }
 }
@@ -180,7 +180,7 @@ fn a_bit_that_flips_in_the_file_hides_no_entry() {
                 continue;
             }
             let Ok(store) = options().open(copy.path()) else { continue };
-            let error = settle(&store);
+            let error = propagate(&store);
             assert!(error.is_none_or(|kind| kind == ErrorKind::Corrupt), "{at}: {error:?}");
             met += usize::from(error.is_some());
         }

@@ -1,4 +1,4 @@
-//! What settling an entity does to the rows of each place.
+//! What propagation an entity does to the rows of each place.
 
 use crate::plan::{Addition, Amounts, Epoch, Group, Listing, OneOrMore, RowKind, RowWrite};
 

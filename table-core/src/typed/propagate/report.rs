@@ -3,47 +3,47 @@
 use std::fmt;
 
 use crate::model::Ticks;
-use crate::pending::PendingEntry;
+use crate::outbox::OutboxEntry;
 
 /// What became of all that was to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Settlement {
+pub enum Propagation {
     /// Every copy is where its entity says.
-    Settled,
+    Complete,
     /// Something is left.
     #[non_exhaustive]
-    Unsettled {
-        /// The kinds that this process has not opened, and can't settle; of the others what is left fails, and
-        /// [`Store::unsettled`](crate::Store::unsettled) says why.
+    Incomplete {
+        /// The kinds that this process has not opened, and can't propagate; of the others what is left fails, and
+        /// [`Store::pending_propagation`](crate::Store::pending_propagation) says why.
         kinds: Vec<String>,
     },
 }
 
-/// What is to follow and has not yet. Made by [`Store::unsettled`](crate::Store::unsettled).
+/// What is to follow and has not yet. Made by [`Store::pending_propagation`](crate::Store::pending_propagation).
 ///
 /// It prints itself as a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unsettled {
+pub struct PendingPropagation {
     /// How many entities there are whose copies are to follow.
     pub entities: u64,
     /// How many of those were tried in vain and set aside.
     pub set_aside: u64,
     /// Since when the first of them is so.
     pub oldest: Option<Ticks>,
-    /// The kinds among them that this process has not opened, and can't settle.
+    /// The kinds among them that this process has not opened, and can't propagate.
     pub unknown_kinds: Vec<String>,
     /// Those that have failed, 100 at most.
-    pub failing: Vec<FailedSettling>,
-    /// Why nothing can be settled at the moment, if that is so: a full disk, say.
+    pub failing: Vec<FailedPropagation>,
+    /// Why nothing can be propagated at the moment, if that is so: a full disk, say.
     pub failure: Option<String>,
 }
 
 /// An entity whose copies could not follow so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FailedSettling {
+pub struct FailedPropagation {
     /// The entity's table.
     pub table: String,
     /// Its partition key.
@@ -52,7 +52,7 @@ pub struct FailedSettling {
     pub row: String,
     /// How often it was tried in vain.
     pub tries: u32,
-    /// Whether it was set aside: it is not tried until the entity changes, or [`Store::rearm`](crate::Store::rearm).
+    /// Whether it was set aside: it is not tried until the entity changes, or [`Store::retry_failed`](crate::Store::retry_failed).
     pub is_set_aside: bool,
     /// Why it failed last.
     pub error: String,
@@ -61,9 +61,9 @@ pub struct FailedSettling {
 /// So many that have failed are told.
 const TOLD: usize = 100;
 
-impl Unsettled {
+impl PendingPropagation {
     pub(super) fn of(
-        entries: Vec<PendingEntry>,
+        entries: Vec<OutboxEntry>,
         failure: Option<String>,
         is_known: impl Fn(&str) -> bool,
     ) -> Self {
@@ -83,8 +83,8 @@ impl Unsettled {
     }
 }
 
-fn failed(entry: PendingEntry) -> FailedSettling {
-    FailedSettling {
+fn failed(entry: OutboxEntry) -> FailedPropagation {
+    FailedPropagation {
         table: entry.table.unwrap_or_default(),
         partition: entry.source.partition,
         row: entry.source.row,
@@ -94,7 +94,7 @@ fn failed(entry: PendingEntry) -> FailedSettling {
     }
 }
 
-impl fmt::Display for Unsettled {
+impl fmt::Display for PendingPropagation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "copies of {} entities are to follow", self.entities)?;
         if let Some(oldest) = self.oldest {
