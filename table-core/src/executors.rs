@@ -17,10 +17,11 @@ pub use crate::executor::{
 };
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
-pub use crate::outbox::{CopyKey, Held, HeldKey, OutboxCount, OutboxEntry, Source};
+pub use crate::outbox::{CopyKey, DependentKey, DependentProgress, OutboxCount, OutboxEntry, Source};
 pub use crate::plan::{
-    Act, Addition, Amounts, Condition, Content, CopyPlace, Epoch, Follow, Group, Hold, ListBecomes, NumberOf,
-    OneOrMore, OutboxOp, Plan, Range, Refused, RowContent, RowKind, RowProperty, RowWrite, TextOf, Version,
+    Act, Addition, Amounts, Condition, Content, CopyPlace, DeferredDependents, Epoch, Follow, Group,
+    ListBecomes, NumberOf, OneOrMore, OutboxOp, Plan, Range, Refused, RowContent, RowKind, RowProperty,
+    RowWrite, TextOf, Version,
 };
 use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};

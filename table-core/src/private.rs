@@ -12,17 +12,17 @@ pub use crate::query::{Continuation, Explain, Filter};
 pub use crate::row::view::RowView;
 pub use crate::schema;
 pub use crate::schema::{
-    ByHolder, ByProjection, CopiedInto, Countable, Series, SummarizedIn, Summarizing, SummaryOf,
+    ByDependent, ByProjection, CopiedInto, Countable, Series, SummarizedIn, Summarizing, SummaryOf,
 };
 pub use crate::schema::{KeyElements, KeyField, KeyPart, Property, PropertyValue, ValueError, checks};
 pub use crate::schema::{slot_fields, slot_names, slot_properties, source_field};
 pub use crate::typed::{
     Additions, AnyQuery, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied, CopyOf,
-    CountsBackwards, Dual, Elements, Encrypted, Ended, Entities, Entity, EntitySet, EntityView, Eventual,
-    EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns, FromPreviousVersion, GoesOn,
-    Group, HasField, Held, HeldBy, Holder, Holds, InOne, InOneTable, InPartition, InPeriods, IndexKey, Key,
-    KeyArg, KeyArgs, KeyResult, ListKey, Maybe, MemberOf, Never, Newest, OfAnyKind, Offers, OffersPrefix,
-    OffersRange, OneTable, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
+    CopyReader, CountsBackwards, Dependent, Dual, Elements, Encrypted, Ended, Entities, Entity, EntitySet,
+    EntityView, Eventual, EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns,
+    FromPreviousVersion, GoesOn, Group, HasField, HeldBy, Holds, InOne, InOneTable, InPartition, InPeriods,
+    IndexKey, Key, KeyArg, KeyArgs, KeyResult, ListKey, Maybe, MemberOf, Never, Newest, OfAnyKind, Offers,
+    OffersPrefix, OffersRange, OneTable, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
     PreviousVersion, Projection, Properties, QueriedAsAList, ReadAs, Ready, RefColumn, RowsOf, Selected,
     SeriesColumn, SeriesOf, SeriesPatch, SeriesView, SetMember, ShownRow, Slots, Source, TableForEachPeriod,
     TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes,

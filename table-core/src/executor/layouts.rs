@@ -134,8 +134,8 @@ pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
              fields: what it holds would be wrong; declare it with `#[copy_of]`, or call \
              `Table::forget_copies` if no program does any more"
         ),
-        Outdated::Untold(holder) => format!(
-            "rows of `{holder}` hold what those of `{kind}` say, and the struct `{entity}` does not know of it: they would \
+        Outdated::Untold(dependent) => format!(
+            "rows of `{dependent}` hold what those of `{kind}` say, and the struct `{entity}` does not know of it: they would \
              stay as they are; declare it with `#[copied_into]`, or call `Table::forget_copies` if no program does any more"
         ),
         Outdated::Bare

@@ -6,7 +6,7 @@ use crate::contents::{self, BlobId, BlobRecord, NameRecord, Waiting, name, refer
 use crate::executor::{JobRecord, Position};
 use crate::messages::{self, Directory, Entry, Message, State};
 use crate::model::Ticks;
-use crate::outbox::{self, CopyKey, Held, HeldKey};
+use crate::outbox::{self, CopyKey, DependentKey, DependentProgress};
 use crate::schema::{Blocked, IndexState, IndexStates, KindState};
 use crate::store::records::index_states;
 
@@ -97,10 +97,11 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     let copy = |row: &str| CopyKey { index: "by_name".into(), partition: "Jones".into(), row: row.into() };
     pending.take("employee", &[copy("a"), copy("b")], &["by_badge"], Ticks::UNIX_EPOCH);
     pending.fail("the sea is rough", Ticks::UNIX_EPOCH);
-    let mut with_held = pending.clone();
-    let key = |property: &str| HeldKey { kind: "badge".into(), property: property.into() };
-    with_held.take_held("employee", &[key("Boss"), key("Owner")], Ticks::UNIX_EPOCH);
-    with_held.advance(&[Held { key: key("Owner"), after: Some(copy("b")) }], Ticks::UNIX_EPOCH);
+    let mut with_dependents = pending.clone();
+    let key = |property: &str| DependentKey { kind: "badge".into(), property: property.into() };
+    with_dependents.take_dependents("employee", &[key("Boss"), key("Owner")], Ticks::UNIX_EPOCH);
+    with_dependents
+        .advance(&[DependentProgress { key: key("Owner"), after: Some(copy("b")) }], Ticks::UNIX_EPOCH);
     let bodies = [
         index_states::encode_index_states(&IndexStates { epoch: 3, kind, indexes }),
         index_states::encode_job(&job),
@@ -114,8 +115,11 @@ pub fn sample_record() -> Vec<Vec<u8>> {
     ];
     let numbered = (0_u8..).zip(bodies);
     let under_keys = keyed::samples().into_iter().map(|(sort, body)| (sort + UNDER_KEYS, body));
-    let all =
-        numbered.chain([(7, with_held.encode())]).chain(of_blobs()).chain(keys_of_queues()).chain(under_keys);
+    let all = numbered
+        .chain([(7, with_dependents.encode())])
+        .chain(of_blobs())
+        .chain(keys_of_queues())
+        .chain(under_keys);
     all.map(|(sort, body)| [&[sort][..], &body].concat()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{CopyKey, Held, HeldKey};
+use super::{CopyKey, DependentKey, DependentProgress};
 use crate::fields::Fields;
 use crate::messages::{ERROR_BYTES, SetDigest};
 use crate::model::Ticks;
@@ -32,7 +32,7 @@ pub(crate) struct OutboxRecord {
     /// Whether rows of the entity's indexes are to follow: if not, the two before say nothing.
     pub(crate) has_copies: bool,
     /// The copies that others hold of it and that are to follow, in order.
-    pub(crate) held: Vec<Held>,
+    pub(crate) dependents: Vec<DependentProgress>,
 }
 
 impl OutboxRecord {
@@ -49,7 +49,7 @@ impl OutboxRecord {
             without: Vec::new(),
             before: Vec::new(),
             has_copies: false,
-            held: Vec::new(),
+            dependents: Vec::new(),
         }
     }
 
@@ -65,13 +65,14 @@ impl OutboxRecord {
     }
 
     /// Takes in a change of what others hold: each of their copies is to be looked for from the beginning.
-    pub(crate) fn take_held(&mut self, kind: &str, held: &[HeldKey], now: Ticks) {
+    pub(crate) fn take_dependents(&mut self, kind: &str, dependents: &[DependentKey], now: Ticks) {
         self.arm(now);
         kind.clone_into(&mut self.kind);
-        self.held.retain(|known| !held.contains(&known.key));
-        self.held.extend(held.iter().map(|key| Held { key: key.clone(), after: None }));
-        self.held.sort_by(|a, b| a.key.cmp(&b.key));
-        self.held.dedup();
+        self.dependents.retain(|known| !dependents.contains(&known.key));
+        self.dependents
+            .extend(dependents.iter().map(|key| DependentProgress { key: key.clone(), after: None }));
+        self.dependents.sort_by(|a, b| a.key.cmp(&b.key));
+        self.dependents.dedup();
     }
 
     /// The rows of its indexes have come.
@@ -83,22 +84,22 @@ impl OutboxRecord {
     }
 
     /// Copies that others hold have come this far, each to the end if it says no row.
-    pub(crate) fn advance(&mut self, reached: &[Held], now: Ticks) {
+    pub(crate) fn advance(&mut self, reached: &[DependentProgress], now: Ticks) {
         self.arm(now);
-        for Held { key, after } in reached {
+        for DependentProgress { key, after } in reached {
             if after.is_none() {
-                self.held.retain(|held| held.key != *key);
+                self.dependents.retain(|dependents| dependents.key != *key);
             }
-            self.held
+            self.dependents
                 .iter_mut()
-                .filter(|held| held.key == *key)
-                .for_each(|held| held.after.clone_from(after));
+                .filter(|dependents| dependents.key == *key)
+                .for_each(|dependents| dependents.after.clone_from(after));
         }
     }
 
     /// Whether nothing is to follow any more.
     pub(crate) fn is_done(&self) -> bool {
-        !self.has_copies && self.held.is_empty()
+        !self.has_copies && self.dependents.is_empty()
     }
 
     /// Lets it be tried again, as if it had never failed.
@@ -133,12 +134,12 @@ impl OutboxRecord {
         for key in &self.before {
             copy(&mut body, key);
         }
-        if self.has_copies && self.held.is_empty() {
+        if self.has_copies && self.dependents.is_empty() {
             return body;
         }
         body.push(u8::from(self.has_copies));
-        count(&mut body, self.held.len());
-        for Held { key: HeldKey { kind, property }, after } in &self.held {
+        count(&mut body, self.dependents.len());
+        for DependentProgress { key: DependentKey { kind, property }, after } in &self.dependents {
             text(&mut body, kind);
             text(&mut body, property);
             body.push(u8::from(after.is_some()));
@@ -158,18 +159,19 @@ impl OutboxRecord {
         let (kind, error) = (take_text(&mut body)?, take_text(&mut body)?);
         let without = (0..body.u32()?).map(|_| take_text(&mut body)).collect::<Option<Vec<_>>>()?;
         let before = (0..body.u32()?).map(|_| take_copy(&mut body)).collect::<Option<Vec<_>>>()?;
-        let (has_copies, held) = if body.0.is_empty() {
+        let (has_copies, dependents) = if body.0.is_empty() {
             (true, Vec::new())
         } else {
             let has_copies = take_flag(&mut body)?;
-            let held = (0..body.u32()?).map(|_| take_held(&mut body)).collect::<Option<Vec<_>>>()?;
+            let dependents =
+                (0..body.u32()?).map(|_| take_dependents(&mut body)).collect::<Option<Vec<_>>>()?;
             // What others hold is said only if some is to follow.
-            (!held.is_empty()).then_some((has_copies, held))?
+            (!dependents.is_empty()).then_some((has_copies, dependents))?
         };
         let is_sound = body.0.is_empty()
             && since <= latest
             && before.is_sorted_by(|a, b| a < b)
-            && held.is_sorted_by(|a, b| a.key < b.key)
+            && dependents.is_sorted_by(|a, b| a.key < b.key)
             && (has_copies || before.is_empty() && without.is_empty());
         is_sound.then_some(Self {
             since,
@@ -182,7 +184,7 @@ impl OutboxRecord {
             without,
             before,
             has_copies,
-            held,
+            dependents,
         })
     }
 }
@@ -249,8 +251,8 @@ fn take_copy(fields: &mut Fields<'_>) -> Option<CopyKey> {
     Some(CopyKey { index: take_text(fields)?, partition: take_text(fields)?, row: take_text(fields)? })
 }
 
-fn take_held(fields: &mut Fields<'_>) -> Option<Held> {
-    let key = HeldKey { kind: take_text(fields)?, property: take_text(fields)? };
+fn take_dependents(fields: &mut Fields<'_>) -> Option<DependentProgress> {
+    let key = DependentKey { kind: take_text(fields)?, property: take_text(fields)? };
     let after = if take_flag(fields)? { Some(take_copy(fields)?) } else { None };
-    Some(Held { key, after })
+    Some(DependentProgress { key, after })
 }

@@ -7,9 +7,9 @@
 //! The same entry says which copies that others hold of the entity are to follow: those are found and put in steps, each a
 //! transaction that finds the entity and the entry as they were read, and notes in the entry how far it has come.
 
-mod entry;
 #[cfg(test)]
-mod holder_model_tests;
+mod dependent_model_tests;
+mod entry;
 pub(crate) mod keys;
 #[cfg(test)]
 mod model_tests;
@@ -33,7 +33,7 @@ pub struct CopyKey {
 
 /// Copies of an entity that others hold, and that are to follow it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct HeldKey {
+pub struct DependentKey {
     /// The kind of those who hold them.
     pub kind: String,
     /// With what the names of their properties begin.
@@ -42,10 +42,10 @@ pub struct HeldKey {
 
 /// How far such copies have come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct DependentProgress {
     /// Which copies.
-    pub key: HeldKey,
-    /// The row by which the last holder was found that has its copy; `None` if none was looked for yet.
+    pub key: DependentKey,
+    /// The row by which the last dependent was found that has its copy; `None` if none was looked for yet.
     pub after: Option<CopyKey>,
 }
 
@@ -80,7 +80,7 @@ pub struct OutboxEntry {
     /// Whether rows of its own indexes are to follow: if not, it says nothing of them.
     pub has_copies: bool,
     /// The copies that others hold and that are to follow, in order.
-    pub held: Vec<Held>,
+    pub dependents: Vec<DependentProgress>,
     /// How often it was tried in vain.
     pub tries: u32,
     /// When it was last changed.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::entry::{Counters, MOST_TRIES, OutboxRecord};
-use super::{CopyKey, Held, HeldKey};
+use super::{CopyKey, DependentKey, DependentProgress};
 use crate::messages::{ERROR_BYTES, SetDigest};
 use crate::model::Ticks;
 
@@ -30,27 +30,33 @@ fn an_entry_unites_the_keys_of_all_changes_and_keeps_the_last_word_on_sparse_ind
     assert_eq!((entry.since, entry.latest, entry.without.len()), (at(7), at(12), 0));
 }
 
-fn held(property: &str) -> HeldKey {
-    HeldKey { kind: "badge".into(), property: property.into() }
+fn dependents(property: &str) -> DependentKey {
+    DependentKey { kind: "badge".into(), property: property.into() }
 }
 
 /// What others hold and what stands in the entity's indexes is to follow each by itself.
 #[test]
 fn an_entry_goes_when_all_that_it_says_has_come() {
     let mut entry = OutboxRecord::new("employee", at(7));
-    entry.take_held("employee", &[held("Owner"), held("Boss"), held("Owner")], at(8));
-    assert_eq!(entry.held.iter().map(|held| &*held.key.property).collect::<Vec<_>>(), ["Boss", "Owner"]);
+    entry.take_dependents("employee", &[dependents("Owner"), dependents("Boss"), dependents("Owner")], at(8));
+    assert_eq!(
+        entry.dependents.iter().map(|dependents| &*dependents.key.property).collect::<Vec<_>>(),
+        ["Boss", "Owner"]
+    );
     assert!(!entry.has_copies && !entry.is_done());
     entry.fail("busy", at(9));
-    let reached = |property, after: Option<&str>| Held { key: held(property), after: after.map(key) };
+    let reached = |property, after: Option<&str>| DependentProgress {
+        key: dependents(property),
+        after: after.map(key),
+    };
     entry.advance(&[reached("Boss", None), reached("Owner", Some("b"))], at(10));
-    assert_eq!((entry.tries, &*entry.held), (0, &[reached("Owner", Some("b"))][..]));
+    assert_eq!((entry.tries, &*entry.dependents), (0, &[reached("Owner", Some("b"))][..]));
     // A change begins anew with those that it names.
     entry.take("employee", &[key("a")], &["by_badge"], at(11));
-    entry.take_held("employee", &[held("Boss")], at(12));
-    assert_eq!(entry.held, [reached("Boss", None), reached("Owner", Some("b"))]);
-    entry.take_held("employee", &[held("Owner")], at(13));
-    assert_eq!(entry.held, [reached("Boss", None), reached("Owner", None)]);
+    entry.take_dependents("employee", &[dependents("Boss")], at(12));
+    assert_eq!(entry.dependents, [reached("Boss", None), reached("Owner", Some("b"))]);
+    entry.take_dependents("employee", &[dependents("Owner")], at(13));
+    assert_eq!(entry.dependents, [reached("Boss", None), reached("Owner", None)]);
     assert_eq!(OutboxRecord::decode(&entry.encode()).as_ref(), Some(&entry));
     entry.propagate(at(14));
     assert!(!entry.is_done() && entry.before.is_empty() && entry.without.is_empty());
@@ -93,8 +99,8 @@ fn an_entry_is_read_as_it_was_written_and_no_other_bytes_are_one() {
     }
     assert_eq!(OutboxRecord::decode(&[&bytes[..], b"x"].concat()), None);
     let mut with_held = OutboxRecord::decode(&bytes).unwrap();
-    with_held.take_held("employee", &[held("Boss"), held("Owner")], at(11));
-    with_held.advance(&[Held { key: held("Owner"), after: Some(key("b")) }], at(12));
+    with_held.take_dependents("employee", &[dependents("Boss"), dependents("Owner")], at(11));
+    with_held.advance(&[DependentProgress { key: dependents("Owner"), after: Some(key("b")) }], at(12));
     for has_copies in [true, false] {
         if !has_copies {
             with_held.propagate(at(13));
@@ -132,12 +138,12 @@ fn the_bytes_are_those_of_the_page() {
     ]
     .concat();
     assert_eq!(entry.encode(), expected);
-    entry.take_held("employee", &[held("Boss"), held("Owner")], at(2));
-    entry.advance(&[Held { key: held("Owner"), after: Some(key("b")) }], at(2));
-    let held = [
+    entry.take_dependents("employee", &[dependents("Boss"), dependents("Owner")], at(2));
+    entry.advance(&[DependentProgress { key: dependents("Owner"), after: Some(key("b")) }], at(2));
+    let dependents = [
         &b"\x01\x02\0\0\0"[..],
         b"\x05\0badge\x04\0Boss\0",
         b"\x05\0badge\x05\0Owner\x01\x07\0by_name\x05\0Jones\x01\0b",
     ];
-    assert_eq!(entry.encode(), [&expected[..], &held.concat()].concat());
+    assert_eq!(entry.encode(), [&expected[..], &dependents.concat()].concat());
 }

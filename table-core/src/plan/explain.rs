@@ -8,7 +8,7 @@ use super::follow::{CopyPlace, OutboxOp};
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
 use crate::messages::Task;
-use crate::outbox::HeldKey;
+use crate::outbox::DependentKey;
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -21,7 +21,7 @@ pub struct WriteExplain {
     /// The copies that follow later.
     deferred: Vec<DeferredRow>,
     /// Those that others hold: of whom, and with what their properties begin.
-    held: Vec<HeldKey>,
+    dependents: Vec<DependentKey>,
     /// How many messages are sent, and how many completed.
     sent: usize,
     completed: usize,
@@ -129,14 +129,14 @@ impl WriteExplain {
         let sent = of_kind(|task| matches!(task, Task::Send(_)));
         let completed = of_kind(|task| matches!(task, Task::Complete(_)));
         let deferred = plan.outbox_ops.iter().flat_map(DeferredRow::of).collect();
-        let held = plan.outbox_ops.iter().flat_map(|outbox_op| match outbox_op {
-            OutboxOp::Hold(hold) => hold.held.clone(),
+        let dependents = plan.outbox_ops.iter().flat_map(|outbox_op| match outbox_op {
+            OutboxOp::DeferredDependents(hold) => hold.dependents.clone(),
             _ => Vec::new(),
         });
-        let mut held: Vec<_> = held.collect();
-        held.sort();
-        held.dedup();
-        Self { most, groups, deferred, held, sent, completed }
+        let mut dependents: Vec<_> = dependents.collect();
+        dependents.sort();
+        dependents.dedup();
+        Self { most, groups, deferred, dependents, sent, completed }
     }
 
     /// How many rows are touched.
@@ -160,8 +160,8 @@ impl WriteExplain {
 
     /// The copies that others hold and that follow later: the kind of those who hold them, and with what the names of their
     /// properties begin. Who those are is found out when they follow.
-    pub fn deferred_holders(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.held.iter().map(|HeldKey { kind, property }| (&**kind, &**property))
+    pub fn deferred_dependents(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.dependents.iter().map(|DependentKey { kind, property }| (&**kind, &**property))
     }
 
     /// How many messages are sent with the rows.
@@ -218,7 +218,7 @@ impl fmt::Display for WriteExplain {
                 write!(f, "the {kind}'s copy for {index}")?;
             }
         }
-        for HeldKey { kind, property } in &self.held {
+        for DependentKey { kind, property } in &self.dependents {
             write!(f, "\n  later every `{property}` that a {kind} holds of it")?;
         }
         for (what, messages) in [("send", self.sent), ("complete", self.completed)] {

@@ -5,7 +5,7 @@ use super::content::Cause;
 use super::row_effect::RowEffect;
 use super::row_write::{Act, Condition};
 use super::rows::{EntityRow, EntityRows};
-use crate::outbox::{Held, HeldKey, Source};
+use crate::outbox::{DependentKey, DependentProgress, Source};
 use crate::schema::Schema;
 
 /// What a plan does besides its rows to the entries of what is to follow.
@@ -14,13 +14,13 @@ pub enum OutboxOp {
     /// Copies of an entity are to follow its change.
     Follow(Follow),
     /// Copies that others hold of an entity are to follow its change.
-    Hold(Hold),
+    DeferredDependents(DeferredDependents),
     /// The copies in the entity's indexes are there: the entry says nothing more of them, if it is the one of this version.
     /// One that says nothing at all goes.
     Propagate(Source, u64),
     /// Copies that others hold have come this far, each to the end if it says no row: the entry says so, if it is the one of
     /// this version. One that says nothing at all goes.
-    Advance(Source, u64, Vec<Held>),
+    Advance(Source, u64, Vec<DependentProgress>),
     /// They can't be made, and this is why: the entry is noted to have failed, if it is the one of this version.
     Fail(Source, u64, String),
     /// The entry is tried again as if it had never failed, if it is the one of this version.
@@ -30,13 +30,13 @@ pub enum OutboxOp {
 impl OutboxOp {
     /// Whether something is to be propagated that was not before.
     pub fn is_news(&self) -> bool {
-        matches!(self, Self::Follow(_) | Self::Hold(_))
+        matches!(self, Self::Follow(_) | Self::DeferredDependents(_))
     }
 }
 
 /// Copies that others hold of an entity, and that are to follow its change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct DeferredDependents {
     /// Which of the tables that are handed over with the plan the entity is in.
     pub table: usize,
     /// Its keys.
@@ -46,7 +46,7 @@ pub struct Hold {
     /// Its kind.
     pub kind: &'static str,
     /// Which copies.
-    pub held: Vec<HeldKey>,
+    pub dependents: Vec<DependentKey>,
 }
 
 /// Where a copy lies.

@@ -26,7 +26,7 @@ pub(crate) use by_properties::{borrowed, removal, write, writes_of_entities};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};
 pub use explain::WriteExplain;
-pub use follow::{CopyPlace, Follow, Hold, OutboxOp};
+pub use follow::{CopyPlace, DeferredDependents, Follow, OutboxOp};
 pub use listing::{ListBecomes, TextOf};
 pub(crate) use listing::{
     Listing, MOST as MOST_OF_LIST, blob_of, damaged as damaged_list, ids_of, row_of_blob, with_blob,

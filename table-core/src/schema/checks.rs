@@ -7,7 +7,7 @@
 
 #![expect(clippy::large_types_passed_by_value, reason = "the compiler builds the messages, not the program")]
 
-mod holder;
+mod copied_fields;
 mod key_of;
 mod keys;
 mod list;
@@ -22,7 +22,7 @@ use key_of::{field_at, field_name, index};
 pub(crate) use rows::same;
 
 use super::message::Message;
-use super::{Content, HeldCopy, Index, Part, Schema, Series};
+use super::{Content, CopiedFields, Index, Part, Schema, Series};
 use crate::model::EdmType;
 
 /// C21, beyond what the bound on the type says: a property is there or absent, and nothing between.
@@ -375,42 +375,42 @@ pub const fn summarized(schema: &Schema, at: usize) {
 }
 
 /// A copy of another entity's fields: the source is one whose changes can keep it, in the place that is said, and they find the
-/// holders by rows whose keys begin with the source's.
+/// dependents by rows whose keys begin with the source's.
 #[track_caller]
-pub const fn copied(holder: &Schema, source: &Schema, at: usize, fields: &[usize]) {
-    if holder.entity.is_empty() || source.entity.is_empty() {
+pub const fn copied(dependent: &Schema, source: &Schema, at: usize, fields: &[usize]) {
+    if dependent.entity.is_empty() || source.entity.is_empty() {
         return;
     }
-    let copy = copy(holder, at);
+    let copy = copy(dependent, at);
     // What else there is to say would follow from it.
-    if holder::is_any_mistyped(holder, source, copy) {
+    if copied_fields::is_any_mistyped(dependent, source, copy) {
         return;
     }
-    let mistake = match holder::source(holder, source, copy) {
+    let mistake = match copied_fields::source(dependent, source, copy) {
         Some(mistake) => Some(mistake),
-        None => match holder::fields(source, fields) {
+        None => match copied_fields::fields(source, fields) {
             Some(mistake) => Some(mistake),
-            None => holder::way_back(holder, source, copy),
+            None => copied_fields::way_back(dependent, source, copy),
         },
     };
-    if let Some(message) = sound(holder, mistake) {
+    if let Some(message) = sound(dependent, mistake) {
         message.refuse();
     }
 }
 
-/// A field of the holder that stands in the key of the source is of the type of the field there.
+/// A field of the dependent that stands in the key of the source is of the type of the field there.
 #[track_caller]
-pub const fn copy_key(holder: &Schema, source: &Schema, at: usize, nth: usize) {
-    if holder.entity.is_empty() || source.entity.is_empty() {
+pub const fn copy_key(dependent: &Schema, source: &Schema, at: usize, nth: usize) {
+    if dependent.entity.is_empty() || source.entity.is_empty() {
         return;
     }
-    if let Some(message) = holder::key(holder, source, copy(holder, at), nth) {
+    if let Some(message) = copied_fields::key(dependent, source, copy(dependent, at), nth) {
         message.refuse();
     }
 }
 
 #[expect(clippy::indexing_slicing, reason = "a copy that isn't there stops the compiler")]
-const fn copy(schema: &Schema, at: usize) -> &HeldCopy {
+const fn copy(schema: &Schema, at: usize) -> &CopiedFields {
     &schema.copied[at]
 }
 

@@ -107,8 +107,8 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
             text.push_str(property(*field));
         }
     }
-    for holder in schema.holders {
-        let _: std::fmt::Result = write!(text, "\n{HOLDER} {holder}");
+    for dependent in schema.dependents {
+        let _: std::fmt::Result = write!(text, "\n{HOLDER} {dependent}");
     }
     for property in schema.gone {
         let _: std::fmt::Result = write!(text, "\n{GONE} {property}");

@@ -27,6 +27,7 @@ mod charset;
 #[doc(hidden)]
 pub mod checks;
 mod column_type;
+mod copied_fields;
 mod cost;
 mod countable;
 mod digits;
@@ -36,7 +37,6 @@ mod field;
 mod fold;
 mod form;
 mod held;
-mod holder;
 mod index;
 mod index_states;
 mod key_error;
@@ -69,6 +69,9 @@ pub(crate) use bounds::{
 pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;
+#[doc(hidden)]
+pub use copied_fields::{ByDependent, ByProjection, CopiedInto};
+pub use copied_fields::{CopiedFields, Kin};
 pub use cost::{Basis, ChangeCost, Cost, RowCost, Usage, Values};
 pub use countable::Countable;
 pub(crate) use countable::added;
@@ -79,9 +82,6 @@ pub use field::Field;
 #[doc(hidden)]
 pub use fold::fold_char;
 pub(crate) use held::holds;
-#[doc(hidden)]
-pub use holder::{ByHolder, ByProjection, CopiedInto};
-pub use holder::{HeldCopy, Kin};
 pub use index::{Arrival, Copies, Index};
 #[doc(hidden)]
 pub use index_states::{Blocked, IndexEvent, IndexMask, IndexState, IndexStates, KindEvent, KindState};
@@ -155,9 +155,9 @@ pub struct Schema {
     /// The name of the struct that it is a summary of: its rows are written by changes of that one's entities alone.
     pub summary_of: Option<&'static str>,
     /// The copies of other entities' fields that it holds.
-    pub copied: &'static [HeldCopy],
+    pub copied: &'static [CopiedFields],
     /// The kinds of the entities that hold copies of it.
-    pub holders: &'static [&'static str],
+    pub dependents: &'static [&'static str],
     /// The declarations of those.
     #[doc(hidden)]
     pub kin: Kin,
@@ -185,7 +185,7 @@ impl Schema {
             indexes: &[],
             summary_of: None,
             copied: &[],
-            holders: &[],
+            dependents: &[],
             kin: Kin::NONE,
         }
     }

@@ -33,8 +33,12 @@ impl Schema {
                 lines.push(line(format!("{}, part {part}", self.kind), place, properties));
                 continue;
             }
-            let held = if self.holders.is_empty() { "" } else { ", copied into " };
-            lines.push(line(format!("{}{held}{}", self.kind, self.holders.join(" and ")), place, properties));
+            let held = if self.dependents.is_empty() { "" } else { ", copied into " };
+            lines.push(line(
+                format!("{}{held}{}", self.kind, self.dependents.join(" and ")),
+                place,
+                properties,
+            ));
         }
         for (number, index) in self.indexes.iter().enumerate() {
             let Index { kind, place, unique, sparse, arrival, .. } = index;

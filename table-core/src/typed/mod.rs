@@ -81,8 +81,8 @@ pub use crate::plan::WriteExplain;
 #[doc(hidden)]
 pub use self::{
     advice::{AnyQuery, Never, QueriedAsAList},
+    entity::dependent::{CopyOf, CopyReader, Dependent, kin},
     entity::group::{Group, group_fields, group_is_exact, group_names, group_names_len},
-    entity::holder::{CopyOf, Held, Holder, kin},
     entity::path::{read_copied, read_stored},
     entity::previous_version::{FromPreviousVersion, converted},
     entity::properties::{FlatColumns, Properties, side_by_side},

@@ -23,7 +23,7 @@ pub(super) fn declared(model: &Entity<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let copied = (!held.is_empty()).then(|| quote!(.copied(&[#(#held),*])));
-    let holders = (!holders.is_empty()).then(|| quote!(.holders(&[#(#holders),*])));
+    let holders = (!holders.is_empty()).then(|| quote!(.dependents(&[#(#holders),*])));
     let ident = model.ident;
     quote!(#copied #holders .kin(#krate::schema::Kin::new(#krate::kin::<#ident>)))
 }
@@ -45,7 +45,7 @@ fn declaration(model: &Entity<'_>, copy: &HeldCopy<'_>) -> TokenStream {
         copied::Arrival::Eventual => quote!(.eventual()),
     });
     quote! {
-        #krate::schema::HeldCopy::new(
+        #krate::schema::CopiedFields::new(
             [#name, #property],
             [#own #(+ #before)*, <#ty as #krate::Group>::FIELDS.len()],
             &[#(#key),*],
@@ -58,12 +58,12 @@ pub(super) fn constants(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let held = copied::held(&model.fields).filter_map(|copy| {
         let (of, projection) = (copy.of, model.field(copy.field)?.optional()?);
-        Some(quote!(#krate::Held::of::<#of, #projection>()))
+        Some(quote!(#krate::CopyReader::of::<#of, #projection>()))
     });
     let held: Vec<_> = held.collect();
     let held = (!held.is_empty()).then(|| {
         quote!(
-            const HELD: &'static [#krate::Held] = &[#(#held),*];
+            const HELD: &'static [#krate::CopyReader] = &[#(#held),*];
         )
     });
     let holders: Vec<_> = model
@@ -73,12 +73,12 @@ pub(super) fn constants(model: &Entity<'_>) -> TokenStream {
             let span = holder.span();
             let krate = krate.at(span);
             let here = respanned(ident, span);
-            quote_spanned!(span=> <#holder as #krate::CopyOf<#here>>::HOLDER)
+            quote_spanned!(span=> <#holder as #krate::CopyOf<#here>>::DEPENDENT)
         })
         .collect();
     let holders = (!holders.is_empty()).then(|| {
         quote!(
-            const HOLDERS: &'static [#krate::Holder] = &[#(#holders),*];
+            const DEPENDENTS: &'static [#krate::Dependent] = &[#(#holders),*];
         )
     });
     quote!(#held #holders)
@@ -143,10 +143,10 @@ pub(super) fn sides(model: &Entity<'_>) -> TokenStream {
         quote! {
             #[automatically_derived]
             #[diagnostic::do_not_recommend]
-            impl<__Projection> #krate::CopiedInto<#holder, __Projection, #krate::ByHolder> for #ident {}
+            impl<__Projection> #krate::CopiedInto<#holder, __Projection, #krate::ByDependent> for #ident {}
             #[automatically_derived]
             #[diagnostic::do_not_recommend]
-            impl<__Holder> #krate::CopiedInto<__Holder, #holder, #krate::ByProjection> for #ident {}
+            impl<__Dependent> #krate::CopiedInto<__Dependent, #holder, #krate::ByProjection> for #ident {}
         }
     });
     quote!(#(#of)* #(#into)*)

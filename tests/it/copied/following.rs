@@ -69,7 +69,10 @@ fn a_copy_follows_its_source_and_is_fresh_where_its_holder_changes() {
     // The source changes alone, and says what is to follow.
     let rename = |name: &'static str| move |one: &mut Person| one.name = name.into();
     let explained = store.transaction().update(Person::key("east", 1), rename("Cao")).explain().unwrap();
-    assert_eq!(explained.deferred_holders().collect::<Vec<_>>(), [("badge", "Owner"), ("project", "Deputy")]);
+    assert_eq!(
+        explained.deferred_dependents().collect::<Vec<_>>(),
+        [("badge", "Owner"), ("project", "Deputy")]
+    );
     assert!(explained.to_string().contains("later every `Owner` that a badge holds of it"), "{explained}");
     assert_eq!(explained.places().count(), 1, "{explained}");
     people.update(Person::key("east", 1), rename("Cao")).unwrap();

@@ -21,7 +21,7 @@ impl<'a> RowView<'a> {
 
     /// The row that holds a field.
     #[inline]
-    pub(crate) fn holder(&self, field: Option<&Field>) -> Option<&RowView<'a>> {
+    pub(crate) fn row_of(&self, field: Option<&Field>) -> Option<&RowView<'a>> {
         match field {
             Some(field) if field.part > 0 => self.of_part(field.part),
             _ => Some(self),
@@ -31,7 +31,7 @@ impl<'a> RowView<'a> {
     /// The value of a field's property.
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         let of = fields.get(field);
-        self.holder(of).map_or(Ok(None), |holder| holder.get_own_field(fields, field))
+        self.row_of(of).map_or(Ok(None), |holder| holder.get_own_field(fields, field))
     }
 
     fn get_own_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {

@@ -87,11 +87,11 @@ impl Cost {
         let indexes = schema.indexes.iter().zip(cost.rows.iter().skip(1));
         cost.advice =
             indexes.flat_map(|(index, rows)| cost.advice_on((schema, usage), index, rows)).collect();
-        if !schema.holders.is_empty() {
+        if !schema.dependents.is_empty() {
             cost.advice.push(format!(
                 "a change of what others hold of it, and its deletion, rewrites each of those who refer to it, with their \
                  copies: {}",
-                schema.holders.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
+                schema.dependents.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
             ));
         }
         for copy in schema.copied {

@@ -128,7 +128,7 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
 /// The words that make a declaration the next version of what is noted, or something else where there are no versions.
 fn next_version(noted: &Schema, schema: &Schema) -> String {
     let (version, kind) = (noted.version, noted.kind);
-    let copies = |schema: &Schema| !schema.copied.is_empty() || !schema.holders.is_empty();
+    let copies = |schema: &Schema| !schema.copied.is_empty() || !schema.dependents.is_empty();
     if schema.periods().is_some() || [noted, schema].iter().any(|of| of.is_wide() || copies(of)) {
         return "or give the new declaration a table or a kind of its own".to_owned();
     }

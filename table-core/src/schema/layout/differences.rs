@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::key_type::{Format, KeyType, lengths};
-use super::super::{Copies, Field, HeldCopy, Index, Part, Schema, Sum, SumOf, Template};
+use super::super::{CopiedFields, Copies, Field, Index, Part, Schema, Sum, SumOf, Template};
 use super::{COPIED, EVENTUAL, GONE, HOLDER, layout_in, read, renamed, series};
 use crate::model::EdmType;
 
@@ -232,20 +232,20 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
 
 /// What a declaration does not say of copies, and the one noted does.
 pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
-    let is_one = |was: &HeldCopy, is: &HeldCopy| {
+    let is_one = |was: &CopiedFields, is: &CopiedFields| {
         was.property == is.property
-            // A copy that follows is looked up with each change of its holder, which a program that takes it for another
+            // A copy that follows is looked up with each change of its dependent, which a program that takes it for another
             // would not do.
             && (is.is_eventual() || !was.is_eventual())
             && was.key.len() == is.key.len()
             && was.key.iter().zip(is.key).all(|(was, is)| is_one(noted.fields.get(*was), schema.fields.get(*is)))
     };
-    let is_held = |was: &&HeldCopy| schema.copied.iter().any(|is| is_one(was, is));
+    let is_held = |was: &&CopiedFields| schema.copied.iter().any(|is| is_one(was, is));
     if let Some(copy) = noted.copied.iter().find(|copy| !is_held(copy)) {
         return Some(Outdated::Uncopied(copy.property));
     }
-    let holder = noted.holders.iter().find(|kind| !schema.holders.contains(kind));
-    holder.map(|kind| Outdated::Untold(kind))
+    let dependent = noted.dependents.iter().find(|kind| !schema.dependents.contains(kind));
+    dependent.map(|kind| Outdated::Untold(kind))
 }
 
 /// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes

@@ -8,8 +8,8 @@ use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
 use super::super::key_type::{Format, KeyType, TimeItem};
 use super::super::{
-    Arrival, Blind, Copies, Field, FieldPart, HeldCopy, Index, KeyScope, List, Part, Place, Schema, Series,
-    Slot, Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,
+    Arrival, Blind, CopiedFields, Copies, Field, FieldPart, Index, KeyScope, List, Part, Place, Schema,
+    Series, Slot, Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,
 };
 use super::series;
 use super::{
@@ -59,7 +59,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     let version = layout.lines().find_map(|line| line.strip_prefix("version "));
     schema.version = version.map_or(Some(schema.version), |version| version.trim().parse().ok())?;
     schema.entity_type = leaked(&entity_type(kind, schema.version));
-    let (mut indexes, mut copied, mut holders) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut indexes, mut copied, mut dependents) = (Vec::new(), Vec::new(), Vec::new());
     for line in layout.lines() {
         let mut reader = Reader { rest: line, fields: schema.fields };
         match reader.word() {
@@ -71,7 +71,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
             // One that can't be read is none.
             series::SERIES if series::Line::read(line).is_some() => {}
             COPIED => copied.push(reader.copy()?),
-            HOLDER => holders.push(leaked(reader.rest.trim())),
+            HOLDER => dependents.push(leaked(reader.rest.trim())),
             "index" => indexes.push(reader.index(schema.entity_type)?),
             _ => return None,
         }
@@ -87,7 +87,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     }
     (schema.places, schema.parts) = parts(&schema, place);
     schema.indexes = indexes.leak();
-    (schema.copied, schema.holders) = (copied.leak(), holders.leak());
+    (schema.copied, schema.dependents) = (copied.leak(), dependents.leak());
     Some(schema)
 }
 
@@ -276,7 +276,7 @@ impl<'t> Reader<'t> {
     }
 
     /// What it holds of another entity, and by which fields.
-    fn copy(&mut self) -> Option<HeldCopy> {
+    fn copy(&mut self) -> Option<CopiedFields> {
         self.takes(" ").then_some(())?;
         let name = leaked(self.word());
         let follows = self.takes(EVENTUAL);
@@ -286,7 +286,7 @@ impl<'t> Reader<'t> {
             let property = self.word();
             key.push(self.field(property)?);
         }
-        let copy = HeldCopy::new([name, name], [0, 0], key.leak());
+        let copy = CopiedFields::new([name, name], [0, 0], key.leak());
         Some(if follows { copy.eventual() } else { copy })
     }
 

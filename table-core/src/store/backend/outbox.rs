@@ -32,7 +32,7 @@ impl Shared {
             before: entry.before,
             without: entry.without,
             has_copies: entry.has_copies,
-            held: entry.held,
+            dependents: entry.dependents,
             tries: entry.tries,
             latest: entry.latest,
             not_before: entry.not_before,

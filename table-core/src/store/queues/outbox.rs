@@ -6,7 +6,7 @@ use super::overlay::QueueOverlay;
 use super::view::{self, Stop, View};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::SetDigest;
-use crate::outbox::{CopyKey, Counters, Held, HeldKey, OutboxRecord, keys};
+use crate::outbox::{CopyKey, Counters, DependentKey, DependentProgress, OutboxRecord, keys};
 use crate::row::key::Number;
 use crate::store::records::meta;
 
@@ -16,11 +16,11 @@ pub(crate) enum EntryWork {
     /// It takes in a change of its entity, and is made if there is none.
     Follow { kind: &'static str, before: Vec<CopyKey>, without: Vec<&'static str> },
     /// The same of a change of what others hold.
-    Hold { kind: &'static str, held: Vec<HeldKey> },
+    DeferredDependents { kind: &'static str, dependents: Vec<DependentKey> },
     /// It says no more of copies in indexes, if it is of this version; it goes, if that was all.
     Propagate(u64),
     /// It says how far copies have come that others hold, if it is of this version; it goes, if that was all.
-    Advance(u64, Vec<Held>),
+    Advance(u64, Vec<DependentProgress>),
     /// It has failed, if it is of this version.
     Fail(u64, String),
     /// It is tried again, if it is of this version.
@@ -40,13 +40,13 @@ impl QueueOverlay<'_> {
         let now = self.clock.store;
         let old = self.find(key)?.map(std::borrow::Cow::into_owned);
         let (mut entry, expected) = match (work, &old) {
-            (EntryWork::Follow { kind, .. } | EntryWork::Hold { kind, .. }, None) => {
+            (EntryWork::Follow { kind, .. } | EntryWork::DeferredDependents { kind, .. }, None) => {
                 (OutboxRecord::new(kind, now), None)
             }
             (_, None) => return Err(overtaken()),
             (work, Some(record)) => {
                 let expected = match work {
-                    EntryWork::Follow { .. } | EntryWork::Hold { .. } => None,
+                    EntryWork::Follow { .. } | EntryWork::DeferredDependents { .. } => None,
                     EntryWork::Propagate(version)
                     | EntryWork::Advance(version, _)
                     | EntryWork::Fail(version, _)
@@ -60,12 +60,15 @@ impl QueueOverlay<'_> {
             }
         };
         debug_assert!(
-            expected.is_some() || matches!(work, EntryWork::Follow { .. } | EntryWork::Hold { .. }),
+            expected.is_some()
+                || matches!(work, EntryWork::Follow { .. } | EntryWork::DeferredDependents { .. }),
             "only a change makes an entry"
         );
         match work {
             EntryWork::Follow { kind, before, without } => entry.take(kind, before, without, now),
-            EntryWork::Hold { kind, held } => entry.take_held(kind, held, now),
+            EntryWork::DeferredDependents { kind, dependents } => {
+                entry.take_dependents(kind, dependents, now)
+            }
             EntryWork::Propagate(_) => entry.propagate(now),
             EntryWork::Advance(_, reached) => entry.advance(reached, now),
             EntryWork::Fail(_, error) => entry.fail(error, self.clock.now.max(now)),

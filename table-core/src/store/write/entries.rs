@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::outbox::{CopyKey, Source, keys};
-use crate::plan::{CopyPlace, Follow, Hold, OutboxOp};
+use crate::plan::{CopyPlace, DeferredDependents, Follow, OutboxOp};
 use crate::row::key;
 use crate::store::queues::{EntryWork, Work};
 use crate::store::records::catalog::TableState;
@@ -16,7 +16,7 @@ const LONGEST: usize = 1_982;
 pub(super) fn of(outbox_op: &OutboxOp, tables: &[&Arc<TableState>]) -> Result<Work> {
     match outbox_op {
         OutboxOp::Follow(follow) => self::follow(follow, tables),
-        OutboxOp::Hold(hold) => self::hold(hold, tables),
+        OutboxOp::DeferredDependents(hold) => self::hold(hold, tables),
         OutboxOp::Advance(source, version, reached) => {
             Ok(Work::Entry(of_source(source), EntryWork::Advance(*version, reached.clone())))
         }
@@ -52,9 +52,9 @@ fn follow(follow: &Follow, tables: &[&Arc<TableState>]) -> Result<Work> {
     Ok(Work::Entry(key_of((*table, partition, row), tables)?, work))
 }
 
-fn hold(hold: &Hold, tables: &[&Arc<TableState>]) -> Result<Work> {
-    let Hold { table, partition, row, kind, held } = hold;
-    let work = EntryWork::Hold { kind, held: held.clone() };
+fn hold(hold: &DeferredDependents, tables: &[&Arc<TableState>]) -> Result<Work> {
+    let DeferredDependents { table, partition, row, kind, dependents } = hold;
+    let work = EntryWork::DeferredDependents { kind, dependents: dependents.clone() };
     Ok(Work::Entry(key_of((*table, partition, row), tables)?, work))
 }
 

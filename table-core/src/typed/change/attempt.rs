@@ -5,7 +5,7 @@ use crate::model::Value;
 use crate::plan::{Condition, Plan, PlanBuilder, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, KeyPair, Schema};
-use crate::typed::entity::holder::{Held, Holder};
+use crate::typed::entity::dependent::{CopyReader, Dependent};
 
 /// A row that has to be read before a change can be planned.
 ///
@@ -121,7 +121,7 @@ pub(crate) struct Image {
     pub(crate) before: Option<(KeyPair, Values<'static>)>,
     pub(crate) after: Option<(KeyPair, Values<'static>)>,
     /// Who holds copies of it.
-    pub(crate) holders: &'static [Holder],
+    pub(crate) dependents: &'static [Dependent],
 }
 
 /// What is known of a source: the values that are copied, unless there is no such entity, and what the plan has to demand
@@ -134,14 +134,14 @@ pub(crate) struct Source {
 
 /// Who gives sources by their keys.
 pub(crate) trait Sources {
-    /// Whether this entity is changed together with its holder.
+    /// Whether this entity is changed together with its dependent.
     fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool;
 
-    /// Whether somebody has asked for the change of the holder; if not, that of a source brings it about.
+    /// Whether somebody has asked for the change of the dependent; if not, that of a source brings it about.
     fn are_asked(&self) -> bool;
 
     /// What there is to copy.
-    fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source>;
+    fn get(&self, held: &CopyReader, keys: &KeyPair) -> Result<Source>;
 }
 
 /// What the planned rows of one change refer to, and the attempt does not keep itself.

@@ -1,35 +1,35 @@
 //! What a change brings about: copies of the changed entities that others hold.
 //!
-//! A change of a *source* has all its holders take the copy again, and a change of a *holder* looks up what it refers to. Both
+//! A change of a *source* has all its dependents take the copy again, and a change of a *holder* looks up what it refers to. Both
 //! are planned with it, as one. What the plan demands makes it right whoever writes meanwhile: that a source which was read is
-//! still that one, and that no holder has come to those that were found. Without the first, a holder that is written while its
+//! still that one, and that no dependent has come to those that were found. Without the first, a dependent that is written while its
 //! source changes keeps the former copy; without the second, one that comes to refer to a source while that changes does.
 //! Copied fields are no copies themselves, so one round is all.
 //!
 //! Of a source whose copies follow it (`eventual`) the change finds nobody: it leaves a note that they are to follow. Who
-//! changes such a holder looks the source up each time, so that propagation finds it wherever it has moved, or need not.
+//! changes such a dependent looks the source up each time, so that propagation finds it wherever it has moved, or need not.
 
 use super::attempt::{Attempt, Image, Source, Sources};
+use super::copied_fields;
 use super::driver::{self, Together};
-use super::hold;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{Value, ValueRef};
-use crate::outbox::HeldKey;
-use crate::plan::{Condition, Hold, OutboxOp, PlanBuilder, Range, Values};
+use crate::outbox::DependentKey;
+use crate::plan::{Condition, DeferredDependents, OutboxOp, PlanBuilder, Range, Values};
 use crate::query::Query;
 use crate::row::version::version_of;
-use crate::schema::{self, FieldPart, HeldCopy, KeyPair, KeyValues, PropertyValue, Schema, ValueError};
-use crate::typed::entity::holder::{Held, Holder};
+use crate::schema::{self, CopiedFields, FieldPart, KeyPair, KeyValues, PropertyValue, Schema, ValueError};
+use crate::typed::entity::dependent::{CopyReader, Dependent};
 
 /// Changes that others bring about, and what they rely on.
 #[derive(Default)]
 pub(crate) struct Derived {
     pub(crate) attempts: Vec<Change>,
-    ranges: Vec<HeldRange>,
+    ranges: Vec<DependentRange>,
     /// The sources whose copies are to follow.
-    holds: Vec<Hold>,
+    holds: Vec<DeferredDependents>,
 }
 
 /// One of them.
@@ -43,8 +43,8 @@ pub(crate) struct Change {
     keys: KeyPair,
 }
 
-/// Rows by which holders were found.
-struct HeldRange {
+/// Rows by which dependents were found.
+struct DependentRange {
     table: String,
     partition: String,
     prefix: String,
@@ -54,24 +54,32 @@ struct HeldRange {
 impl Derived {
     /// Adds what the changes rely on.
     pub(crate) fn plan<'p>(&'p self, builder: &mut PlanBuilder<'p>) {
-        for HeldRange { table, partition, prefix, digest } in &self.ranges {
+        for DependentRange { table, partition, prefix, digest } in &self.ranges {
             builder.rely_on((table, partition), Range { prefix, digest: *digest });
         }
         for hold in &self.holds {
-            builder.leave(OutboxOp::Hold(hold.clone()));
+            builder.leave(OutboxOp::DeferredDependents(hold.clone()));
         }
     }
 
     /// Leaves a note that a copy is to follow the source of these keys, which is in this table.
-    fn leave(&mut self, table: usize, (schema, keys): (&'static Schema, &KeyPair), held: HeldKey) {
+    fn leave(&mut self, table: usize, (schema, keys): (&'static Schema, &KeyPair), dependents: DependentKey) {
         let (partition, row) = keys.as_strs();
-        let is_it = |hold: &&mut Hold| hold.table == table && hold.partition == partition && hold.row == row;
+        let is_it = |hold: &&mut DeferredDependents| {
+            hold.table == table && hold.partition == partition && hold.row == row
+        };
         if let Some(hold) = self.holds.iter_mut().find(is_it) {
-            hold.held.push(held);
+            hold.dependents.push(dependents);
             return;
         }
         let (partition, row) = (partition.to_owned(), row.to_owned());
-        self.holds.push(Hold { table, partition, row, kind: schema.kind, held: vec![held] });
+        self.holds.push(DeferredDependents {
+            table,
+            partition,
+            row,
+            kind: schema.kind,
+            dependents: vec![dependents],
+        });
     }
 }
 
@@ -93,7 +101,7 @@ pub(crate) fn derive(
     let moment = first.snapshot()?;
     let mut derived = Derived::default();
     for (cause, image) in &images {
-        let found = find_holders((together, &moment), image, (*cause, &images), &mut derived);
+        let found = find_dependents((together, &moment), image, (*cause, &images), &mut derived);
         found.map_err(|error| together.scope.numbered(error, *cause))?;
     }
     let sources = Known { images: &images, is_asked: true, ..Known::at(together, &moment) };
@@ -115,7 +123,7 @@ pub(crate) fn derive(
 }
 
 /// Finds all who hold a copy of the entity that is no longer right, and of one that comes to its key.
-fn find_holders(
+fn find_dependents(
     (together, moment): (Together<'_>, &Snapshot),
     image: &Image,
     (cause, images): (usize, &[(usize, Image)]),
@@ -123,12 +131,12 @@ fn find_holders(
 ) -> Result<()> {
     let (before, after) = (image.before.as_ref(), image.after.as_ref());
     let stays = before.zip(after).is_some_and(|((was, _), (is, _))| was.as_strs() == is.as_strs());
-    for holder in image.holders {
-        let schema = holder.schema();
-        for (at, held) in holder.copies() {
+    for dependent in image.dependents {
+        let schema = dependent.schema();
+        for (at, dependents) in dependent.copies() {
             let Some(copy) = schema.copied.get(at) else { continue };
             if let (Some((_, was)), Some((_, is)), true) = (before, after, stays)
-                && held.is_same(was, is)
+                && dependents.is_same(was, is)
             {
                 continue;
             }
@@ -137,29 +145,30 @@ fn find_holders(
                 let name = image.schema.table();
                 let table = together.number(name).ok_or_else(|| missing(name))?;
                 for (keys, _) in before.into_iter().chain(comes) {
-                    let held = HeldKey { kind: schema.kind.to_owned(), property: copy.property.to_owned() };
-                    derived.leave(table, (image.schema, keys), held);
+                    let dependents =
+                        DependentKey { kind: schema.kind.to_owned(), property: copy.property.to_owned() };
+                    derived.leave(table, (image.schema, keys), dependents);
                 }
                 continue;
             }
             for (_, values) in before.into_iter().chain(comes) {
                 let of = (image.schema, values);
-                find((together, moment), (holder, copy), of, (cause, images), derived)?;
+                find((together, moment), (dependent, copy), of, (cause, images), derived)?;
             }
         }
     }
     Ok(())
 }
 
-/// Finds the holders of a copy of the source with these values.
+/// Finds the dependents of a copy of the source with these values.
 fn find(
     (together, moment): (Together<'_>, &Snapshot),
-    (holder, copy): (&Holder, &HeldCopy),
+    (dependent, copy): (&Dependent, &CopiedFields),
     (source, values): (&'static Schema, &Values<'_>),
     (cause, images): (usize, &[(usize, Image)]),
     derived: &mut Derived,
 ) -> Result<()> {
-    let schema = holder.schema();
+    let schema = dependent.schema();
     let Some(way) = schema.way_back(copy) else { return Err(no_way(schema, source)) };
     let own = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
     if let Some(index) = way.index {
@@ -168,14 +177,14 @@ fn find(
     let name = way.place.table.source();
     let table = together.table(name).ok_or_else(|| missing(name))?;
     let known = OfSource { copy, arguments: arguments(source, values) };
-    // A key that the holder's rows can't have is nobody's.
+    // A key that the dependent's rows can't have is nobody's.
     let Some((partition, prefix)) = way.print(&known) else { return Ok(()) };
     let digest = moment.digest(table, &partition, &prefix)?;
     let query = Query::new().partition(&partition).row_prefix(&prefix);
     let number = together.number(schema.table()).ok_or_else(|| missing(schema.table()))?;
     let views = moment.views_of(table, query.into())?;
     for view in views {
-        let Some(keys) = holder.own_keys(&view?, way.index)? else { continue };
+        let Some(keys) = dependent.own_keys(&view?, way.index)? else { continue };
         // One that has come since the changes were read is changed as well if one of them puts it: that one's plan then finds
         // it there, and all is tried again.
         let is_changed = images.iter().filter(|(_, image)| is_one(image.schema, schema)).any(|(_, image)| {
@@ -187,11 +196,11 @@ fn find(
             .iter()
             .any(|known| is_one(known.schema, schema) && known.keys.as_strs() == keys.as_strs());
         if !is_changed && !is_known {
-            let attempt = holder.again(&keys);
+            let attempt = dependent.again(&keys);
             derived.attempts.push(Change { attempt, table: number, cause, schema, keys });
         }
     }
-    derived.ranges.push(HeldRange { table: name.to_owned(), partition, prefix, digest });
+    derived.ranges.push(DependentRange { table: name.to_owned(), partition, prefix, digest });
     Ok(())
 }
 
@@ -210,9 +219,9 @@ fn arguments(schema: &'static Schema, values: &Values<'_>) -> Vec<Option<Value>>
     given
 }
 
-/// What the fields of a holder are that refer to a source.
+/// What the fields of a dependent are that refer to a source.
 pub(crate) struct OfSource<'c> {
-    pub(crate) copy: &'c HeldCopy,
+    pub(crate) copy: &'c CopiedFields,
     /// The values of the fields that the source's key is made of, in the order of its constructor's arguments.
     pub(crate) arguments: Vec<Option<Value>>,
 }
@@ -229,7 +238,7 @@ pub(crate) struct Known<'k> {
     together: Together<'k>,
     moment: &'k Snapshot,
     images: &'k [(usize, Image)],
-    /// Whether it is asked for holders that somebody changes, and not for those that a change brings about.
+    /// Whether it is asked for dependents that somebody changes, and not for those that a change brings about.
     is_asked: bool,
 }
 
@@ -262,10 +271,10 @@ impl Sources for Known<'_> {
         self.is_asked
     }
 
-    fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source> {
-        let schema = held.schema();
+    fn get(&self, dependents: &CopyReader, keys: &KeyPair) -> Result<Source> {
+        let schema = dependents.schema();
         if let Some(changed) = self.changed(schema, keys) {
-            return Ok(Source { values: changed.map(|values| held.copied(values)), condition: None });
+            return Ok(Source { values: changed.map(|values| dependents.copied(values)), condition: None });
         }
         let table = self.together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
         let (partition, row) = keys.as_strs();
@@ -273,7 +282,7 @@ impl Sources for Known<'_> {
             return Ok(Source { values: None, condition: Some(Condition::StillAbsent) });
         };
         let place = |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
-        let values = held.read(&view).map_err(place)?;
+        let values = dependents.read(&view).map_err(place)?;
         let condition = Condition::Is(version_of(&view, self.moment.state()));
         Ok(Source { values: Some(values), condition: Some(condition) })
     }
@@ -283,12 +292,12 @@ impl Sources for Known<'_> {
 /// still to follow is not wrong.
 pub(crate) fn outdated(
     (together, moment): (Together<'_>, &Snapshot),
-    of: (&'static Schema, &'static [Held]),
+    of: (&'static Schema, &'static [CopyReader]),
     values: &Values<'_>,
 ) -> Result<Vec<&'static str>> {
-    let held = hold::hold(of, None, values, &Known::at(together, moment), true)?;
+    let dependents = copied_fields::copy_fields(of, None, values, &Known::at(together, moment), true)?;
     let mut names = Vec::new();
-    for holding in held.iter().filter(|holding| !holding.is_in(of.0, values)) {
+    for holding in dependents.iter().filter(|holding| !holding.is_in(of.0, values)) {
         if let Some((schema, keys)) = holding.follows() {
             let table = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
             if moment.follows(table, keys.as_strs())? {
@@ -306,9 +315,11 @@ pub(crate) fn missing(table: &str) -> Error {
 }
 
 #[cold]
-pub(crate) fn no_way(holder: &Schema, source: &Schema) -> Error {
-    let because =
-        format!("no index of `{}` leads from a `{}` to who holds a copy of it", holder.entity, source.entity);
+pub(crate) fn no_way(dependent: &Schema, source: &Schema) -> Error {
+    let because = format!(
+        "no index of `{}` leads from a `{}` to who holds a copy of it",
+        dependent.entity, source.entity
+    );
     Error::new(ErrorKind::SchemaMismatch).because(because)
 }
 

@@ -241,7 +241,7 @@ pub(crate) fn index_mask(together: Together<'_>, schema: &'static Schema, writes
     // The commit refuses a write of what is only read, and says which row it would have been.
     let is_read_only = together.tables.first().is_some_and(|table| table.exec().store().is_read_only());
     let writes = writes && !is_read_only;
-    if writes && !(schema.copied.is_empty() && schema.holders.is_empty()) {
+    if writes && !(schema.copied.is_empty() && schema.dependents.is_empty()) {
         // Who writes the other side has to know of it, too.
         for kin in schema.relatives() {
             if let Some(table) = together.table(kin.table()) {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt, Image, PlanScratch, ReadRequest, Sources};
 use super::before::Kept;
+use super::copied_fields::{self, Holding};
 use super::entity_images::{self, EntityImages, EntityMeta, ImageRef, ImageSlot, TypedImages};
-use super::hold::{self, Holding};
 use super::read_set::{self, NextRead, ReadSet};
 use super::{Change, What};
 use crate::error::{Error, ErrorKind, Result};
@@ -332,9 +332,9 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn image(&self) -> Result<Option<Image>> {
-        let EntityMeta { schema, held, holders, .. } = *self.meta;
+        let EntityMeta { schema, held, dependents, .. } = *self.meta;
         let stays = matches!(self.what, What::Backfill(_) | What::RepairCopies | What::Rewrite);
-        if held.is_empty() && holders.is_empty() || stays || self.what.reseals() {
+        if held.is_empty() && dependents.is_empty() || stays || self.what.reseals() {
             return Ok(None);
         }
         let old = || {
@@ -349,7 +349,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
         };
         let before = old().map_err(|error| self.place(error))?;
         let after = new().map_err(|error| self.place(error))?;
-        Ok(Some(Image { schema, before, after, holders }))
+        Ok(Some(Image { schema, before, after, dependents }))
     }
 
     fn key(&self) -> Option<KeyPair> {
@@ -363,7 +363,8 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
         }
         let Some(values) = self.new_values().map_err(|error| self.place(error))? else { return Ok(()) };
         let before = self.old_values()?;
-        let found = hold::hold((schema, held), before.as_ref(), &values, sources, self.holds_anew);
+        let found =
+            copied_fields::copy_fields((schema, held), before.as_ref(), &values, sources, self.holds_anew);
         let held = found.map_err(|error| self.place(error))?;
         let mut values = values.into_owned();
         Holding::put(&held, &mut values);

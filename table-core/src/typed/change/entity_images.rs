@@ -8,7 +8,7 @@ use crate::row::view::RowView;
 use crate::schema::Schema;
 use crate::typed::encrypt::unopened::TakeElements;
 use crate::typed::entity::Entity;
-use crate::typed::entity::holder::{Held, Holder};
+use crate::typed::entity::dependent::{CopyReader, Dependent};
 use crate::typed::entity::previous_version;
 use crate::typed::entity::source::Source;
 
@@ -27,8 +27,8 @@ pub(crate) struct EntityMeta {
     pub(super) has_previous: bool,
     /// Whether copies may have something under a former name that its row never has.
     pub(super) renames_key: bool,
-    pub(super) held: &'static [Held],
-    pub(super) holders: &'static [Holder],
+    pub(super) held: &'static [CopyReader],
+    pub(super) dependents: &'static [Dependent],
     pub(super) elements: TakeElements,
 }
 
@@ -120,7 +120,7 @@ impl<'c, E: Entity, F: ?Sized> TypedImages<'c, E, F> {
         has_previous: E::SCHEMA.previous.is_some(),
         renames_key: E::SCHEMA.renames_key(),
         held: E::HELD,
-        holders: E::HOLDERS,
+        dependents: E::DEPENDENTS,
         elements: E::elements,
     };
 

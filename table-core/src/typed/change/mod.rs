@@ -3,12 +3,12 @@
 pub(crate) mod alone;
 pub(crate) mod attempt;
 pub(crate) mod before;
+pub(crate) mod copied_fields;
 pub(crate) mod derive;
 pub(crate) mod driver;
 pub(crate) mod egt;
 pub(crate) mod entity_attempt;
 pub(crate) mod entity_images;
-pub(crate) mod hold;
 #[cfg(test)]
 mod model_tests;
 pub(crate) mod queue_ops;

@@ -45,66 +45,66 @@ mod copies {
     struct Rules {
         /// Who changes the source: that those who hold a copy are still those that were found.
         range: bool,
-        /// Who changes a holder: that the source which was looked up is still that one.
+        /// Who changes a dependent: that the source which was looked up is still that one.
         source: bool,
     }
 
-    /// Whether the holder refers to the source, and the copy that it holds.
+    /// Whether the dependent refers to the source, and the copy that it holds.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    struct Holder {
+    struct Dependent {
         refers: bool,
         copy: Option<u8>,
     }
 
     type SourceRow = Row<Option<u8>>;
-    type HolderRow = Row<Option<Holder>>;
-    /// What is to be, and the source and the holder as they were read.
+    type HolderRow = Row<Option<Dependent>>;
+    /// What is to be, and the source and the dependent as they were read.
     type Plan<T> = Option<(T, SourceRow, HolderRow)>;
 
     #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
     struct World {
         source: SourceRow,
-        holder: HolderRow,
+        dependent: HolderRow,
         /// Plans that are not carried out yet.
         of_source: Plan<Option<u8>>,
-        of_holder: Plan<Option<Holder>>,
+        of_holder: Plan<Option<Dependent>>,
         left: (u8, u8),
     }
 
     impl World {
-        /// The change of the source is carried out, with that of the holder if it was one.
+        /// The change of the source is carried out, with that of the dependent if it was one.
         fn change_source(&self, rules: Rules) -> Self {
             let mut after = self.clone();
-            let Some((wanted, source, holder)) = after.of_source.take() else { return after };
-            let refers = |holder: HolderRow| holder.is.is_some_and(|holder| holder.refers);
-            // The rows of the index by which holders are found, with their versions.
-            let found = |holder: HolderRow| refers(holder).then_some(holder.version);
-            if source != self.source || rules.range && found(holder) != found(self.holder) {
+            let Some((wanted, source, dependent)) = after.of_source.take() else { return after };
+            let refers = |dependent: HolderRow| dependent.is.is_some_and(|dependent| dependent.refers);
+            // The rows of the index by which dependents are found, with their versions.
+            let found = |dependent: HolderRow| refers(dependent).then_some(dependent.version);
+            if source != self.source || rules.range && found(dependent) != found(self.dependent) {
                 return after;
             }
-            if refers(holder) {
+            if refers(dependent) {
                 // Its own row is written under a condition in any case.
-                if holder != self.holder {
+                if dependent != self.dependent {
                     return after;
                 }
-                let holder = holder.is.map(|holder| Holder { copy: wanted, ..holder });
-                after.holder = self.holder.becomes(holder);
+                let dependent = dependent.is.map(|dependent| Dependent { copy: wanted, ..dependent });
+                after.dependent = self.dependent.becomes(dependent);
             }
             after.source = self.source.becomes(wanted);
             after.left.0 -= 1;
             after
         }
 
-        /// The change of the holder is carried out.
+        /// The change of the dependent is carried out.
         fn change_holder(&self, rules: Rules) -> Self {
             let mut after = self.clone();
-            let Some((wanted, source, holder)) = after.of_holder.take() else { return after };
-            let referred = holder.is.is_some_and(|holder| holder.refers);
+            let Some((wanted, source, dependent)) = after.of_holder.take() else { return after };
+            let referred = dependent.is.is_some_and(|dependent| dependent.refers);
             let looks_up = wanted.is_some_and(|wanted| wanted.refers) && !referred;
-            if holder != self.holder || rules.source && looks_up && source != self.source {
+            if dependent != self.dependent || rules.source && looks_up && source != self.source {
                 return after;
             }
-            after.holder = self.holder.becomes(wanted);
+            after.dependent = self.dependent.becomes(wanted);
             after.left.1 -= 1;
             after
         }
@@ -115,35 +115,38 @@ mod copies {
                 next.push(self.change_source(rules));
             } else if self.left.0 > 0 {
                 let wanted = [None, Some(1), Some(2)].into_iter().filter(|wanted| *wanted != self.source.is);
-                let plan = |wanted| Some((wanted, self.source, self.holder));
+                let plan = |wanted| Some((wanted, self.source, self.dependent));
                 next.extend(wanted.map(|wanted| Self { of_source: plan(wanted), ..self.clone() }));
             }
             if self.of_holder.is_some() {
                 next.push(self.change_holder(rules));
             } else if self.left.1 > 0 {
                 for refers in [None, Some(false), Some(true)] {
-                    let was = self.holder.is.filter(|was| was.refers);
-                    let wanted = refers.map(|refers| Holder {
+                    let was = self.dependent.is.filter(|was| was.refers);
+                    let wanted = refers.map(|refers| Dependent {
                         refers,
                         // Who refers to it as before holds what it held.
                         copy: if refers { was.map_or(self.source.is, |was| was.copy) } else { None },
                     });
-                    next.push(Self { of_holder: Some((wanted, self.source, self.holder)), ..self.clone() });
+                    next.push(Self {
+                        of_holder: Some((wanted, self.source, self.dependent)),
+                        ..self.clone()
+                    });
                 }
             }
             next
         }
 
         fn is_wrong(&self) -> bool {
-            let copy = |holder: Holder| if holder.refers { self.source.is } else { None };
-            self.holder.is.is_some_and(|holder| holder.copy != copy(holder))
+            let copy = |dependent: Dependent| if dependent.refers { self.source.is } else { None };
+            self.dependent.is.is_some_and(|dependent| dependent.copy != copy(dependent))
         }
     }
 
     fn is_right(rules: Rules) -> (bool, usize) {
         let first = World {
             source: Row { version: 0, is: None },
-            holder: Row { version: 0, is: None },
+            dependent: Row { version: 0, is: None },
             of_source: None,
             of_holder: None,
             left: (2, 3),
@@ -159,7 +162,7 @@ mod copies {
 
     #[test]
     fn no_demand_can_be_left_out() {
-        assert!(!is_right(Rules { range: false, source: true }).0, "the holders that were found");
+        assert!(!is_right(Rules { range: false, source: true }).0, "the dependents that were found");
         assert!(!is_right(Rules { range: true, source: false }).0, "the source that was looked up");
     }
 }

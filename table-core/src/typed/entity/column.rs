@@ -123,10 +123,10 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 ///
 /// # let store = Store::temporary()?;
 /// let desk = store.table::<Ticket>()?;
-/// for (number, state) in [(1, "open"), (2, "held"), (3, "closed")] {
+/// for (number, state) in [(1, "open"), (2, "copied_fields"), (3, "closed")] {
 ///     desk.insert(&Ticket { customer: "acme".into(), number, state: state.into(), agent: None })?;
 /// }
-/// let waiting = desk.rows().customer("acme").filter(|t| t.state.is_in(["open", "held"]) & t.agent.is_none());
+/// let waiting = desk.rows().customer("acme").filter(|t| t.state.is_in(["open", "copied_fields"]) & t.agent.is_none());
 /// assert_eq!(waiting.count()?, 2);
 /// # Ok::<(), table_core::Error>(())
 /// ```

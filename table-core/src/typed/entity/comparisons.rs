@@ -139,7 +139,7 @@ impl<T, K: OneForm + Comparable, A> Column<T, K, A> {
 }
 
 impl<T, K: OneForm + Equatable, A> Column<T, K, A> {
-    /// Equal to one of the values: `e.state.is_in(["open", "held"])`. Of none if there are none.
+    /// Equal to one of the values: `e.state.is_in(["open", "copied_fields"])`. Of none if there are none.
     pub fn is_in<V: ColumnArg<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter {
         let equal = values.into_iter().map(|value| self.eq(value));
         // Nothing comes before the empty text.

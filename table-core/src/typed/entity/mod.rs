@@ -3,8 +3,8 @@
 pub(crate) mod codegen_units;
 pub(crate) mod column;
 pub(crate) mod comparisons;
+pub(crate) mod dependent;
 pub(crate) mod group;
-pub(crate) mod holder;
 pub(crate) mod path;
 pub(crate) mod previous_version;
 pub(crate) mod properties;
@@ -18,7 +18,7 @@ use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
 
-use self::holder::{Held, Holder};
+use self::dependent::{CopyReader, Dependent};
 use self::source::Source;
 use crate::typed::read::origin::Origin;
 use crate::typed::read::view::EntityView;
@@ -85,11 +85,11 @@ pub trait Entity: Sized + 'static {
 
     /// How each of the [copies](Schema::copied) that it holds is made.
     #[doc(hidden)]
-    const HELD: &'static [Held] = &[];
+    const HELD: &'static [CopyReader] = &[];
 
     /// Who holds copies of it.
     #[doc(hidden)]
-    const HOLDERS: &'static [Holder] = &[];
+    const DEPENDENTS: &'static [Dependent] = &[];
 
     /// Refuses a patch that sets slots which a series has not.
     #[doc(hidden)]

@@ -88,7 +88,7 @@ pub(crate) fn check_some(
 pub(crate) fn lost_indexes(head: &RowView<'_>, schema: &'static Schema) -> Vec<usize> {
     let is_lost = |field: usize| {
         let field = schema.fields.get(field);
-        field.is_some_and(|field| field.part > 0 && head.holder(Some(field)).is_none())
+        field.is_some_and(|field| field.part > 0 && head.row_of(Some(field)).is_none())
     };
     let prints_lost = |index: &Index| {
         let templates = [&index.place.partition, &index.place.row];

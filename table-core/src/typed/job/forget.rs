@@ -9,7 +9,7 @@ impl<E: Entity> Table<E> {
     /// which keeps the program from writing until then. Returns how many of them those were.
     ///
     /// It is called once for each side, when no program declares the copies any more: one that does notes them anew with its
-    /// next write. The holders keep what they held, as properties that the struct does not know;
+    /// next write. The dependents keep what they held, as properties that the struct does not know;
     /// `#[entity(gone("ManagerName"))]` and a migration remove it.
     ///
     /// ```

@@ -239,7 +239,7 @@ impl<E: Entity> Repair<E> {
                 self.handed.push(place);
             }
         }
-        for (partition, row) in wrong.holders.iter().filter(|keys| !wrong.blobless.has(keys)) {
+        for (partition, row) in wrong.dependents.iter().filter(|keys| !wrong.blobless.has(keys)) {
             let change = Change::<E>::Update(Box::new(|_| {}));
             let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), change).holding_anew();
             self.hand_over(table, (partition, row), attempt, loader)?;
@@ -255,7 +255,7 @@ impl<E: Entity> Repair<E> {
             }
         })?;
         // Of one that is written anew, the copies are for the next pass.
-        let entities = wrong.entities.difference(&wrong.holders);
+        let entities = wrong.entities.difference(&wrong.dependents);
         for (partition, row) in entities.filter(|keys| !wrong.blobless.has(keys)) {
             let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::RepairCopies);
             self.hand_over(table, (partition, row), attempt, loader)?;

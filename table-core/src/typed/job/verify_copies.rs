@@ -34,7 +34,7 @@ pub(super) struct Orphan {
 #[derive(Default)]
 pub(super) struct Wrong {
     pub(super) entities: BTreeSet<(String, String)>,
-    pub(super) holders: BTreeSet<(String, String)>,
+    pub(super) dependents: BTreeSet<(String, String)>,
     pub(super) orphans: Vec<Orphan>,
     pub(super) blobless: Blobless,
 }
@@ -42,7 +42,7 @@ pub(super) struct Wrong {
 impl Wrong {
     /// How many there are.
     pub(super) fn rows(&self) -> u64 {
-        let rows = self.entities.len() + self.holders.len() + self.orphans.len() + self.blobless.len();
+        let rows = self.entities.len() + self.dependents.len() + self.orphans.len() + self.blobless.len();
         u64::try_from(rows).unwrap_or(u64::MAX)
     }
 }
@@ -286,7 +286,7 @@ impl At<'_> {
             let values = unopened::read::<E>(view)?;
             for name in derive::outdated((together, self.snapshot), (E::SCHEMA, E::HELD), &values)? {
                 report.add(OUTDATED, name, (self.there.name(), partition, row));
-                wrong.holders.insert((partition.to_owned(), row.to_owned()));
+                wrong.dependents.insert((partition.to_owned(), row.to_owned()));
             }
         }
         if is_wrong {

@@ -32,13 +32,13 @@ pub struct InPeriodRangeAt<'s> {
 }
 
 impl Origin for InPeriodRange {
-    type Hold = Snapshot;
+    type SnapshotHandle = Snapshot;
 
     fn table(&self) -> &DynamicTable {
         &self.table
     }
 
-    fn hold(&self) -> Result<Snapshot> {
+    fn snapshot_handle(&self) -> Result<Snapshot> {
         self.table.snapshot()
     }
 
@@ -50,13 +50,13 @@ impl Origin for InPeriodRange {
 }
 
 impl<'s> Origin for InPeriodRangeAt<'s> {
-    type Hold = &'s Snapshot;
+    type SnapshotHandle = &'s Snapshot;
 
     fn table(&self) -> &DynamicTable {
         &self.of.table
     }
 
-    fn hold(&self) -> Result<&'s Snapshot> {
+    fn snapshot_handle(&self) -> Result<&'s Snapshot> {
         Ok(self.snapshot)
     }
 

@@ -1,6 +1,6 @@
 //! Propagation: copies that follow their entities come, in the background or when somebody asks for it.
 
-mod held;
+mod dependents;
 mod pass;
 mod places;
 mod propagator;
@@ -29,7 +29,7 @@ const AT_ONCE: usize = 512;
 
 /// So often does [`Store::propagate`] go over all that is to follow, while others write what it propagates.
 const PASSES: u32 = 64;
-/// So often it goes on to what has come to follow by what it has propagated: a holder of an entity's fields may be held in turn.
+/// So often it goes on to what has come to follow by what it has propagated: a dependent of an entity's fields may be held in turn.
 const GENERATIONS: u32 = 16;
 /// After so many it asks for a turn, as a change does that has lost so often: for each second one the plans of others are held.
 const PASSES_BORNE: u32 = 8;
@@ -43,13 +43,16 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 )]
 #[cfg_attr(debug_assertions, inline(always))]
 pub(crate) fn register<E: Entity>(store: &Store) {
-    if const { E::SCHEMA.has_eventual() || !E::HOLDERS.is_empty() } {
-        add(store, KindPropagator { schema: E::SCHEMA, read: unopened::read::<E>, holders: E::HOLDERS });
+    if const { E::SCHEMA.has_eventual() || !E::DEPENDENTS.is_empty() } {
+        add(
+            store,
+            KindPropagator { schema: E::SCHEMA, read: unopened::read::<E>, dependents: E::DEPENDENTS },
+        );
     }
 }
 
 fn add(store: &Store, propagator: KindPropagator) {
-    if !propagator.schema.has_eventual() && !held::follows(propagator.holders) {
+    if !propagator.schema.has_eventual() && !dependents::follows(propagator.dependents) {
         return;
     }
     let Ok(outbox) = store.backend().outbox() else { return };
@@ -66,7 +69,7 @@ fn add(store: &Store, propagator: KindPropagator) {
 
 /// The same for every kind of a set.
 pub(crate) fn register_set<Set: EntitySet>(store: &Store) {
-    let may_follow = |schema: &&&Schema| schema.has_eventual() || !schema.holders.is_empty();
+    let may_follow = |schema: &&&Schema| schema.has_eventual() || !schema.dependents.is_empty();
     for schema in Set::KINDS.iter().filter(may_follow) {
         // A kind of the set is visited by its name.
         let _: Option<()> = Set::visit(schema.entity_type, Register(store));
@@ -160,7 +163,8 @@ impl Store {
     fn propagate_all(&self) -> Result<Propagation> {
         let outbox = self.backend().outbox()?;
         outbox.purge()?;
-        let held = |entries: &[OutboxEntry]| entries.iter().filter(|entry| !entry.held.is_empty()).count();
+        let dependents =
+            |entries: &[OutboxEntry]| entries.iter().filter(|entry| !entry.dependents.is_empty()).count();
         let mut left = Vec::new();
         for _ in 0..GENERATIONS {
             let noted = self.list()?;
@@ -172,7 +176,7 @@ impl Store {
             left = self.list()?;
             left.retain(|entry| entry.since <= noted_by);
             // Another thread or process may have propagated them.
-            if !brings_more && held(&left) >= held(&noted) {
+            if !brings_more && dependents(&left) >= dependents(&noted) {
                 break;
             }
         }

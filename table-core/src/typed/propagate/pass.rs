@@ -39,7 +39,7 @@ pub(super) struct Pass {
     pub(super) again: u64,
     /// Of how many a part has been propagated, and more is to follow.
     pub(super) more: u64,
-    /// Whether holders of an entity's fields were given them, whose own copies may be to follow now.
+    /// Whether dependents of an entity's fields were given them, whose own copies may be to follow now.
     pub(super) brings_more: bool,
     /// When the next one that has failed is to be tried.
     pub(super) next: Option<Ticks>,
@@ -90,7 +90,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
                 Ok(results) => results,
             };
             for (entry, result) in entries.into_iter().zip(results) {
-                done.brings_more |= result.is_ok() && !entry.held.is_empty();
+                done.brings_more |= result.is_ok() && !entry.dependents.is_empty();
                 match result {
                     Ok(Remaining::Nothing) => {}
                     Ok(Remaining::Some) => done.more += 1,

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::held::{self, Of};
+use super::dependents::{self, Of};
 use super::panicked;
 use super::pass::is_no_table;
 use super::places::Places;
@@ -24,7 +24,7 @@ use crate::sealing::SealedAt;
 use crate::typed::change::before::unknown;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::encrypt::unopened;
-use crate::typed::entity::holder::Holder;
+use crate::typed::entity::dependent::Dependent;
 use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::wide;
 use crate::typed::read::list::id_on;
@@ -36,7 +36,7 @@ pub(super) struct KindPropagator {
     /// Reads an entity from its own row.
     pub(super) read: fn(&RowView<'_>) -> Result<Values<'static>>,
     /// Who may hold copies of them.
-    pub(super) holders: &'static [Holder],
+    pub(super) dependents: &'static [Dependent],
 }
 
 /// An entity as it is.
@@ -56,14 +56,16 @@ impl Propagator for KindPropagator {
         let table = self.open(&Store::new(store.clone()))?;
         let index_mask = driver::index_mask(Together::alone(&table), self.schema, true)?;
         let mut results = self.propagate_copies(&table, index_mask, entries)?;
-        for (entry, result) in entries.iter().zip(&mut results).filter(|(entry, _)| !entry.held.is_empty()) {
+        for (entry, result) in
+            entries.iter().zip(&mut results).filter(|(entry, _)| !entry.dependents.is_empty())
+        {
             if entry.has_copies && result.is_ok() {
                 // The entry is another one by now.
                 *result = Ok(Remaining::Some);
                 continue;
             }
-            let of = Of { schema: self.schema, holders: self.holders, entry };
-            let step = || held::step(Together::alone(&table), of);
+            let of = Of { schema: self.schema, dependents: self.dependents, entry };
+            let step = || dependents::step(Together::alone(&table), of);
             let done = catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err(panicked()));
             match (&result, done) {
                 (Ok(_), Ok(is_more)) => {
@@ -149,7 +151,7 @@ impl KindPropagator {
                 Err(error) => return Err(error),
             }
         }
-        if held::follows(self.holders) {
+        if dependents::follows(self.dependents) {
             for kin in self.schema.relatives() {
                 for name in std::iter::once(kin.table()).chain(kin.other_tables()) {
                     let is_it = |known: &&DynamicTable| known.name().eq_ignore_ascii_case(name);

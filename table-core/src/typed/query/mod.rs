@@ -180,7 +180,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         if const { O::SPREADS }
             && let Some(spread) = self.asked.origin.period_scan()
         {
-            let hold = self.asked.origin.hold()?;
+            let hold = self.asked.origin.snapshot_handle()?;
             let asked = (P::KEYS, P::INDEX, &self.asked.given, R::select(self.asked.narrowing.clone()));
             let explain = spread.explain(std::borrow::Borrow::borrow(&hold), &asked)?;
             return Ok(if R::LOOKS_UP { explain.looking_up() } else { explain });
@@ -251,7 +251,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         if const { O::SPREADS }
             && let Some(spread) = self.asked.origin.period_scan()
         {
-            let hold = self.asked.origin.hold()?;
+            let hold = self.asked.origin.snapshot_handle()?;
             let (snapshot, narrowing) =
                 (std::borrow::Borrow::borrow(&hold), R::select(self.asked.narrowing.clone()));
             let mut rows = Vec::new();

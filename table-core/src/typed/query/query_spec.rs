@@ -32,7 +32,7 @@ pub(super) struct ReadSpec {
 }
 
 /// The rows of a query, or why there are none, until that is told.
-pub(super) type Begun<O> = Result<Refilling<<O as Origin>::Hold>, Option<Error>>;
+pub(super) type Begun<O> = Result<Refilling<<O as Origin>::SnapshotHandle>, Option<Error>>;
 
 impl<O: Origin> QuerySpec<O> {
     pub(super) fn new(origin: &O) -> Self {
@@ -65,8 +65,8 @@ impl<O: Origin> QuerySpec<O> {
     }
 
     /// Where the query reads. An index must be ready there.
-    fn hold(&self, keys: &'static PathKeys) -> Result<O::Hold> {
-        let hold = self.origin.hold()?;
+    fn snapshot_handle(&self, keys: &'static PathKeys) -> Result<O::SnapshotHandle> {
+        let hold = self.origin.snapshot_handle()?;
         let (snapshot, table): (&Snapshot, _) = (hold.borrow(), self.origin.table());
         check_index_of(keys, snapshot, table)?;
         if keys.is_own() {
@@ -76,27 +76,27 @@ impl<O: Origin> QuerySpec<O> {
     }
 
     /// What the query reads, and where. By tokens it is read as if at one moment.
-    pub(super) fn held(&self, wanted: &ReadSpec) -> Result<(O::Hold, Lanes)> {
+    pub(super) fn held(&self, wanted: &ReadSpec) -> Result<(O::SnapshotHandle, Lanes)> {
         let mut found = None;
-        let mut hold = || {
-            found = Some((self.hold(wanted.keys)?, self.lower(wanted)?));
+        let mut read = || {
+            found = Some((self.snapshot_handle(wanted.keys)?, self.lower(wanted)?));
             Ok(())
         };
         if self.given.is_blind() || self.narrowing.has_sealed() {
-            steadily(self.origin.table(), &mut hold)?;
+            steadily(self.origin.table(), &mut read)?;
         } else {
-            hold()?;
+            read()?;
         }
         // It was held once at least.
         found.ok_or_else(|| Error::new(ErrorKind::KeySuperseded))
     }
 
     /// The rows, to be decoded by the caller.
-    pub(super) fn refilling(&self, wanted: &ReadSpec) -> Result<Refilling<O::Hold>> {
+    pub(super) fn refilling(&self, wanted: &ReadSpec) -> Result<Refilling<O::SnapshotHandle>> {
         if const { O::SPREADS }
             && let Some(spread) = self.origin.period_scan()
         {
-            let hold = self.origin.hold()?;
+            let hold = self.origin.snapshot_handle()?;
             let narrowing = (wanted.select)(self.narrowing.clone());
             let asked = (wanted.keys, wanted.keys.index(), &self.given, narrowing);
             let across = spread.rows(hold.borrow(), &asked)?;

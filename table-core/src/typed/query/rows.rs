@@ -115,7 +115,9 @@ trait Next: Entity {
     // Where it is optimized, nothing is called for a row that could be done in place.
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline)]
-    fn next<P: Path, O: Origin, R: ReadAs<P>>(rows: &mut Refilling<O::Hold>) -> Option<Result<R::Item>> {
+    fn next<P: Path, O: Origin, R: ReadAs<P>>(
+        rows: &mut Refilling<O::SnapshotHandle>,
+    ) -> Option<Result<R::Item>> {
         if let Some((reading, view)) = rows.next_plain() {
             return match R::read(reading.snapshot, reading.table, &view) {
                 Err(error) => Some(Err(rows.failed(error))),
@@ -128,7 +130,9 @@ trait Next: Entity {
     /// The same of a row that is not as most are.
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline(never))]
-    fn next_by<P: Path, O: Origin, R: ReadAs<P>>(rows: &mut Refilling<O::Hold>) -> Option<Result<R::Item>> {
+    fn next_by<P: Path, O: Origin, R: ReadAs<P>>(
+        rows: &mut Refilling<O::SnapshotHandle>,
+    ) -> Option<Result<R::Item>> {
         let mut found = None;
         let mut read =
             |reading: &Reading<'_>, view: &RowView<'_>| Self::keep::<P, R>(reading, view, &mut found);

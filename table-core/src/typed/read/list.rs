@@ -105,14 +105,14 @@ impl<E: Entity> Table<E> {
 impl<'s, E: Entity> TableAt<'s, E> {
     /// An index list as it is in the snapshot.
     pub fn list(&self, key: ListKey<E>) -> Result<ListEntities<E, &'s Snapshot>> {
-        ListEntities::read(self.dynamic(), self.table.hold()?, &key)
+        ListEntities::read(self.dynamic(), self.table.snapshot_handle()?, &key)
     }
 }
 
 /// An index list as it is in a snapshot, which it holds: the keys of the entities on it, and the entities.
-pub struct ListEntities<E, Hold = Snapshot> {
+pub struct ListEntities<E, SnapshotHandle = Snapshot> {
     table: DynamicTable,
-    snapshot: Hold,
+    snapshot: SnapshotHandle,
     index: usize,
     /// Where the list lies.
     list: (String, String),
@@ -120,8 +120,8 @@ pub struct ListEntities<E, Hold = Snapshot> {
     entity: PhantomData<fn() -> E>,
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>> ListEntities<E, Hold> {
-    fn read(table: &DynamicTable, snapshot: Hold, key: &ListKey<E>) -> Result<Self> {
+impl<E: Entity, SnapshotHandle: Borrow<Snapshot>> ListEntities<E, SnapshotHandle> {
+    fn read(table: &DynamicTable, snapshot: SnapshotHandle, key: &ListKey<E>) -> Result<Self> {
         let (partition, row) = key.as_strs()?;
         let list = (partition.to_owned(), row.to_owned());
         let mut keys = Vec::new();
@@ -151,7 +151,7 @@ impl<E: Entity, Hold: Borrow<Snapshot>> ListEntities<E, Hold> {
     }
 
     /// The keys of the entities, in the order of their ids. Nothing more is read for them.
-    pub fn keys(&self) -> impl ExactSizeIterator<Item = Key<E>> + use<'_, E, Hold> {
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = Key<E>> + use<'_, E, SnapshotHandle> {
         self.keys.iter().map(|keys| {
             let (partition, row) = keys.as_strs();
             Key::verbatim(partition, row)
@@ -162,7 +162,7 @@ impl<E: Entity, Hold: Borrow<Snapshot>> ListEntities<E, Hold> {
     /// belong on the list, is an error, since the list is damaged then; those after it come all the same. Of a list that is
     /// `eventual` it is left out: the list follows.
     /// `for` takes the list itself, too.
-    pub fn entities(&self) -> ListedEntities<E, Hold, &Self> {
+    pub fn entities(&self) -> ListedEntities<E, SnapshotHandle, &Self> {
         self.into_iter()
     }
 
@@ -200,14 +200,14 @@ impl<E: Entity, Hold: Borrow<Snapshot>> ListEntities<E, Hold> {
 
 /// The entities on a list, in the order of their ids: what `for` over a [`ListEntities`], or a reference to one, goes through.
 #[must_use = "an iterator does nothing until it is used"]
-pub struct ListedEntities<E, Hold = Snapshot, List = ListEntities<E, Hold>> {
+pub struct ListedEntities<E, SnapshotHandle = Snapshot, List = ListEntities<E, SnapshotHandle>> {
     list: List,
     next: usize,
-    of: PhantomData<fn() -> ListEntities<E, Hold>>,
+    of: PhantomData<fn() -> ListEntities<E, SnapshotHandle>>,
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<ListEntities<E, Hold>>> Iterator
-    for ListedEntities<E, Hold, List>
+impl<E: Entity, SnapshotHandle: Borrow<Snapshot>, List: Borrow<ListEntities<E, SnapshotHandle>>> Iterator
+    for ListedEntities<E, SnapshotHandle, List>
 {
     type Item = Result<Stored<E>>;
 
@@ -224,37 +224,37 @@ impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<ListEntities<E, Hold>>> Ite
     }
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>, List: Borrow<ListEntities<E, Hold>>> FusedIterator
-    for ListedEntities<E, Hold, List>
+impl<E: Entity, SnapshotHandle: Borrow<Snapshot>, List: Borrow<ListEntities<E, SnapshotHandle>>> FusedIterator
+    for ListedEntities<E, SnapshotHandle, List>
 {
 }
 
-impl<E, Hold, List: fmt::Debug> fmt::Debug for ListedEntities<E, Hold, List> {
+impl<E, SnapshotHandle, List: fmt::Debug> fmt::Debug for ListedEntities<E, SnapshotHandle, List> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ListedEntities").field("list", &self.list).field("next", &self.next).finish()
     }
 }
 
-impl<E: Entity, Hold: Borrow<Snapshot>> IntoIterator for ListEntities<E, Hold> {
+impl<E: Entity, SnapshotHandle: Borrow<Snapshot>> IntoIterator for ListEntities<E, SnapshotHandle> {
     type Item = Result<Stored<E>>;
-    type IntoIter = ListedEntities<E, Hold>;
+    type IntoIter = ListedEntities<E, SnapshotHandle>;
 
-    fn into_iter(self) -> ListedEntities<E, Hold> {
+    fn into_iter(self) -> ListedEntities<E, SnapshotHandle> {
         ListedEntities { list: self, next: 0, of: PhantomData }
     }
 }
 
 #[allow(clippy::into_iter_without_iter, reason = "it is called `entities`")]
-impl<'l, E: Entity, Hold: Borrow<Snapshot>> IntoIterator for &'l ListEntities<E, Hold> {
+impl<'l, E: Entity, SnapshotHandle: Borrow<Snapshot>> IntoIterator for &'l ListEntities<E, SnapshotHandle> {
     type Item = Result<Stored<E>>;
-    type IntoIter = ListedEntities<E, Hold, &'l ListEntities<E, Hold>>;
+    type IntoIter = ListedEntities<E, SnapshotHandle, &'l ListEntities<E, SnapshotHandle>>;
 
     fn into_iter(self) -> Self::IntoIter {
         ListedEntities { list: self, next: 0, of: PhantomData }
     }
 }
 
-impl<E, Hold> fmt::Debug for ListEntities<E, Hold> {
+impl<E, SnapshotHandle> fmt::Debug for ListEntities<E, SnapshotHandle> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listed").field("list", &self.list).field("keys", &self.keys).finish_non_exhaustive()
     }

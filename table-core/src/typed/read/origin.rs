@@ -13,13 +13,13 @@ use crate::typed::query::PeriodScan;
 pub trait Origin: Clone + sealed::Sealed {
     /// What the answer holds while it is read.
     #[doc(hidden)]
-    type Hold: Borrow<Snapshot>;
+    type SnapshotHandle: Borrow<Snapshot>;
 
     #[doc(hidden)]
     fn table(&self) -> &DynamicTable;
 
     #[doc(hidden)]
-    fn hold(&self) -> Result<Self::Hold>;
+    fn snapshot_handle(&self) -> Result<Self::SnapshotHandle>;
 
     /// Whether it looks at the tables of periods.
     #[doc(hidden)]
@@ -41,13 +41,13 @@ mod sealed {
 }
 
 impl Origin for DynamicTable {
-    type Hold = Snapshot;
+    type SnapshotHandle = Snapshot;
 
     fn table(&self) -> &DynamicTable {
         self
     }
 
-    fn hold(&self) -> Result<Snapshot> {
+    fn snapshot_handle(&self) -> Result<Snapshot> {
         self.snapshot()
     }
 }
@@ -70,13 +70,13 @@ impl<'s> TableIn<'s> {
 }
 
 impl<'s> Origin for TableIn<'s> {
-    type Hold = &'s Snapshot;
+    type SnapshotHandle = &'s Snapshot;
 
     fn table(&self) -> &DynamicTable {
         &self.table
     }
 
-    fn hold(&self) -> Result<&'s Snapshot> {
+    fn snapshot_handle(&self) -> Result<&'s Snapshot> {
         Ok(self.snapshot)
     }
 }

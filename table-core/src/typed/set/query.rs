@@ -84,9 +84,9 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
 
     /// The rows, of which those of previous versions are converted when they are read. What is asked of their properties is
     /// asked of what is stored, so then there must be none.
-    fn found(self) -> Result<Refilling<From::Hold>> {
+    fn found(self) -> Result<Refilling<From::SnapshotHandle>> {
         let query = self.without_copies()?;
-        Refilling::new(self.hold()?, self.from.table(), query.into())
+        Refilling::new(self.snapshot_handle()?, self.from.table(), query.into())
     }
 
     /// The query without the copies of the set's kinds.
@@ -117,8 +117,8 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     }
 
     /// What is read, in which each row can be read as one of the set's.
-    fn hold(&self) -> Result<From::Hold> {
-        let (hold, table) = (self.from.hold()?, self.from.table());
+    fn snapshot_handle(&self) -> Result<From::SnapshotHandle> {
+        let (hold, table) = (self.from.snapshot_handle()?, self.from.table());
         let snapshot: &Snapshot = hold.borrow();
         for schema in Set::KINDS {
             if self.filters {
@@ -167,7 +167,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<Stored<Set>>> {
-        let (query, hold) = (self.without_copies()?, self.hold()?);
+        let (query, hold) = (self.without_copies()?, self.snapshot_handle()?);
         let snapshot: &Snapshot = hold.borrow();
         let table = self.from.table();
         snapshot.page_by(table, query.into(), size, after, |_, view| read_any(Some((snapshot, table)), view))
@@ -217,7 +217,7 @@ impl<Set, From> fmt::Debug for SetQuery<Set, From> {
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
 pub struct SetRows<Set, From: Origin = DynamicTable>(
-    Result<Refilling<From::Hold>, Option<Error>>,
+    Result<Refilling<From::SnapshotHandle>, Option<Error>>,
     PhantomData<fn() -> Set>,
 );
 

@@ -262,7 +262,7 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn bulk_insert<B: Borrow<E>>(&self, entities: impl IntoIterator<Item = B>) -> Result<BulkReport> {
         // What others hold of it, or it of others, is read before it is planned.
-        if const { !E::HELD.is_empty() || !E::HOLDERS.is_empty() } {
+        if const { !E::HELD.is_empty() || !E::DEPENDENTS.is_empty() } {
             return each(entities.into_iter().map(|entity| self.insert(entity.borrow()).map(drop)));
         }
         load(

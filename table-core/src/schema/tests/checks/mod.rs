@@ -102,7 +102,7 @@ pub(crate) const EMPLOYEE: Schema = Schema {
     indexes: &[employee::BY_EMAIL, employee::BY_NAME],
     summary_of: None,
     copied: &[],
-    holders: &[],
+    dependents: &[],
     kin: crate::schema::Kin::NONE,
 };
 

@@ -33,7 +33,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
             return self.found_unopened(view, version);
         }
         // No other entity takes over a row of one that goes by itself, so what the rows hold is not compared with anything.
-        let goes_alone = self.is_alone && matches!(what, What::Delete(_)) && meta.holders.is_empty();
+        let goes_alone = self.is_alone && matches!(what, What::Delete(_)) && meta.dependents.is_empty();
         let for_keys = goes_alone && !meta.seals && !meta.is_wide;
         let images = &mut *self.images;
         let read = match what {

@@ -1,9 +1,9 @@
 //! Copies that others hold of an entity, and that follow it: found and put in steps.
 //!
-//! Holders are found as a change of the source finds those whose copies change with it, by rows whose keys begin with the
+//! Dependents are found as a change of the source finds those whose copies change with it, by rows whose keys begin with the
 //! source's key, from where the entry says that the last step has come to. A step is a transaction that demands the entry and
-//! the source as they were read. Whoever changes a holder meanwhile takes the copy as it is by then (`typed/change/hold`), so
-//! that no holder has to be looked for twice, wherever its row has gone.
+//! the source as they were read. Whoever changes a dependent meanwhile takes the copy as it is by then (`typed/change/hold`), so
+//! that no dependent has to be looked for twice, wherever its row has gone.
 
 use std::ops::Bound;
 
@@ -12,25 +12,25 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::model::Value;
-use crate::outbox::{CopyKey, Held as Reached, OutboxEntry};
+use crate::outbox::{CopyKey, DependentProgress as Reached, OutboxEntry};
 use crate::plan::{Act, Cause, Condition, OutboxOp, PlanBuilder, Reach, RowKind, RowWrite, Seals};
 use crate::query::Query;
 use crate::row::version::version_of;
-use crate::schema::{self, HeldCopy, KeyPair, Schema};
+use crate::schema::{self, CopiedFields, KeyPair, Schema};
 use crate::sealing::{SealedAt, Sealer};
 use crate::typed::change::attempt::{Attempt, PlanScratch, Source, Sources};
 use crate::typed::change::derive::{self, Known, OfSource, is_one};
 use crate::typed::change::driver::{self, Together};
-use crate::typed::entity::holder::{Held, Holder};
+use crate::typed::entity::dependent::{CopyReader, Dependent};
 
-/// So many rows are looked at for holders in one step.
+/// So many rows are looked at for dependents in one step.
 const ROWS: usize = 256;
 
-/// Whether an entity with these holders has copies that follow.
-pub(super) fn follows(holders: &[Holder]) -> bool {
-    holders.iter().any(|holder| {
-        let copied = holder.schema().copied;
-        holder.copies().any(|(at, _)| copied.get(at).is_some_and(HeldCopy::is_eventual))
+/// Whether an entity with these dependents has copies that follow.
+pub(super) fn follows(dependents: &[Dependent]) -> bool {
+    dependents.iter().any(|dependent| {
+        let copied = dependent.schema().copied;
+        dependent.copies().any(|(at, _)| copied.get(at).is_some_and(CopiedFields::is_eventual))
     })
 }
 
@@ -38,12 +38,12 @@ pub(super) fn follows(holders: &[Holder]) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Of<'a> {
     pub(super) schema: &'static Schema,
-    pub(super) holders: &'static [Holder],
+    pub(super) dependents: &'static [Dependent],
     pub(super) entry: &'a OutboxEntry,
 }
 
-/// Takes one step: as many holders as there are, up to the most that are looked for at a time, have their copies after it.
-/// Whether more is to follow: further holders, or what follows those.
+/// Takes one step: as many dependents as there are, up to the most that are looked for at a time, have their copies after it.
+/// Whether more is to follow: further dependents, or what follows those.
 pub(super) fn step(together: Together<'_>, of: Of<'_>) -> Result<bool> {
     let mut most = ROWS;
     loop {
@@ -58,7 +58,7 @@ pub(super) fn step(together: Together<'_>, of: Of<'_>) -> Result<bool> {
     }
 }
 
-/// A holder that is to have its copies.
+/// A dependent that is to have its copies.
 struct Change {
     attempt: Box<dyn Attempt>,
     /// The number of its table.
@@ -68,22 +68,22 @@ struct Change {
 }
 
 fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
-    let Of { schema, holders, entry } = of;
+    let Of { schema, dependents, entry } = of;
     let (partition, row) = (entry.source.partition.as_str(), entry.source.row.as_str());
     let first = together.tables.first().ok_or_else(driver::no_table)?;
     let own = together.table(schema.table()).ok_or_else(driver::no_table)?;
     let moment = first.snapshot()?;
     let version = moment.view(own, partition, row)?.map(|view| version_of(&view, moment.state()));
     let (mut changes, mut reached, mut room) = (Vec::new(), Vec::new(), most);
-    for Reached { key, after } in &entry.held {
+    for Reached { key, after } in &entry.dependents {
         if room == 0 {
             break;
         }
-        let kind = holders.iter().find(|holder| holder.schema().kind == key.kind);
-        let copy = kind.and_then(|holder| {
-            let all = holder.schema().copied;
-            let mut theirs = holder.copies().filter_map(|(at, _)| all.get(at));
-            Some((holder, theirs.find(|copy| copy.property == key.property)?))
+        let kind = dependents.iter().find(|dependent| dependent.schema().kind == key.kind);
+        let copy = kind.and_then(|dependent| {
+            let all = dependent.schema().copied;
+            let mut theirs = dependent.copies().filter_map(|(at, _)| all.get(at));
+            Some((dependent, theirs.find(|copy| copy.property == key.property)?))
         });
         // What nobody declares any more is nobody's.
         let after = match copy {
@@ -93,7 +93,7 @@ fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
         reached.push(Reached { key: key.clone(), after });
     }
     let is_more =
-        reached.len() < entry.held.len() || reached.iter().any(|Reached { after, .. }| after.is_some());
+        reached.len() < entry.dependents.len() || reached.iter().any(|Reached { after, .. }| after.is_some());
     make((together, &moment), of, &mut changes)?;
     let condition = version.map_or(Condition::StillAbsent, Condition::Is);
     let kind = version.map(|_| RowKind { schema, cause: Cause::Entity });
@@ -116,16 +116,16 @@ fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
     Ok(is_more)
 }
 
-/// Finds holders behind the row to which an earlier step has come, and adds those that are not among the changes yet. The row
+/// Finds dependents behind the row to which an earlier step has come, and adds those that are not among the changes yet. The row
 /// to which this one comes, if there may be more behind it.
 fn find(
     (together, moment): (Together<'_>, &Snapshot),
     of: Of<'_>,
-    (holder, copy): (&Holder, &HeldCopy),
+    (dependent, copy): (&Dependent, &CopiedFields),
     after: Option<&CopyKey>,
     (room, changes): (&mut usize, &mut Vec<Change>),
 ) -> Result<Option<CopyKey>> {
-    let schema = holder.schema();
+    let schema = dependent.schema();
     // A table that was dropped has none.
     let Some(own) = together.table(schema.table()) else { return Ok(None) };
     let number = together.number(schema.table()).ok_or_else(driver::no_table)?;
@@ -138,7 +138,7 @@ fn find(
     let (partition, row) = (of.entry.source.partition.as_str(), of.entry.source.row.as_str());
     let Some(arguments) = arguments(of.schema, partition, row) else { return Ok(None) };
     let known = OfSource { copy, arguments };
-    // A key that the holder's rows can't have is nobody's.
+    // A key that the dependent's rows can't have is nobody's.
     let Some((partition, prefix)) = way.print(&known) else { return Ok(None) };
     // The rows have another order in another index, and by another template.
     let named = way.index.and_then(|at| schema.indexes.get(at)).map_or("", |index| index.name);
@@ -157,17 +157,17 @@ fn find(
         }
         *room -= 1;
         last = Some(view.keys().1.into_owned());
-        let Some(keys) = holder.own_keys(&view, way.index)? else { continue };
+        let Some(keys) = dependent.own_keys(&view, way.index)? else { continue };
         let is_known =
             |change: &Change| is_one(change.schema, schema) && change.keys.as_strs() == keys.as_strs();
         if !changes.iter().any(is_known) {
-            changes.push(Change { attempt: holder.again(&keys), table: number, schema, keys });
+            changes.push(Change { attempt: dependent.again(&keys), table: number, schema, keys });
         }
     }
     Ok(None)
 }
 
-/// Has the holders take what the source says. Those that have it already are left as they are.
+/// Has the dependents take what the source says. Those that have it already are left as they are.
 fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut Vec<Change>) -> Result<()> {
     let keys = KeyPair::of(&of.entry.source.partition, &of.entry.source.row);
     let sources = Following { known: Known::at(together, moment), schema: of.schema, keys };
@@ -181,7 +181,7 @@ fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut
     Ok(())
 }
 
-/// The source that is propagated as it is, by whoever refers to it. What else a holder holds stays.
+/// The source that is propagated as it is, by whoever refers to it. What else a dependent holds stays.
 struct Following<'k> {
     known: Known<'k>,
     schema: &'static Schema,
@@ -197,8 +197,8 @@ impl Sources for Following<'_> {
         false
     }
 
-    fn get(&self, held: &Held, keys: &KeyPair) -> Result<Source> {
-        self.known.get(held, keys)
+    fn get(&self, dependents: &CopyReader, keys: &KeyPair) -> Result<Source> {
+        self.known.get(dependents, keys)
     }
 }
 

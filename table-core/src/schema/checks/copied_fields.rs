@@ -1,25 +1,26 @@
 //! Rules about copies of other entities' fields.
 
 use super::super::message::Message;
-use super::super::{Arrival, Field, FieldPart, HeldCopy, Part, Schema};
+use super::super::{Arrival, CopiedFields, Field, FieldPart, Part, Schema};
 use super::rows::same;
 use super::summary::is_one_format;
 use super::{field_at, field_name};
 
 /// The source is one whose changes can keep the copy, in a place that the copy says.
-pub(super) const fn source(holder: &Schema, source: &Schema, copy: &HeldCopy) -> Option<Message> {
+pub(super) const fn source(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> Option<Message> {
     let message = Message::new("`").text(source.entity);
     if source.summary_of.is_some() {
         return Some(message.text(
             "` is a summary, whose rows change in no change that could keep a copy: read it beside, in one snapshot",
         ));
     }
-    if source.previous.is_some() || holder.previous.is_some() {
-        let message = if source.previous.is_some() { message } else { Message::new("`").text(holder.entity) };
+    if source.previous.is_some() || dependent.previous.is_some() {
+        let message =
+            if source.previous.is_some() { message } else { Message::new("`").text(dependent.entity) };
         return Some(message.text("` is made from a previous version of itself, and is no part of a copy: leave out `from` and the version, where `was`, `default` \
              or an `Option` say what has changed, or the copy, whose fields the program keeps itself then"));
     }
-    if holder.summary_of.is_some() {
+    if dependent.summary_of.is_some() {
         return Some(Message::new("a summary holds no copies: nobody writes it who could keep them"));
     }
     let given = copy.key.len();
@@ -28,20 +29,20 @@ pub(super) const fn source(holder: &Schema, source: &Schema, copy: &HeldCopy) ->
         let message = Message::new("the key of `").text(source.entity).text("` is made of ").count(wanted);
         return Some(message.text(" fields, `key(..)` names ").count(given));
     }
-    match (is_beside(holder, source, copy), copy.arrival) {
+    match (is_beside(dependent, source, copy), copy.arrival) {
         (true, Some(arrival)) => {
             let message = Message::new("a `").text(source.entity).text("` lies in the partition of the `");
-            let message = message.text(holder.entity).text(
+            let message = message.text(dependent.entity).text(
                 "` that it is copied into: both change in one transaction in any case, without `",
             );
             Some(message.text(if matches!(arrival, Arrival::Eventual) { "eventual`" } else { "atomic`" }))
         }
-        (false, None) if names_another_order(holder, source, copy) => {
+        (false, None) if names_another_order(dependent, source, copy) => {
             let message = Message::new("`key(..)` names the fields of the key of `").text(source.entity);
             Some(in_order(source, message.text("`, and not in its order: ")))
         }
         (false, None) => Some(
-            Message::new("a `").text(source.entity).text("` lies in another table or partition than the `").text(holder.entity).text(
+            Message::new("a `").text(source.entity).text("` lies in another table or partition than the `").text(dependent.entity).text(
                 "` that it is copied into: say `atomic`, so that both change in one transaction, which the service can't, or \
                  `eventual`, so that the copy follows",
             ),
@@ -111,9 +112,9 @@ const fn is_first(schema: &Schema, nth: usize, field: usize) -> bool {
     true
 }
 
-/// Whether the source lies in the holder's partition, whatever both hold.
-const fn is_beside(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
-    let (here, there) = (holder.place(), source.place());
+/// Whether the source lies in the dependent's partition, whatever both hold.
+const fn is_beside(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
+    let (here, there) = (dependent.place(), source.place());
     if !here.table.source().eq_ignore_ascii_case(there.table.source()) {
         return false;
     }
@@ -136,8 +137,8 @@ const fn is_beside(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
     }
 }
 
-/// Whether the source's field has the value of this field of the holder.
-const fn refers(source: &Schema, of: usize, copy: &HeldCopy, field: usize) -> bool {
+/// Whether the source's field has the value of this field of the dependent.
+const fn refers(source: &Schema, of: usize, copy: &CopiedFields, field: usize) -> bool {
     let mut at = 0;
     let mut key = copy.key;
     while let [known, rest @ ..] = key {
@@ -151,44 +152,49 @@ const fn refers(source: &Schema, of: usize, copy: &HeldCopy, field: usize) -> bo
     false
 }
 
-/// A field of the holder and the one of the source that it is the value of are of one type. Where all would be in another
+/// A field of the dependent and the one of the source that it is the value of are of one type. Where all would be in another
 /// order, the first says so.
-pub(super) const fn key(holder: &Schema, source: &Schema, copy: &HeldCopy, at: usize) -> Option<Message> {
-    if !is_mistyped(holder, source, copy, at) {
+pub(super) const fn key(
+    dependent: &Schema,
+    source: &Schema,
+    copy: &CopiedFields,
+    at: usize,
+) -> Option<Message> {
+    if !is_mistyped(dependent, source, copy, at) {
         return None;
     }
     let (Some(place), Some(part)) = (nth(copy.key, at), argument(source, at)) else { return None };
-    let (own, theirs) = (field_at(holder, place), field_at(source, part.field));
-    let message = Message::new("`").text(field_name(holder, place)).text("` is ").text(own.edm.name());
+    let (own, theirs) = (field_at(dependent, place), field_at(source, part.field));
+    let message = Message::new("`").text(field_name(dependent, place)).text("` is ").text(own.edm.name());
     let message =
         message.text(", and `").text(field_name(source, part.field)).text("` of `").text(source.entity);
     let message = message.text("`, whose key it stands in, is ").text(theirs.edm.name());
-    if !is_in_another_order(holder, source, copy) {
+    if !is_in_another_order(dependent, source, copy) {
         return Some(message);
     }
-    if at > first_mistyped(holder, source, copy) {
+    if at > first_mistyped(dependent, source, copy) {
         return None;
     }
     Some(in_order(source, message.text(": `key(..)` names the fields in the order of that key, ")))
 }
 
 /// Whether some field in `key(..)` is of another type than the one in the source's key, which is said of the field.
-pub(super) const fn is_any_mistyped(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
-    first_mistyped(holder, source, copy) < copy.key.len()
+pub(super) const fn is_any_mistyped(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
+    first_mistyped(dependent, source, copy) < copy.key.len()
 }
 
-const fn first_mistyped(holder: &Schema, source: &Schema, copy: &HeldCopy) -> usize {
+const fn first_mistyped(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> usize {
     let mut at = 0;
-    while at < copy.key.len() && !is_mistyped(holder, source, copy, at) {
+    while at < copy.key.len() && !is_mistyped(dependent, source, copy, at) {
         at += 1;
     }
     at
 }
 
 /// Whether the field that is named at this place is of another type than the one there in the source's key.
-const fn is_mistyped(holder: &Schema, source: &Schema, copy: &HeldCopy, at: usize) -> bool {
+const fn is_mistyped(dependent: &Schema, source: &Schema, copy: &CopiedFields, at: usize) -> bool {
     match (nth(copy.key, at), argument(source, at)) {
-        (Some(place), Some(part)) => !is_one_type(field_at(holder, place), field_at(source, part.field)),
+        (Some(place), Some(part)) => !is_one_type(field_at(dependent, place), field_at(source, part.field)),
         _ => false,
     }
 }
@@ -199,13 +205,13 @@ const fn is_one_type(a: &Field, b: &Field) -> bool {
 
 /// Whether the fields that are named would be of the right types in another order: of each type there are as many as in the
 /// source's key.
-const fn is_in_another_order(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
+const fn is_in_another_order(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let mut at = 0;
     while let Some(place) = nth(copy.key, at) {
-        let of = field_at(holder, place);
+        let of = field_at(dependent, place);
         let (mut own, mut theirs, mut other) = (0, 0, 0);
         while let (Some(place), Some(part)) = (nth(copy.key, other), argument(source, other)) {
-            if is_one_type(of, field_at(holder, place)) {
+            if is_one_type(of, field_at(dependent, place)) {
                 own += 1;
             }
             if is_one_type(of, field_at(source, part.field)) {
@@ -222,10 +228,10 @@ const fn is_in_another_order(holder: &Schema, source: &Schema, copy: &HeldCopy) 
 }
 
 /// Whether the fields that are named are called as those of the source's key, and stand in another order.
-const fn names_another_order(holder: &Schema, source: &Schema, copy: &HeldCopy) -> bool {
+const fn names_another_order(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let (mut at, mut is_other) = (0, false);
     while let Some(place) = nth(copy.key, at) {
-        let name = field_name(holder, place);
+        let name = field_name(dependent, place);
         let (mut other, mut found) = (0, false);
         while let Some(part) = argument(source, other) {
             if same(field_name(source, part.field), name) {
@@ -292,12 +298,12 @@ pub(super) const fn fields(source: &Schema, mut copied: &[usize]) -> Option<Mess
 }
 
 /// A change of the source finds who refers to it.
-pub(super) const fn way_back(holder: &Schema, source: &Schema, copy: &HeldCopy) -> Option<Message> {
-    if holder.way_back(copy).is_some() {
+pub(super) const fn way_back(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> Option<Message> {
+    if dependent.way_back(copy).is_some() {
         return None;
     }
     let mut message = Message::new("a change of a `").text(source.entity).text("` could not find the `");
-    message = message.text(holder.entity).text("`s that hold a copy of it: no index of them begins with ");
+    message = message.text(dependent.entity).text("`s that hold a copy of it: no index of them begins with ");
     let mut key = copy.key;
     let mut is_first = true;
     while let [field, rest @ ..] = key {
@@ -308,7 +314,7 @@ pub(super) const fn way_back(holder: &Schema, source: &Schema, copy: &HeldCopy) 
         } else {
             ", `"
         });
-        message = message.text(field_name(holder, *field)).text("`");
+        message = message.text(field_name(dependent, *field)).text("`");
         is_first = false;
         key = rest;
     }

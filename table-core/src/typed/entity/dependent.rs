@@ -1,4 +1,4 @@
-//! What a holder knows of its sources, and a source of its holders, without their types.
+//! What a dependent knows of its sources, and a source of its dependents, without their types.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ use crate::typed::read::key::Key;
 use crate::typed::read::projection::Projection;
 
 /// How a copy that an entity holds is made of its source.
-pub struct Held {
+pub struct CopyReader {
     schema: fn() -> &'static Schema,
     fields: fn() -> &'static [usize],
     read: fn(&RowView<'_>) -> Result<Vec<Option<Value>>>,
 }
 
-impl Held {
+impl CopyReader {
     /// A copy of these fields of an entity.
     #[must_use]
     pub const fn of<S: Entity, P: Projection<Entity = S>>() -> Self {
@@ -59,7 +59,7 @@ fn read<S: Entity, P: Projection<Entity = S>>(view: &RowView<'_>) -> Result<Vec<
     P::FIELDS.iter().map(value).collect()
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for CopyReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Held").field("of", &self.schema().entity).finish_non_exhaustive()
     }
@@ -77,23 +77,29 @@ pub trait CopyOf<S>: Entity {
     /// Its kind.
     const KIND: &'static str;
     /// What the other knows of it. Asked for here, so that of a type that is no entity the compiler says one thing.
-    const HOLDER: Holder = Holder::of::<Self>(Self::COPIES);
+    const DEPENDENT: Dependent = Dependent::of::<Self>(Self::COPIES);
 }
 
 /// Who holds copies of an entity.
-pub struct Holder {
+pub struct Dependent {
     schema: fn() -> &'static Schema,
-    held: fn() -> &'static [Held],
-    /// Which of the holder's copies are of the entity.
+    copied_fields: fn() -> &'static [CopyReader],
+    /// Which of the dependent's copies are of the entity.
     copies: &'static [usize],
     again: fn(&KeyPair) -> Box<dyn Attempt>,
     own_keys: fn(&RowView<'_>, Option<usize>) -> Result<Option<KeyPair>>,
 }
 
-impl Holder {
+impl Dependent {
     /// Entities of the type `H`, of whose copies these are of the entity.
     const fn of<H: Entity>(copies: &'static [usize]) -> Self {
-        Self { schema: || H::SCHEMA, held: || H::HELD, copies, again: again::<H>, own_keys: own_keys::<H> }
+        Self {
+            schema: || H::SCHEMA,
+            copied_fields: || H::HELD,
+            copies,
+            again: again::<H>,
+            own_keys: own_keys::<H>,
+        }
     }
 
     /// Their declaration.
@@ -102,17 +108,17 @@ impl Holder {
     }
 
     /// Their copies of the entity, by their places.
-    pub(crate) fn copies(&self) -> impl Iterator<Item = (usize, &'static Held)> + use<> {
-        let (copies, held) = (self.copies, (self.held)());
-        copies.iter().filter_map(move |at| Some((*at, held.get(*at)?)))
+    pub(crate) fn copies(&self) -> impl Iterator<Item = (usize, &'static CopyReader)> + use<> {
+        let (copies, copied_fields) = (self.copies, (self.copied_fields)());
+        copies.iter().filter_map(move |at| Some((*at, copied_fields.get(*at)?)))
     }
 
-    /// The attempt to have the holder of these keys take its copies, and nothing else.
+    /// The attempt to have the dependent of these keys take its copies, and nothing else.
     pub(crate) fn again(&self, keys: &KeyPair) -> Box<dyn Attempt> {
         (self.again)(keys)
     }
 
-    /// The keys of the holder that a row of the index, or its own, is of; `None` if the row is of another kind.
+    /// The keys of the dependent that a row of the index, or its own, is of; `None` if the row is of another kind.
     pub(crate) fn own_keys(&self, view: &RowView<'_>, index: Option<usize>) -> Result<Option<KeyPair>> {
         (self.own_keys)(view, index)
     }
@@ -137,14 +143,14 @@ fn own_keys<H: Entity>(view: &RowView<'_>, index: Option<usize>) -> Result<Optio
     Source::new(schema, &index.place, view)?.own_keys().map(Some)
 }
 
-impl fmt::Debug for Holder {
+impl fmt::Debug for Dependent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Holder").field("schema", &self.schema().entity).finish_non_exhaustive()
     }
 }
 
-/// The declarations of the sources and the holders of an entity.
+/// The declarations of the sources and the dependents of an entity.
 #[must_use]
 pub fn kin<E: Entity>() -> Vec<&'static Schema> {
-    E::HELD.iter().map(Held::schema).chain(E::HOLDERS.iter().map(Holder::schema)).collect()
+    E::HELD.iter().map(CopyReader::schema).chain(E::DEPENDENTS.iter().map(Dependent::schema)).collect()
 }

@@ -10,7 +10,7 @@ use super::{Arrival, Format, Index, KeyValues, Part, Place, Schema, Template, pr
 /// A copy of some fields of another entity, in a field of this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct HeldCopy {
+pub struct CopiedFields {
     /// The field's name in the struct.
     pub name: &'static str,
     /// With what the names of its properties begin.
@@ -25,7 +25,7 @@ pub struct HeldCopy {
     pub arrival: Option<Arrival>,
 }
 
-impl HeldCopy {
+impl CopiedFields {
     /// A copy in the field of this name, whose properties' names begin so, of the source with a key of these fields.
     #[must_use]
     pub const fn new(
@@ -120,7 +120,7 @@ pub trait CopiedInto<H, Projection, By> {}
 
 /// How an entity says where it is copied: by the entity that holds the copy.
 #[derive(Debug)]
-pub enum ByHolder {}
+pub enum ByDependent {}
 
 /// By the projection that says what is copied. That is a mistake, which is reported where it is said, and not once more by who
 /// holds the copy.
@@ -159,15 +159,15 @@ impl Way {
 impl Schema {
     /// Returns the entity as one that holds these copies.
     #[must_use]
-    pub const fn copied(mut self, copied: &'static [HeldCopy]) -> Self {
+    pub const fn copied(mut self, copied: &'static [CopiedFields]) -> Self {
         self.copied = copied;
         self
     }
 
     /// Returns the entity as one copies of which are held by entities of these kinds.
     #[must_use]
-    pub const fn holders(mut self, holders: &'static [&'static str]) -> Self {
-        self.holders = holders;
+    pub const fn dependents(mut self, dependents: &'static [&'static str]) -> Self {
+        self.dependents = dependents;
         self
     }
 
@@ -178,7 +178,7 @@ impl Schema {
         self
     }
 
-    /// The declarations of its sources and its holders.
+    /// The declarations of its sources and its dependents.
     pub(crate) fn relatives(&self) -> Vec<&'static Self> {
         (self.kin.0)()
     }
@@ -201,7 +201,7 @@ impl Schema {
     }
 
     /// The copy of another entity that a field is of.
-    pub(crate) const fn copy_of(&self, field: usize) -> Option<&'static HeldCopy> {
+    pub(crate) const fn copy_of(&self, field: usize) -> Option<&'static CopiedFields> {
         let mut copied = self.copied;
         while let [copy, rest @ ..] = copied {
             if copy.has(field) {
@@ -215,7 +215,7 @@ impl Schema {
     /// By which rows those are found that refer to one source by this copy; `None` if by none: some entities have no such row,
     /// or other fields stand before those of the key.
     #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the loop")]
-    pub(crate) const fn way_back(&self, copy: &HeldCopy) -> Option<Way> {
+    pub(crate) const fn way_back(&self, copy: &CopiedFields) -> Option<Way> {
         if let Some(parts) = begins(self.place(), copy) {
             return Some(Way { index: None, place: *self.place(), parts });
         }
@@ -237,7 +237,7 @@ impl Schema {
 
 /// How many parts of the row key come before the first field that is not the copy's key, if the keys there begin with all of
 /// that.
-const fn begins(place: &Place, copy: &HeldCopy) -> Option<usize> {
+const fn begins(place: &Place, copy: &CopiedFields) -> Option<usize> {
     let mut parts = place.partition.parts;
     while let [part, rest @ ..] = parts {
         if !is_known(part, copy) {
@@ -266,7 +266,7 @@ const fn begins(place: &Place, copy: &HeldCopy) -> Option<usize> {
 }
 
 /// Whether the source's key says what the part prints.
-const fn is_known(part: &Part, copy: &HeldCopy) -> bool {
+const fn is_known(part: &Part, copy: &CopiedFields) -> bool {
     match part {
         Part::Literal(_) => true,
         Part::Field(part) => !part.each && !matches!(part.format, Format::Blind) && copy.is_by(part.field),

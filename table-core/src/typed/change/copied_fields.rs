@@ -4,14 +4,14 @@ use super::attempt::Sources;
 use crate::error::Result;
 use crate::model::{Value, ValueRef};
 use crate::plan::{Act, Cause, Condition, PlanBuilder, RowKind, RowWrite, Values};
-use crate::schema::{HeldCopy, KeyPair, PropertyValue, Schema, keys};
-use crate::typed::entity::holder::Held;
+use crate::schema::{CopiedFields, KeyPair, PropertyValue, Schema, keys};
+use crate::typed::entity::dependent::CopyReader;
 use crate::typed::read::key::{Arguments, KeyResult};
 
 /// A copy that an entity is to hold.
 #[derive(Debug)]
 pub(crate) struct Holding {
-    copy: &'static HeldCopy,
+    copy: &'static CopiedFields,
     /// The values of its properties.
     values: Vec<Option<Value>>,
     /// The source that it was read of, and what must be so of that.
@@ -21,7 +21,7 @@ pub(crate) struct Holding {
 /// The key of the source that an entity with these values refers to, if it does.
 pub(crate) fn key_of(
     source: &'static Schema,
-    copy: &HeldCopy,
+    copy: &CopiedFields,
     values: &Values<'_>,
 ) -> Result<Option<KeyPair>> {
     let mut given: Vec<KeyResult<'_>> = Vec::with_capacity(copy.key.len());
@@ -35,18 +35,18 @@ pub(crate) fn key_of(
 
 /// The copies that an entity of this declaration is to hold, which was so `before` and has these values now. What refers to
 /// the same source as before holds what it held, unless that changes as well, or `all` are made anew. A copy that follows is
-/// made anew by whoever changes its holder: that may have another key now, where nobody looks for it any more who looks for
-/// the holders of a source that has changed.
-pub(crate) fn hold(
-    (schema, held): (&'static Schema, &'static [Held]),
+/// made anew by whoever changes its dependent: that may have another key now, where nobody looks for it any more who looks for
+/// the dependents of a source that has changed.
+pub(crate) fn copy_fields(
+    (schema, copied_fields): (&'static Schema, &'static [CopyReader]),
     before: Option<&Values<'_>>,
     after: &Values<'_>,
     sources: &dyn Sources,
     all: bool,
 ) -> Result<Vec<Holding>> {
-    let mut holdings = Vec::with_capacity(held.len());
-    for (copy, held) in schema.copied.iter().zip(held) {
-        let source = held.schema();
+    let mut holdings = Vec::with_capacity(copied_fields.len());
+    for (copy, copied_fields) in schema.copied.iter().zip(copied_fields) {
+        let source = copied_fields.schema();
         let none = || vec![None; copy.count];
         let Some(keys) = key_of(source, copy, after)? else {
             holdings.push(Holding { copy, values: none(), relies_on: None });
@@ -61,7 +61,7 @@ pub(crate) fn hold(
             holdings.push(Holding { copy, values, relies_on: None });
             continue;
         }
-        let found = sources.get(held, &keys)?;
+        let found = sources.get(copied_fields, &keys)?;
         let relies_on = found.condition.map(|condition| (source, keys, condition));
         holdings.push(Holding { copy, values: found.values.unwrap_or_else(none), relies_on });
     }
@@ -97,7 +97,7 @@ impl Holding {
         let is_same = |(at, value): (usize, &Option<Value>)| {
             let place = self.copy.first + at;
             match (values.get(place), value.as_ref().map(Value::as_value_ref)) {
-                (Some(held), Some(value)) => held.says_same(value),
+                (Some(copied_fields), Some(value)) => copied_fields.says_same(value),
                 (None, None) => true,
                 (Some(value), None) | (None, Some(value)) => {
                     let default = schema.fields.get(place).and_then(|field| field.absent?.value());

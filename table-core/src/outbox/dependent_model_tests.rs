@@ -1,7 +1,7 @@
-//! Copies that others hold, tried in every interleaving of one who changes the source, one who changes a holder, and two who
+//! Copies that others hold, tried in every interleaving of one who changes the source, one who changes a dependent, and two who
 //! propagate, each of whom may die; and tried without each of the steps, which must go wrong.
 //!
-//! The rows by which holders are found are two places. A propagator looks at one of them in each step; the holder stands at one,
+//! The rows by which dependents are found are two places. A propagator looks at one of them in each step; the dependent stands at one,
 //! may come, go, and move to the other.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -14,23 +14,23 @@ struct Rules {
     expects_entry: bool,
     /// A propagator demands the source as it was read.
     expects_source: bool,
-    /// Who changes a holder demands the source as it was read.
-    holder_expects_source: bool,
-    /// Who changes a holder takes the copy anew, though it refers to the same source.
+    /// Who changes a dependent demands the source as it was read.
+    dependent_expects_source: bool,
+    /// Who changes a dependent takes the copy anew, though it refers to the same source.
     takes_anew: bool,
     /// A change of the source has all places looked at again.
     begins_anew: bool,
-    /// A propagator demands the holder as it was read.
-    expects_holder: bool,
+    /// A propagator demands the dependent as it was read.
+    expects_dependent: bool,
 }
 
 const ALL: Rules = Rules {
     expects_entry: true,
     expects_source: true,
-    holder_expects_source: true,
+    dependent_expects_source: true,
     takes_anew: true,
     begins_anew: true,
-    expects_holder: true,
+    expects_dependent: true,
 };
 
 /// Something that changes, with a number for each of its versions.
@@ -46,9 +46,9 @@ impl<T> Versioned<T> {
     }
 }
 
-/// Where the holder stands, and what it holds.
+/// Where the dependent stands, and what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Holder {
+struct Dependent {
     place: u8,
     copy: Option<bool>,
 }
@@ -62,8 +62,8 @@ type OutboxRecord = Versioned<Option<u8>>;
 struct Read {
     source: Source,
     entry: OutboxRecord,
-    holder: Versioned<Option<Holder>>,
-    /// What becomes of the holder: the place where it is to stand.
+    dependent: Versioned<Option<Dependent>>,
+    /// What becomes of the dependent: the place where it is to stand.
     wanted: Option<u8>,
 }
 
@@ -73,19 +73,19 @@ const PLACES: u8 = 2;
 struct World {
     source: Source,
     entry: OutboxRecord,
-    holder: Versioned<Option<Holder>>,
-    /// Where the holder stands, as whoever changes it has said.
+    dependent: Versioned<Option<Dependent>>,
+    /// Where the dependent stands, as whoever changes it has said.
     said: Option<u8>,
     propagators: [Option<Read>; 2],
     writer: Option<Read>,
-    /// How many changes are left to be made of the source, and of the holder.
+    /// How many changes are left to be made of the source, and of the dependent.
     left: (u8, u8),
 }
 
 impl World {
     fn read(&self, wanted: Option<u8>) -> Read {
-        let Self { source, entry, holder, .. } = *self;
-        Read { source, entry, holder, wanted }
+        let Self { source, entry, dependent, .. } = *self;
+        Read { source, entry, dependent, wanted }
     }
 
     /// The source comes to say this, and leaves that its copies are to follow.
@@ -99,19 +99,19 @@ impl World {
         }
     }
 
-    /// Who changes the holder carries out the plan.
+    /// Who changes the dependent carries out the plan.
     fn write(&self, rules: Rules) -> Self {
         let mut after = self.clone();
         let Some(read) = after.writer.take() else { return after };
-        let is_stale = read.holder != self.holder;
-        if is_stale || rules.holder_expects_source && read.source.version != self.source.version {
+        let is_stale = read.dependent != self.dependent;
+        if is_stale || rules.dependent_expects_source && read.source.version != self.source.version {
             return after;
         }
-        let copy = match read.holder.is {
+        let copy = match read.dependent.is {
             Some(was) if !rules.takes_anew => was.copy,
             _ => read.source.is,
         };
-        after.holder = self.holder.becomes(read.wanted.map(|place| Holder { place, copy }));
+        after.dependent = self.dependent.becomes(read.wanted.map(|place| Dependent { place, copy }));
         after.said = read.wanted;
         after.left.1 -= 1;
         after
@@ -130,13 +130,13 @@ impl World {
         if !is_there || rules.expects_source && read.source.version != self.source.version {
             return after;
         }
-        if let Some(holder) = read.holder.is.filter(|holder| holder.place == place)
-            && holder.copy != read.source.is
+        if let Some(dependent) = read.dependent.is.filter(|dependent| dependent.place == place)
+            && dependent.copy != read.source.is
         {
-            if rules.expects_holder && read.holder.version != self.holder.version {
+            if rules.expects_dependent && read.dependent.version != self.dependent.version {
                 return after;
             }
-            after.holder = self.holder.becomes(Some(Holder { copy: read.source.is, ..holder }));
+            after.dependent = self.dependent.becomes(Some(Dependent { copy: read.source.is, ..dependent }));
         }
         let next = place + 1;
         after.entry = self.entry.becomes((next < PLACES).then_some(next));
@@ -154,7 +154,7 @@ impl World {
             next.push(Self { writer: None, ..self.clone() });
         } else if self.left.1 > 0 {
             let all = [None, Some(0), Some(1)].into_iter();
-            let wanted = all.filter(|place| *place != self.holder.is.map(|holder| holder.place));
+            let wanted = all.filter(|place| *place != self.dependent.is.map(|dependent| dependent.place));
             next.extend(wanted.map(|place| Self { writer: Some(self.read(place)), ..self.clone() }));
         }
         for propagator in 0..self.propagators.len() {
@@ -173,11 +173,12 @@ impl World {
         next
     }
 
-    /// Whether nothing is to follow, and yet the holder says something else than the source; or it stands where nobody has
+    /// Whether nothing is to follow, and yet the dependent says something else than the source; or it stands where nobody has
     /// put it.
     fn is_wrong(&self) -> bool {
-        self.holder.is.map(|holder| holder.place) != self.said
-            || self.entry.is.is_none() && self.holder.is.is_some_and(|holder| holder.copy != self.source.is)
+        self.dependent.is.map(|dependent| dependent.place) != self.said
+            || self.entry.is.is_none()
+                && self.dependent.is.is_some_and(|dependent| dependent.copy != self.source.is)
     }
 }
 
@@ -186,7 +187,7 @@ fn explore(rules: Rules) -> (bool, usize) {
     let first = World {
         source: Versioned { version: 0, is: None },
         entry: Versioned { version: 0, is: None },
-        holder: Versioned { version: 0, is: None },
+        dependent: Versioned { version: 0, is: None },
         said: None,
         propagators: [None, None],
         writer: None,
@@ -216,10 +217,10 @@ fn whoever_propagates_and_dies_when_holders_hold_what_the_source_says() {
 fn no_step_can_be_left_out() {
     for (rules, what) in [
         (Rules { expects_entry: false, expects_source: false, ..ALL }, "both conditions of a propagator"),
-        (Rules { holder_expects_source: false, ..ALL }, "the holder's condition on the source"),
+        (Rules { dependent_expects_source: false, ..ALL }, "the dependent's condition on the source"),
         (Rules { takes_anew: false, ..ALL }, "the copy taken anew"),
         (Rules { begins_anew: false, ..ALL }, "the beginning anew"),
-        (Rules { expects_holder: false, ..ALL }, "the condition on the holder"),
+        (Rules { expects_dependent: false, ..ALL }, "the condition on the holder"),
     ] {
         assert!(!explore(rules).0, "it is right without {what}");
     }
