@@ -32,7 +32,7 @@ pub(super) fn again(sort: u8, input: &[u8]) -> Option<Vec<u8>> {
                 None => opened(key, &PeriodsEntry::decode(key, &record).ok()?.encode(key)),
             }
         }
-        GRAVE => opened(key, &catalog::decode_grave(key, &record).ok()??.encode(key)),
+        GRAVE => opened(key, &catalog::decode_tombstone(key, &record).ok()??.encode(key)),
         COUNTS | INVENTORY => {
             let table = numbered()?;
             if sort == COUNTS {
@@ -75,7 +75,7 @@ pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     let mut samples = Vec::new();
     for entry in [&plain, &with_voucher, &with_numbers] {
         samples.push((CATALOG, sealed(b"company", &entry.encode(b"company"))));
-        let key = catalog::grave_key(entry.id);
+        let key = catalog::tombstone_key(entry.id);
         samples.push((GRAVE, sealed(&key, &entry.encode(&key))));
     }
     for period in Period::ALL {

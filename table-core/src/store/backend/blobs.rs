@@ -10,7 +10,7 @@ use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::reclaim;
 use crate::store::lmdb::{self, Db, ReadTxn};
-use crate::store::open::Late;
+use crate::store::open::OptionalDb;
 use crate::store::records::features::Feature;
 use crate::store::state::StoreState;
 use crate::store::write::encoded::BlobOps;
@@ -44,7 +44,7 @@ impl Shared {
         &self,
         look: impl FnOnce(BlobView<'_>, &ReadTxn<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let Some(db) = self.late(Late::Blobs)? else { return Ok(None) };
+        let Some(db) = self.optional_db(OptionalDb::Blobs)? else { return Ok(None) };
         let txn = self.environment.read_txn()?;
         look(BlobView::of_snapshot(&self.environment, &txn, db)?, &txn).map(Some)
     }
@@ -115,7 +115,7 @@ impl Blobs for Shared {
             return Ok(id(number));
         }
         self.writer.check_writable()?;
-        self.made(Late::Blobs)?;
+        self.made(OptionalDb::Blobs)?;
         match *self.work_on_blobs(vec![BlobWork::Create(name.into())])? {
             [BlobOutcome::Container(number)] => Ok(id(number)),
             _ => Err(lmdb::damaged_page()),
@@ -135,7 +135,7 @@ impl Blobs for Shared {
 
     fn drop_container(&self, name: &str) -> Result<()> {
         self.writer.check_writable()?;
-        if self.late(Late::Blobs)?.is_none() {
+        if self.optional_db(OptionalDb::Blobs)?.is_none() {
             return Err(Error::new(ErrorKind::ContainerNotFound));
         }
         self.work_on_blobs(vec![BlobWork::Bury(name.into())])?;
@@ -145,7 +145,7 @@ impl Blobs for Shared {
     fn carry_out(self: Arc<Self>, tasks: Vec<BlobTask>) -> Result<Vec<BlobAnswer>> {
         // An upload for rows needs no container, and may be the first blob.
         self.writer.check_writable()?;
-        self.made(Late::Blobs)?;
+        self.made(OptionalDb::Blobs)?;
         let mut work = Vec::with_capacity(tasks.len());
         for task in tasks {
             match &task {
@@ -170,7 +170,7 @@ impl Blobs for Shared {
 
     fn moment(self: Arc<Self>) -> Result<Box<dyn BlobMoment>> {
         // A snapshot can look into a database only that was opened before it.
-        let db = self.late(Late::Blobs)?;
+        let db = self.optional_db(OptionalDb::Blobs)?;
         Ok(Box::new(LmdbBlobs { moment: LmdbMoment::new(&self)?, db, store: self.number }))
     }
 }

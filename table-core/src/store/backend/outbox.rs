@@ -47,7 +47,7 @@ impl Shared {
             let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
             let meta = Meta::read(dbs.main, &txn)?;
             let has_entries = meta.features.has(Feature::Pending);
-            if has_entries { catalog::graves(dbs, &txn, &meta) } else { Ok(Vec::new()) }
+            if has_entries { catalog::tombstones(dbs, &txn, &meta) } else { Ok(Vec::new()) }
         };
         let dropped = match dropped() {
             // Writers need no reader's slot where there is nothing to sweep.

@@ -118,7 +118,8 @@ impl Shared {
             let (mut dropped, mut vouched) = (Vec::new(), None);
             for entry in entries.iter().filter(|entry| is_before(&entry.name)) {
                 elsewhere::table_is_dropped(dbs, txn, meta, entry, &|name| !is_before(name))?;
-                let entry = catalog::bury(dbs, txn, meta, &entry.name).map_err(|e| e.table(&entry.name))?;
+                let entry =
+                    catalog::drop_table(dbs, txn, meta, &entry.name).map_err(|e| e.table(&entry.name))?;
                 dropped.push(entry.id);
                 vouched = vouched.or_else(|| Some(entry).filter(|entry| entry.digest.is_some()));
             }

@@ -9,7 +9,7 @@ use crate::executor::Queues;
 use crate::messages::{Answer, Delivery, Fate, QueueId, QueueOp, QueueStats, Task};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::ReadTxn;
-use crate::store::open::Late;
+use crate::store::open::OptionalDb;
 use crate::store::queues::{Outcome, View, Work, delivery};
 use crate::store::records::features::Feature;
 use crate::store::write::encoded::QueueOps;
@@ -46,13 +46,13 @@ impl Shared {
         &self,
         look: impl FnOnce(View<'_>, &ReadTxn<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let Some(db) = self.late(Late::Queues)? else { return Ok(None) };
+        let Some(db) = self.optional_db(OptionalDb::Queues)? else { return Ok(None) };
         let txn = self.environment.read_txn()?;
         look(View::of_snapshot(&self.environment, &txn, db)?, &txn).map(Some)
     }
 
     /// Has a queue be no more. Its records go later.
-    pub(crate) fn bury_queue(&self, name: &str) -> Result<()> {
+    pub(crate) fn drop_queue(&self, name: &str) -> Result<()> {
         self.work(vec![Work::Bury(name.into())]).map(drop)
     }
 
@@ -97,7 +97,7 @@ impl Queues for Shared {
         if let Some(Some(number)) = found {
             return Ok(id(number));
         }
-        self.made(Late::Queues)?;
+        self.made(OptionalDb::Queues)?;
         match *self.work(vec![Work::Create(name.into())])? {
             [Outcome::Queue(number)] => Ok(id(number)),
             _ => Err(no_such_queue()),
@@ -116,11 +116,11 @@ impl Queues for Shared {
     }
 
     fn drop_queue(&self, name: &str) -> Result<()> {
-        if self.late(Late::Queues)?.is_none() {
+        if self.optional_db(OptionalDb::Queues)?.is_none() {
             self.writer.check_writable()?;
             return Err(no_such_queue());
         }
-        self.bury_queue(name)?;
+        self.drop_queue(name)?;
         self.purge_queues()
     }
 

@@ -16,7 +16,7 @@ use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::{elsewhere, reclaim, rename};
-use crate::store::open::Late;
+use crate::store::open::OptionalDb;
 use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
 use crate::store::records::periods;
@@ -34,7 +34,7 @@ impl Shared {
     pub(crate) fn make_room_for_lists(&self, plan: &Plan<'_>) -> Result<(), Refused> {
         let mut additions = plan.groups.iter().flat_map(|group| &group.additions);
         if additions.any(|addition| addition.amounts.are_ids()) {
-            self.made(Late::Blobs).map_err(Refused::whole)?;
+            self.made(OptionalDb::Blobs).map_err(Refused::whole)?;
         }
         Ok(())
     }
@@ -106,7 +106,7 @@ impl Backend for Shared {
             self.verify_tables(txn, meta)?;
             let mut dropped = Vec::with_capacity(tables.len());
             for table in tables {
-                let entry = catalog::bury(dbs, txn, meta, table).map_err(|e| e.table(table))?;
+                let entry = catalog::drop_table(dbs, txn, meta, table).map_err(|e| e.table(table))?;
                 self.forget_vouched(txn, meta, &entry)?;
                 dropped.push(entry.id);
             }
@@ -153,7 +153,7 @@ impl Backend for Shared {
             return Err(Refused::whole(strange_queue(queue_op)));
         }
         if !plan.outbox_ops.is_empty() {
-            self.made(Late::Queues).map_err(Refused::whole)?;
+            self.made(OptionalDb::Queues).map_err(Refused::whole)?;
         }
         self.make_room_for_lists(plan)?;
         let blank = self.writer.blank();
@@ -184,7 +184,7 @@ impl Backend for Shared {
     }
 
     fn see_blobs(&self) -> Result<()> {
-        self.late(Late::Blobs).map(drop)
+        self.optional_db(OptionalDb::Blobs).map(drop)
     }
 
     fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {

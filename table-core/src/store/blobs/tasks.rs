@@ -136,7 +136,7 @@ impl BlobOverlay<'_> {
     pub(crate) fn carry_out(&mut self, work: &BlobWork) -> Result<BlobOutcome> {
         let answer = match work {
             BlobWork::Create(name) => return self.create(name).map(BlobOutcome::Container),
-            BlobWork::Bury(name) => return self.bury(name).map(BlobOutcome::Container),
+            BlobWork::Bury(name) => return self.mark_dropped(name).map(BlobOutcome::Container),
             BlobWork::Purge(container, most) => {
                 return self.purge(*container, *most).map(BlobOutcome::Purged);
             }
@@ -184,7 +184,7 @@ impl BlobOverlay<'_> {
         Ok(number)
     }
 
-    fn bury(&mut self, name: &str) -> Result<u32> {
+    fn mark_dropped(&mut self, name: &str) -> Result<u32> {
         let mut directory = self.directory()?;
         let found = directory.queues.iter_mut().find(|listed| !listed.is_dropped && &*listed.name == name);
         let Some(found) = found else { return Err(Error::new(ErrorKind::ContainerNotFound)) };

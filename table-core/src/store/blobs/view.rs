@@ -8,14 +8,14 @@ use crate::contents::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
-use crate::store::open::Late;
+use crate::store::open::OptionalDb;
 use crate::store::verified::{self, Keyspace, Stop, VerifiedDb, body};
 
 /// What is kept of blobs.
 pub(crate) enum Blobs {}
 
 impl Keyspace for Blobs {
-    const DATABASE: Late = Late::Blobs;
+    const DATABASE: OptionalDb = OptionalDb::Blobs;
 
     #[cold]
     fn words(key: &[u8]) -> String {

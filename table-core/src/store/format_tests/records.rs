@@ -69,7 +69,7 @@ fn the_stores_own_record_is_these_bytes() {
         features: Features { reader: 0, writer: 6, ignorable: 1 << 40 },
         identity,
         catalog: SetDigest { count: 3, digest: 0x1122_3344_5566_7788 },
-        graves: SetDigest { count: 1, digest: u64::MAX },
+        tombstones: SetDigest { count: 1, digest: u64::MAX },
         vouched: std::array::from_fn(|at| u8::try_from(at).unwrap()),
     };
     assert_eq!((META_KEY, &meta.encode()[..]), (&b"\0meta"[..], &bytes[..]));
@@ -205,7 +205,7 @@ fn small_records_are_these_bytes() {
     });
 
     counts_and_names(&store);
-    graves(&store, &created);
+    tombstones(&store, &created);
 }
 
 #[test]
@@ -336,28 +336,32 @@ fn no_table_has_more_shapes_than_it_may() {
     txn.abort();
 }
 
-fn graves(store: &Store, created: &Entry) {
+fn tombstones(store: &Store, created: &Entry) {
     let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
     let company = b"company";
     // Not committed: the store would begin to free its space.
     let mut txn = env.write_txn().unwrap();
     let mut meta = Meta::begin(dbs.main, &txn).unwrap();
-    catalog::bury(&dbs, &mut txn, &mut meta, "company").unwrap();
-    assert_eq!((meta.catalog, meta.graves.count), (SetDigest::default(), 1));
-    assert_eq!(catalog::graves(&dbs, &txn, &meta).unwrap(), std::slice::from_ref(created));
+    catalog::drop_table(&dbs, &mut txn, &mut meta, "company").unwrap();
+    assert_eq!((meta.catalog, meta.tombstones.count), (SetDigest::default(), 1));
+    assert_eq!(catalog::tombstones(&dbs, &txn, &meta).unwrap(), std::slice::from_ref(created));
     assert_eq!(dbs.catalog.get(&txn, company).unwrap(), None);
     assert_eq!(dbs.main.get(&txn, &counts::key(1)).unwrap(), None);
     assert_eq!(dbs.main.get(&txn, &record_digest::key(1)).unwrap(), None);
     let grave = hex("00000001");
-    let mut record = dbs.graves.get(&txn, &grave).unwrap().unwrap().to_vec();
+    let mut record = dbs.tombstones.get(&txn, &grave).unwrap().unwrap().to_vec();
     for bit in 0..record.len() * 8 {
         record[bit / 8] ^= 1 << (bit % 8);
-        dbs.graves.put(&mut txn, &grave, &record).unwrap();
-        assert_eq!(catalog::graves(&dbs, &txn, &meta).unwrap_err().kind(), ErrorKind::Corrupt, "bit {bit}");
+        dbs.tombstones.put(&mut txn, &grave, &record).unwrap();
+        assert_eq!(
+            catalog::tombstones(&dbs, &txn, &meta).unwrap_err().kind(),
+            ErrorKind::Corrupt,
+            "bit {bit}"
+        );
         record[bit / 8] ^= 1 << (bit % 8);
     }
-    dbs.graves.delete(&mut txn, &grave).unwrap();
-    assert_eq!(catalog::graves(&dbs, &txn, &meta).unwrap_err().kind(), ErrorKind::Corrupt, "none");
+    dbs.tombstones.delete(&mut txn, &grave).unwrap();
+    assert_eq!(catalog::tombstones(&dbs, &txn, &meta).unwrap_err().kind(), ErrorKind::Corrupt, "none");
 }
 
 /// Commits as the store does, with its own record.

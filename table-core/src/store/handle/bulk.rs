@@ -11,7 +11,7 @@ use crate::handle::bulk::{BulkFailure, BulkReport, load};
 use crate::handle::store::Store;
 use crate::plan::{OutboxOp, Plan, Refused};
 use crate::sealing::SealedAt;
-use crate::store::open::Late;
+use crate::store::open::OptionalDb;
 use crate::store::records::catalog::TableState;
 use crate::store::write::commit::GROUP_BYTES;
 use crate::store::write::encoded::{EncodedPlan, EncodedStep};
@@ -115,7 +115,7 @@ impl<'t> LmdbLoader<'t> {
 impl Loader for LmdbLoader<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
         if !plan.outbox_ops.is_empty() {
-            self.inner.made(Late::Queues).map_err(Refused::whole)?;
+            self.inner.made(OptionalDb::Queues).map_err(Refused::whole)?;
             self.follows |= plan.outbox_ops.iter().any(OutboxOp::is_news);
         }
         self.inner.make_room_for_lists(plan)?;

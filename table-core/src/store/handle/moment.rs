@@ -23,7 +23,7 @@ use crate::schema::{IndexMask, PeriodTables, Schema};
 use crate::store::blobs::BlobView;
 use crate::store::encryption::Lens;
 use crate::store::lmdb::{Db, ReadTxn};
-use crate::store::open::{Late, Living};
+use crate::store::open::{OptionalDb, SnapshotPages};
 use crate::store::queues::View;
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
@@ -46,7 +46,7 @@ pub(crate) struct LmdbMoment {
 impl LmdbMoment {
     pub(crate) fn new(inner: &Arc<Shared>) -> Result<Self> {
         inner.writer.check_running()?;
-        let blobs = inner.environment.known(Late::Blobs);
+        let blobs = inner.environment.known(OptionalDb::Blobs);
         let txn = inner.environment.static_read_txn()?;
         let ticket = inner.live.register(txn.id());
         Ok(Self { txn, inner: inner.clone(), ticket, blobs })
@@ -155,9 +155,9 @@ impl Moment for LmdbMoment {
 
     fn follows(&self, table: &dyn TableExec, (partition, row): (&str, &str)) -> Result<bool> {
         let environment = &self.inner.environment;
-        let Some(db) = environment.known(Late::Queues) else { return Ok(false) };
+        let Some(db) = environment.known(OptionalDb::Queues) else { return Ok(false) };
         // The process may have come to know it since the moment began.
-        if !Meta::read(environment.dbs.main, &self.txn)?.features.has(Late::Queues.feature()) {
+        if !Meta::read(environment.dbs.main, &self.txn)?.features.has(OptionalDb::Queues.feature()) {
             return Ok(false);
         }
         let stored = key::stored(table.id(), partition, row);
@@ -226,7 +226,7 @@ impl Moment for LmdbMoment {
     }
 
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
-        Living::of(&self.inner.environment, &self.txn, None).lent(page, length)
+        SnapshotPages::of(&self.inner.environment, &self.txn, None).lent(page, length)
     }
 
     fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {

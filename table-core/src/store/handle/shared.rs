@@ -10,7 +10,7 @@ use super::temporary::TemporaryDirectory;
 use crate::error::Result;
 use crate::executor::Propagators;
 use crate::store::lmdb::{Databases, Db, WriteTxn};
-use crate::store::open::{Late, Propagate};
+use crate::store::open::{OptionalDb, Propagate};
 use crate::store::records::meta::Meta;
 use crate::store::state::StoreState;
 use crate::store::write::commit::Writer;
@@ -61,7 +61,7 @@ impl Shared {
     }
 
     /// A database that a feature brings, if there is one.
-    pub(crate) fn late(&self, late: Late) -> Result<Option<Db>> {
+    pub(crate) fn optional_db(&self, late: OptionalDb) -> Result<Option<Db>> {
         self.writer.check_running()?;
         if let Some(known) = self.environment.known(late) {
             return Ok(Some(known));
@@ -76,8 +76,8 @@ impl Shared {
     }
 
     /// The same, made if there is none.
-    pub(crate) fn made(&self, late: Late) -> Result<Db> {
-        if let Some(known) = self.late(late)? {
+    pub(crate) fn made(&self, late: OptionalDb) -> Result<Db> {
+        if let Some(known) = self.optional_db(late)? {
             return Ok(known);
         }
         let _lead = self.writer.lead()?;

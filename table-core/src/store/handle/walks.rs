@@ -9,7 +9,7 @@ use crate::executor::{Batch, Lanes, Lent, Moment, Walk};
 use crate::store::encryption::Lens;
 use crate::store::lmdb::damaged_page;
 use crate::store::lmdb::pages::HEADER;
-use crate::store::open::{Entry, LeafWalk, Living};
+use crate::store::open::{Entry, LeafWalk, SnapshotPages};
 use crate::store::scan::rows::pages;
 use crate::store::scan::{Scan, lanes};
 
@@ -109,7 +109,7 @@ impl Leaves {
         Ok(())
     }
 
-    fn begin(&self, pages: Living<'_>) -> Result<LeafWalk> {
+    fn begin(&self, pages: SnapshotPages<'_>) -> Result<LeafWalk> {
         let Some((start, end)) = &self.scan.range else { return Err(damaged_page()) };
         pages.walk((start, end), self.scan.plan.reverse)
     }

@@ -17,7 +17,7 @@ use crate::row::{self, Row};
 use crate::sealing::sign;
 use crate::store::blobs;
 use crate::store::lmdb::{self, Databases};
-use crate::store::open::{self, Late};
+use crate::store::open::{self, OptionalDb};
 use crate::store::queues::check;
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::counts::{self, Counts};
@@ -136,8 +136,8 @@ impl Store {
             let inner = self.lmdb()?;
             inner.writer.check_running()?;
             // Before the snapshot is taken, which could not look into a database that is opened after it.
-            let queues = inner.late(Late::Queues);
-            let blobs = inner.late(Late::Blobs);
+            let queues = inner.optional_db(OptionalDb::Queues);
+            let blobs = inner.optional_db(OptionalDb::Blobs);
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);
             let pages = inner.environment.check_pages(&txn);
@@ -181,7 +181,7 @@ struct Check<'t> {
     dbs: &'t Databases,
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
-    graves: BTreeSet<u32>,
+    tombstones: BTreeSet<u32>,
     /// Whether there were blobs that rows may refer to, and the references that rows have.
     refers: bool,
     references: BTreeMap<BlobId, u32>,
@@ -196,7 +196,7 @@ impl<'t> Check<'t> {
             dbs,
             txn,
             tables: BTreeMap::new(),
-            graves: BTreeSet::new(),
+            tombstones: BTreeSet::new(),
             refers: false,
             references: BTreeMap::new(),
             report: CheckReport::default(),
@@ -219,11 +219,11 @@ impl<'t> Check<'t> {
         self.refers = meta.features.has(Feature::BlobRows);
         let entries = self.entries(self.dbs.catalog, catalog::decode);
         self.noted(self.inner.check_lookup(self.txn, &meta));
-        let graves = self.entries(self.dbs.graves, catalog::decode_grave);
+        let tombstones = self.entries(self.dbs.tombstones, catalog::decode_tombstone);
         // First each record is looked at, and then their number.
         self.noted(catalog::list(self.dbs, self.txn, &meta));
-        self.noted(catalog::graves(self.dbs, self.txn, &meta));
-        self.graves = graves.into_iter().map(|entry| entry.id).collect();
+        self.noted(catalog::tombstones(self.dbs, self.txn, &meta));
+        self.tombstones = tombstones.into_iter().map(|entry| entry.id).collect();
         let vouched = self.inner.verify_tables(self.txn, &meta);
         self.noted(vouched);
         for entry in &entries {
@@ -295,7 +295,7 @@ impl<'t> Check<'t> {
         if let Err(error) = read {
             self.problem(Some(&entry.name), &error);
         }
-        if entry.id >= meta.next_table || self.graves.contains(&entry.id) {
+        if entry.id >= meta.next_table || self.tombstones.contains(&entry.id) {
             self.problem(
                 Some(&entry.name),
                 &corrupt("the table's number is not one that was given out".into()),
@@ -360,7 +360,7 @@ impl<'t> Check<'t> {
             return Err(corrupt("a search for the row's key does not find it".into()));
         }
         let row = Row::parse(bytes)?;
-        if self.graves.contains(&parsed.table) {
+        if self.tombstones.contains(&parsed.table) {
             // Nobody reads it any more, but what lies beside it is read and written by it until its space comes back.
             return Ok(row.verify(row::key_seed(key))?);
         }
@@ -422,7 +422,7 @@ impl<'t> Check<'t> {
         (self.report.queues, self.report.messages) = (counted.queues, counted.messages);
         self.report.pending_propagation = counted.entries;
         for table in counted.tables {
-            if !self.tables.contains_key(&table) && !self.graves.contains(&table) {
+            if !self.tables.contains_key(&table) && !self.tombstones.contains(&table) {
                 let what =
                     format!("copies are to follow entities of table number {table}, which is no table's");
                 self.problem(None, &corrupt(what));
@@ -485,7 +485,7 @@ impl<'t> Check<'t> {
             known.insert(record_digest::key(entry.id).to_vec());
         }
         known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
-        let late = Late::ALL.into_iter().filter(|late| meta.features.has(late.feature()));
+        let late = OptionalDb::ALL.into_iter().filter(|late| meta.features.has(late.feature()));
         known.extend(late.map(|late| late.name().as_bytes().to_vec()));
         for key in self.dbs.main.iter(self.txn).map_err(lmdb::error)? {
             let (key, _) = key.map_err(lmdb::error)?;
@@ -513,7 +513,7 @@ impl<'t> Check<'t> {
         for (table, found) in entries {
             let expected = self.tables.get(&table).map(|table| names::entries(&table.dict) + table.layouts);
             if expected.is_some_and(|expected| expected != found)
-                || expected.is_none() && !self.graves.contains(&table)
+                || expected.is_none() && !self.tombstones.contains(&table)
             {
                 let name = self.tables.get(&table).and_then(|table| table.name.clone());
                 let what =

@@ -13,7 +13,7 @@ use crate::row::key::Number;
 use crate::store::blobs::{BlobOverlay, BlobTxnState, OverlayContext};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Db, WriteTxn};
-use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
+use crate::store::open::{self, Environment, LeavesAhead, OptionalDb, Tree, Written};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
@@ -51,7 +51,7 @@ fn anything_left(inner: &Shared) -> bool {
         let txn = inner.environment.read_txn()?;
         let meta = Meta::read(inner.environment.dbs.main, &txn)?;
         drop(txn);
-        Ok(meta.graves.count > 0 || meta.features.has(Feature::Blobs) && inner.has_left_blobs()?)
+        Ok(meta.tombstones.count > 0 || meta.features.has(Feature::Blobs) && inner.has_left_blobs()?)
     };
     left().unwrap_or_else(|error: Error| {
         inner.reclaimer.note(Some(&error.attempted(ATTEMPTED)));
@@ -118,15 +118,15 @@ fn try_step(inner: &Shared, most: usize) -> Result<Option<usize>> {
     let dbs = &inner.environment.dbs;
     let mut txn = inner.environment.write_txn()?;
     let mut meta = Meta::begin(dbs.main, &txn)?;
-    if meta.features.has(Feature::BlobRows) && inner.environment.known(Late::Blobs).is_none() {
+    if meta.features.has(Feature::BlobRows) && inner.environment.known(OptionalDb::Blobs).is_none() {
         // A transaction can look into a database only that was opened before it. To open one takes a reader's slot, which
         // a store without blobs needs none of.
         drop(txn);
-        inner.environment.open_late(Late::Blobs)?;
+        inner.environment.open_late(OptionalDb::Blobs)?;
         txn = inner.environment.write_txn()?;
         meta = Meta::begin(dbs.main, &txn)?;
     }
-    let Some(table) = catalog::graves(dbs, &txn, &meta)?.into_iter().next() else { return Ok(None) };
+    let Some(table) = catalog::tombstones(dbs, &txn, &meta)?.into_iter().next() else { return Ok(None) };
     if meta.features.has(Feature::BlobRows) {
         release_blobs(inner, &mut txn, &meta, &table, most)?;
     }
@@ -150,7 +150,7 @@ fn release_blobs(
     if references.blobs.is_empty() {
         return Ok(());
     }
-    let db = environment.known(Late::Blobs).ok_or_else(lmdb::damaged_page)?;
+    let db = environment.known(OptionalDb::Blobs).ok_or_else(lmdb::damaged_page)?;
     let mut txn_state = BlobTxnState::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
     let at = OverlayContext { clock, identity: &meta.identity };
@@ -179,7 +179,7 @@ fn remove_some(
     // The pages of the names were looked at before the first write.
     let names = First { environment, db: dbs.names, tree: None, most };
     if names.remove(txn, &names::table_prefix(table.id))? == 0 {
-        catalog::forget_grave(dbs, txn, meta, table)?;
+        catalog::forget_tombstone(dbs, txn, meta, table)?;
     }
     Ok(0)
 }

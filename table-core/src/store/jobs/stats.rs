@@ -5,7 +5,7 @@ use crate::handle::store::Store;
 use crate::messages::QueueStats;
 use crate::store::blobs::BlobView;
 use crate::store::handle::reclaimer::ReclaimFailure;
-use crate::store::open::{Late, Space};
+use crate::store::open::{OptionalDb, Space};
 use crate::store::queues::View;
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
@@ -121,8 +121,8 @@ impl Store {
         let inner = self.lmdb()?;
         inner.writer.check_running()?;
         // The snapshot can look into a database only that was opened before it.
-        let database = inner.late(Late::Queues)?;
-        let blobs_database = inner.late(Late::Blobs)?;
+        let database = inner.optional_db(OptionalDb::Queues)?;
+        let blobs_database = inner.optional_db(OptionalDb::Blobs)?;
         let txn = inner.environment.read_txn()?;
         let dbs = &inner.environment.dbs;
         let mut tables = Vec::new();
@@ -150,7 +150,7 @@ impl Store {
                 bytes: counters.bytes,
             };
         }
-        let dropped = u64::from(meta.graves.count);
+        let dropped = u64::from(meta.tombstones.count);
         // Another process may have freed what this one could not.
         let reclaim_failure = inner.reclaimer.failure().filter(|_| dropped > 0);
         drop(txn);

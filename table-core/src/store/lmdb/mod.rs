@@ -30,7 +30,7 @@ pub(crate) struct Databases {
     /// Table names and their numbers.
     pub(crate) catalog: Db,
     /// Tables that were dropped and whose rows are still there.
-    pub(crate) graves: Db,
+    pub(crate) tombstones: Db,
     /// Where their pages lie.
     pub(crate) pages: Pages,
 }

@@ -15,12 +15,12 @@ use std::path::Path;
 use heed::CommitOrAbort;
 use heed::types::Bytes;
 
+use super::atomic_create::{self, DATA, Private};
 use super::header::Header;
 use super::lockfile::{self, LOCK};
-use super::on_disk::OnDisk;
+use super::meta_resync::MetaResync;
 use super::open_lock::OpenLock;
-use super::page_walk::{self, Contents};
-use super::place::{self, DATA, Private};
+use super::raw_pages::{self, Contents};
 use super::{Environment, copy, filesystem, identify};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
@@ -62,7 +62,7 @@ fn settle(dir: &Path, mark: &Path) -> Result<()> {
     match fs::symlink_metadata(mark.join(DATA)) {
         Ok(_) => take_back(dir, mark),
         Err(error) if error.kind() == io::ErrorKind::NotFound => finish(dir, mark),
-        Err(error) => Err(place::failed("reading", mark, error)),
+        Err(error) => Err(atomic_create::failed("reading", mark, error)),
     }
 }
 
@@ -70,14 +70,14 @@ fn settle(dir: &Path, mark: &Path) -> Result<()> {
 /// copy that has come to its place.
 fn take_back(dir: &Path, mark: &Path) -> Result<()> {
     let private = Private::unmade(dir);
-    fs::rename(mark, private.path()).map_err(|error| place::failed("removing", mark, error))?;
-    place::flush(dir)
+    fs::rename(mark, private.path()).map_err(|error| atomic_create::failed("removing", mark, error))?;
+    atomic_create::flush(dir)
 }
 
 /// Removes the old file's lock once the new file is in place for good.
 fn finish(dir: &Path, mark: &Path) -> Result<()> {
-    let failed = |doing, path, error| Err(place::failed(doing, path, error));
-    place::flush(dir)?;
+    let failed = |doing, path, error| Err(atomic_create::failed(doing, path, error));
+    atomic_create::flush(dir)?;
     let lock = dir.join(LOCK);
     match fs::remove_file(&lock) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return failed("removing", &lock, error),
@@ -99,7 +99,7 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
     if fs::symlink_metadata(&mark).is_ok() {
         settle(dir, &mark)?;
     }
-    place::settle(dir)?;
+    atomic_create::settle(dir)?;
     lockfile::check(dir)?;
 
     // From here on nobody writes, in whatever process.
@@ -108,10 +108,10 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
     environment.check_in_place(&data)?;
     let private = Private::new(dir)?;
     make(environment, &private)?;
-    place::flush(private.path())?;
-    fs::rename(private.path(), &mark).map_err(|error| place::failed("making", &mark, error))?;
+    atomic_create::flush(private.path())?;
+    fs::rename(private.path(), &mark).map_err(|error| atomic_create::failed("making", &mark, error))?;
 
-    let marked = place::flush(dir)
+    let marked = atomic_create::flush(dir)
         .and_then(|()| {
             meta.supersede();
             meta.write(main, &mut txn)?;
@@ -121,7 +121,7 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
         })
         .and_then(|()| {
             fs::rename(mark.join(DATA), &data)
-                .map_err(|error| place::failed("putting in place", &data, error))
+                .map_err(|error| atomic_create::failed("putting in place", &data, error))
         });
     if let Err(error) = marked {
         // The mark in the old file goes when it is opened next.
@@ -135,16 +135,16 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
 fn make(environment: &Environment, private: &Private) -> Result<()> {
     let data = private.path().join(DATA);
     let mut file = copy::compacted(&environment.env, &data, Meta::transaction_of)?;
-    let length = file.metadata().map_err(|error| place::failed("reading", &data, error))?.len();
+    let length = file.metadata().map_err(|error| atomic_create::failed("reading", &data, error))?.len();
     Header::read(&mut file)
-        .and_then(|header| page_walk::verify(&mut file, &header, length, Contents::Unread).map(drop))
+        .and_then(|header| raw_pages::verify(&mut file, &header, length, Contents::Unread).map(drop))
         .map_err(|flaw| flaw.of(&data))
 }
 
 /// Takes back the mark that a compaction has left in a file which is still the store's. The caller has had a [`OpenLock`]
 /// since before it found the file under its name, so no compaction is on its way.
 pub(super) fn revive(env: &LmdbEnv, dir: &Path) -> Result<()> {
-    let txn = OnDisk::new(dir, Meta::number_of).write_txn(env)?;
+    let txn = MetaResync::new(dir, Meta::number_of).write_txn(env)?;
     let revived = env.create_databases_and_commit(txn, |opener, txn| {
         let main = opener.create_database::<Bytes, Bytes>(txn, None)?;
         Ok(match Meta::revive(main, txn) {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use heed::{CompactionOption, MdbError};
 
+use super::atomic_create::{self, DATA, Private};
 use super::header::{Flaw, Header};
-use super::place::{self, DATA, Private};
-use super::{filesystem, page_walk, retrying};
+use super::{filesystem, raw_pages, retrying};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv};
 
@@ -58,7 +58,8 @@ fn copy(
     transaction: impl FnOnce(&[u8]) -> Result<u64>,
     beside: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<()> {
-    let target = std::path::absolute(target).map_err(|error| place::failed("finding", target, error))?;
+    let target =
+        std::path::absolute(target).map_err(|error| atomic_create::failed("finding", target, error))?;
     let taken = |what| {
         Error::new(ErrorKind::TargetExists)
             .because(format!("`{}` {what}; give another directory", target.display()))
@@ -70,20 +71,20 @@ fn copy(
         return Err(taken("holds a store already"));
     }
     filesystem::check(&target)?;
-    place::within(&target, || {
+    atomic_create::within(&target, || {
         let mut in_place = false;
         let copied = Private::new(&target).and_then(|private| {
             let data = private.path().join(DATA);
-            let mut file = new_file(&data).map_err(|error| place::failed("making", &data, error))?;
+            let mut file = new_file(&data).map_err(|error| atomic_create::failed("making", &data, error))?;
             if let CompactionOption::Enabled = write(env, &mut file)? {
                 renumber(&mut file, &data, transaction)?;
             }
-            file.sync_all().map_err(|error| place::failed("flushing", &data, error))?;
+            file.sync_all().map_err(|error| atomic_create::failed("flushing", &data, error))?;
             beside(private.path())?;
             let mut placed = Placed::default();
             placed.move_all(private.path(), &target)?;
             // The keys are durable before the data get their name: data without their keys are worth nothing.
-            place::flush(&target)?;
+            atomic_create::flush(&target)?;
             in_place = private.place()?;
             if in_place {
                 // It is a store, which others may have opened by now.
@@ -113,9 +114,9 @@ struct Placed(Vec<PathBuf>);
 impl Placed {
     /// Moves everything in a directory but the data file.
     fn move_all(&mut self, from: &Path, to: &Path) -> Result<()> {
-        let entries = fs::read_dir(from).map_err(|error| place::failed("reading", from, error))?;
+        let entries = fs::read_dir(from).map_err(|error| atomic_create::failed("reading", from, error))?;
         for entry in entries {
-            let entry = entry.map_err(|error| place::failed("reading", from, error))?;
+            let entry = entry.map_err(|error| atomic_create::failed("reading", from, error))?;
             if entry.file_name() == DATA {
                 continue;
             }
@@ -125,7 +126,7 @@ impl Placed {
                     .because(format!("`{}` is there already; give another directory", place.display())));
             }
             fs::rename(entry.path(), &place)
-                .map_err(|error| place::failed("putting in place", &place, error))?;
+                .map_err(|error| atomic_create::failed("putting in place", &place, error))?;
             self.0.push(place);
         }
         Ok(())
@@ -151,7 +152,7 @@ pub(super) fn compacted(
     path: &Path,
     transaction: impl FnOnce(&[u8]) -> Result<u64>,
 ) -> Result<File> {
-    let mut file = new_file(path).map_err(|error| place::failed("making", path, error))?;
+    let mut file = new_file(path).map_err(|error| atomic_create::failed("making", path, error))?;
     match env.copy_to_file(&mut file, CompactionOption::Enabled) {
         Err(heed::Error::Mdb(MdbError::Incompatible)) => {
             return Err(Error::new(ErrorKind::Corrupt).because(
@@ -162,7 +163,7 @@ pub(super) fn compacted(
         copied => copied.map_err(lmdb::error)?,
     }
     renumber(&mut file, path, transaction)?;
-    file.sync_all().map_err(|error| place::failed("flushing", path, error))?;
+    file.sync_all().map_err(|error| atomic_create::failed("flushing", path, error))?;
     Ok(file)
 }
 
@@ -186,11 +187,11 @@ fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
 /// Gives a compacted copy the number of the transaction whose state it is.
 fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Result<u64>) -> Result<()> {
     let header = Header::read(file).map_err(|flaw| flaw.of(data))?;
-    let (_, leaf) = page_walk::first_leaf(file, &header).map_err(|flaw| flaw.of(data))?;
-    let record = page_walk::first_value(&leaf)
+    let (_, leaf) = raw_pages::first_leaf(file, &header).map_err(|flaw| flaw.of(data))?;
+    let record = raw_pages::first_value(&leaf)
         .ok_or_else(|| Flaw::corrupt("is damaged: it has no record of its own").of(data))?;
     let number = transaction(record)?;
-    header.renumber(file, number).map_err(|error| place::failed("writing", data, error))
+    header.renumber(file, number).map_err(|error| atomic_create::failed("writing", data, error))
 }
 
 /// Options for a file that is as closed to others as LMDB's own files are.

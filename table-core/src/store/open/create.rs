@@ -5,9 +5,9 @@ use std::path::Path;
 use heed::CommitOrAbort;
 use heed::types::Bytes;
 
+use super::atomic_create::{self, DATA, Private};
 use super::map::{self, Sizes};
 use super::options::Durability;
-use super::place::{self, DATA, Private};
 use crate::error::Result;
 use crate::store::lmdb;
 use crate::store::records::meta::Meta;
@@ -21,7 +21,7 @@ const MAP_SIZE: usize = 1 << 20;
 /// Makes a store in the directory, and the directory if it is missing. If somebody else makes one meanwhile,
 /// theirs is the store.
 pub(super) fn create(dir: &Path) -> Result<()> {
-    place::within(dir, || {
+    atomic_create::within(dir, || {
         let laid_out = Private::new(dir).and_then(|private| {
             lay_out(private.path())?;
             Ok(private)

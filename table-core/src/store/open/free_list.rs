@@ -3,7 +3,7 @@
 //! LMDB takes the pages of the list as it finds them there. A number beyond the last page is cut to 48 bits where a branch
 //! holds it, and leads from then on to whatever page has that number: a former one, say, whose rows are sound and out of
 //! date, and which no list says is free any more. So the list is looked at once, under the lock of writers, before the
-//! first write of each opening, and with it the [pages](super::copied_pages) that writes come to change without a look at
+//! first write of each opening, and with it the [pages](super::pre_cow_check) that writes come to change without a look at
 //! them. What the same process frees later it has found in use.
 
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Environment;
 use super::header::Header;
 use super::met::MetPages;
-use super::page_walk::FIRST_PAGE;
+use super::raw_pages::FIRST_PAGE;
 use super::used_pages::MOST_BRANCHES;
 use crate::error::{Error, ErrorKind, Result};
 

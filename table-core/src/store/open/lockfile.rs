@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{one_name, place};
+use super::{atomic_create, hard_links};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The name LMDB gives its lock file. It is never opened here: closing any descriptor of it would release the locks
@@ -22,13 +22,13 @@ pub(super) fn check(dir: &Path) -> Result<()> {
         Ok(found) => found,
         // LMDB makes it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(place::failed("reading", &path, error)),
+        Err(error) => return Err(atomic_create::failed("reading", &path, error)),
     };
     let what = if found.is_symlink() {
         "is a symbolic link"
     } else if !found.is_file() {
         "is not a file"
-    } else if one_name::names(&found) > 1 {
+    } else if hard_links::names(&found) > 1 {
         // A store that was copied by links would share its locks with its original, and not its data.
         "is a file that has another name too"
     } else {

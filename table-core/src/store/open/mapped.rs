@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::Path;
 
 use super::header::{Flaw, Header};
-use super::page_walk;
-use super::pinned::pinned;
+use super::raw_pages;
+use super::reader_pin::with_pinned_reader;
 use crate::error::Result;
 use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{Db, LmdbEnv, ReadTxn};
@@ -14,7 +14,7 @@ use crate::store::records::meta::META_KEY;
 impl Pages {
     /// Finds out where LMDB has mapped its file, by the place that the store's own record has in both.
     pub(super) fn find(env: &LmdbEnv, main: Db, file: &mut File, data: &Path) -> Result<Self> {
-        pinned(env, file, data, |txn, header, file| {
+        with_pinned_reader(env, file, data, |txn, header, file| {
             let found = Self::find_in(env, txn, header, main, file).and_then(|found| {
                 found.ok_or_else(|| Flaw::corrupt("is damaged: what is mapped is not what the file holds"))
             });
@@ -32,7 +32,7 @@ impl Pages {
         let record = main.get(txn, META_KEY).map_err(|error| Flaw::Unread(std::io::Error::other(error)))?;
         let Some(record) = record else { return Ok(None) };
         // No key sorts before the record's, so it stands on the first leaf.
-        let (number, bytes) = page_walk::first_leaf(file, header)?;
+        let (number, bytes) = raw_pages::first_leaf(file, header)?;
         let page = bytes.len();
         let address = record.as_ptr().addr();
         let before = usize::try_from(number).ok().and_then(|number| number.checked_mul(page));

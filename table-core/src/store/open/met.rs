@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::header::Header;
 use super::page_set::PageSet;
-use super::page_walk::FIRST_PAGE;
+use super::raw_pages::FIRST_PAGE;
 
 /// The pages of the file that have been looked at.
 #[derive(Debug, Default)]

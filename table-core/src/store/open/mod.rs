@@ -12,37 +12,37 @@
 //! 6. The pages of the small databases, which LMDB reads from here on, hold entries that it can read; for writing, whole ones
 //!    and nothing else.
 //! 7. The store's own record says whether this library can read it.
-//! 8. [`on_disk`]: before the first change, the disk is made to hold the header that is read.
+//! 8. [`meta_resync`]: before the first change, the disk is made to hold the header that is read.
 //!
 //! [`compact`] puts another file in a store's place, and [`turn`] keeps it apart from openings. [`copy`] writes a store into another directory, by the same steps as making one.
 
+mod atomic_create;
+#[cfg(feature = "encrypt")]
+pub(crate) mod aux_env;
+mod commit_recovery;
 mod compact;
-mod copied_pages;
 mod copy;
 mod create;
-mod every_page;
 mod filesystem;
 mod free_list;
+mod hard_links;
 mod header;
-mod in_doubt;
-mod late;
+mod integrity_check;
 mod lockfile;
 mod map;
 mod mapped;
 mod met;
-mod on_disk;
-mod one_name;
+mod meta_resync;
 mod open_lock;
+mod optional_db;
 mod options;
 mod page_set;
-mod page_walk;
-mod pinned;
-mod place;
+mod pre_cow_check;
+mod raw_pages;
+mod reader_pin;
 mod readers;
 mod registry;
 mod removed;
-#[cfg(feature = "encrypt")]
-pub(crate) mod side;
 mod space;
 mod stale_pages;
 mod tree;
@@ -60,6 +60,8 @@ use std::sync::{Arc, Mutex};
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
 
+use self::atomic_create::DATA;
+use self::commit_recovery::NumberOf;
 pub(crate) use self::compact::compact;
 #[cfg(test)]
 pub(crate) use self::copy::copy_to;
@@ -67,23 +69,21 @@ pub(crate) use self::copy::{check_outside, copy_with};
 pub(crate) use self::create::NAMES;
 use self::free_list::FreeList;
 use self::header::{Flaw, Header};
-use self::in_doubt::NumberOf;
-pub(crate) use self::late::Late;
-use self::late::LateDatabases;
 use self::map::{Access, Sizes};
 use self::met::Met;
-use self::on_disk::OnDisk;
+use self::meta_resync::MetaResync;
+use self::optional_db::OptionalDatabases;
+pub(crate) use self::optional_db::OptionalDb;
 pub use self::options::{Durability, OpenOptions, Propagate};
-use self::page_walk::{Contents, Demand};
-use self::pinned::pinned;
-use self::place::DATA;
+use self::raw_pages::{Contents, Demand};
+use self::reader_pin::with_pinned_reader;
 use self::registry::Identity;
 pub(crate) use self::space::{Space, Usage};
 use self::stale_pages::StalePages;
 pub(crate) use self::stale_pages::state_of_write;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::tree::Image;
-pub(crate) use self::tree::{Entry, LeafWalk, LeavesAhead, Living, Tree, WalkedLeaf, Written};
+pub(crate) use self::tree::{Entry, LeafWalk, LeavesAhead, SnapshotPages, Tree, WalkedLeaf, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::pages::Pages;
 use crate::store::lmdb::{self, Databases, Db, LmdbEnv, ReadTxn, WriteTxn};
@@ -98,14 +98,14 @@ pub(crate) struct Environment {
     pub(crate) options: OpenOptions,
     /// The store's directory, absolute and without links.
     pub(crate) path: PathBuf,
-    on_disk: OnDisk,
+    meta_resync: MetaResync,
     /// The data file once more, to look at what LMDB does not tell.
     file: Mutex<File>,
     /// When the data file was last seen to have a name, in ticks.
     had_name_at: AtomicU64,
     stale: StalePages,
     free_list: FreeList,
-    late: LateDatabases,
+    optional_db: OptionalDatabases,
     met: Met,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn open<T: Any + Send + Sync>(
 /// the file into its upper layer, where it has another identity, now and not when LMDB opens it.
 fn open_data(data: &Path, read_only: bool) -> Result<File> {
     let file = File::options().read(true).write(!read_only).open(data);
-    file.map_err(|error| place::failed("opening", data, error))
+    file.map_err(|error| atomic_create::failed("opening", data, error))
 }
 
 /// Whether a directory holds an environment.
@@ -151,24 +151,25 @@ pub(crate) fn has_data(dir: &Path) -> Result<bool> {
         Err(error) if [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind()) => {
             Ok(false)
         }
-        Err(error) => Err(place::failed("finding", &data, error)),
+        Err(error) => Err(atomic_create::failed("finding", &data, error)),
     }
 }
 
 fn identify(file: &File, data: &Path) -> Result<Identity> {
-    Identity::of(file, data).map_err(|error| place::failed("reading", data, error))
+    Identity::of(file, data).map_err(|error| atomic_create::failed("reading", data, error))
 }
 
 /// The directory of the store, with its data file in place.
 fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
     let incompatible = |because| Err(Error::new(ErrorKind::Incompatible).because(because));
-    let absolute = std::path::absolute(path).map_err(|error| place::failed("finding", path, error))?;
+    let absolute =
+        std::path::absolute(path).map_err(|error| atomic_create::failed("finding", path, error))?;
     match fs::metadata(&absolute) {
         Ok(found) if !found.is_dir() => {
             return incompatible(format!("`{}` is a file; a store is a directory", path.display()));
         }
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(place::failed("finding", path, error));
+            return Err(atomic_create::failed("finding", path, error));
         }
         _ => {}
     }
@@ -192,9 +193,9 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
             filesystem::check(&absolute)?;
             create::create(&absolute)?;
         }
-        Err(error) => return Err(place::failed("reading", &data, error)),
+        Err(error) => return Err(atomic_create::failed("reading", &data, error)),
     }
-    absolute.canonicalize().map_err(|error| place::failed("finding", path, error))
+    absolute.canonicalize().map_err(|error| atomic_create::failed("finding", path, error))
 }
 
 /// Opens the environment in `path`, whose data file is open already and has this identity, once the file is known to
@@ -209,13 +210,13 @@ fn open_sound(
 ) -> Result<LmdbEnv> {
     filesystem::check(path)?;
     if !options.read_only {
-        place::settle(path)?;
+        atomic_create::settle(path)?;
     }
     lockfile::check(path)?;
     let data = path.join(DATA);
-    one_name::check(path, file, &data, options.read_only)?;
+    hard_links::check(path, file, &data, options.read_only)?;
     let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
-    in_doubt::check(path, file, number_of, options)?;
+    commit_recovery::check(path, file, number_of, options)?;
     let env = map::open_for(path, sizes, if options.read_only { Access::Read } else { Access::Write })?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
     if identify(&mapped, &data)? != *identity {
@@ -228,10 +229,10 @@ fn open_sound(
     if options.verify_first || !whole {
         // What is looked at stands still, and neither the look nor a snapshot touches a page through the map but the
         // header's.
-        pinned(&env, file, &data, |_, header, file| {
+        with_pinned_reader(&env, file, &data, |_, header, file| {
             let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
             let contents = if options.verify_first { Contents::Verified } else { Contents::Unread };
-            let verified = length.and_then(|length| page_walk::verify(file, header, length, contents));
+            let verified = length.and_then(|length| raw_pages::verify(file, header, length, contents));
             verified.map_err(|flaw| flaw.of(&data))
         })?;
     }
@@ -246,7 +247,7 @@ impl Environment {
         let env = open_sound(&path, &mut file, identity, sizes, Meta::number_of, options)?;
         let data = path.join(DATA);
         check_records(&env, &mut file, &data, options.read_only)?;
-        let [main, rows, names, catalog, graves] = match open_databases(&env, &path) {
+        let [main, rows, names, catalog, tombstones] = match open_databases(&env, &path) {
             Err(error) if error.kind() == ErrorKind::Superseded => {
                 if options.read_only {
                     return Err(compact::broken_off(&path));
@@ -258,19 +259,19 @@ impl Environment {
             opened => opened?,
         };
         let pages = Pages::find(&env, main, &mut file, &data)?;
-        let dbs = Databases { main, data: rows, names, catalog, graves, pages };
-        let on_disk = OnDisk::new(&path, Meta::number_of);
+        let dbs = Databases { main, data: rows, names, catalog, tombstones, pages };
+        let meta_resync = MetaResync::new(&path, Meta::number_of);
         let environment = Self {
             env,
             dbs,
             options: options.clone(),
             path,
-            on_disk,
+            meta_resync,
             file: Mutex::new(file),
             had_name_at: AtomicU64::new(0),
             stale: StalePages::new(),
             free_list: FreeList::default(),
-            late: LateDatabases::default(),
+            optional_db: OptionalDatabases::default(),
             met: Met::default(),
         };
         if options.verify_first {
@@ -292,7 +293,7 @@ impl Environment {
 
     /// Begins a transaction that is to be committed by [`Self::commit`].
     pub(crate) fn write_txn(&self) -> Result<WriteTxn<'_>> {
-        let txn = self.on_disk.write_txn(&self.env)?;
+        let txn = self.meta_resync.write_txn(&self.env)?;
         self.check_free_list(&txn)?;
         Ok(txn)
     }
@@ -310,19 +311,19 @@ impl Environment {
 
     /// Commits it: every commit comes here, so that one that fails is known to the next.
     pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
-        self.on_disk.commit(txn)
+        self.meta_resync.commit(txn)
     }
 
     /// Makes every commit so far durable.
     pub(crate) fn flush(&self) -> Result<()> {
-        self.on_disk.flush(&self.env)
+        self.meta_resync.flush(&self.env)
     }
 
     /// The error of a write that was refused. LMDB takes a write that ends early for a failure of the device. A write ends
     /// so, too, if the disk has some room, but not enough.
     #[cold]
     pub(crate) fn refusal(&self, error: Error) -> Error {
-        if error.kind() == ErrorKind::Io && place::is_full(&self.path) {
+        if error.kind() == ErrorKind::Io && atomic_create::is_full(&self.path) {
             return Error::new(ErrorKind::DiskFull).because("a write ended early, and there is no more room");
         }
         error
@@ -392,10 +393,10 @@ fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
 /// what is left of it can be had.
 fn check_records(env: &LmdbEnv, file: &mut File, data: &Path, read_only: bool) -> Result<()> {
     let demand = if read_only { Demand::Readable } else { Demand::Whole };
-    pinned(env, file, data, |_, header, file| {
+    with_pinned_reader(env, file, data, |_, header, file| {
         // That another program's file is none is said by those that open the databases.
         let is_ours = |record: &[u8]| Meta::number_of(record).is_some();
-        page_walk::check_records(file, header, demand, is_ours).map_err(|flaw| {
+        raw_pages::check_records(file, header, demand, is_ours).map_err(|flaw| {
             let flaw = match flaw {
                 Flaw::Unfit(kind, what) if read_only => {
                     Flaw::Unfit(kind, format!("{what}; take the store from a backup"))
@@ -432,10 +433,10 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<[Db; 5]> {
                 return Ok(CommitOrAbort::Abort(Error::new(ErrorKind::Corrupt).because(because)));
             }
         }
-        let [data, names, catalog, graves] = NAMES.map(|name| open(Some(name)));
-        Ok(match (data?, names?, catalog?, graves?) {
-            (Some(data), Some(names), Some(catalog), Some(graves)) => {
-                CommitOrAbort::Commit([main, data, names, catalog, graves])
+        let [data, names, catalog, tombstones] = NAMES.map(|name| open(Some(name)));
+        Ok(match (data?, names?, catalog?, tombstones?) {
+            (Some(data), Some(names), Some(catalog), Some(tombstones)) => {
+                CommitOrAbort::Commit([main, data, names, catalog, tombstones])
             }
             _ => CommitOrAbort::Abort(
                 Error::new(ErrorKind::Corrupt)
@@ -461,7 +462,7 @@ pub(crate) fn read_only() -> Error {
 pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u64> {
     let mut file = io::Cursor::new(bytes);
     let header = Header::read(&mut file).ok()?;
-    page_walk::verify(&mut file, &header, u64::try_from(bytes.len()).ok()?, Contents::Unread).ok()
+    raw_pages::verify(&mut file, &header, u64::try_from(bytes.len()).ok()?, Contents::Unread).ok()
 }
 
 fn not_a_store(path: &Path) -> Error {

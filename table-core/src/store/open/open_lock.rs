@@ -12,7 +12,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::place;
+use super::atomic_create;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long to wait for the lock.
@@ -73,7 +73,7 @@ impl OpenLock {
 #[cold]
 fn refused(dir: &Path, error: TryLockError) -> Error {
     match error {
-        TryLockError::Error(error) => place::failed("locking the directory", dir, error),
+        TryLockError::Error(error) => atomic_create::failed("locking the directory", dir, error),
         TryLockError::WouldBlock => Error::new(ErrorKind::StoreBusy).because(format!(
             "`{}` has been locked for {PATIENCE:?}: another process compacts the store or opens it, or holds a lock \
              (`flock`) of the directory itself, which belongs elsewhere; try again when it is done",

@@ -7,7 +7,7 @@
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use super::{DATA, Environment, one_name};
+use super::{DATA, Environment, hard_links};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long what was seen is believed, in ticks.
@@ -26,7 +26,7 @@ impl Environment {
     fn look_for_name(&self, ticks: u64) -> Result<()> {
         let found = self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata();
         // What can't be asked for says nothing.
-        if found.is_ok_and(|found| one_name::names(&found) == 0) {
+        if found.is_ok_and(|found| hard_links::names(&found) == 0) {
             return Err(Error::new(ErrorKind::StoreRemoved).because(format!(
                 "`{}` was removed, or another file was put in its place, while it was open: what is written now would be \
                  gone with this process; let go of the handles and open the store again, of a copy if need be",

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::sync::PoisonError;
 
+use super::atomic_create::DATA;
 use super::header::Flaw;
-use super::pinned::pinned;
-use super::place::DATA;
+use super::reader_pin::with_pinned_reader;
 use super::readers::{self, Reader};
-use super::{Environment, page_walk};
+use super::{Environment, raw_pages};
 use crate::error::Result;
 use crate::store::lmdb::ReadTxn;
 
@@ -38,13 +38,13 @@ impl Environment {
         let of_file = |flaw: Flaw| flaw.of(&data);
         let file = &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let length = |file: &File| file.metadata().map_err(|error| of_file(Flaw::Unread(error)));
-        pinned(&self.env, file, &data, |txn, header, file| {
+        with_pinned_reader(&self.env, file, &data, |txn, header, file| {
             let length = length(file)?.len();
             let behind = self.behind(txn)?;
             let seen = behind.iter().flatten().map(|reader| reader.transaction);
             let oldest = seen.chain(oldest).fold(header.transaction, u64::min);
             let (mut free, mut held_back) = (0, 0);
-            page_walk::each_freed(file, header, |freed| {
+            raw_pages::each_freed(file, header, |freed| {
                 // What the last commit has freed waits for the next one, whoever reads.
                 let held = (oldest..header.transaction).contains(&freed.transaction);
                 *if held { &mut held_back } else { &mut free } += freed.count();

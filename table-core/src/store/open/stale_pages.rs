@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use super::header::Header;
 use super::tree::{LEVELS, Page, Tree};
-use super::{Environment, page_walk};
+use super::{Environment, raw_pages};
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::store::lmdb::pages::{Pages, damaged};
@@ -302,7 +302,7 @@ impl Environment {
         while let Some((number, depth)) = pending.pop() {
             left = left.saturating_sub(1);
             let page = self.page(pages, txn, number).and_then(|bytes| Page::parse(bytes, number));
-            let Some(page) = page.filter(|_| left > 0 && depth < page_walk::DEEPEST) else { return false };
+            let Some(page) = page.filter(|_| left > 0 && depth < raw_pages::DEEPEST) else { return false };
             if page.is_branch() {
                 // The last one put is the first one taken.
                 for at in (0..page.len()).rev() {
@@ -340,7 +340,7 @@ impl Environment {
     /// The page of a number, if the file has it.
     #[inline]
     pub(super) fn page<'t>(&self, pages: Pages, txn: &'t heed::RoTxn<'_>, number: u64) -> Option<&'t [u8]> {
-        if number < page_walk::FIRST_PAGE {
+        if number < raw_pages::FIRST_PAGE {
             return None;
         }
         self.span(pages, txn, number, pages.size())

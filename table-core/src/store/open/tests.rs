@@ -69,14 +69,14 @@ impl Handle {
     /// Reads every byte of every database, and says how many rows there are.
     pub(super) fn read_all(&self) -> usize {
         let txn = self.0.read_txn().unwrap();
-        let Databases { main: _, data, names, catalog, graves, pages: _ } = self.0.dbs;
+        let Databases { main: _, data, names, catalog, tombstones, pages: _ } = self.0.dbs;
         let bytes = |db: Db| {
             db.iter(&txn)
                 .unwrap()
                 .map(|row| row.unwrap().1.iter().map(|byte| usize::from(*byte)).sum())
                 .collect()
         };
-        let sums: [Vec<usize>; 4] = [data, names, catalog, graves].map(bytes);
+        let sums: [Vec<usize>; 4] = [data, names, catalog, tombstones].map(bytes);
         sums.iter().map(Vec::len).sum()
     }
 }

@@ -4,26 +4,26 @@
 //! are in use and whole, a leaf whose keys lie within the bounds that its branches give, and sound rows on both sides. The
 //! way is that of the state with which a transaction began, whatever a write transaction has changed since.
 
+mod absence;
 mod ahead;
-mod gaps;
 mod leaves;
-mod living;
 mod meet;
 mod paths;
 mod records;
+mod snapshot_pages;
 #[cfg(test)]
 mod tests;
-mod ways;
+mod tree_path;
 
 pub(crate) use self::ahead::LeavesAhead;
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::leaves::image::Image;
 pub(crate) use self::leaves::{Entry, LeafWalk, WalkedLeaf};
-pub(crate) use self::living::Living;
 pub(crate) use self::meet::Written;
-use self::ways::{Steps, Way};
-use super::page_walk::DEEPEST;
-use super::{Environment, Late, NAMES};
+pub(crate) use self::snapshot_pages::SnapshotPages;
+use self::tree_path::{TreePath, TreeSteps};
+use super::raw_pages::DEEPEST;
+use super::{Environment, NAMES, OptionalDb};
 use crate::error::Result;
 use crate::fields::Fields;
 use crate::store::lmdb;
@@ -244,11 +244,11 @@ impl Tree {
     /// The tree of a database that a feature brings, in the state that the transaction reads or began with.
     pub(crate) fn of_late(
         environment: &Environment,
-        late: Late,
+        optional_db: OptionalDb,
         txn: &heed::RoTxn<'_>,
         state: usize,
     ) -> Result<Self> {
-        Self::of_database(environment, late.name(), txn, state)
+        Self::of_database(environment, optional_db.name(), txn, state)
     }
 
     /// The tree of the catalog, likewise.
@@ -306,9 +306,9 @@ impl Tree {
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         key: &[u8],
-        steps: &'s mut Steps,
+        steps: &'s mut TreeSteps,
         mut at_branch: impl FnMut(Page<'t>, u64, (usize, bool)) -> Result<()>,
-    ) -> Result<Way<'t, 's>> {
+    ) -> Result<TreePath<'t, 's>> {
         let mut number = self.root;
         steps.begin();
         loop {
@@ -317,7 +317,7 @@ impl Tree {
                 steps.end(number).ok_or_else(damaged)?;
                 environment.check_pages_in_use(txn, self.state, steps.pages())?;
                 let right = u32::try_from(steps.height() + 1) == Ok(self.depth);
-                return if right { Ok(Way { leaf: page, number, steps }) } else { Err(damaged()) };
+                return if right { Ok(TreePath { leaf: page, number, steps }) } else { Err(damaged()) };
             }
             let (at, found) = page.taken(key).ok_or_else(damaged)?;
             let node = page.node(at).ok_or_else(damaged)?;
@@ -332,7 +332,7 @@ impl Tree {
         &self,
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
-        steps: &Steps,
+        steps: &TreeSteps,
     ) -> Result<Around<'t>> {
         let (mut bounds, mut beside) = ((None, None), (None, None));
         for (number, at) in steps.branches() {
@@ -373,7 +373,7 @@ impl Tree {
             let right = at + 1 < branch.len() || paths::is_last(branch, at);
             if right { Ok(()) } else { Err(damaged()) }
         };
-        self.descend(environment, txn, key, &mut Steps::default(), whole).map(drop)
+        self.descend(environment, txn, key, &mut TreeSteps::default(), whole).map(drop)
     }
 
     #[inline]

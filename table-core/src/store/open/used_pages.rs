@@ -8,7 +8,7 @@
 use super::Environment;
 use super::header::Header;
 use super::page_set::PageSet;
-use super::page_walk::DEEPEST;
+use super::raw_pages::DEEPEST;
 use super::tree::{NO_PAGE, Page, described, described_with_flags};
 use crate::store::lmdb::pages::{Pages, SUB_DATABASE};
 
@@ -81,7 +81,7 @@ impl Environment {
 mod tests {
     use std::ops::ControlFlow;
 
-    use super::super::page_walk::FIRST_PAGE;
+    use super::super::raw_pages::FIRST_PAGE;
     use super::*;
     use crate::{DynamicEntity, Store};
 

@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
+use super::atomic_create::DATA;
 use super::header::Flaw;
-use super::page_walk;
-use super::pinned::pinned;
-use super::place::DATA;
+use super::raw_pages;
+use super::reader_pin::with_pinned_reader;
 use crate::error::Result;
 use crate::store::lmdb::LmdbEnv;
 
@@ -18,9 +18,9 @@ use crate::store::lmdb::LmdbEnv;
 pub(super) fn check(env: &LmdbEnv, dir: &Path) -> Result<()> {
     let data = dir.join(DATA);
     let mut file = File::open(&data).map_err(|error| Flaw::Unread(error).of(&data))?;
-    pinned(env, &mut file, &data, |_, header, file| {
+    with_pinned_reader(env, &mut file, &data, |_, header, file| {
         let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
-        let verified = length.and_then(|length| page_walk::verify_unnamed(file, header, length));
+        let verified = length.and_then(|length| raw_pages::verify_unnamed(file, header, length));
         verified.map(drop).map_err(|flaw| flaw.of(&data))
     })
 }

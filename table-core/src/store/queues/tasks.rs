@@ -70,7 +70,7 @@ impl QueueOverlay<'_> {
         match work {
             Work::Task(queue, task) => self.task(*queue, task).map(Outcome::Answer),
             Work::Create(name) => self.create(name).map(Outcome::Queue),
-            Work::Bury(name) => self.bury(name).map(Outcome::Queue),
+            Work::Bury(name) => self.mark_dropped(name).map(Outcome::Queue),
             Work::Purge(queue, most) => self.purge(*queue, *most).map(Outcome::Purged),
             Work::Entry(key, work) => self.entry(key, work).map(|()| Outcome::Noted),
             Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Purged),
@@ -395,7 +395,7 @@ impl QueueOverlay<'_> {
         Ok(number)
     }
 
-    fn bury(&mut self, name: &str) -> Result<u32> {
+    fn mark_dropped(&mut self, name: &str) -> Result<u32> {
         let mut directory = self.directory()?;
         let Some(found) = directory.queues.iter_mut().find(|queue| !queue.is_dropped && &*queue.name == name)
         else {

@@ -7,7 +7,7 @@ use crate::messages::keys::{self, Key, Kind};
 use crate::messages::{Directory, Entry, Message, QueueStats, State};
 use crate::model::Ticks;
 use crate::outbox;
-use crate::store::open::Late;
+use crate::store::open::OptionalDb;
 use crate::store::verified::{self, Keyspace, VerifiedDb};
 pub(super) use crate::store::verified::{Stop, body};
 
@@ -15,7 +15,7 @@ pub(super) use crate::store::verified::{Stop, body};
 pub(crate) enum Queues {}
 
 impl Keyspace for Queues {
-    const DATABASE: Late = Late::Queues;
+    const DATABASE: OptionalDb = OptionalDb::Queues;
 
     #[cold]
     fn words(key: &[u8]) -> String {

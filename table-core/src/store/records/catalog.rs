@@ -142,12 +142,12 @@ pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> 
 }
 
 /// A record of the dropped tables.
-pub(crate) fn decode_grave(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
-    grave(key, record).map(Some)
+pub(crate) fn decode_tombstone(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
+    tombstone(key, record).map(Some)
 }
 
-fn grave(key: &[u8], record: &[u8]) -> Result<Entry, Error> {
-    let entry = Entry::read(key, record).filter(|entry| grave_key(entry.id) == key);
+fn tombstone(key: &[u8], record: &[u8]) -> Result<Entry, Error> {
+    let entry = Entry::read(key, record).filter(|entry| tombstone_key(entry.id) == key);
     entry.ok_or_else(|| damaged("the dropped tables", key))
 }
 
@@ -332,7 +332,7 @@ pub(crate) fn rename(
 }
 
 /// Takes a table out of the catalog and leaves its rows to be reclaimed.
-pub(crate) fn bury(
+pub(crate) fn drop_table(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
@@ -345,41 +345,41 @@ pub(crate) fn bury(
     let key = folded(name);
     meta.catalog.subtract(&entry.encode(key.as_bytes()));
     dbs.catalog.delete(txn, key.as_bytes()).map_err(lmdb::error)?;
-    let key = grave_key(entry.id);
+    let key = tombstone_key(entry.id);
     let record = entry.encode(&key);
-    dbs.graves.put(txn, &key, &record).map_err(lmdb::error)?;
-    meta.graves.add(&record);
+    dbs.tombstones.put(txn, &key, &record).map_err(lmdb::error)?;
+    meta.tombstones.add(&record);
     Counts::remove(dbs.main, txn, entry.id)?;
     RecordDigest::remove(dbs.main, txn, entry.id)?;
     Ok(entry)
 }
 
 /// The key of a dropped table among those to be reclaimed.
-pub(crate) fn grave_key(table: u32) -> [u8; 4] {
+pub(crate) fn tombstone_key(table: u32) -> [u8; 4] {
     table.to_be_bytes()
 }
 
 /// The dropped tables whose rows are still there.
-pub(crate) fn graves(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
+pub(crate) fn tombstones(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
     let (mut tables, mut found) = (Vec::new(), SetDigest::default());
-    for pair in dbs.graves.iter(txn).map_err(lmdb::error)? {
+    for pair in dbs.tombstones.iter(txn).map_err(lmdb::error)? {
         let (key, record) = pair.map_err(lmdb::error)?;
         dbs.check_entry(key, record)?;
-        tables.push(grave(key, record)?);
+        tables.push(tombstone(key, record)?);
         found.add(record);
     }
-    meta.graves.check(found, "dropped tables")?;
+    meta.tombstones.check(found, "dropped tables")?;
     Ok(tables)
 }
 
 /// Forgets a dropped table, of which nothing is left.
-pub(crate) fn forget_grave(
+pub(crate) fn forget_tombstone(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
     entry: &Entry,
 ) -> Result<(), Error> {
-    let key = grave_key(entry.id);
-    meta.graves.subtract(&entry.encode(&key));
-    dbs.graves.delete(txn, &key).map(drop).map_err(lmdb::error)
+    let key = tombstone_key(entry.id);
+    meta.tombstones.subtract(&entry.encode(&key));
+    dbs.tombstones.delete(txn, &key).map(drop).map_err(lmdb::error)
 }

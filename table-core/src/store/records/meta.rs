@@ -35,7 +35,7 @@ pub(crate) struct Meta {
     /// The records of the catalog.
     pub(crate) catalog: SetDigest,
     /// The records of the dropped tables whose rows are still there.
-    pub(crate) graves: SetDigest,
+    pub(crate) tombstones: SetDigest,
     /// The keyed digest of the tables whose kinds seal or sign; zeros as long as the store has no keys.
     pub(crate) vouched: [u8; 16],
 }
@@ -57,7 +57,7 @@ impl Meta {
             features: Features::default(),
             identity: new_identity(),
             catalog: SetDigest::default(),
-            graves: SetDigest::default(),
+            tombstones: SetDigest::default(),
             vouched: [0; 16],
         }
     }
@@ -157,7 +157,7 @@ impl Meta {
         record.push(self.features.ignorable.to_le_bytes());
         record.push(self.identity);
         self.catalog.push(&mut record);
-        self.graves.push(&mut record);
+        self.tombstones.push(&mut record);
         record.push(self.vouched);
         record.sealed(META_KEY)
     }
@@ -202,7 +202,7 @@ impl Meta {
                 features: Features { reader: body.u64()?, writer: body.u64()?, ignorable: body.u64()? },
                 identity: body.take()?,
                 catalog: SetDigest::take(body)?,
-                graves: SetDigest::take(body)?,
+                tombstones: SetDigest::take(body)?,
                 vouched: body.take()?,
             };
             body.0.is_empty().then_some(meta)
@@ -304,7 +304,7 @@ mod tests {
             transaction: 12,
             features: Features { reader: 0, writer: 3, ignorable: 1 << 63 },
             catalog: SetDigest { count: 2, digest: 5 },
-            graves: SetDigest { count: 1, digest: u64::MAX },
+            tombstones: SetDigest { count: 1, digest: u64::MAX },
             ..Meta::initial(1_982)
         };
         let bytes = meta.encode();

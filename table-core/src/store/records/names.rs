@@ -35,14 +35,14 @@ impl Dict {
     /// Writes the entries from this length on.
     pub(crate) fn write_new(
         &self,
-        on_disk: Length,
+        meta_resync: Length,
         dbs: &Databases,
         txn: &mut WriteTxn<'_>,
         table: u32,
     ) -> Result<(), Error> {
-        write_new(&self.names, on_disk.names, dbs.names, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
-        write_new(&self.symbols, on_disk.symbols, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
-        for (number, shape) in (0_u16..).zip(&self.shapes).skip(on_disk.shapes) {
+        write_new(&self.names, meta_resync.names, dbs.names, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
+        write_new(&self.symbols, meta_resync.symbols, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
+        for (number, shape) in (0_u16..).zip(&self.shapes).skip(meta_resync.shapes) {
             let key = entry_key(table, SHAPE_BY_ID, &number.to_be_bytes());
             dbs.names.put(txn, &key, &meta::sealed(&key, shape.encode())).map_err(lmdb::error)?;
         }

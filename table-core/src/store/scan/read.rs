@@ -68,7 +68,7 @@ fn find<'t>(
     }
     let verify = environment.options.verify_reads;
     let Some(bytes) = Tree::find(environment, txn, txn.id())?.row(environment, txn, key)? else {
-        return if verify && !lacks(environment, txn, txn.id(), key)? {
+        return if verify && !is_absent(environment, txn, txn.id(), key)? {
             Err(out_of_order())
         } else {
             Ok(None)
@@ -92,14 +92,14 @@ fn find<'t>(
 /// Whether a key has no row in the state that a transaction reads, or began with: that of the commit of this number.
 ///
 /// That a row is not there is proved by the way to where it would stand.
-pub(crate) fn lacks(
+pub(crate) fn is_absent(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     state: usize,
     key: &[u8],
 ) -> Result<bool> {
     let tree = Tree::find(environment, txn, state)?;
-    tree.lacks(environment, txn, key, verify_alone).map_err(|damaged| key::locate(damaged, key))
+    tree.is_absent(environment, txn, key, verify_alone).map_err(|damaged| key::locate(damaged, key))
 }
 
 /// Checks a row that is only a neighbour.

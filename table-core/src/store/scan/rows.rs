@@ -5,7 +5,7 @@ use super::read;
 use crate::error::Result;
 use crate::row::key::StoredRange;
 use crate::store::lmdb::ReadTxn;
-use crate::store::open::{Entry, LeafWalk, Living, WalkedLeaf};
+use crate::store::open::{Entry, LeafWalk, SnapshotPages, WalkedLeaf};
 use crate::store::state::StoreState;
 
 /// A key and its row.
@@ -13,7 +13,7 @@ type Pair<'t> = (&'t [u8], &'t [u8]);
 
 /// The rows of a scan's range.
 pub(crate) struct Rows<'t> {
-    pages: Living<'t>,
+    pages: SnapshotPages<'t>,
     /// `None` if there can be no row.
     walk: Option<LeafWalk>,
     /// The leaf that the walk is on.
@@ -42,6 +42,6 @@ impl<'t> Rows<'t> {
 }
 
 /// The pages that a scan walks over in place.
-pub(crate) fn pages<'t>(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> Living<'t> {
-    Living::of(&inner.environment, txn, if scan.verify { Some(read::verify_alone) } else { None })
+pub(crate) fn pages<'t>(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> SnapshotPages<'t> {
+    SnapshotPages::of(&inner.environment, txn, if scan.verify { Some(read::verify_alone) } else { None })
 }

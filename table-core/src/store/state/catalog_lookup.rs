@@ -85,7 +85,7 @@ impl StoreState {
             return Ok(Lookup::Found(record));
         }
         let verify = |key: &[u8], record: &[u8]| catalog::decode(key, record).map(drop);
-        if tree.lacks(environment, txn, key, verify)? {
+        if tree.is_absent(environment, txn, key, verify)? {
             Ok(Lookup::Absent)
         } else {
             Err(lmdb::damaged_page())

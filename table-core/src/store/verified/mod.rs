@@ -14,12 +14,12 @@ pub(crate) use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::open::{self, Environment, Late, LeavesAhead, Tree, Written};
+use crate::store::open::{self, Environment, LeavesAhead, OptionalDb, Tree, Written};
 use crate::store::records::meta;
 
 /// What a feature keeps in its database.
 pub(crate) trait Keyspace {
-    const DATABASE: Late;
+    const DATABASE: OptionalDb;
 
     /// What a record of this key is, for people. Names that users give are left out.
     fn words(key: &[u8]) -> String;
@@ -87,7 +87,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     /// The record of a key, whole; `None` if it is proved that there is none.
     pub(crate) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
         let Some(record) = self.found(key)? else {
-            return if self.lacks(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
+            return if self.is_absent(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
         };
         self.check_place(record)?;
         Self::check_record(key, record)?;
@@ -192,9 +192,9 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     }
 
     /// Whether a key has no record in the state that the transaction began with, or has been removed since.
-    fn lacks(&self, key: &[u8]) -> Result<bool> {
+    fn is_absent(&self, key: &[u8]) -> Result<bool> {
         let check = |key: &[u8], record: &[u8]| Self::check_record(key, record);
-        Ok(self.tree.lacks(self.environment, self.txn, key, check)?
+        Ok(self.tree.is_absent(self.environment, self.txn, key, check)?
             || self.removed.is_some_and(|removed| removed.contains(key)))
     }
 

@@ -86,9 +86,9 @@ impl Writing<'_, '_> {
     /// Makes sure of a row that was looked for and not found: that the store had none when the transaction began.
     #[cold]
     pub(super) fn check_miss(&mut self, key: &[u8]) -> Result<()> {
-        let lacks = self.tree()?.lacks(self.environment, self.txn, key, read::verify_alone)?;
+        let is_absent = self.tree()?.is_absent(self.environment, self.txn, key, read::verify_alone)?;
         // What was there may have been removed by another plan.
-        if lacks || self.state.is_none() { Ok(()) } else { Err(read::out_of_order()) }
+        if is_absent || self.state.is_none() { Ok(()) } else { Err(read::out_of_order()) }
     }
 
     /// The tree of the rows that the transaction began with.

@@ -17,7 +17,7 @@ use crate::row::view::{self, RowView};
 use crate::row::{Row, merge};
 
 /// A row that another was merged with.
-pub(super) enum Merged {
+pub(super) enum MergedRow {
     Whole(Vec<u8>),
     /// The text that says its kind has no number yet: no write through this library put the row there.
     Unnumbered(Deferred),
@@ -31,7 +31,7 @@ impl Writing<'_, '_> {
         row: &EncodedRow,
         old: &Row<'_>,
         new: &[u8],
-    ) -> Result<Merged> {
+    ) -> Result<MergedRow> {
         let Some(touched) = self.touched_by(plan, row.group) else {
             return Err(Error::new(ErrorKind::TableNotFound));
         };
@@ -52,10 +52,10 @@ impl Writing<'_, '_> {
         if encode::write_numbered(&properties, under, &mut order, &mut writer, &mut whole)?.is_none() {
             let properties =
                 properties.iter().map(|(name, value)| (Name::from(*name), value.to_value())).collect();
-            return Ok(Merged::Unnumbered(Deferred { properties, digest: None, kind: None }));
+            return Ok(MergedRow::Unnumbered(Deferred { properties, digest: None, kind: None }));
         }
         check_merged_size(key, &whole, &dict)?;
-        Ok(Merged::Whole(whole))
+        Ok(MergedRow::Whole(whole))
     }
 
     /// Puts a merged row among those of the transaction; returns where it is.
@@ -63,15 +63,15 @@ impl Writing<'_, '_> {
         &mut self,
         plan: &EncodedPlan,
         row: &EncodedRow,
-        merged: Merged,
+        merged: MergedRow,
     ) -> Result<Range<usize>> {
         let deferred = match merged {
-            Merged::Whole(whole) => {
+            MergedRow::Whole(whole) => {
                 let from = self.scratch.rows.len();
                 self.scratch.rows.extend_from_slice(&whole);
                 return Ok(from..self.scratch.rows.len());
             }
-            Merged::Unnumbered(deferred) => deferred,
+            MergedRow::Unnumbered(deferred) => deferred,
         };
         let group = plan.groups.get(row.group);
         let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {

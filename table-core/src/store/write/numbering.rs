@@ -23,8 +23,8 @@ pub(super) fn encode_now(
     } else {
         // Another process may have numbered them meanwhile.
         let dict = (*touched.state.reload(dbs, txn)?).clone();
-        let on_disk = dict.len();
-        Box::new((dict, on_disk))
+        let meta_resync = dict.len();
+        Box::new((dict, meta_resync))
     };
     let dict = &mut touched.grown.insert(grown).0;
     let Deferred { properties, digest, kind } = row;

@@ -11,7 +11,7 @@ use crate::model::Ticks;
 use crate::row::dict::{Dict, Length};
 use crate::store::blobs::BlobTxnState;
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
-use crate::store::open::{Environment, Late, Tree};
+use crate::store::open::{Environment, OptionalDb, Tree};
 use crate::store::queues::QueueTxnState;
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::{self, Counts};
@@ -73,12 +73,13 @@ impl<'e> Transaction<'e> {
         }
         // Rows refer to blobs, whose database this process has not opened yet. No transaction may be open meanwhile.
         drop(begun);
-        inner.environment.open_late(Late::Blobs)?;
+        inner.environment.open_late(OptionalDb::Blobs)?;
         Self::begin_now(inner, writer)
     }
 
     fn begin_now(inner: &'e StoreState, writer: &'e Writer) -> Result<Self> {
-        let [queues, blobs] = [Late::Queues, Late::Blobs].map(|late| inner.environment.known(late));
+        let [queues, blobs] =
+            [OptionalDb::Queues, OptionalDb::Blobs].map(|late| inner.environment.known(late));
         let txn = inner.environment.write_txn()?;
         let dbs = &inner.environment.dbs;
         let environment = &inner.environment;
@@ -165,8 +166,8 @@ impl<'e> Transaction<'e> {
         for touched in &mut self.tables {
             let id = touched.state.id;
             touched.counts.write(self.dbs.main, &mut self.txn, id)?;
-            if let Some((dict, on_disk)) = touched.grown.as_deref() {
-                dict.write_new(*on_disk, self.dbs, &mut self.txn, id)?;
+            if let Some((dict, meta_resync)) = touched.grown.as_deref() {
+                dict.write_new(*meta_resync, self.dbs, &mut self.txn, id)?;
             }
         }
         if let Some(txn_state) = self.txn_state.take() {

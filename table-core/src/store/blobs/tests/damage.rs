@@ -4,7 +4,7 @@ use super::*;
 use crate::contents::keys::Key;
 use crate::contents::{BlobContent, BlobId};
 use crate::error::ErrorKind;
-use crate::store::open::Late;
+use crate::store::open::OptionalDb;
 use crate::store::records::meta::Meta;
 
 /// The blobs of the store, by name.
@@ -30,7 +30,7 @@ fn filled(store: &Store) {
 /// Every record of the blobs' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
-    let db = environment.known(Late::Blobs).unwrap();
+    let db = environment.known(OptionalDb::Blobs).unwrap();
     let txn = environment.read_txn().unwrap();
     let pairs = db.iter(&txn).unwrap();
     pairs.map(|pair| pair.map(|(key, record)| (key.to_vec(), record.to_vec())).unwrap()).collect()
@@ -39,7 +39,7 @@ fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
 /// Puts other bytes under a key, as damage would, or none.
 fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
     let environment = &store.lmdb().unwrap().environment;
-    let db = environment.known(Late::Blobs).unwrap();
+    let db = environment.known(OptionalDb::Blobs).unwrap();
     let mut txn = environment.write_txn().unwrap();
     let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
     match record {

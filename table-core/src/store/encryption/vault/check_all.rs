@@ -8,7 +8,7 @@ use super::{change, keys_note};
 use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
-use crate::store::open::side::{self, Access};
+use crate::store::open::aux_env::{self, Access};
 use crate::store::open::{Environment, has_data};
 use crate::store::records::meta;
 
@@ -157,7 +157,7 @@ fn check_into(
     }
     let access = Access { create: false, ..(&environment.options).into() };
     let side = keys.map_or_else(
-        || side::open(&dir, access, Meta::number_of, |_| Ok(Vec::new())),
+        || aux_env::open(&dir, access, Meta::number_of, |_| Ok(Vec::new())),
         |keys| Ok(keys.vault.side.clone()),
     )?;
     side.check()?;

@@ -11,7 +11,7 @@ use super::root;
 use crate::crypt::files;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
-use crate::store::open::side::{self, Access, Side};
+use crate::store::open::aux_env::{self, Access, AuxEnv};
 use crate::store::open::{self, has_data};
 
 /// Copies the keys of the store in this directory, if it has any, into a copy of it. They stay wrapped, so it takes
@@ -27,7 +27,7 @@ pub(crate) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>, were
         return Ok(());
     }
     let access = Access { create: false, ..access.into() };
-    let side = side::open(&from, access, Meta::number_of, |_| Ok(Vec::new()))?;
+    let side = aux_env::open(&from, access, Meta::number_of, |_| Ok(Vec::new()))?;
     for _ in 0..PATIENCE {
         let (root, is_new) = root(&side)?;
         if !were_noted && !is_new {
@@ -47,7 +47,7 @@ pub(crate) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>, were
 }
 
 /// The number of the root key, and whether the keys are new.
-fn root(side: &Side) -> Result<(u64, bool)> {
+fn root(side: &AuxEnv) -> Result<(u64, bool)> {
     let txn = side.read_txn()?;
     let meta = side.db.get(&txn, META).map_err(lmdb::error)?;
     let meta = meta.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
@@ -55,7 +55,7 @@ fn root(side: &Side) -> Result<(u64, bool)> {
     Ok((meta.root, meta.is_new))
 }
 
-fn copy_once(side: &Side, root: u64, to: &Path) -> Result<()> {
+fn copy_once(side: &AuxEnv, root: u64, to: &Path) -> Result<()> {
     fs::create_dir_all(to).map_err(|error| files::failed("making", to, error))?;
     let from = root::path(&side.path, root);
     let bytes = files::read(&from)?.ok_or_else(|| root::missing(&from))?;

@@ -14,15 +14,15 @@ use super::root::{self, Root};
 use crate::crypt::KeyProvider;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::ReadTxn;
+use crate::store::open::aux_env::{self, Access, AuxEnv};
 use crate::store::open::read_only;
-use crate::store::open::side::{self, Access, Side};
 
 /// How often to look again for a root key, which other processes may take away between two looks.
 pub(super) const PATIENCE: usize = 100;
 
 /// An open environment of keys.
 pub(super) struct Vault {
-    pub(super) side: Arc<Side>,
+    pub(super) side: Arc<AuxEnv>,
     pub(super) provider: Arc<dyn KeyProvider>,
     /// The store that the keys belong to.
     pub(super) identity: [u8; 16],
@@ -42,7 +42,7 @@ impl Vault {
         provider: Arc<dyn KeyProvider>,
     ) -> Result<Self> {
         let mut made = None;
-        let side = side::open(dir, access, Meta::number_of, |dir| {
+        let side = aux_env::open(dir, access, Meta::number_of, |dir| {
             let new = NewKeys::make(&identity, &*provider)?;
             made = Some(new.number());
             new.first_records(identity, dir)

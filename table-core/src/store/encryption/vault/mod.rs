@@ -42,7 +42,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Value, ValueRef};
 use crate::schema::TOKEN_BYTES;
 pub use crate::sealing::job::Progress;
-use crate::store::open::side::Access;
+use crate::store::open::aux_env::Access;
 
 /// The directory of the keys, in the store's.
 const DIRECTORY: &str = "keys";

@@ -11,7 +11,7 @@ use super::root::{self, NewRoot};
 use crate::crypt::mac::MacKey;
 use crate::crypt::{KeyProvider, files};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::open::side::Records;
+use crate::store::open::aux_env::Records;
 
 /// The number of the first transaction in an environment.
 const FIRST: u64 = 1;

@@ -88,7 +88,7 @@ fn a_creator_whose_directory_is_removed_opens_what_is_there() {
             scope.spawn(|| {
                 stop.wait();
                 for _ in 0..200 {
-                    place::settle(&path).unwrap_or_default();
+                    atomic_create::settle(&path).unwrap_or_default();
                 }
             });
             stop.wait();

@@ -26,10 +26,10 @@ fn places(store: &Store, name: &str, place_of: impl Fn(usize, usize, usize) -> O
         "data" => dbs.data,
         "names" => dbs.names,
         "catalog" => dbs.catalog,
-        late => Late::ALL
+        optional_db => OptionalDb::ALL
             .into_iter()
-            .find(|known| known.name() == late)
-            .and_then(|late| environment.known(late))
+            .find(|known| known.name() == optional_db)
+            .and_then(|optional_db| environment.known(optional_db))
             .unwrap(),
     };
     let (pages, txn) = (dbs.pages, environment.read_txn().unwrap());
@@ -143,7 +143,7 @@ fn messages_are_not_gone_through_where_lmdb_would_end_the_process() {
         let queue = store.queue::<String>(queue).unwrap();
         queue.send_all(&vec!["x".repeat(200); 40]).unwrap();
     }
-    let entries = keys(&store, Late::Queues.name());
+    let entries = keys(&store, OptionalDb::Queues.name());
     drop(store);
     let ask = |store: &Store| {
         ["first", "second"]
@@ -171,7 +171,7 @@ fn blobs_are_not_gone_through_where_lmdb_would_end_the_process() {
     for name in 0..40 {
         container.put(&name.to_string(), &[7; 600]).unwrap();
     }
-    let entries = keys(&store, Late::Blobs.name());
+    let entries = keys(&store, OptionalDb::Blobs.name());
     drop((container, store));
     let ask = |store: &Store| {
         let look = || {
@@ -272,7 +272,7 @@ fn a_message_does_not_make_anothers_pages_free() {
     let store = Store::open(&path).unwrap();
     let queue = store.queue::<String>("queue").unwrap();
     queue.send(&"x".repeat(9_000)).unwrap();
-    let page = own_pages(&store, Late::Queues.name())[0];
+    let page = own_pages(&store, OptionalDb::Queues.name())[0];
     drop((queue, store));
     let ask = |store: &Store| {
         let receive = || {
@@ -292,7 +292,7 @@ fn a_blob_does_not_make_anothers_pages_free() {
     let store = Store::open(&path).unwrap();
     let container = store.container("files").unwrap();
     container.put("large", &[7; 9_000]).unwrap();
-    let page = own_pages(&store, Late::Blobs.name())[0];
+    let page = own_pages(&store, OptionalDb::Blobs.name())[0];
     drop((container, store));
     let ask = |store: &Store| vec![store.container("files").and_then(|files| files.delete("large"))];
     assert_eq!(asks_damaged(&path, page..page + 8, 0x01, ask), 8);

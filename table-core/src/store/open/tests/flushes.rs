@@ -1,7 +1,7 @@
 //! Directories that can't be flushed: what is not durable is not said to be.
 
+use super::atomic_create::tests::failing;
 use super::creating::entries;
-use super::place::tests::failing;
 use super::*;
 
 /// That opening failed at a flush, and has left what tells the next one to flush.
@@ -35,7 +35,7 @@ fn a_store_whose_name_is_not_flushed_is_an_error_until_it_is() {
 fn who_comes_second_does_not_take_the_name_for_durable_either() {
     let dir = scratch();
     // The winner has given the name, and is about to flush.
-    let winner = place::Private::new(dir.path()).unwrap();
+    let winner = atomic_create::Private::new(dir.path()).unwrap();
     create::lay_out(winner.path()).unwrap();
     assert!(winner.place().unwrap());
     failing(dir.path(), 1, || {
@@ -85,7 +85,7 @@ fn so_it_is_with_an_environment_beside_a_store() {
     let dir = scratch();
     let keys = dir.path().join("keys");
     let open =
-        |create| side::open(&keys, create, |_| None, |_| Ok(vec![(b"key".to_vec(), b"record".to_vec())]));
+        |create| aux_env::open(&keys, create, |_| None, |_| Ok(vec![(b"key".to_vec(), b"record".to_vec())]));
     fs::create_dir(&keys).unwrap();
     failing(&keys, 1, || {
         for create in [true, true, false] {

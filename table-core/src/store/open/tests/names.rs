@@ -76,7 +76,7 @@ fn a_store_that_is_being_made_is_not_refused() {
             let making = scope.spawn(|| create::create(dir.path()));
             while !making.is_finished() {
                 if let Ok(file) = File::open(&data) {
-                    one_name::check(dir.path(), &file, &data, false).unwrap();
+                    hard_links::check(dir.path(), &file, &data, false).unwrap();
                 }
             }
             making.join().unwrap().unwrap();

@@ -85,7 +85,7 @@ fn without_hard_links_a_store_that_is_locked_is_not_made() {
     let dir = scratch();
     let turn = OpenLock::to_exchange(dir.path()).unwrap();
     fs::write(dir.path().join("made"), "made").unwrap();
-    let rename = || place::rename(&dir.path().join("made"), &dir.path().join(DATA), dir.path());
+    let rename = || atomic_create::rename(&dir.path().join("made"), &dir.path().join(DATA), dir.path());
     refused_in_time(dir.path(), rename);
     assert!(!dir.path().join(DATA).exists());
     drop(turn);

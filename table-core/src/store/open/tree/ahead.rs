@@ -5,7 +5,7 @@
 //! itself is looked at here before LMDB goes by it.
 
 use super::super::Environment;
-use super::{Around, LEVELS, Page, Steps, Tree};
+use super::{Around, LEVELS, Page, Tree, TreeSteps};
 use crate::error::Result;
 use crate::store::lmdb::pages::damaged;
 
@@ -49,7 +49,7 @@ impl Tree {
         if self.is_empty()? {
             return Ok(());
         }
-        let mut steps = Steps::default();
+        let mut steps = TreeSteps::default();
         check(self.descend(environment, txn, key, &mut steps, |_, _, _| Ok(()))?.leaf)
     }
 
@@ -58,7 +58,7 @@ impl Tree {
         if self.is_empty()? {
             return Ok(());
         }
-        let mut steps = Steps::default();
+        let mut steps = TreeSteps::default();
         let way = self.descend(environment, txn, key, &mut steps, |_, _, _| Ok(()))?;
         check(way.leaf)?;
         let Around { beside: (before, after), .. } = self.around(environment, txn, way.steps)?;

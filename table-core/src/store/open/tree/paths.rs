@@ -5,7 +5,7 @@
 //! led to, so one whose last entry is taken must be whole.
 
 use super::super::Environment;
-use super::{NO_PAGE, Page, Steps, Tree};
+use super::{NO_PAGE, Page, Tree, TreeSteps};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
 
@@ -26,7 +26,7 @@ impl Tree {
     ) -> Result<LeafPath> {
         let mut branches = Vec::new();
         let mut bounds: (Option<&[u8]>, Option<&[u8]>) = (None, None);
-        let mut steps = Steps::default();
+        let mut steps = TreeSteps::default();
         let way = self.descend(environment, txn, key, &mut steps, |branch, number, (at, _)| {
             branches.push((number, at));
             let key = |at| branch.node(at).map(|node| node.key).ok_or_else(damaged);

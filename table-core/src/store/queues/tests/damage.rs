@@ -28,7 +28,7 @@ fn filled(store: &Store) -> (QueueId, Vec<Receipt>) {
 /// Every record of the queues' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
-    let db = environment.known(crate::store::open::Late::Queues).unwrap();
+    let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let txn = environment.read_txn().unwrap();
     db.iter(&txn)
         .unwrap()
@@ -39,7 +39,7 @@ fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
 /// Puts other bytes under a key, as damage would, or none.
 fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
     let environment = &store.lmdb().unwrap().environment;
-    let db = environment.known(crate::store::open::Late::Queues).unwrap();
+    let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let mut txn = environment.write_txn().unwrap();
     let mut meta = crate::store::records::meta::Meta::begin(environment.dbs.main, &txn).unwrap();
     match record {
@@ -177,7 +177,7 @@ fn a_bit_that_flips_in_the_file_hides_no_message() {
     let environment = &store.lmdb().unwrap().environment;
     let pages = environment.dbs.pages;
     let places: std::collections::BTreeSet<u64> = {
-        let db = environment.known(crate::store::open::Late::Queues).unwrap();
+        let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
         let txn = environment.read_txn().unwrap();
         let keys = db.iter(&txn).unwrap().map(|pair| pages.number(pair.unwrap().0).unwrap());
         keys.collect()
@@ -301,7 +301,7 @@ fn a_leaf_is_not_joined_with_one_that_is_damaged() {
             ask(&store, queue, send(number)).unwrap();
         }
         let environment = &store.lmdb().unwrap().environment;
-        let db = environment.known(crate::store::open::Late::Queues).unwrap();
+        let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
         let txn = environment.read_txn().unwrap();
         let pages = environment.dbs.pages;
         db.iter(&txn).unwrap().map(|pair| pages.number(pair.unwrap().0).unwrap()).collect()

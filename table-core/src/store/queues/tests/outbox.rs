@@ -63,7 +63,7 @@ fn propagate(store: &Store) -> Option<ErrorKind> {
 /// Every record of the database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
-    let db = environment.known(crate::store::open::Late::Queues).unwrap();
+    let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let txn = environment.read_txn().unwrap();
     let owned = |(key, record): (&[u8], &[u8])| (key.to_vec(), record.to_vec());
     db.iter(&txn).unwrap().map(|pair| pair.map(owned).unwrap()).collect()
@@ -72,7 +72,7 @@ fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
 /// Puts other bytes under a key, as damage would, or none.
 fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
     let environment = &store.lmdb().unwrap().environment;
-    let db = environment.known(crate::store::open::Late::Queues).unwrap();
+    let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let mut txn = environment.write_txn().unwrap();
     let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
     match record {
@@ -155,7 +155,7 @@ fn a_bit_that_flips_in_the_file_hides_no_entry() {
     let environment = &store.lmdb().unwrap().environment;
     let pages = environment.dbs.pages;
     let places: std::collections::BTreeSet<u64> = {
-        let db = environment.known(crate::store::open::Late::Queues).unwrap();
+        let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
         let txn = environment.read_txn().unwrap();
         let keys = db.iter(&txn).unwrap().map(|pair| pages.number(pair.unwrap().0).unwrap());
         keys.collect()

@@ -4,7 +4,7 @@
 //! field which LMDB alone goes by is wrong, or that a key of a branch is not between those that others begin or end with.
 //! The pages are read where they are mapped, in the snapshot in which the rest of a check reads.
 //!
-//! [`page_walk::verify`] reads the file and asks for more, since nothing else has been looked at by then. A page that nobody
+//! [`raw_pages::verify`] reads the file and asks for more, since nothing else has been looked at by then. A page that nobody
 //! has is no problem: it costs room, and a copy of the store takes it along.
 
 use std::ops::ControlFlow;
@@ -12,9 +12,9 @@ use std::ops::ControlFlow;
 use super::free_list::can_be_right;
 use super::header::Header;
 use super::page_set::PageSet;
-use super::page_walk::{FIRST_PAGE, Kind};
+use super::raw_pages::{FIRST_PAGE, Kind};
 use super::tree::{NO_PAGE, Node, Page, described, described_with_flags};
-use super::{Environment, Late, NAMES, page_walk};
+use super::{Environment, NAMES, OptionalDb, raw_pages};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
 use crate::store::lmdb::pages::{BIG_DATA, OVERFLOW, Pages, SUB_DATABASE};
@@ -179,7 +179,7 @@ impl<'t> Whole<'_, 't> {
 
     fn visit(&mut self, page: Pending<'t>) -> Result<()> {
         self.claim(page.number, 1)?;
-        if page.above >= page_walk::DEEPEST {
+        if page.above >= raw_pages::DEEPEST {
             return Err(corrupt(format!("page {} lies deeper than any tree", page.number)));
         }
         self.pending.push(page);
@@ -306,8 +306,8 @@ fn keys_rise(page: &Page<'_>, kind: Kind, (low, high): (Option<&[u8]>, Option<&[
 
 /// Whether an entry of LMDB's main database is one of the databases that are known.
 pub(super) fn is_name(key: &[u8]) -> bool {
-    let late = Late::ALL.map(Late::name);
-    NAMES.iter().chain(&late).any(|name| name.as_bytes() == key)
+    let optional_db = OptionalDb::ALL.map(OptionalDb::name);
+    NAMES.iter().chain(&optional_db).any(|name| name.as_bytes() == key)
 }
 
 /// The kind of page that a page says it is.

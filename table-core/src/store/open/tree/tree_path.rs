@@ -4,7 +4,7 @@ use super::{LEVELS, Page};
 
 /// The steps from the root to a leaf.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct TreeSteps {
     /// The branches and then the leaf.
     pages: [u64; LEVELS],
     /// Of each branch the entry that is taken.
@@ -13,7 +13,7 @@ pub(super) struct Steps {
     height: usize,
 }
 
-impl Steps {
+impl TreeSteps {
     pub(super) fn begin(&mut self) {
         self.height = 0;
     }
@@ -61,8 +61,8 @@ impl Steps {
 }
 
 /// The leaf on which a key stands, or would, and the way there.
-pub(super) struct Way<'t, 's> {
+pub(super) struct TreePath<'t, 's> {
     pub(super) leaf: Page<'t>,
     pub(super) number: u64,
-    pub(super) steps: &'s Steps,
+    pub(super) steps: &'s TreeSteps,
 }

@@ -12,14 +12,14 @@ type Verify = fn(&[u8], &[u8]) -> Result<()>;
 
 /// The pages that a read transaction sees.
 #[derive(Clone, Copy)]
-pub(crate) struct Living<'p> {
+pub(crate) struct SnapshotPages<'p> {
     environment: &'p Environment,
     txn: &'p ReadTxn<'static>,
     pages: Pages,
     verify: Option<Verify>,
 }
 
-impl<'p> Living<'p> {
+impl<'p> SnapshotPages<'p> {
     /// Returns the pages of a snapshot whose rows are verified by this, if they are.
     pub(crate) fn of(
         environment: &'p Environment,
@@ -41,7 +41,7 @@ impl<'p> Living<'p> {
     }
 }
 
-impl<'p> Source<'p> for Living<'p> {
+impl<'p> Source<'p> for SnapshotPages<'p> {
     #[inline]
     fn page(self, number: u64) -> Option<&'p [u8]> {
         self.environment.page(self.pages, self.txn, number)

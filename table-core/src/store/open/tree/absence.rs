@@ -5,13 +5,13 @@
 
 use super::super::Environment;
 use super::paths::is_last;
-use super::{Around, LEVELS, Node, Steps, Tree, Way};
+use super::{Around, LEVELS, Node, Tree, TreePath, TreeSteps};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
 impl Tree {
     /// Whether a key has no row. `verify` is given the keys and values beside it.
-    pub(crate) fn lacks(
+    pub(crate) fn is_absent(
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
@@ -21,7 +21,7 @@ impl Tree {
         if self.is_empty()? {
             return Ok(true);
         }
-        let mut steps = Steps::default();
+        let mut steps = TreeSteps::default();
         let way = self.descend(environment, txn, key, &mut steps, |_, _, _| Ok(()))?;
         if !is_whole(way.leaf.bytes) {
             return Err(damaged());
@@ -51,7 +51,7 @@ impl Tree {
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
-        way: &Way<'_, '_>,
+        way: &TreePath<'_, '_>,
         at: usize,
     ) -> Result<()> {
         let Some((number, taken)) = way.steps.lowest() else { return Ok(()) };
@@ -71,7 +71,7 @@ impl Tree {
         &self,
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
-        way: &Way<'_, '_>,
+        way: &TreePath<'_, '_>,
         key: &[u8],
         is_first: bool,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,

@@ -20,8 +20,8 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::commit_recovery::{self, NumberOf};
 use super::header::Header;
-use super::in_doubt::{self, NumberOf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, LmdbEnv, WriteTxn};
 
@@ -30,7 +30,7 @@ const MOST: u64 = 2 * 65_536;
 
 /// The way of an environment's commits to the disk.
 #[derive(Debug)]
-pub(super) struct OnDisk {
+pub(super) struct MetaResync {
     /// Whether the disk is known to have the header pages that this process sees. Not yet, for one that is new.
     known: AtomicBool,
     /// The environment's directory.
@@ -38,7 +38,7 @@ pub(super) struct OnDisk {
     number_of: NumberOf,
 }
 
-impl OnDisk {
+impl MetaResync {
     pub(super) fn new(dir: &Path, number_of: NumberOf) -> Self {
         Self { known: AtomicBool::new(false), dir: dir.to_owned(), number_of }
     }
@@ -80,7 +80,7 @@ impl OnDisk {
     #[cold]
     pub(super) fn failed(&self, error: heed::Error) -> Error {
         self.known.store(false, Ordering::Release);
-        in_doubt::note(&self.dir, self.number_of);
+        commit_recovery::note(&self.dir, self.number_of);
         lmdb::error(error)
     }
 }
@@ -122,7 +122,7 @@ mod tests {
     use std::fs;
 
     use super::super::OpenOptions;
-    use super::super::place::DATA;
+    use super::super::atomic_create::DATA;
     use super::super::tests::{Handle, open_store, open_with, scratch};
     use super::*;
     use crate::store::records::meta::Meta;
@@ -214,7 +214,7 @@ mod tests {
         let stale = fs::read(&path).unwrap();
         change(&store).unwrap();
         File::options().write(true).open(&path).unwrap().write_all(&stale[..8_192]).unwrap();
-        store.0.on_disk.known.store(false, Ordering::Release);
+        store.0.meta_resync.known.store(false, Ordering::Release);
         assert_eq!(change(&store).unwrap_err().kind(), ErrorKind::OutcomeUnknown);
         assert_eq!(fs::read(&path).unwrap()[..8_192], stale[..8_192], "nothing was written");
     }

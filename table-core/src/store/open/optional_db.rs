@@ -15,14 +15,14 @@ use crate::store::records::meta::{self, Meta};
 
 /// A database that not every store has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Late {
+pub(crate) enum OptionalDb {
     /// Queues, and what is to follow.
     Queues,
     /// Blobs.
     Blobs,
 }
 
-impl Late {
+impl OptionalDb {
     pub(crate) const ALL: [Self; 2] = [Self::Queues, Self::Blobs];
 
     /// The database's name.
@@ -56,40 +56,40 @@ impl Late {
 
 /// The databases once this process has opened them. A transaction that began before can't use one.
 #[derive(Debug, Default)]
-pub(super) struct LateDatabases {
+pub(super) struct OptionalDatabases {
     queues: OnceLock<Db>,
     blobs: OnceLock<Db>,
 }
 
-impl LateDatabases {
-    fn of(&self, late: Late) -> &OnceLock<Db> {
-        match late {
-            Late::Queues => &self.queues,
-            Late::Blobs => &self.blobs,
+impl OptionalDatabases {
+    fn of(&self, optional_db: OptionalDb) -> &OnceLock<Db> {
+        match optional_db {
+            OptionalDb::Queues => &self.queues,
+            OptionalDb::Blobs => &self.blobs,
         }
     }
 }
 
 impl Environment {
     /// The database, if this process has opened it: transactions that begin from now on can use it.
-    pub(crate) fn known(&self, late: Late) -> Option<Db> {
-        self.late.of(late).get().copied()
+    pub(crate) fn known(&self, optional_db: OptionalDb) -> Option<Db> {
+        self.optional_db.of(optional_db).get().copied()
     }
 
     /// Whether the store has the database.
-    pub(crate) fn has(&self, late: Late) -> Result<bool> {
+    pub(crate) fn has(&self, optional_db: OptionalDb) -> Result<bool> {
         let txn = self.read_txn()?;
-        Ok(Meta::read(self.dbs.main, &txn)?.features.has(late.feature()))
+        Ok(Meta::read(self.dbs.main, &txn)?.features.has(optional_db.feature()))
     }
 
     /// Opens the database, if the store has it. No transaction of this process may write meanwhile.
-    pub(crate) fn open_late(&self, late: Late) -> Result<Option<Db>> {
-        if let Some(known) = self.known(late) {
+    pub(crate) fn open_late(&self, optional_db: OptionalDb) -> Result<Option<Db>> {
+        if let Some(known) = self.known(optional_db) {
             return Ok(Some(known));
         }
-        let name = late.name();
+        let name = optional_db.name();
         let txn = self.read_txn()?;
-        if !Meta::read(self.dbs.main, &txn)?.features.has(late.feature()) {
+        if !Meta::read(self.dbs.main, &txn)?.features.has(optional_db.feature()) {
             return Ok(None);
         }
         let record = self.dbs.main.get(&txn, name.as_bytes()).map_err(lmdb::error)?;
@@ -103,41 +103,41 @@ impl Environment {
             Ok(found.map_or(CommitOrAbort::Abort(()), CommitOrAbort::Commit))
         });
         match opened.map_err(lmdb::error)? {
-            CommitOrAbort::Commit(db) => Ok(Some(*self.late.of(late).get_or_init(|| db))),
+            CommitOrAbort::Commit(db) => Ok(Some(*self.optional_db.of(optional_db).get_or_init(|| db))),
             CommitOrAbort::Abort(()) => Err(lmdb::damaged_page()),
         }
     }
 
     /// Opens the database, or makes it with its first records and sets its feature's bit, in one transaction. No other of
     /// this process may write meanwhile.
-    pub(crate) fn make_late(&self, late: Late) -> Result<Db> {
-        if let Some(known) = self.open_late(late)? {
+    pub(crate) fn make_late(&self, optional_db: OptionalDb) -> Result<Db> {
+        if let Some(known) = self.open_late(optional_db)? {
             return Ok(known);
         }
-        let (main, name) = (self.dbs.main, late.name());
+        let (main, name) = (self.dbs.main, optional_db.name());
         let txn = self.write_txn()?;
         let mut meta = Meta::begin(main, &txn)?;
-        if meta.features.has(late.feature()) {
+        if meta.features.has(optional_db.feature()) {
             // Another process was quicker.
             drop(txn);
-            return self.open_late(late)?.ok_or_else(lmdb::damaged_page);
+            return self.open_late(optional_db)?.ok_or_else(lmdb::damaged_page);
         }
         if main.get(&txn, name.as_bytes()).map_err(lmdb::error)?.is_some() {
             return Err(unasked(name));
         }
         let made = self.env.create_databases_and_commit(txn, |opener, txn| {
             let db = opener.create_database::<Bytes, Bytes>(txn, Some(name))?;
-            for (key, body) in late.first() {
+            for (key, body) in optional_db.first() {
                 db.put(txn, key, &meta::sealed(key, body))?;
             }
-            meta.features.set(late.feature());
+            meta.features.set(optional_db.feature());
             Ok(match meta.write(main, txn) {
                 Ok(()) => CommitOrAbort::Commit(db),
                 Err(error) => CommitOrAbort::Abort(error),
             })
         });
-        match made.map_err(|error| self.on_disk.failed(error))? {
-            CommitOrAbort::Commit(db) => Ok(*self.late.of(late).get_or_init(|| db)),
+        match made.map_err(|error| self.meta_resync.failed(error))? {
+            CommitOrAbort::Commit(db) => Ok(*self.optional_db.of(optional_db).get_or_init(|| db)),
             CommitOrAbort::Abort(error) => Err(error),
         }
     }

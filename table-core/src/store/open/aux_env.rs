@@ -8,11 +8,11 @@ use std::sync::Arc;
 use heed::CommitOrAbort;
 use heed::types::Bytes;
 
-use super::in_doubt::NumberOf;
+use super::atomic_create::{self, DATA, Private};
+use super::commit_recovery::NumberOf;
 use super::map::{self, Sizes};
-use super::on_disk::OnDisk;
+use super::meta_resync::MetaResync;
 use super::options::{Durability, OpenOptions};
-use super::place::{self, DATA, Private};
 use super::{filesystem, identify, open_data, open_sound, registry, retrying, snapshot, whole};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn, WriteTxn};
@@ -25,13 +25,13 @@ const FIRST_MAP_SIZE: usize = 1 << 20;
 
 /// An open environment with one database, LMDB's unnamed one. Whoever opens it again in this process shares it.
 #[derive(Debug)]
-pub(crate) struct Side {
+pub(crate) struct AuxEnv {
     pub(crate) env: LmdbEnv,
     pub(crate) db: Db,
     /// Its directory, absolute and without links.
     pub(crate) path: PathBuf,
     pub(crate) read_only: bool,
-    on_disk: OnDisk,
+    meta_resync: MetaResync,
 }
 
 /// What an environment is opened for.
@@ -69,9 +69,9 @@ pub(crate) fn open(
     access: impl Into<Access>,
     number_of: NumberOf,
     first: impl FnOnce(&Path) -> Result<Records>,
-) -> Result<Arc<Side>> {
+) -> Result<Arc<AuxEnv>> {
     let access = access.into();
-    let absolute = std::path::absolute(dir).map_err(|error| place::failed("finding", dir, error))?;
+    let absolute = std::path::absolute(dir).map_err(|error| atomic_create::failed("finding", dir, error))?;
     let data = absolute.join(DATA);
     match fs::symlink_metadata(&data) {
         Ok(found) if found.is_file() => {}
@@ -84,9 +84,9 @@ pub(crate) fn open(
             filesystem::check(&absolute)?;
             make(&absolute, first)?;
         }
-        Err(error) => return Err(place::failed("opening", &data, error)),
+        Err(error) => return Err(atomic_create::failed("opening", &data, error)),
     }
-    let path = absolute.canonicalize().map_err(|error| place::failed("finding", &absolute, error))?;
+    let path = absolute.canonicalize().map_err(|error| atomic_create::failed("finding", &absolute, error))?;
     let data = path.join(DATA);
     let mut file = open_data(&data, access.read_only)?;
     let identity = identify(&file, &data)?;
@@ -101,12 +101,12 @@ pub(crate) fn open(
         whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
-        let on_disk = OnDisk::new(&path, number_of);
-        Ok((Arc::new(Side { env, db, path, read_only: access.read_only, on_disk }), closed))
+        let meta_resync = MetaResync::new(&path, number_of);
+        Ok((Arc::new(AuxEnv { env, db, path, read_only: access.read_only, meta_resync }), closed))
     })
 }
 
-impl Side {
+impl AuxEnv {
     /// A snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
         snapshot(&self.env, || self.env.read_txn()).map_err(lmdb::error)
@@ -119,12 +119,12 @@ impl Side {
 
     /// Begins a transaction that is to be committed by [`Self::commit`].
     pub(crate) fn write_txn(&self) -> Result<WriteTxn<'_>> {
-        self.on_disk.write_txn(&self.env)
+        self.meta_resync.write_txn(&self.env)
     }
 
     /// Commits it.
     pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
-        self.on_disk.commit(txn)
+        self.meta_resync.commit(txn)
     }
 
     /// The number of the last commit, by whatever process: cheaper than a snapshot.
@@ -134,7 +134,7 @@ impl Side {
 }
 
 fn make(dir: &Path, first: impl FnOnce(&Path) -> Result<Records>) -> Result<()> {
-    place::within(dir, || {
+    atomic_create::within(dir, || {
         let records = first(dir)?;
         let laid_out = Private::new(dir).and_then(|private| {
             lay_out(private.path(), &records)?;

@@ -18,10 +18,10 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use super::atomic_create::{self, DATA, Private};
 use super::header::{Flaw, Header};
 use super::options::OpenOptions;
-use super::page_walk::{self, Contents};
-use super::place::{self, DATA, Private};
+use super::raw_pages::{self, Contents};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::records::meta;
 
@@ -69,7 +69,7 @@ pub(super) fn note(dir: &Path, number_of: NumberOf) {
         file.write_all(&meta::sealed(NOTE.as_bytes(), doubtful.to_le_bytes().to_vec())).ok()?;
         file.sync_all().ok()?;
         fs::rename(made, dir.join(NOTE)).ok()?;
-        place::flush(dir).ok()
+        atomic_create::flush(dir).ok()
     };
     write().unwrap_or_default();
 }
@@ -93,12 +93,12 @@ fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<
     if older.main_root.is_none() {
         return Ok(None);
     }
-    let leaf = match page_walk::first_leaf(file, &older) {
+    let leaf = match raw_pages::first_leaf(file, &older) {
         Ok((_, leaf)) => leaf,
         Err(Flaw::Unfit(..)) => return Ok(None),
         Err(unread) => return Err(unread),
     };
-    let Some(written) = page_walk::first_value(&leaf).and_then(number_of) else { return Ok(None) };
+    let Some(written) = raw_pages::first_value(&leaf).and_then(number_of) else { return Ok(None) };
     if newer.main_root.is_none() {
         // The page that a compacted copy begins with leads nowhere, and is never the newer one.
         return Err(Flaw::corrupt(format!(
@@ -114,8 +114,8 @@ fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<
 fn stands(file: &mut (impl Read + Seek), state: &Header) -> Result<bool, Flaw> {
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
     let mut last_freed = 0;
-    let looked = page_walk::verify(file, state, length, Contents::Unread).and_then(|_| {
-        page_walk::each_freed(file, state, |freed| {
+    let looked = raw_pages::verify(file, state, length, Contents::Unread).and_then(|_| {
+        raw_pages::each_freed(file, state, |freed| {
             last_freed = freed.transaction;
             Ok(())
         })

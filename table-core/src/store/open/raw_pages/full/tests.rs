@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::store::open::atomic_create::DATA;
 use crate::store::open::copy_to;
-use crate::store::open::place::DATA;
 use crate::store::open::tests::{rightly_short, scratch, varied};
 
 fn verified(bytes: &[u8]) -> Result<(), String> {

@@ -11,7 +11,7 @@
 use std::fs::{File, Metadata};
 use std::path::Path;
 
-use super::{filesystem, place};
+use super::{atomic_create, filesystem};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How many names a file has, by hard links.
@@ -31,8 +31,8 @@ pub(super) fn check(dir: &Path, file: &File, data: &Path, read_only: bool) -> Re
     // Names in private directories only go. One that goes between the two looks is counted in the first alone: then
     // the second time is right.
     for _ in 0..2 {
-        let found = file.metadata().map_err(|error| place::failed("reading", data, error))?;
-        if names(&found) <= 1 || names(&found) <= 1 + place::private_names(dir, data)? {
+        let found = file.metadata().map_err(|error| atomic_create::failed("reading", data, error))?;
+        if names(&found) <= 1 || names(&found) <= 1 + atomic_create::private_names(dir, data)? {
             return Ok(());
         }
     }

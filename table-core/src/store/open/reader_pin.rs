@@ -13,7 +13,7 @@ const ATTEMPTS: usize = 1_000;
 
 /// Takes a snapshot and shows it with its header, and the file. While the snapshot lives no page of its state is written,
 /// so what the header leads to stands still. Beginning a snapshot touches none but the header pages through the map.
-pub(super) fn pinned<R>(
+pub(super) fn with_pinned_reader<R>(
     env: &LmdbEnv,
     file: &mut File,
     data: &Path,

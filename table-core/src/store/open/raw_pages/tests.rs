@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::ErrorKind;
 use crate::store::lmdb::pages::META;
+use crate::store::open::atomic_create::DATA;
 use crate::store::open::copy_to;
 use crate::store::open::header::TREE;
-use crate::store::open::place::DATA;
 use crate::store::open::tests::{rightly_short, scratch, varied};
 
 fn header(bytes: &[u8]) -> Header {

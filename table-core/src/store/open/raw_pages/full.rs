@@ -19,7 +19,7 @@ use crate::fields::Fields;
 use crate::row::{self, Row};
 use crate::store::open::header::{Flaw, Header, TREE};
 use crate::store::open::page_set::PageSet;
-use crate::store::open::{Late, NAMES};
+use crate::store::open::{NAMES, OptionalDb};
 use crate::store::records::meta;
 
 /// The flag of a database whose keys are numbers, as the list of free pages has them.
@@ -93,7 +93,7 @@ fn is_sound(database: &[u8]) -> Option<IsSound> {
     if database == rows.as_bytes() {
         return Some(|key, row| Row::parse(row).is_ok_and(|row| row.verify(row::key_seed(key)).is_ok()));
     }
-    let is_late = Late::ALL.iter().any(|late| late.name().as_bytes() == database);
+    let is_late = OptionalDb::ALL.iter().any(|optional_db| optional_db.name().as_bytes() == database);
     is_late.then_some(|key, record| meta::opened(key, record).is_some())
 }
 

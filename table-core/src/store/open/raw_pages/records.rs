@@ -8,8 +8,8 @@ use super::full::{
 };
 use super::{BIG_DATA, DEEPEST, FIRST_PAGE, Kind, Node, SUB_DATABASE, first_leaf, first_value, read_at};
 use crate::fields::Fields;
-use crate::store::open::every_page::is_name;
 use crate::store::open::header::{Flaw, Header};
+use crate::store::open::integrity_check::is_name;
 
 /// The named databases that LMDB itself searches. They have a few pages: an entry for each name, and for each table.
 const SMALL: [&str; 3] = ["names", "catalog", "graves"];
