@@ -35,7 +35,7 @@ pub(crate) enum Purpose {
     /// A data key under a root key.
     DataKey,
     /// The store's authority under a root key.
-    Authority,
+    Authenticator,
     /// A root key under a key of one of this crate's own providers.
     RootKey,
     /// The keys of a key ring under its passphrase.
@@ -48,7 +48,7 @@ impl Purpose {
         match self {
             Self::Value => b"table-derive value 1",
             Self::DataKey => b"table-derive datak 1",
-            Self::Authority => b"table-derive authk 1",
+            Self::Authenticator => b"table-derive authk 1",
             Self::RootKey => b"table-derive rootk 1",
             Self::KeyRing => b"table-derive kring 1",
         }

@@ -3,7 +3,7 @@
 //! An input has the length of the key, the key, and the record's body. The checksum is made to fit, as a forger would.
 
 use crate::schema::Period;
-use crate::store::records::catalog::{self, Entry, Voucher};
+use crate::store::records::catalog::{self, Entry, RecordMac};
 use crate::store::records::counts::Counts;
 use crate::store::records::mark::Mark;
 use crate::store::records::meta::{self, Meta};
@@ -69,11 +69,11 @@ pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     let input = |key: &[u8], body: Vec<u8>| [&[u8::try_from(key.len()).unwrap_or(0)], key, &body].concat();
     let sealed = |key: &[u8], record: &[u8]| input(key, opened(key, record).unwrap_or_default());
     let plain = Entry { id: 7, name: "Company".into(), identity: [3; 16], digest: None, former: Vec::new() };
-    let voucher = |has_numbers| Voucher { digest: [5; 16], has_numbers };
-    let [with_voucher, with_numbers] =
-        [false, true].map(|has| Entry { digest: Some(voucher(has)), ..plain.clone() });
+    let record_mac = |has_numbers| RecordMac { digest: [5; 16], has_numbers };
+    let [with_record_mac, with_numbers] =
+        [false, true].map(|has| Entry { digest: Some(record_mac(has)), ..plain.clone() });
     let mut samples = Vec::new();
-    for entry in [&plain, &with_voucher, &with_numbers] {
+    for entry in [&plain, &with_record_mac, &with_numbers] {
         samples.push((CATALOG, sealed(b"company", &entry.encode(b"company"))));
         let key = catalog::tombstone_key(entry.id);
         samples.push((GRAVE, sealed(&key, &entry.encode(&key))));

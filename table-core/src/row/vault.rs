@@ -27,11 +27,11 @@ pub(crate) trait Vault: fmt::Debug + Send + Sync {
     ) -> Result<bool>;
 
     /// What vouches for the small records.
-    fn authority(&self) -> Result<&dyn Authority>;
+    fn authenticator(&self) -> Result<&dyn Authenticator>;
 }
 
 /// Makes keyed digests.
-pub(crate) trait Authority {
+pub(crate) trait Authenticator {
     /// The digest of these parts for the purpose that the label names.
     fn digest(&self, label: &str, parts: &[&[u8]]) -> [u8; DIGEST];
 }

@@ -115,16 +115,16 @@ impl Shared {
             let is_before = |name: &str| tables.start_of(name).is_some_and(|start| start < floor);
             // What is vouched for anew was vouched for before.
             self.verify_tables(txn, meta)?;
-            let (mut dropped, mut vouched) = (Vec::new(), None);
+            let (mut dropped, mut authenticated) = (Vec::new(), None);
             for entry in entries.iter().filter(|entry| is_before(&entry.name)) {
                 elsewhere::table_is_dropped(dbs, txn, meta, entry, &|name| !is_before(name))?;
                 let entry =
                     catalog::drop_table(dbs, txn, meta, &entry.name).map_err(|e| e.table(&entry.name))?;
                 dropped.push(entry.id);
-                vouched = vouched.or_else(|| Some(entry).filter(|entry| entry.digest.is_some()));
+                authenticated = authenticated.or_else(|| Some(entry).filter(|entry| entry.digest.is_some()));
             }
-            if let Some(gone) = vouched {
-                self.forget_vouched(txn, meta, &gone)?;
+            if let Some(gone) = authenticated {
+                self.forget_authenticated(txn, meta, &gone)?;
             }
             if floor != known.floor {
                 periods::put(dbs, txn, meta, (Some(&known), &PeriodsEntry { floor, ..known.clone() }))?;

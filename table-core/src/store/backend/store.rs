@@ -107,7 +107,7 @@ impl Backend for Shared {
             let mut dropped = Vec::with_capacity(tables.len());
             for table in tables {
                 let entry = catalog::drop_table(dbs, txn, meta, table).map_err(|e| e.table(table))?;
-                self.forget_vouched(txn, meta, &entry)?;
+                self.forget_authenticated(txn, meta, &entry)?;
                 dropped.push(entry.id);
             }
             Ok(dropped)

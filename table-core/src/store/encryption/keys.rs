@@ -7,7 +7,7 @@ use super::vault::key_usage::KeptStore;
 use super::vault::table_keys::{Binding, TableVault};
 use super::vault::{self, Encryption};
 use crate::error::Result;
-use crate::row::vault::{Authority, Vault};
+use crate::row::vault::{Authenticator, Vault};
 use crate::sealing::{Sealing, missing};
 use crate::store::open::Environment;
 
@@ -48,9 +48,9 @@ impl Keys {
     }
 
     /// The keys that vouch for the small records.
-    pub(crate) fn authority(&self) -> Result<Option<&dyn Authority>> {
+    pub(crate) fn authenticator(&self) -> Result<Option<&dyn Authenticator>> {
         let Some(keys) = &self.0 else { return Ok(None) };
-        Ok(Some(keys.authority()?))
+        Ok(Some(keys.authenticator()?))
     }
 
     /// The faults that a look at them finds.

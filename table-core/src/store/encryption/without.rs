@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use crate::error::Result;
 use crate::model::Name;
-use crate::row::vault::{Authority, Vault};
+use crate::row::vault::{Authenticator, Vault};
 use crate::row::view::RowView;
 use crate::sealing::{Sealing, missing};
 use crate::store::lmdb::Databases;
@@ -34,7 +34,7 @@ impl Keys {
         None
     }
 
-    pub(crate) fn authority(&self) -> Result<Option<&dyn Authority>> {
+    pub(crate) fn authenticator(&self) -> Result<Option<&dyn Authenticator>> {
         Ok(None)
     }
 

@@ -9,7 +9,7 @@ use crate::row::shape::{Column, MAX_SHAPES, Shape};
 use crate::schema::{ColumnType, Period};
 use crate::store::Store;
 use crate::store::lmdb::Db;
-use crate::store::records::catalog::{self, Entry, Voucher};
+use crate::store::records::catalog::{self, Entry, RecordMac};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Features;
 use crate::store::records::meta::{self, META_KEY, Meta};
@@ -70,7 +70,7 @@ fn the_stores_own_record_is_these_bytes() {
         identity,
         catalog: SetDigest { count: 3, digest: 0x1122_3344_5566_7788 },
         tombstones: SetDigest { count: 1, digest: u64::MAX },
-        vouched: std::array::from_fn(|at| u8::try_from(at).unwrap()),
+        authenticated: std::array::from_fn(|at| u8::try_from(at).unwrap()),
     };
     assert_eq!((META_KEY, &meta.encode()[..]), (&b"\0meta"[..], &bytes[..]));
     assert_eq!(Meta::decode(&bytes).unwrap(), meta);
@@ -166,11 +166,11 @@ fn small_records_are_these_bytes() {
     assert_eq!(entry.encode(&hex(company)), hex(&format!("{record} be152b1a6d2e4a0e")));
     assert_eq!(entry.encode(&hex("00000001")), hex(&format!("{record} d2ebd8a9dffe93be")));
     let digest = std::array::from_fn(|at| u8::try_from(at).unwrap());
-    let vouched = Entry { digest: Some(Voucher { digest, has_numbers: false }), ..entry };
+    let authenticated = Entry { digest: Some(RecordMac { digest, has_numbers: false }), ..entry };
     let record =
         "01000000 0100 30313233343536373839616263646566 436f6d70616e79 000102030405060708090a0b0c0d0e0f";
-    assert_eq!(vouched.encode(&hex(company)), hex(&format!("{record} 68e74a6d6875da0a")));
-    let renamed = Entry { former: vec!["Firm".into(), "Staff".into()], ..vouched };
+    assert_eq!(authenticated.encode(&hex(company)), hex(&format!("{record} 68e74a6d6875da0a")));
+    let renamed = Entry { former: vec!["Firm".into(), "Staff".into()], ..authenticated };
     let record = "01000000 0500 30313233343536373839616263646566 02 04 4669726d 05 5374616666 436f6d70616e79 \
                   000102030405060708090a0b0c0d0e0f";
     let encoded = renamed.encode(&hex(company));

@@ -224,8 +224,8 @@ impl<'t> Check<'t> {
         self.noted(catalog::list(self.dbs, self.txn, &meta));
         self.noted(catalog::tombstones(self.dbs, self.txn, &meta));
         self.tombstones = tombstones.into_iter().map(|entry| entry.id).collect();
-        let vouched = self.inner.verify_tables(self.txn, &meta);
-        self.noted(vouched);
+        let authenticated = self.inner.verify_tables(self.txn, &meta);
+        self.noted(authenticated);
         for entry in &entries {
             self.table(entry, &meta);
         }

@@ -1,6 +1,6 @@
 //! What becomes of a kind when its rows are converted from one version to another.
 
-use super::declare::vouch;
+use super::declare::authenticate;
 use super::elsewhere;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Conversion, JobRecord};
@@ -44,7 +44,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             state.verify(dbs, txn, meta)?;
             let layout = schema::layout(schema);
             layouts::put(dbs, txn, state.id, kind, layout.clone())?;
-            vouch(dbs, txn, meta, state, schema)?;
+            authenticate(dbs, txn, meta, state, schema)?;
             let mut former = previous_tables(&state.name, &noted);
             // The jobs that are begun are of the version before.
             for (known, begun) in index_states::all_jobs(dbs, txn, state.id)? {

@@ -8,9 +8,9 @@ use crate::sealing::missing;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
+use crate::store::records::authenticated;
 use crate::store::records::catalog::{self, TableState};
 use crate::store::records::meta::Meta;
-use crate::store::records::vouched;
 use crate::store::records::{index_states, layouts};
 
 /// Makes sure that the rows of this kind can be read by what the schema declares. Writes nothing: a program that opens a
@@ -26,7 +26,7 @@ pub(crate) fn compare(inner: &Shared, table: &TableState, schema: &'static Schem
     if examine(dbs, &txn, table, schema)? != Noted::Same && !inner.writer.is_read_only() {
         layouts::check_apart(dbs, &txn, table, schema)?;
         if schema.seals() || schema.signs_some() {
-            table.dict().vault().ok_or_else(missing::keys)?.authority()?;
+            table.dict().vault().ok_or_else(missing::keys)?.authenticator()?;
         }
     }
     table.set_registered(schema);
@@ -188,7 +188,7 @@ fn look(
             elsewhere::take_over(dbs, txn, meta, table, schema)?;
         }
         layouts::note(dbs, txn, table, schema)?;
-        vouch(dbs, txn, meta, table, schema)
+        authenticate(dbs, txn, meta, table, schema)
     })?;
     Ok(None)
 }
@@ -204,7 +204,7 @@ pub(crate) fn note_first(
     // The digest of the set is verified before a new one takes its place.
     table.verify(dbs, txn, meta)?;
     layouts::note(dbs, txn, table, schema)?;
-    vouch(dbs, txn, meta, table, schema)
+    authenticate(dbs, txn, meta, table, schema)
 }
 
 /// What is noted of a kind in the table of its entities, and the states that go with it.
@@ -248,18 +248,18 @@ fn check_sealed(
 }
 
 /// Has the keys vouch for a kind that seals or signs.
-pub(super) fn vouch(
+pub(super) fn authenticate(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
-    vouch_entry(dbs, txn, meta, table, (schema, &table.name))
+    authenticate_entry(dbs, txn, meta, table, (schema, &table.name))
 }
 
 /// Has the keys vouch for a kind in the table of this name, where copies of its entities lie.
-pub(super) fn vouch_entry(
+pub(super) fn authenticate_entry(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
@@ -270,7 +270,7 @@ pub(super) fn vouch_entry(
         return Ok(());
     }
     let dict = table.dict();
-    let authority = dict.vault().ok_or_else(missing::keys)?.authority()?;
+    let authenticator = dict.vault().ok_or_else(missing::keys)?.authenticator()?;
     let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
-    vouched::vouch(dbs, txn, meta, authority, &entry)
+    authenticated::authenticate(dbs, txn, meta, authenticator, &entry)
 }

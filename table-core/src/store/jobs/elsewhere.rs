@@ -5,7 +5,7 @@
 //! each of those keeps a record of the kind that says that the copies are of former entities, until a table of entities
 //! comes again.
 
-use super::declare::vouch_entry;
+use super::declare::authenticate_entry;
 use crate::error::Result;
 use crate::executor::{JobRecord, layouts as compared};
 use crate::schema::{self, IndexEvent, IndexState, IndexStates, Schema};
@@ -63,7 +63,7 @@ pub(super) fn note(
     let layout = schema::noted_elsewhere(noted, schema.table());
     table.verify_entry(dbs, txn, meta, &entry)?;
     layouts::put(dbs, txn, entry.id, schema.kind, layout)?;
-    vouch_entry(dbs, txn, meta, table, (schema, &entry.name))
+    authenticate_entry(dbs, txn, meta, table, (schema, &entry.name))
 }
 
 /// Has a kind's layout forgotten in those of these tables where no index of it lies any more.
@@ -93,7 +93,7 @@ pub(super) fn forget(
         }
         table.verify_entry(dbs, txn, meta, &entry)?;
         layouts::remove(dbs, txn, entry.id, schema.kind)?;
-        vouch_entry(dbs, txn, meta, table, (schema, &entry.name))?;
+        authenticate_entry(dbs, txn, meta, table, (schema, &entry.name))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What is noted of denormalised copies is taken out, once nobody declares them any more.
 
-use super::declare::vouch;
+use super::declare::authenticate;
 use super::elsewhere;
 use crate::error::Result;
 use crate::executor::layouts::{pending, unknown_version};
@@ -33,7 +33,7 @@ pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> 
         }
         state.verify(dbs, txn, meta)?;
         layouts::put(dbs, txn, state.id, kind, left.clone())?;
-        vouch(dbs, txn, meta, state, schema)?;
+        authenticate(dbs, txn, meta, state, schema)?;
         for index in schema.indexes {
             elsewhere::note(dbs, txn, meta, state, (schema, &left, index.name))?;
         }

@@ -7,7 +7,7 @@ use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, Entry};
 use crate::store::records::meta::Meta;
-use crate::store::records::{index_states, layouts, periods, vouched};
+use crate::store::records::{authenticated, index_states, layouts, periods};
 
 /// Gives a table another name, in one small transaction, and puts that in place of the former one wherever records name it:
 /// layouts of kinds whose copies or entities lie there, and jobs that go over it. Returns its number.
@@ -30,12 +30,12 @@ pub(crate) fn rename(
     inner.verify_tables(txn, meta)?;
     inner.verify_table(txn, meta, &entry)?;
     let id = entry.id;
-    let was_vouched = entry.digest.is_some();
+    let was_authenticated = entry.digest.is_some();
     catalog::rename(dbs, txn, meta, &entry, name)?;
     for other in catalog::list(dbs, txn, meta)? {
         let changed = rename_in(inner, (dbs, txn, meta), &other, (former, name), other.id == id)?;
-        if changed || (other.id == id && was_vouched) {
-            vouch(inner, (dbs, txn, meta), &other)?;
+        if changed || (other.id == id && was_authenticated) {
+            authenticate(inner, (dbs, txn, meta), &other)?;
         }
     }
     Ok(id)
@@ -76,7 +76,7 @@ fn rename_in(
 }
 
 /// Has the keys vouch for a table that they have vouched for, by its new name or its new layouts.
-fn vouch(
+fn authenticate(
     inner: &Shared,
     (dbs, txn, meta): (&Databases, &mut WriteTxn<'_>, &mut Meta),
     table: &Entry,
@@ -84,6 +84,6 @@ fn vouch(
     if table.digest.is_none() {
         return Ok(());
     }
-    let authority = inner.keys.authority()?.ok_or_else(crate::sealing::missing::keys)?;
-    vouched::vouch(dbs, txn, meta, authority, table)
+    let authenticator = inner.keys.authenticator()?.ok_or_else(crate::sealing::missing::keys)?;
+    authenticated::authenticate(dbs, txn, meta, authenticator, table)
 }

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::convert;
-use super::declare::{lived, vouch};
+use super::declare::{authenticate, lived};
 use super::elsewhere;
 use super::forget;
 use super::plain::damaged;
@@ -280,7 +280,7 @@ impl Jobs for LmdbTable {
                 layouts::check_apart(dbs, txn, table, schema)?;
                 table.verify(dbs, txn, meta)?;
                 layouts::put(dbs, txn, table.id, kind, layout.clone())?;
-                vouch(dbs, txn, meta, table, schema)?;
+                authenticate(dbs, txn, meta, table, schema)?;
                 layout
             } else {
                 noted

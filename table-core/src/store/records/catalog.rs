@@ -21,14 +21,14 @@ pub(crate) struct Entry {
     /// Its identity, which no other table has, of whatever store.
     pub(crate) identity: [u8; IDENTITY],
     /// The keyed digest of a table whose kinds seal or sign.
-    pub(crate) digest: Option<Voucher>,
+    pub(crate) digest: Option<RecordMac>,
     /// What it was called before, the latest last, as far as no table was created by that name since.
     pub(crate) former: Vec<Box<str>>,
 }
 
 /// A table's keyed digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Voucher {
+pub(crate) struct RecordMac {
     pub(crate) digest: [u8; 16],
     /// Whether it covers the numbers of the kinds' texts. Those that were made before it did are still believed.
     pub(crate) has_numbers: bool,
@@ -69,7 +69,7 @@ impl Entry {
         }
         let (name, digest) = match body.0.split_last_chunk() {
             Some((name, digest)) if flags & VOUCHED != 0 => {
-                (name, Some(Voucher { digest: *digest, has_numbers: flags & NUMBERED != 0 }))
+                (name, Some(RecordMac { digest: *digest, has_numbers: flags & NUMBERED != 0 }))
             }
             _ if flags & VOUCHED != 0 => return None,
             _ => (body.0, None),
@@ -82,7 +82,7 @@ impl Entry {
         let mut body = Vec::with_capacity(6 + IDENTITY + self.name.len() + meta::CHECKSUM);
         body.extend_from_slice(&self.id.to_le_bytes());
         let flags = match &self.digest {
-            Some(Voucher { has_numbers: true, .. }) => VOUCHED | NUMBERED,
+            Some(RecordMac { has_numbers: true, .. }) => VOUCHED | NUMBERED,
             Some(_) => VOUCHED,
             None => 0,
         };
@@ -99,7 +99,7 @@ impl Entry {
             body.extend_from_slice(name.as_bytes());
         }
         body.extend_from_slice(self.name.as_bytes());
-        body.extend_from_slice(self.digest.as_ref().map_or(&[], |voucher| &voucher.digest[..]));
+        body.extend_from_slice(self.digest.as_ref().map_or(&[], |record_mac| &record_mac.digest[..]));
         meta::sealed(key, body)
     }
 

@@ -25,19 +25,19 @@ pub(crate) fn compare(
 }
 
 /// The kinds that seal or sign, in order, with their layouts.
-pub(super) fn vouched<'t>(
+pub(super) fn authenticated<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
     table: u32,
 ) -> Result<Vec<(&'t str, &'t str)>> {
-    let mut vouched = Vec::new();
+    let mut authenticated = Vec::new();
     for (kind, layout) in all(dbs, txn, table)? {
         let schema = schema::read(layout, kind).ok_or_else(damaged)?;
         if schema.seals() || schema.signs_some() {
-            vouched.push((kind, layout));
+            authenticated.push((kind, layout));
         }
     }
-    Ok(vouched)
+    Ok(authenticated)
 }
 
 /// The declarations of every kind in a table, as far as their layouts tell.

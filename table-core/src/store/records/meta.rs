@@ -37,7 +37,7 @@ pub(crate) struct Meta {
     /// The records of the dropped tables whose rows are still there.
     pub(crate) tombstones: SetDigest,
     /// The keyed digest of the tables whose kinds seal or sign; zeros as long as the store has no keys.
-    pub(crate) vouched: [u8; 16],
+    pub(crate) authenticated: [u8; 16],
 }
 
 /// Bytes of a store's identity, and of a table's.
@@ -58,7 +58,7 @@ impl Meta {
             identity: new_identity(),
             catalog: SetDigest::default(),
             tombstones: SetDigest::default(),
-            vouched: [0; 16],
+            authenticated: [0; 16],
         }
     }
 
@@ -158,7 +158,7 @@ impl Meta {
         record.push(self.identity);
         self.catalog.push(&mut record);
         self.tombstones.push(&mut record);
-        record.push(self.vouched);
+        record.push(self.authenticated);
         record.sealed(META_KEY)
     }
 
@@ -203,7 +203,7 @@ impl Meta {
                 identity: body.take()?,
                 catalog: SetDigest::take(body)?,
                 tombstones: SetDigest::take(body)?,
-                vouched: body.take()?,
+                authenticated: body.take()?,
             };
             body.0.is_empty().then_some(meta)
         };

@@ -4,6 +4,7 @@
 //! record with their number and the sum of their checksums. So neither a record with a damaged key nor a former page
 //! passes for a record that is not there.
 
+pub(crate) mod authenticated;
 pub(crate) mod catalog;
 pub(crate) mod counts;
 pub(crate) mod features;
@@ -15,4 +16,3 @@ pub(crate) mod meta;
 pub(crate) mod names;
 pub(crate) mod periods;
 pub(crate) mod record_digest;
-pub(crate) mod vouched;

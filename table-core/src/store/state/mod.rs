@@ -11,9 +11,9 @@ use self::live::Live;
 use super::encryption::Keys;
 use super::lmdb::WriteTxn;
 use super::open::Environment;
+use super::records::authenticated;
 use super::records::catalog::{Entry, TableState};
 use super::records::meta::Meta;
-use super::records::vouched;
 use crate::error::Result;
 use crate::row::dict::Dict;
 use crate::sealing::missing;
@@ -67,22 +67,32 @@ impl StoreState {
 
     /// Verifies, where the store was opened with keys, which tables hold sealed or signed rows.
     pub(crate) fn verify_tables(&self, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<()> {
-        let Some(authority) = self.keys.authority()? else { return Ok(()) };
-        vouched::verify_tables(&self.environment.dbs, txn, meta, authority)
+        let Some(authenticator) = self.keys.authenticator()? else { return Ok(()) };
+        authenticated::verify_tables(&self.environment.dbs, txn, meta, authenticator)
     }
 
     /// Verifies, where the store was opened with keys, what says that the table's rows are sealed or signed.
     pub(crate) fn verify_table(&self, txn: &heed::RoTxn<'_>, meta: &Meta, entry: &Entry) -> Result<()> {
-        let Some(authority) = self.keys.authority()? else { return Ok(()) };
-        vouched::verify_table(&self.environment.dbs, txn, meta, authority, entry)
+        let Some(authenticator) = self.keys.authenticator()? else { return Ok(()) };
+        authenticated::verify_table(&self.environment.dbs, txn, meta, authenticator, entry)
     }
 
     /// Vouches for the tables that are left when one that was vouched for goes.
-    pub(crate) fn forget_vouched(&self, txn: &WriteTxn<'_>, meta: &mut Meta, gone: &Entry) -> Result<()> {
+    pub(crate) fn forget_authenticated(
+        &self,
+        txn: &WriteTxn<'_>,
+        meta: &mut Meta,
+        gone: &Entry,
+    ) -> Result<()> {
         if gone.digest.is_none() {
             return Ok(());
         }
-        let authority = self.keys.authority().and_then(|found| found.ok_or_else(missing::keys));
-        vouched::vouch_set(&self.environment.dbs, txn, meta, authority.map_err(missing::to_drop)?)
+        let authenticator = self.keys.authenticator().and_then(|found| found.ok_or_else(missing::keys));
+        authenticated::authenticate_set(
+            &self.environment.dbs,
+            txn,
+            meta,
+            authenticator.map_err(missing::to_drop)?,
+        )
     }
 }

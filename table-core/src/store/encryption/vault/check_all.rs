@@ -111,7 +111,8 @@ impl Vault {
     /// What is wrong with the keys that the record of a scope names, if this is one.
     fn scope_flaw(&self, txn: &heed::RoTxn<'_>, at: &[u8], bytes: &[u8]) -> Result<Option<String>> {
         // One that can't be read has been told.
-        let Some(Ok(scope)) = record::is_scope(at).then(|| ScopeRecord::decode(self.authority()?, at, bytes))
+        let Some(Ok(scope)) =
+            record::is_scope(at).then(|| ScopeRecord::decode(self.authenticator()?, at, bytes))
         else {
             return Ok(None);
         };
@@ -161,13 +162,13 @@ fn check_into(
         |keys| Ok(keys.vault.side.clone()),
     )?;
     side.check()?;
-    let authority = keys.map(Encryption::authority).transpose()?;
+    let authenticator = keys.map(Encryption::authenticator).transpose()?;
     let (root, is_new) = {
         let txn = side.read_txn()?;
         let own = side.db.get(&txn, META).map_err(lmdb::error)?;
         let own = own.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
         change::check_commit(&side.path, &own, &txn)?;
-        let tell = |key: &[u8], record: &[u8]| problems.extend(flaw(authority, key, record));
+        let tell = |key: &[u8], record: &[u8]| problems.extend(flaw(authenticator, key, record));
         Found::walk(side.db, &txn, tell)?.compare(&own)?;
         (own.root, own.is_new)
     };
@@ -176,8 +177,8 @@ fn check_into(
     keys.map_or(Ok(()), |keys| keys.vault.check_opened(problems))
 }
 
-fn flaw(authority: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<String> {
-    let error = record::flaw(authority, key, record)?;
+fn flaw(authenticator: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<String> {
+    let error = record::flaw(authenticator, key, record)?;
     let what = match (key.first(), record::handle_of(key)) {
         (_, Ok(handle)) => format!("data key {handle}"),
         (Some(b's'), _) => "the record of a scope".to_owned(),

@@ -125,16 +125,19 @@ impl Vault {
 
     /// The keys of a scope; none if it never had any.
     pub(super) fn scope(&self, txn: &heed::RoTxn<'_>, scope: &[u8]) -> Result<ScopeRecord> {
-        let authority = self.authority()?;
-        let key = record::scope_key(authority, scope);
+        let authenticator = self.authenticator()?;
+        let key = record::scope_key(authenticator, scope);
         let found = self.find(txn, &key)?;
-        found.map_or_else(|| Ok(ScopeRecord::default()), |bytes| ScopeRecord::decode(authority, &key, bytes))
+        found.map_or_else(
+            || Ok(ScopeRecord::default()),
+            |bytes| ScopeRecord::decode(authenticator, &key, bytes),
+        )
     }
 
     pub(super) fn put_scope(&self, change: &mut Change<'_>, scope: &[u8], keys: &ScopeRecord) -> Result<()> {
-        let authority = self.authority()?;
-        let at = record::scope_key(authority, scope);
-        change.put(&at, &keys.encode(authority, &at))
+        let authenticator = self.authenticator()?;
+        let at = record::scope_key(authenticator, scope);
+        change.put(&at, &keys.encode(authenticator, &at))
     }
 
     /// The key that seals in a scope, made if there is none.

@@ -1,6 +1,6 @@
 //! What the fuzzer feeds of the keys' records: each is read, and written again.
 
-use super::record::{self, AuthorityRecord, KeyRecord, Meta, RecordCounts, ScopeRecord, State};
+use super::record::{self, KeyRecord, MacKeyRecord, Meta, RecordCounts, ScopeRecord, State};
 use super::root;
 use crate::crypt::mac::MacKey;
 use crate::crypt::{KeyHandle, SecretKey};
@@ -9,28 +9,28 @@ use crate::sealing::job::Progress;
 use crate::store::records::meta;
 
 /// The authority that vouches for the fuzzer's scopes.
-fn authority() -> Option<MacKey> {
+fn authenticator() -> Option<MacKey> {
     SecretKey::from_slice(&[7; SecretKey::BYTES]).map(|key| MacKey::new(&key))
 }
 
 /// The record of this key as it is written, if the body can be read as one. A scope's has no voucher in its body: it is given one.
 pub(crate) fn again(key: &[u8], body: &[u8]) -> Option<Vec<u8>> {
     let record = meta::sealed(key, body.to_vec());
-    let authority = authority()?;
+    let authenticator = authenticator()?;
     // Nothing that is read alone may panic on what lacks a voucher.
-    std::hint::black_box(record::flaw(Some(&authority), key, &record).is_none());
+    std::hint::black_box(record::flaw(Some(&authenticator), key, &record).is_none());
     let written = match key {
         record::META => Meta::decode(&record).ok()?.encode(),
-        record::AUTHORITY => AuthorityRecord::decode(&record).ok()?.encode(),
+        record::AUTHORITY => MacKeyRecord::decode(&record).ok()?.encode(),
         [b'k', ..] => {
             record::handle_of(key).ok()?;
             KeyRecord::decode(key, &record).ok()?.encode(key)
         }
         [b's', ..] => {
-            let vouched = ScopeRecord::parse(body)?.encode(&authority, key);
-            let read = ScopeRecord::decode(&authority, key, &vouched).ok()?;
-            let vouched = meta::opened(key, &read.encode(&authority, key))?.to_vec();
-            meta::sealed(key, vouched.strip_suffix(vouched.last_chunk::<16>()?)?.to_vec())
+            let authenticated = ScopeRecord::parse(body)?.encode(&authenticator, key);
+            let read = ScopeRecord::decode(&authenticator, key, &authenticated).ok()?;
+            let authenticated = meta::opened(key, &read.encode(&authenticator, key))?.to_vec();
+            meta::sealed(key, authenticated.strip_suffix(authenticated.last_chunk::<16>()?)?.to_vec())
         }
         [b'j', ..] => Progress::decode(key, &record).ok()?.encode(key),
         root::SEED => root::encode(&root::decode(&record)?).ok()?,
@@ -54,8 +54,9 @@ pub(crate) fn samples() -> Vec<(Vec<u8>, Vec<u8>)> {
         let progress = Progress { position, seen: 5, changed: 3, generation: 7 };
         (job.clone(), progress.encode(&job))
     });
-    let authority = AuthorityRecord { check: [9; 32], wrapped: vec![5; 88] };
-    let others = [(record::META.to_vec(), meta.encode()), (record::AUTHORITY.to_vec(), authority.encode())];
+    let authenticator = MacKeyRecord { check: [9; 32], wrapped: vec![5; 88] };
+    let others =
+        [(record::META.to_vec(), meta.encode()), (record::AUTHORITY.to_vec(), authenticator.encode())];
     let root = root::sample().map(|file| (root::SEED.to_vec(), file));
     let sealed = keys.into_iter().chain(jobs).chain(others).chain(root);
     let opened = sealed.filter_map(|(key, record)| {

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::authority::Authority;
 use super::cache::Cache;
+use super::mac_key::StoreMacKey;
 use super::new_keys::NewKeys;
 use super::record::Meta;
 use super::root::{self, Root};
@@ -28,7 +28,7 @@ pub(super) struct Vault {
     pub(super) identity: [u8; 16],
     root: Mutex<Option<Arc<Root>>>,
     cache: Mutex<Cache>,
-    pub(super) authority: OnceLock<Authority>,
+    pub(super) authenticator: OnceLock<StoreMacKey>,
     /// The number of the root key that this opening has made, if it has made one.
     pub(super) made: Option<u64>,
 }
@@ -53,10 +53,10 @@ impl Vault {
             identity,
             root: Mutex::default(),
             cache: Mutex::default(),
-            authority: OnceLock::new(),
+            authenticator: OnceLock::new(),
             made,
         };
-        vault.authority()?;
+        vault.authenticator()?;
         vault.check_whole()?;
         if !access.read_only {
             vault.remove_leftovers()?;

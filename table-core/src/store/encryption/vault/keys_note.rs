@@ -15,7 +15,7 @@ use crate::store::lmdb::{self, Databases, WriteTxn};
 use crate::store::open::{Environment, has_data};
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
-use crate::store::records::{catalog, vouched};
+use crate::store::records::{authenticated, catalog};
 
 /// Opens the keys of a store that is opened with a provider, and makes them if it has none.
 pub(crate) fn open(environment: &Environment) -> Result<Option<Encryption>> {
@@ -51,7 +51,7 @@ fn read(environment: &Environment) -> Result<Meta> {
 
 /// Whether the data say that they have keys, or hold what takes some.
 fn is_sealed(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool> {
-    Ok(meta.features.has(Feature::Sealed) || vouched::is_any(dbs, txn, meta)?)
+    Ok(meta.features.has(Feature::Sealed) || authenticated::is_any(dbs, txn, meta)?)
 }
 
 /// Makes sure that data and keys belong together; `false` if the keys have been replaced and are to be opened again.
@@ -64,7 +64,7 @@ fn belong(environment: &Environment, keys: &Encryption) -> Result<bool> {
     if environment.options.read_only {
         let txn = environment.read_txn()?;
         let meta = Meta::read(environment.dbs.main, &txn)?;
-        let is_finished = is_vouched(environment, &txn, &meta, keys.authority()?)?;
+        let is_finished = is_authenticated(environment, &txn, &meta, keys.authenticator()?)?;
         return if is_finished { Ok(true) } else { Err(unfinished()) };
     }
     // Those that this opening has made are known to be new. The provider is asked while nobody waits.
@@ -84,16 +84,16 @@ fn note(environment: &Environment, keys: &Encryption, root: u64, spare: Option<N
     }
     let mut meta = Meta::begin(dbs.main, &txn)?;
     let mut replaced = None;
-    if is_vouched(environment, &txn, &meta, keys.authority()?)? {
+    if is_authenticated(environment, &txn, &meta, keys.authenticator()?)? {
         drop(txn);
     } else {
         if !environment.options.new_keys && is_sealed(dbs, &txn, &meta)? {
             return Err(lost(environment));
         }
         replaced = spare.map(|spare| vault.replace(root, spare)).transpose()?;
-        let authority = replaced.as_ref().map_or_else(|| keys.authority(), Ok)?;
+        let authenticator = replaced.as_ref().map_or_else(|| keys.authenticator(), Ok)?;
         meta.features.set(Feature::Sealed);
-        vouch_all(dbs, &mut txn, &mut meta, authority)?;
+        authenticate_all(dbs, &mut txn, &mut meta, authenticator)?;
         meta.write(dbs.main, &mut txn)?;
         environment.commit(txn)?;
     }
@@ -104,16 +104,16 @@ fn note(environment: &Environment, keys: &Encryption, root: u64, spare: Option<N
 }
 
 /// Whether the data say that they have keys, and these are the ones that vouch for them.
-fn is_vouched(
+fn is_authenticated(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
     meta: &Meta,
-    authority: &MacKey,
+    authenticator: &MacKey,
 ) -> Result<bool> {
     if !meta.features.has(Feature::Sealed) {
         return Ok(false);
     }
-    match vouched::verify_tables(&environment.dbs, txn, meta, authority) {
+    match authenticated::verify_tables(&environment.dbs, txn, meta, authenticator) {
         Err(error) if error.kind() == ErrorKind::NotGenuine => Ok(false),
         verified => verified.map(|()| true),
     }
@@ -161,9 +161,14 @@ fn unfinished() -> Error {
 
 /// Vouches for everything as it is, by keys that are new: nothing seals or signs, or who opens the store says that the former
 /// keys are lost.
-fn vouch_all(dbs: &Databases, txn: &mut WriteTxn<'_>, meta: &mut Meta, authority: &MacKey) -> Result<()> {
+fn authenticate_all(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    meta: &mut Meta,
+    authenticator: &MacKey,
+) -> Result<()> {
     for entry in catalog::list(dbs, txn, meta)? {
-        vouched::vouch(dbs, txn, meta, authority, &entry)?;
+        authenticated::authenticate(dbs, txn, meta, authenticator, &entry)?;
     }
-    vouched::vouch_set(dbs, txn, meta, authority)
+    authenticated::authenticate_set(dbs, txn, meta, authenticator)
 }

@@ -1,6 +1,5 @@
 //! The keys of encrypted properties: kept in an environment of their own beside the data.
 
-mod authority;
 mod cache;
 mod change;
 mod check_all;
@@ -12,6 +11,7 @@ mod key_list;
 mod key_store;
 pub(crate) mod key_usage;
 mod keys_note;
+mod mac_key;
 mod new_keys;
 mod progress;
 mod record;
@@ -166,8 +166,8 @@ impl Encryption {
 
     /// The key that vouches for the rows and records that the store holds in the clear. It is made with the keys and stays as
     /// long as they do, whatever is rotated, rewrapped or shredded.
-    pub(crate) fn authority(&self) -> Result<&MacKey> {
-        self.vault.authority()
+    pub(crate) fn authenticator(&self) -> Result<&MacKey> {
+        self.vault.authenticator()
     }
 
     /// A number that rises whenever a key stops being current or is destroyed, by whatever process.

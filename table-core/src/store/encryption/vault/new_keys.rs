@@ -4,8 +4,8 @@
 //! for what it finds beside new keys alone. New keys that a process left behind which ended before it was done are replaced
 //! first, root key and authority. So keys in use that are made to pass for new vouch for nothing: they are replaced, and gone.
 
-use super::authority;
 use super::key_store::{Vault, without_end};
+use super::mac_key;
 use super::record::{AUTHORITY, META, Meta, RecordCounts};
 use super::root::{self, NewRoot};
 use crate::crypt::mac::MacKey;
@@ -19,7 +19,7 @@ const FIRST: u64 = 1;
 /// A root key and an authority that are in no environment yet.
 pub(super) struct NewKeys {
     root: NewRoot,
-    authority: MacKey,
+    authenticator: MacKey,
     /// The authority's record.
     record: Vec<u8>,
 }
@@ -28,8 +28,8 @@ impl NewKeys {
     /// Makes them, and asks the provider to wrap the root key.
     pub(super) fn make(identity: &[u8; 16], provider: &dyn KeyProvider) -> Result<Self> {
         let root = NewRoot::make(identity, provider)?;
-        let (authority, record) = authority::make(identity, &root.root)?;
-        Ok(Self { root, authority, record })
+        let (authenticator, record) = mac_key::make(identity, &root.root)?;
+        Ok(Self { root, authenticator, record })
     }
 
     /// Returns the number of the root key.
@@ -76,7 +76,7 @@ impl Vault {
         new.root.write(&self.side.path)?;
         change.commit()?;
         files::wipe(&root::path(&self.side.path, former))?;
-        Ok(new.authority)
+        Ok(new.authenticator)
     }
 
     /// Notes durably that the keys are new no longer: the data say that they have keys.

@@ -132,13 +132,13 @@ impl Meta {
 
 /// The store's authority, wrapped: the key of its digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AuthorityRecord {
+pub(super) struct MacKeyRecord {
     pub(super) check: CheckValue,
     /// The key in an envelope under the root key.
     pub(super) wrapped: Vec<u8>,
 }
 
-impl AuthorityRecord {
+impl MacKeyRecord {
     pub(super) fn encode(&self) -> Vec<u8> {
         sealed(AUTHORITY, [&self.check, &self.wrapped[..]].concat())
     }
@@ -254,10 +254,10 @@ pub(super) struct ScopeRecord {
 }
 
 /// The key of a scope's record. Without the authority it says nothing.
-pub(super) fn scope_key(authority: &MacKey, scope: &[u8]) -> [u8; 17] {
+pub(super) fn scope_key(authenticator: &MacKey, scope: &[u8]) -> [u8; 17] {
     let mut key = [SCOPE; 17];
     if let Some(tag) = key.last_chunk_mut::<16>() {
-        *tag = authority.digest("scope", &[scope]);
+        *tag = authenticator.digest("scope", &[scope]);
     }
     key
 }
@@ -267,22 +267,22 @@ const VOUCHER: usize = 16;
 
 impl ScopeRecord {
     /// The authority vouches for it: without that, nobody can make another key the scope's.
-    pub(super) fn encode(&self, authority: &MacKey, key: &[u8]) -> Vec<u8> {
+    pub(super) fn encode(&self, authenticator: &MacKey, key: &[u8]) -> Vec<u8> {
         let mut body = Vec::with_capacity(12 + 12 * self.keys.len() + VOUCHER);
         body.extend_from_slice(&self.latest.to_le_bytes());
         for (version, handle) in &self.keys {
             body.extend_from_slice(&version.to_le_bytes());
             body.extend_from_slice(&handle.0.to_le_bytes());
         }
-        let voucher: [u8; VOUCHER] = authority.digest("scope's keys", &[key, &body]);
-        body.extend_from_slice(&voucher);
+        let record_mac: [u8; VOUCHER] = authenticator.digest("scope's keys", &[key, &body]);
+        body.extend_from_slice(&record_mac);
         sealed(key, body)
     }
 
-    pub(super) fn decode(authority: &MacKey, key: &[u8], record: &[u8]) -> Result<Self> {
-        let (fields, voucher) =
+    pub(super) fn decode(authenticator: &MacKey, key: &[u8], record: &[u8]) -> Result<Self> {
+        let (fields, record_mac) =
             meta::opened(key, record).and_then(|body| body.split_last_chunk()).ok_or_else(damaged)?;
-        if !authority.fits::<VOUCHER>("scope's keys", &[key, fields], voucher) {
+        if !authenticator.fits::<VOUCHER>("scope's keys", &[key, fields], record_mac) {
             return Err(Error::new(ErrorKind::DecryptionFailed).because(
                 "the record of a scope's keys was changed by somebody who has not the store's keys",
             ));
@@ -312,16 +312,16 @@ pub(super) fn job_key(job: &str) -> Vec<u8> {
 }
 
 /// The fault of a record by itself; `None` if it has none. The authority alone can tell who wrote a scope's record.
-pub(super) fn flaw(authority: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<Error> {
+pub(super) fn flaw(authenticator: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<Error> {
     let found = match key.first() {
         Some(&KEY) => handle_of(key).and_then(|_| KeyRecord::decode(key, record)).map(drop),
-        Some(&SCOPE) => match authority {
-            Some(authority) => ScopeRecord::decode(authority, key, record).map(drop),
+        Some(&SCOPE) => match authenticator {
+            Some(authenticator) => ScopeRecord::decode(authenticator, key, record).map(drop),
             None => meta::opened(key, record).map(drop).ok_or_else(damaged),
         },
         Some(&JOB) => Progress::decode(key, record).map(drop),
         _ if key == META => Meta::decode(record).map(drop),
-        _ if key == AUTHORITY => AuthorityRecord::decode(record).map(drop),
+        _ if key == AUTHORITY => MacKeyRecord::decode(record).map(drop),
         _ => meta::opened(key, record).map(drop).ok_or_else(damaged),
     };
     found.err()

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::authority;
 use super::change::Change;
 use super::key_store::{PATIENCE, Vault, without_end};
+use super::mac_key;
 use super::record::{self, AUTHORITY, KeyRecord, ScopeRecord, State};
 use super::root::{self, NewRoot, Root};
 use crate::crypt::{KeyHandle, Scope, files};
@@ -51,9 +51,9 @@ impl Vault {
                 continue;
             }
             root::wipe_others(&self.side.path, old.number)?;
-            let authority = self.authority_record(change.txn())?;
-            let authority = authority::rewrap(&self.identity, authority, &old, &new.root)?;
-            change.put(AUTHORITY, &authority)?;
+            let authenticator = self.mac_key_record(change.txn())?;
+            let authenticator = mac_key::rewrap(&self.identity, authenticator, &old, &new.root)?;
+            change.put(AUTHORITY, &authenticator)?;
             let renewed = self.rewrap_keys(&mut change, &old, &new.root, doomed)?;
             self.forget(&mut change, &renewed, doomed)?;
             change.meta.root = new.root.number;

@@ -10,7 +10,7 @@ use crate::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
 use crate::error::Result;
 use crate::model::{Value, ValueRef};
 use crate::plaintext::Plaintext;
-use crate::row::vault::{Authority, Vault};
+use crate::row::vault::{Authenticator, Vault};
 use crate::row::{DIGEST, SMALL};
 use crate::sealing::Sealing;
 
@@ -43,7 +43,7 @@ impl Vault for TableVault {
     }
 
     fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
-        Ok(of_row(self.keys.authority()?, &self.binding, keys, properties.into_iter()))
+        Ok(of_row(self.keys.authenticator()?, &self.binding, keys, properties.into_iter()))
     }
 
     fn is_genuine(
@@ -55,12 +55,12 @@ impl Vault for TableVault {
         Ok(same(digest, &self.sign(keys, properties)?))
     }
 
-    fn authority(&self) -> Result<&dyn Authority> {
-        Ok(self.keys.authority()?)
+    fn authenticator(&self) -> Result<&dyn Authenticator> {
+        Ok(self.keys.authenticator()?)
     }
 }
 
-impl Authority for MacKey {
+impl Authenticator for MacKey {
     fn digest(&self, label: &str, parts: &[&[u8]]) -> [u8; DIGEST] {
         Self::digest(self, label, parts)
     }
@@ -73,7 +73,7 @@ impl fmt::Debug for TableVault {
 }
 
 fn of_row<'p>(
-    authority: &MacKey,
+    authenticator: &MacKey,
     binding: &Binding,
     (partition, row): (&str, &str),
     properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
@@ -83,7 +83,7 @@ fn of_row<'p>(
             let (plain, tag) = (Plain::of(value), plain::tag(value.edm_type()));
             // A large value need not be read again if its digest is known.
             let large = (plain.as_slice().len() > SMALL)
-                .then(|| authority.digest::<32>(VALUE, &[name.as_bytes(), plain.as_slice()]));
+                .then(|| authenticator.digest::<32>(VALUE, &[name.as_bytes(), plain.as_slice()]));
             (name, [tag, u8::from(large.is_some())], plain, large)
         })
         .collect();
@@ -94,7 +94,7 @@ fn of_row<'p>(
         let value = large.as_ref().map_or_else(|| plain.as_slice(), |digest| &digest[..]);
         parts.extend([name.as_bytes(), &tag[..], value]);
     }
-    authority.digest(ROW, &parts)
+    authenticator.digest(ROW, &parts)
 }
 
 /// How much of it is right does not show in the time it takes.
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_rows_digest_is_frozen() {
         let key: Vec<u8> = (0..32).collect();
-        let authority = MacKey::new(&SecretKey::from_slice(&key).unwrap());
+        let authenticator = MacKey::new(&SecretKey::from_slice(&key).unwrap());
         let table: Vec<u8> = (16..32).collect();
         let binding = Binding { store: *b"0123456789abcdef", table: table.try_into().unwrap() };
         let text = "x".repeat(300);
@@ -156,11 +156,11 @@ mod tests {
             ("Open", ValueRef::Boolean(true)),
             ("Balance", ValueRef::Int64(-7)),
         ];
-        let digest = of_row(&authority, &binding, ("Bonn", "account_000001"), properties.into_iter());
+        let digest = of_row(&authenticator, &binding, ("Bonn", "account_000001"), properties.into_iter());
         let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
         // The order of the row's properties does not matter.
         let turned = properties.into_iter().rev();
-        assert_eq!(of_row(&authority, &binding, ("Bonn", "account_000001"), turned), digest);
+        assert_eq!(of_row(&authenticator, &binding, ("Bonn", "account_000001"), turned), digest);
     }
 }

@@ -13,7 +13,7 @@ use crate::schema::{IndexMask, IndexStates, Outdated, Schema};
 use crate::store::lmdb::Databases;
 use crate::store::records::kinds::{self, DeclaredKind};
 use crate::store::records::meta::Meta;
-use crate::store::records::{index_states, layouts, vouched};
+use crate::store::records::{authenticated, index_states, layouts};
 
 /// A table as this process knows it; shared by every handle.
 #[derive(Debug)]
@@ -199,8 +199,8 @@ impl TableState {
     ) -> Result<(), Error> {
         let dict = self.dict();
         let Some(vault) = dict.vault() else { return Ok(()) };
-        vouched::verify_tables(dbs, txn, meta, vault.authority()?)?;
-        vouched::verify_table(dbs, txn, meta, vault.authority()?, entry)
+        authenticated::verify_tables(dbs, txn, meta, vault.authenticator()?)?;
+        authenticated::verify_table(dbs, txn, meta, vault.authenticator()?, entry)
     }
 
     /// Reads the declared kinds again.

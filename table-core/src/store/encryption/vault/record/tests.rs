@@ -22,8 +22,8 @@ fn records_survive_and_every_flipped_bit_is_seen() {
         Meta { identity: [7; 16], root: 0x1234, generation: 9, is_new: false, transaction: 11, set_digest };
     frozen(&meta, &meta.encode(), Meta::decode);
 
-    let authority = AuthorityRecord { check: [9; 32], wrapped: vec![5; 88] };
-    frozen(&authority, &authority.encode(), AuthorityRecord::decode);
+    let authenticator = MacKeyRecord { check: [9; 32], wrapped: vec![5; 88] };
+    frozen(&authenticator, &authenticator.encode(), MacKeyRecord::decode);
 
     let key = key_key(KeyHandle(0x0102));
     assert_eq!(handle_of(&key).unwrap(), KeyHandle(0x0102));
@@ -34,11 +34,13 @@ fn records_survive_and_every_flipped_bit_is_seen() {
         frozen(&record, &record.encode(&key), |bytes| KeyRecord::decode(&key, bytes));
     }
 
-    let authority = MacKey::new(&SecretKey::generate().unwrap());
-    let key = scope_key(&authority, Scope::table(3).as_bytes());
+    let authenticator = MacKey::new(&SecretKey::generate().unwrap());
+    let key = scope_key(&authenticator, Scope::table(3).as_bytes());
     let scope = ScopeRecord { latest: 4, keys: vec![(3, KeyHandle(8)), (4, KeyHandle(9))] };
     assert_eq!(scope.current(), Some(KeyHandle(9)));
-    frozen(&scope, &scope.encode(&authority, &key), |bytes| ScopeRecord::decode(&authority, &key, bytes));
+    frozen(&scope, &scope.encode(&authenticator, &key), |bytes| {
+        ScopeRecord::decode(&authenticator, &key, bytes)
+    });
 
     let key = job_key("re-encrypt Company");
     for position in [None, Some(("Sales".to_owned(), "empid_000001".to_owned()))] {
@@ -49,19 +51,19 @@ fn records_survive_and_every_flipped_bit_is_seen() {
 
 #[test]
 fn who_lacks_the_authority_writes_no_scopes_record() {
-    let [authority, other] = [(); 2].map(|()| MacKey::new(&SecretKey::generate().unwrap()));
+    let [authenticator, other] = [(); 2].map(|()| MacKey::new(&SecretKey::generate().unwrap()));
     let (scope, elsewhere) = (Scope::table(3), Scope::table(4));
-    let key = scope_key(&authority, scope.as_bytes());
+    let key = scope_key(&authenticator, scope.as_bytes());
     assert_ne!(key, scope_key(&other, scope.as_bytes()), "not even its name");
     let record = ScopeRecord { latest: 4, keys: vec![(4, KeyHandle(9))] };
     let refused = |record: &[u8]| {
-        ScopeRecord::decode(&authority, &key, record).unwrap_err().kind() == ErrorKind::DecryptionFailed
+        ScopeRecord::decode(&authenticator, &key, record).unwrap_err().kind() == ErrorKind::DecryptionFailed
     };
     assert!(refused(&record.encode(&other, &key)));
     // Another scope's, with a checksum that fits here.
-    let of_other = record.encode(&authority, &scope_key(&authority, elsewhere.as_bytes()));
+    let of_other = record.encode(&authenticator, &scope_key(&authenticator, elsewhere.as_bytes()));
     assert!(refused(&sealed(&key, of_other[..of_other.len() - meta::CHECKSUM].to_vec())));
-    let mut redirected = record.encode(&authority, &key);
+    let mut redirected = record.encode(&authenticator, &key);
     redirected.truncate(redirected.len() - meta::CHECKSUM);
     redirected[8] ^= 1;
     assert!(refused(&sealed(&key, redirected)));

@@ -97,12 +97,12 @@ impl Damaged {
 
     /// Where the scope's record lies.
     fn scope_at(&self) -> [u8; 17] {
-        record::scope_key(self.keys().authority().unwrap(), self.scope().as_bytes())
+        record::scope_key(self.keys().authenticator().unwrap(), self.scope().as_bytes())
     }
 
     /// The scope's record with other contents, vouched for.
-    fn vouched(&self, record: &ScopeRecord) -> Vec<u8> {
-        record.encode(self.keys().authority().unwrap(), &self.scope_at())
+    fn authenticated(&self, record: &ScopeRecord) -> Vec<u8> {
+        record.encode(self.keys().authenticator().unwrap(), &self.scope_at())
     }
 
     /// Does something with the keys, as one who remembers nothing of them.
@@ -243,7 +243,7 @@ fn nothing_is_done_in_a_scope_whose_record_is_damaged_and_it_can_be_shredded() {
     for (bad, kind) in [
         (flipped(&record), ErrorKind::Corrupt),
         (resealed(&at, b""), ErrorKind::Corrupt),
-        (damaged.vouched(&ScopeRecord::default())[1..].to_vec(), ErrorKind::Corrupt),
+        (damaged.authenticated(&ScopeRecord::default())[1..].to_vec(), ErrorKind::Corrupt),
         // By somebody who has not the authority.
         (resealed(&at, &body(&record)[..body(&record).len() - 1]), ErrorKind::DecryptionFailed),
         (resealed(&at, &flipped(body(&record))), ErrorKind::DecryptionFailed),
@@ -281,7 +281,7 @@ fn a_scope_whose_record_names_anothers_key_does_not_seal() {
     let at = damaged.scope_at();
     let right = damaged.record(&at);
     // Also by who could vouch for it.
-    damaged.forge(&at, Some(&damaged.vouched(&ScopeRecord { latest: 2, keys: vec![(2, other)] })));
+    damaged.forge(&at, Some(&damaged.authenticated(&ScopeRecord { latest: 2, keys: vec![(2, other)] })));
     damaged.refuses(ErrorKind::DecryptionFailed, &["seal", "reseal", "token", "tokens"]);
     let error = damaged.peer().unwrap().seal(&damaged.cell(), SSN).unwrap_err();
     assert!(error.to_string().contains(&format!("the data key {other}, which is another's")), "{error}");
@@ -503,15 +503,15 @@ fn a_job_whose_record_is_damaged_does_not_begin_anew() {
 fn the_last_version_of_a_scope_has_no_successor() {
     let damaged = Damaged::new();
     let at = damaged.scope_at();
-    let authority = damaged.keys().authority().unwrap();
-    let mut record = ScopeRecord::decode(authority, &at, &damaged.record(&at)).unwrap();
+    let authenticator = damaged.keys().authenticator().unwrap();
+    let mut record = ScopeRecord::decode(authenticator, &at, &damaged.record(&at)).unwrap();
     record.latest = u32::MAX;
-    damaged.forge(&at, Some(&damaged.vouched(&record)));
+    damaged.forge(&at, Some(&damaged.authenticated(&record)));
     damaged.refuses(ErrorKind::KeyUnavailable, &["rotate", "rotate_all"]);
     damaged.run("seal").unwrap();
     // Nor a first one, once all are destroyed.
     record.keys.clear();
-    damaged.forge(&at, Some(&damaged.vouched(&record)));
+    damaged.forge(&at, Some(&damaged.authenticated(&record)));
     damaged.refuses(ErrorKind::KeyUnavailable, &["seal", "token", "rotate"]);
 }
 

@@ -1,9 +1,9 @@
 //! The keys of a store, from the outside and with other processes' eyes.
 
-mod authority;
 mod copies;
 mod damage;
 mod files;
+mod mac_key;
 mod new_keys;
 mod opening;
 mod provider;

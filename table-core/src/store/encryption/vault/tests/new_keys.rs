@@ -15,7 +15,7 @@ fn say_new(store: &Store, is_new: bool) {
 
 /// Takes the note away, and what is vouched for with it.
 fn forget(store: &Store) {
-    edit(store, |meta| (meta.features.ignorable, meta.vouched) = (0, [0; 16]));
+    edit(store, |meta| (meta.features.ignorable, meta.authenticated) = (0, [0; 16]));
 }
 
 fn edit(store: &Store, change: impl FnOnce(&mut Meta)) {
@@ -33,7 +33,7 @@ fn meta(store: &Store) -> Meta {
 }
 
 fn digest(store: &Store) -> [u8; 16] {
-    store.encryption().unwrap().authority().unwrap().digest("a test", &[])
+    store.encryption().unwrap().authenticator().unwrap().digest("a test", &[])
 }
 
 fn options(scratch: &Scratch) -> OpenOptions {
@@ -53,7 +53,7 @@ fn keys_are_new_until_the_data_say_that_there_are_any() {
     let store = scratch.store();
     assert_eq!(store.encryption().unwrap().vault.new_root().unwrap(), None);
     assert_eq!(store.encryption().unwrap().vault.new_under(), scratch.made());
-    assert!(meta(&store).features.ignorable & 1 == 1 && meta(&store).vouched != [0; 16]);
+    assert!(meta(&store).features.ignorable & 1 == 1 && meta(&store).authenticated != [0; 16]);
 }
 
 impl Scratch {
@@ -174,7 +174,7 @@ fn new_keys_beside_what_others_vouch_for_take_a_word_of_who_opens() {
     drop(scratch.store());
     // As if the process had died that made new keys for lost ones.
     let store = scratch.store();
-    edit(&store, |meta| meta.vouched[0] ^= 1);
+    edit(&store, |meta| meta.authenticated[0] ^= 1);
     say_new(&store, true);
     drop(store);
     assert_eq!(refused(&scratch, &options(&scratch)), ErrorKind::KeyUnavailable);

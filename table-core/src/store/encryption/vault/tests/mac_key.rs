@@ -2,10 +2,10 @@
 
 use super::damage::{Damaged, body, resealed};
 use super::*;
-use crate::store::encryption::vault::record::{AUTHORITY, AuthorityRecord};
+use crate::store::encryption::vault::record::{AUTHORITY, MacKeyRecord};
 
 fn digest(store: &Store) -> [u8; 32] {
-    store.encryption().unwrap().authority().unwrap().digest("test", &[b"one", b"two"])
+    store.encryption().unwrap().authenticator().unwrap().digest("test", &[b"one", b"two"])
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn the_authority_is_the_same_whatever_becomes_of_the_keys() {
     scratch.provider.rotate().unwrap();
     peer.rewrap().unwrap();
     for one in [&peer, &scratch.peer(&store)] {
-        assert_eq!(one.authority().unwrap().digest::<32>("test", &[b"one", b"two"]), expected);
+        assert_eq!(one.authenticator().unwrap().digest::<32>("test", &[b"one", b"two"]), expected);
     }
     let copy = scratch.path.with_file_name("copy");
     store.copy_to(&copy).unwrap();
@@ -41,11 +41,11 @@ fn keys_whose_authority_is_damaged_gone_or_anothers_are_refused() {
     let (keys, scratch) = (damaged.keys(), &damaged.scratch);
     let put = |record: Option<&[u8]>| damaged.put(AUTHORITY, record);
     let read =
-        |keys: &Encryption| keys.vault.authority_record(&keys.vault.read_txn().unwrap()).unwrap().to_vec();
+        |keys: &Encryption| keys.vault.mac_key_record(&keys.vault.read_txn().unwrap()).unwrap().to_vec();
     let other_store = Scratch::new();
     let other = read(other_store.store().encryption().unwrap());
     let record = read(keys);
-    AuthorityRecord::decode(&record).unwrap();
+    MacKeyRecord::decode(&record).unwrap();
     let identity = keys.vault.identity;
     let open = || Encryption::open_keys(&scratch.path, false, identity, scratch.provider.clone());
     let mut flipped = record.clone();

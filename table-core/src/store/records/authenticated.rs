@@ -5,11 +5,11 @@
 //! tables, make a table forget that something in it is sealed, or make one vanish from those that are verified. A process
 //! with the keys compares the digests whenever the catalog's generation has moved.
 
-use super::catalog::{self, Entry, Voucher};
+use super::catalog::{self, Entry, RecordMac};
 use super::meta::Meta;
 use super::{kinds, layouts, names};
 use crate::error::{Error, ErrorKind, Result};
-use crate::row::vault::Authority;
+use crate::row::vault::Authenticator;
 use crate::store::lmdb::{Databases, WriteTxn};
 
 /// The labels of a table's digest, of one without the numbers of its kinds, and of the digest of the set of tables.
@@ -24,11 +24,11 @@ pub(crate) const DIGEST: usize = 16;
 fn of_table(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
-    (store, authority): (&[u8; 16], &dyn Authority),
+    (store, authenticator): (&[u8; 16], &dyn Authenticator),
     entry: &Entry,
     has_numbers: bool,
-) -> Result<Option<Voucher>> {
-    let layouts = layouts::vouched(dbs, txn, entry.id)?;
+) -> Result<Option<RecordMac>> {
+    let layouts = layouts::authenticated(dbs, txn, entry.id)?;
     if layouts.is_empty() {
         return Ok(None);
     }
@@ -38,7 +38,7 @@ fn of_table(
         parts.extend([kind.as_bytes(), layout.as_bytes()]);
     }
     if !has_numbers {
-        return Ok(Some(Voucher { digest: authority.digest(TABLE, &parts), has_numbers }));
+        return Ok(Some(RecordMac { digest: authenticator.digest(TABLE, &parts), has_numbers }));
     }
     let symbols = names::symbols(dbs, txn, entry.id)?;
     let texts = texts(&layouts)?;
@@ -47,7 +47,7 @@ fn of_table(
         // One that came when all numbers were given out has none for ever.
         parts.extend([text.as_bytes(), number.as_ref().map_or(&[], |number| &number[..])]);
     }
-    Ok(Some(Voucher { digest: authority.digest(NUMBERED, &parts), has_numbers }))
+    Ok(Some(RecordMac { digest: authenticator.digest(NUMBERED, &parts), has_numbers }))
 }
 
 /// The texts of `EntityType` on the rows of kinds, in the order of their layouts.
@@ -61,12 +61,16 @@ fn texts(layouts: &[(&str, &str)]) -> Result<Vec<Box<str>>> {
 
 /// Gives numbers to the texts that say which rows are of the kinds that are vouched for.
 fn number(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {
-    let texts = texts(&layouts::vouched(dbs, txn, table)?)?;
+    let texts = texts(&layouts::authenticated(dbs, txn, table)?)?;
     names::number_symbols(dbs, txn, table, &texts)
 }
 
 /// The digest of the tables that carry one.
-pub(crate) fn of_tables(store: &[u8; 16], authority: &dyn Authority, entries: &[Entry]) -> [u8; DIGEST] {
+pub(crate) fn of_tables(
+    store: &[u8; 16],
+    authenticator: &dyn Authenticator,
+    entries: &[Entry],
+) -> [u8; DIGEST] {
     let mut identities: Vec<&[u8]> = entries
         .iter()
         .filter(|entry| entry.digest.is_some())
@@ -74,17 +78,17 @@ pub(crate) fn of_tables(store: &[u8; 16], authority: &dyn Authority, entries: &[
         .collect();
     identities.sort_unstable();
     identities.insert(0, store);
-    authority.digest(TABLES, &identities)
+    authenticator.digest(TABLES, &identities)
 }
 
 /// Whether something is vouched for, or would be: by a digest, or by a layout that seals or signs.
 #[cfg(feature = "encrypt")]
 pub(crate) fn is_any(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool> {
-    if meta.vouched != [0; DIGEST] {
+    if meta.authenticated != [0; DIGEST] {
         return Ok(true);
     }
     for entry in catalog::list(dbs, txn, meta)? {
-        if entry.digest.is_some() || !layouts::vouched(dbs, txn, entry.id)?.is_empty() {
+        if entry.digest.is_some() || !layouts::authenticated(dbs, txn, entry.id)?.is_empty() {
             return Ok(true);
         }
     }
@@ -96,10 +100,10 @@ pub(crate) fn verify_tables(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     meta: &Meta,
-    authority: &dyn Authority,
+    authenticator: &dyn Authenticator,
 ) -> Result<()> {
     let entries = catalog::list(dbs, txn, meta)?;
-    if of_tables(&meta.identity, authority, &entries) == meta.vouched {
+    if of_tables(&meta.identity, authenticator, &entries) == meta.authenticated {
         return Ok(());
     }
     Err(Error::new(ErrorKind::NotGenuine).because(
@@ -113,11 +117,11 @@ pub(crate) fn verify_table(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     meta: &Meta,
-    authority: &dyn Authority,
+    authenticator: &dyn Authenticator,
     entry: &Entry,
 ) -> Result<()> {
-    let has_numbers = entry.digest.is_none_or(|voucher| voucher.has_numbers);
-    if of_table(dbs, txn, (&meta.identity, authority), entry, has_numbers)? == entry.digest {
+    let has_numbers = entry.digest.is_none_or(|record_mac| record_mac.has_numbers);
+    if of_table(dbs, txn, (&meta.identity, authenticator), entry, has_numbers)? == entry.digest {
         return Ok(());
     }
     let error = Error::new(ErrorKind::NotGenuine).because(
@@ -128,31 +132,31 @@ pub(crate) fn verify_table(
 }
 
 /// Vouches for a table as it is now, and for the set with it.
-pub(crate) fn vouch(
+pub(crate) fn authenticate(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
-    authority: &dyn Authority,
+    authenticator: &dyn Authenticator,
     entry: &Entry,
 ) -> Result<()> {
     number(dbs, txn, entry.id)?;
-    let digest = of_table(dbs, txn, (&meta.identity, authority), entry, true)?;
+    let digest = of_table(dbs, txn, (&meta.identity, authenticator), entry, true)?;
     if digest != entry.digest {
         catalog::rewrite(dbs, txn, meta, entry, &Entry { digest, ..entry.clone() })?;
-        vouch_set(dbs, txn, meta, authority)?;
+        authenticate_set(dbs, txn, meta, authenticator)?;
     }
     Ok(())
 }
 
 /// Vouches for the set of tables as it is now.
-pub(crate) fn vouch_set(
+pub(crate) fn authenticate_set(
     dbs: &Databases,
     txn: &WriteTxn<'_>,
     meta: &mut Meta,
-    authority: &dyn Authority,
+    authenticator: &dyn Authenticator,
 ) -> Result<()> {
     let entries = catalog::list(dbs, txn, meta)?;
-    meta.vouched = of_tables(&meta.identity, authority, &entries);
+    meta.authenticated = of_tables(&meta.identity, authenticator, &entries);
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 use zeroize::Zeroizing;
 
 use super::key_store::{PATIENCE, Vault, without_end};
-use super::record::{AUTHORITY, AuthorityRecord};
+use super::record::{AUTHORITY, MacKeyRecord};
 use super::root::Root;
 use crate::crypt::SecretKey;
 use crate::crypt::envelope::{self, Purpose};
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
 /// The authority as it was read.
-pub(super) struct Authority {
+pub(super) struct StoreMacKey {
     key: MacKey,
     /// The number of the root key, if the keys were [new](super::new_keys).
     new_under: Option<u64>,
@@ -27,13 +27,13 @@ pub(super) fn make(identity: &[u8; 16], root: &Root) -> Result<(MacKey, Vec<u8>)
     Ok((MacKey::new(&key), wrap(identity, root, &key)?.encode()))
 }
 
-fn wrap(identity: &[u8; 16], root: &Root, key: &SecretKey) -> Result<AuthorityRecord> {
-    let wrapped = envelope::seal(&root.key, Purpose::Authority, identity, key.expose())?;
-    Ok(AuthorityRecord { check: key.check_value(), wrapped })
+fn wrap(identity: &[u8; 16], root: &Root, key: &SecretKey) -> Result<MacKeyRecord> {
+    let wrapped = envelope::seal(&root.key, Purpose::Authenticator, identity, key.expose())?;
+    Ok(MacKeyRecord { check: key.check_value(), wrapped })
 }
 
-fn unwrap(identity: &[u8; 16], root: &Root, record: &AuthorityRecord) -> Result<SecretKey> {
-    envelope::open(&root.key, Purpose::Authority, identity, &record.wrapped)
+fn unwrap(identity: &[u8; 16], root: &Root, record: &MacKeyRecord) -> Result<SecretKey> {
+    envelope::open(&root.key, Purpose::Authenticator, identity, &record.wrapped)
         .ok()
         .map(Zeroizing::new)
         .and_then(|bytes| SecretKey::from_slice(&bytes))
@@ -46,7 +46,7 @@ fn unwrap(identity: &[u8; 16], root: &Root, record: &AuthorityRecord) -> Result<
 
 /// The record under another root key.
 pub(super) fn rewrap(identity: &[u8; 16], record: &[u8], old: &Root, new: &Root) -> Result<Vec<u8>> {
-    let key = unwrap(identity, old, &AuthorityRecord::decode(record)?)?;
+    let key = unwrap(identity, old, &MacKeyRecord::decode(record)?)?;
     let rewrapped = wrap(identity, new, &key)?;
     // Before the old one goes, the new one must open.
     unwrap(identity, new, &rewrapped)?;
@@ -55,19 +55,19 @@ pub(super) fn rewrap(identity: &[u8; 16], record: &[u8], old: &Root, new: &Root)
 
 impl Vault {
     /// The authority, which is read once.
-    pub(super) fn authority(&self) -> Result<&MacKey> {
-        match self.authority.get() {
-            Some(authority) => Ok(&authority.key),
-            None => self.load_authority().map(|loaded| &self.authority.get_or_init(|| loaded).key),
+    pub(super) fn authenticator(&self) -> Result<&MacKey> {
+        match self.authenticator.get() {
+            Some(authenticator) => Ok(&authenticator.key),
+            None => self.load_mac_key().map(|loaded| &self.authenticator.get_or_init(|| loaded).key),
         }
     }
 
     /// Returns the number of the root key if the keys were new when the authority was read.
     pub(super) fn new_under(&self) -> Option<u64> {
-        self.authority.get().and_then(|authority| authority.new_under)
+        self.authenticator.get().and_then(|authenticator| authenticator.new_under)
     }
 
-    fn load_authority(&self) -> Result<Authority> {
+    fn load_mac_key(&self) -> Result<StoreMacKey> {
         for _ in 0..PATIENCE {
             let root = self.root()?;
             let txn = self.read_txn()?;
@@ -75,14 +75,14 @@ impl Vault {
             if meta.root != root.number {
                 continue;
             }
-            let record = AuthorityRecord::decode(self.authority_record(&txn)?)?;
+            let record = MacKeyRecord::decode(self.mac_key_record(&txn)?)?;
             let key = MacKey::new(&unwrap(&self.identity, &root, &record)?);
-            return Ok(Authority { key, new_under: meta.is_new.then_some(meta.root) });
+            return Ok(StoreMacKey { key, new_under: meta.is_new.then_some(meta.root) });
         }
         Err(without_end())
     }
 
-    pub(super) fn authority_record<'t>(&self, txn: &'t heed::RoTxn<'_>) -> Result<&'t [u8]> {
+    pub(super) fn mac_key_record<'t>(&self, txn: &'t heed::RoTxn<'_>) -> Result<&'t [u8]> {
         self.side.db.get(txn, AUTHORITY).map_err(lmdb::error)?.ok_or_else(|| {
             Error::new(ErrorKind::Corrupt).because(format!(
                 "the keys at `{}` lack the store's authority; take them from a backup",
