@@ -9,11 +9,11 @@ use crate::error::{Error, ErrorKind};
 
 pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, ContainerId};
 pub use crate::executor::{
-    Abilities, Backend, Batch, Begin, BlobMoment, Blobs, Dropped, EachRow, InPlace, JobRecord, JobStep, Jobs,
-    Kept, Lanes, LayoutTexts, Layouts, Loader, Looked, Moment, OneSnapshotForEachThread, Outbox, PeriodsSeen,
-    Position, Propagators, Queues, RangeQuery, Read, RetryFairness, StepSize, TableExec, Take, TakeEach,
-    Transition, Walk, check_by_properties, check_drop, check_entity, check_rules, declare, note, page, views,
-    walks,
+    Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, Dropped, EachRow, InPlace, JobRecord, JobStep,
+    Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OneSnapshotForEachThread, Outbox, PeriodsSeen,
+    Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot, RetryFairness, RowCursor, ScanRanges,
+    StepSize, TableExec, Take, TakeEach, Transition, check_by_properties, check_drop, check_entity,
+    check_rules, cursors, declare, note, page, views,
 };
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};

@@ -6,7 +6,7 @@ use super::reader::{BlobReader, read_whole};
 use super::{BlobInfo, upload};
 use crate::contents::{BlobId, name, reference};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobMoment;
+use crate::executor::BlobSnapshot;
 use crate::handle::store::Store;
 use crate::model::{EdmType, Value, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -115,7 +115,7 @@ impl Blob {
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().moment()?;
+            let moment = blobs.clone().read_snapshot()?;
             let (id, _) = self.0.ok_or_else(nothing)?;
             let info = info_of(&blobs.identity(), &*moment, id)?;
             Ok(BlobReader::new(moment, info))
@@ -128,7 +128,7 @@ impl Blob {
         let get = || {
             let Some((id, _)) = self.0 else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().moment()?;
+            let moment = blobs.clone().read_snapshot()?;
             read_whole(&*moment, &info_of(&blobs.identity(), &*moment, id)?, None)
         };
         get().map_err(|error: Error| error.attempted("read a blob"))
@@ -143,7 +143,7 @@ impl From<Blob> for Value {
 }
 
 /// What there is at a moment, in the store of this identity, of a blob that a field refers to.
-pub(super) fn info_of(store: &[u8; 16], moment: &dyn BlobMoment, id: BlobId) -> Result<BlobInfo> {
+pub(super) fn info_of(store: &[u8; 16], moment: &dyn BlobSnapshot, id: BlobId) -> Result<BlobInfo> {
     moment.blob(id)?.ok_or_else(|| {
         Error::new(ErrorKind::BlobGone).because(if id.is_made_in(store) {
             "no entity holds it any more: the one that it was read from was changed or deleted meanwhile, or \

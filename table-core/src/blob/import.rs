@@ -63,11 +63,11 @@ pub(super) const ATTEMPTED: &str = "import a blob";
 /// Copies a blob of so many stored bytes; the identity and the length that it has here.
 pub(super) fn bring(to: &Store, from: &Store, id: BlobId, length: u64) -> Result<(BlobId, u64)> {
     let (here, there) = (to.backend().clone().blobs()?, from.backend().clone().blobs()?);
-    let has_already = here.clone().moment()?.blob(id)?.is_some_and(|info| info.length == length);
+    let has_already = here.clone().read_snapshot()?.blob(id)?.is_some_and(|info| info.length == length);
     if has_already {
         return Ok((id, length));
     }
-    let moment = there.clone().moment()?;
+    let moment = there.clone().read_snapshot()?;
     let info = info_of(&there.identity(), &*moment, id)?;
     if info.length != length {
         let because = format!("blob {id} is not as long as the reference to it says");

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Container;
 use crate::contents::BlobInfo;
 use crate::error::Result;
-use crate::executor::BlobMoment;
+use crate::executor::BlobSnapshot;
 
 /// How many are read ahead.
 const AT_ONCE: usize = 256;
@@ -13,7 +13,7 @@ const AT_ONCE: usize = 256;
 /// The blobs of a container as they were at one moment, by their names; [`Container::list`] gives it. It holds a snapshot of
 /// the store as long as it lives.
 pub struct Listing {
-    moment: Box<dyn BlobMoment>,
+    moment: Box<dyn BlobSnapshot>,
     container: Container,
     prefix: Box<str>,
     /// What was read ahead, the last one first.
@@ -23,7 +23,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    pub(super) fn new(moment: Box<dyn BlobMoment>, container: Container, prefix: &str) -> Result<Self> {
+    pub(super) fn new(moment: Box<dyn BlobSnapshot>, container: Container, prefix: &str) -> Result<Self> {
         let prefix = prefix.into();
         let mut listing = Self { moment, container, prefix, ahead: Vec::new(), after: None, is_end: false };
         listing.fill()?;

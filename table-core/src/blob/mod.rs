@@ -35,7 +35,7 @@ pub use self::sealed::SealedBlob;
 pub use crate::contents::BlobInfo;
 use crate::contents::{ANY_TYPE, BlobAnswer, BlobContent, BlobTask, ContainerId, name};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{BlobMoment, Blobs};
+use crate::executor::{BlobSnapshot, Blobs};
 use crate::handle::store::Store;
 use crate::limits::BLOB_AT_ONCE;
 
@@ -219,7 +219,7 @@ impl Container {
     pub fn open(&self, name: &str) -> Result<BlobReader> {
         self.asked("open", Some(name), |blobs| {
             name::check_blob(name)?;
-            let moment = blobs.moment()?;
+            let moment = blobs.read_snapshot()?;
             let info = moment.find(self.id, name)?.ok_or_else(|| Error::new(ErrorKind::BlobNotFound))?;
             Ok(BlobReader::new(moment, info))
         })
@@ -229,7 +229,7 @@ impl Container {
     pub fn list(&self, prefix: &str) -> Result<Listing> {
         self.asked("list the blobs of", None, |blobs| {
             name::check_prefix(prefix)?;
-            Listing::new(blobs.moment()?, self.clone(), prefix)
+            Listing::new(blobs.read_snapshot()?, self.clone(), prefix)
         })
     }
 
@@ -246,9 +246,9 @@ impl Container {
         &self,
         attempted: &'static str,
         name: Option<&str>,
-        look: impl FnOnce(&dyn BlobMoment) -> Result<R>,
+        look: impl FnOnce(&dyn BlobSnapshot) -> Result<R>,
     ) -> Result<R> {
-        self.asked(attempted, name, |blobs| look(&*blobs.moment()?))
+        self.asked(attempted, name, |blobs| look(&*blobs.read_snapshot()?))
     }
 
     #[cold]

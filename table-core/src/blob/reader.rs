@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::contents::{BlobId, BlobInfo, SEGMENT, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobMoment;
+use crate::executor::BlobSnapshot;
 
 /// Reads a blob as it was when it was [opened](super::Container::open), from any place, in constant memory.
 ///
@@ -29,7 +29,7 @@ use crate::executor::BlobMoment;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BlobReader {
-    moment: Box<dyn BlobMoment>,
+    moment: Box<dyn BlobSnapshot>,
     /// The blob as it is given out.
     info: BlobInfo,
     /// How many bytes the store has of it: more than are given out where they are sealed.
@@ -57,7 +57,7 @@ pub(super) trait OpensSegments: Send {
 }
 
 impl BlobReader {
-    pub(super) fn new(moment: Box<dyn BlobMoment>, info: BlobInfo) -> Self {
+    pub(super) fn new(moment: Box<dyn BlobSnapshot>, info: BlobInfo) -> Self {
         let stored = info.length;
         Self { moment, info, stored, opener: None, at: 0, sound: None }
     }
@@ -65,7 +65,7 @@ impl BlobReader {
     /// A reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
     #[cfg(feature = "encrypt")]
     pub(super) fn sealed(
-        moment: Box<dyn BlobMoment>,
+        moment: Box<dyn BlobSnapshot>,
         info: BlobInfo,
         length: u64,
         opener: Box<dyn OpensSegments>,
@@ -98,7 +98,7 @@ impl BlobReader {
 
 /// The bytes of a segment of a blob, which must be as many as the blob's length in the store says.
 fn segment(
-    moment: &dyn BlobMoment,
+    moment: &dyn BlobSnapshot,
     (id, stored): (BlobId, u64),
     number: u32,
     was_sound: bool,
@@ -119,7 +119,7 @@ fn is_last(stored: u64, number: u32) -> bool {
 
 /// All bytes of a blob; `info` says how many the store has.
 pub(super) fn read_whole(
-    moment: &dyn BlobMoment,
+    moment: &dyn BlobSnapshot,
     info: &BlobInfo,
     mut opener: Option<&mut dyn OpensSegments>,
 ) -> Result<Vec<u8>> {

@@ -14,7 +14,7 @@ use crate::contents::{BlobId, BlobInfo, SEGMENT, length_of, name, reference};
 use crate::crypt::SecretKey;
 use crate::crypt::segments::{OVERHEAD, PLAIN, SegmentCipher, plain_length};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobMoment;
+use crate::executor::BlobSnapshot;
 use crate::handle::store::Store;
 use crate::model::{EdmType, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -89,7 +89,7 @@ impl Held {
     }
 
     /// What there is of the blob, if it is as long as what was sealed.
-    fn info(&self, store: &[u8; 16], moment: &dyn BlobMoment) -> Result<BlobInfo> {
+    fn info(&self, store: &[u8; 16], moment: &dyn BlobSnapshot) -> Result<BlobInfo> {
         let info = info_of(store, moment, self.id)?;
         if info.length == self.stored {
             return Ok(info);
@@ -184,7 +184,7 @@ impl SealedBlob {
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().moment()?;
+            let moment = blobs.clone().read_snapshot()?;
             let held = self.0.as_deref().ok_or_else(nothing)?;
             let info = held.info(&blobs.identity(), &*moment)?;
             let opener = Opener::new(held.cipher(&info.content_type)?);
@@ -198,7 +198,7 @@ impl SealedBlob {
         let get = || {
             let Some(held) = self.0.as_deref() else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().moment()?;
+            let moment = blobs.clone().read_snapshot()?;
             let info = held.info(&blobs.identity(), &*moment)?;
             let mut opener = Opener::new(held.cipher(&info.content_type)?);
             read_whole(&*moment, &info, Some(&mut opener))

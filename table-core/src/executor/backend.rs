@@ -72,7 +72,7 @@ pub trait Backend: Any + HasVault {
     fn retry_fairness(&self) -> &RetryFairness;
 
     /// A moment: all tables as they are now.
-    fn moment(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>>;
+    fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>>;
 
     /// Its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn queues(&self) -> Result<&dyn Queues> {

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Moment, RangeQuery};
+use super::{RangeQuery, ReadSnapshot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::dict::Dict;
 use crate::row::named::{Names, PackedRow};
@@ -50,7 +50,7 @@ struct ReadBy {
 struct Ahead {
     key: Span,
     row: Span,
-    lies: Lies,
+    lies: RowLocation,
 }
 
 /// Bytes that lie together. Neither a page nor a batch is so large that a place in it takes more.
@@ -81,7 +81,7 @@ impl Span {
 
 /// Where the row itself is.
 #[derive(Clone, Copy, Debug)]
-enum Lies {
+enum RowLocation {
     /// Where its key is.
     Here,
     /// So far behind the start of another page of the moment.
@@ -106,7 +106,7 @@ impl Batch {
         self.bytes.reserve(room);
     }
 
-    /// Says that the rows lie in a page of the [moment](Moment::lent), of so many bytes.
+    /// Says that the rows lie in a page of the [read_snapshot](ReadSnapshot::lent), of so many bytes.
     pub(crate) fn lend_page(&mut self, number: u64, length: usize) {
         self.page = Some((number, length));
     }
@@ -115,8 +115,8 @@ impl Batch {
     #[inline]
     pub(crate) fn lend_row(&mut self, key: Range<usize>, row: Lent) {
         let (row, lies) = match row {
-            Lent::Here(place) => (Span::of(&place), Lies::Here),
-            Lent::Apart(page, place) => (Span::of(&place), Lies::Apart(page)),
+            Lent::Here(place) => (Span::of(&place), RowLocation::Here),
+            Lent::Apart(page, place) => (Span::of(&place), RowLocation::Apart(page)),
         };
         self.rows.push(Ahead { key: Span::of(&key), row, lies });
     }
@@ -125,7 +125,7 @@ impl Batch {
     #[inline]
     pub(crate) fn keep(&mut self, key: &[u8], row: &[u8]) {
         let (key, row) = (self.put(key), self.put(row));
-        self.rows.push(Ahead { key, row, lies: Lies::Here });
+        self.rows.push(Ahead { key, row, lies: RowLocation::Here });
     }
 
     #[inline]
@@ -201,9 +201,9 @@ impl Batch {
     }
 
     /// The stored key of the next row.
-    pub(super) fn head<'m>(&'m self, moment: &'m dyn Moment) -> Option<&'m [u8]> {
+    pub(super) fn head<'m>(&'m self, snapshot: &'m dyn ReadSnapshot) -> Option<&'m [u8]> {
         let Ahead { key, .. } = self.rows.get(self.taken)?;
-        key.of_bytes(within(self.page, &self.bytes, moment)?)
+        key.of_bytes(within(self.page, &self.bytes, snapshot)?)
     }
 
     /// Goes past the next row; `None` if there is none.
@@ -219,10 +219,10 @@ impl Batch {
     }
 
     /// The next row, to be kept by the caller.
-    pub(super) fn next_packed(&mut self, moment: &dyn Moment) -> Option<Result<PackedRow>> {
+    pub(super) fn next_packed(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<PackedRow>> {
         let dict = self.read_by.as_ref().map(|by| by.dict.clone()).unwrap_or_default();
         let mut packed = None;
-        let next = self.next(moment, &mut |_, view| {
+        let next = self.next(snapshot, &mut |_, view| {
             packed = Some(PackedRow::of(view.stored_key_bytes(), view.row().bytes(), dict.clone()));
             Ok(())
         });
@@ -238,9 +238,9 @@ impl Batch {
         expect(clippy::inline_always, reason = "for each row, a call costs as much as what it does"),
         inline(always)
     )]
-    pub(super) fn next_plain<'m>(&'m mut self, moment: &'m dyn Moment) -> Option<Plain<'m>> {
-        let Ahead { key, row, lies: Lies::Here } = *self.rows.get(self.taken)? else { return None };
-        let bytes = within(self.page, &self.bytes, moment)?;
+    pub(super) fn next_plain<'m>(&'m mut self, snapshot: &'m dyn ReadSnapshot) -> Option<Plain<'m>> {
+        let Ahead { key, row, lies: RowLocation::Here } = *self.rows.get(self.taken)? else { return None };
+        let bytes = within(self.page, &self.bytes, snapshot)?;
         let (key, row, by) = (key.of_bytes(bytes)?, row.of_bytes(bytes)?, self.read_by.as_ref()?);
         let row = Row::parse_plain(row)?;
         self.taken += 1;
@@ -250,15 +250,19 @@ impl Batch {
     }
 
     /// Gives `read` the next row, and what of it is selected.
-    pub(super) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
+    pub(super) fn next(
+        &mut self,
+        snapshot: &dyn ReadSnapshot,
+        read: &mut ReadSelected<'_>,
+    ) -> Option<Result<()>> {
         let Ahead { key, row, lies } = *self.rows.get(self.taken)?;
         self.taken += 1;
-        let bytes = within(self.page, &self.bytes, moment).unwrap_or_default();
+        let bytes = within(self.page, &self.bytes, snapshot).unwrap_or_default();
         let key = key.of_bytes(bytes).unwrap_or_default();
         let Some(by) = &self.read_by else { return Some(Err(nameless(key))) };
         let row = match lies {
-            Lies::Here => row.of_bytes(bytes),
-            Lies::Apart(page) => apart(moment, page, row),
+            RowLocation::Here => row.of_bytes(bytes),
+            RowLocation::Apart(page) => apart(snapshot, page, row),
         };
         let Some(row) = row else { return Some(Err(gone(key))) };
         self.partition.go_to(key);
@@ -277,17 +281,17 @@ pub(crate) type Plain<'m> = (&'m Selection, ManuallyDrop<RowView<'m>>);
 
 /// The bytes in which the rows lie.
 #[inline]
-fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], moment: &'m dyn Moment) -> Option<&'m [u8]> {
+fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], snapshot: &'m dyn ReadSnapshot) -> Option<&'m [u8]> {
     match page {
-        Some((number, length)) => moment.lent(number, length),
+        Some((number, length)) => snapshot.lent(number, length),
         None => Some(own),
     }
 }
 
 /// A row of pages of its own.
 #[inline(never)]
-fn apart(moment: &dyn Moment, page: u64, row: Span) -> Option<&[u8]> {
-    row.of_bytes(moment.lent(page, usize::try_from(row.end).ok()?)?)
+fn apart(snapshot: &dyn ReadSnapshot, page: u64, row: Span) -> Option<&[u8]> {
+    row.of_bytes(snapshot.lent(page, usize::try_from(row.end).ok()?)?)
 }
 
 /// What is given a row, and what of it is selected. It keeps what it makes of the row: so what reads ahead is not made anew for

@@ -25,11 +25,11 @@ pub trait Blobs: Send + Sync {
     fn carry_out(self: Arc<Self>, tasks: Vec<BlobTask>) -> Result<Vec<BlobAnswer>>;
 
     /// All blobs as they are now.
-    fn moment(self: Arc<Self>) -> Result<Box<dyn BlobMoment>>;
+    fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn BlobSnapshot>>;
 }
 
 /// Blobs as they were at one moment.
-pub trait BlobMoment: Send {
+pub trait BlobSnapshot: Send {
     /// The blob of a name.
     fn find(&self, container: ContainerId, name: &str) -> Result<Option<BlobInfo>>;
 

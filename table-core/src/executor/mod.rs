@@ -1,20 +1,19 @@
 //! What reads ask of whoever carries them out, whatever that is: the seam above LMDB.
 //!
-//! A query becomes lanes ([`Lanes`]), and the executor walks over the rows of each ([`Walk`]), a [`Batch`] at a time. What
-//! lies above is the same for every executor: rows taken out of batches, lanes merged ([`Merged`]).
+//! A query becomes scan ranges ([`ScanRanges`]), and the executor walks over the rows of each ([`RowCursor`]), a [`Batch`] at a time. What
+//! lies above is the same for every executor: rows taken out of batches, scan ranges merged ([`MergeIter`]).
 
 mod abilities;
 mod backend;
 mod batch;
 mod blobs;
-mod chained;
+mod concat_iter;
 mod default_paging;
 mod job;
 mod kept;
-mod lanes;
 pub(crate) mod layouts;
 mod loader;
-mod merged;
+mod merge_iter;
 mod outbox;
 mod periods;
 mod previous_rows;
@@ -22,6 +21,7 @@ mod queues;
 mod range_query;
 mod retry;
 mod rules;
+mod scan_ranges;
 #[cfg(test)]
 mod tests;
 
@@ -33,18 +33,16 @@ pub use self::abilities::Abilities;
 pub use self::backend::Backend;
 pub use self::batch::Batch;
 pub(crate) use self::batch::{Lent, made};
-pub use self::blobs::{BlobMoment, Blobs};
-pub(crate) use self::chained::Chained;
-pub use self::default_paging::{Begin, page, views, walks};
+pub use self::blobs::{BlobSnapshot, Blobs};
+pub(crate) use self::concat_iter::ConcatIter;
+pub use self::default_paging::{Begin, cursors, page, views};
 pub(crate) use self::default_paging::{default_page, page_size};
 pub(crate) use self::job::Conversion;
 pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Looked, Position, StepSize, Transition};
 pub use self::kept::Kept;
-pub use self::lanes::Lanes;
-pub(crate) use self::lanes::order;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
-pub(crate) use self::merged::Merged;
+pub(crate) use self::merge_iter::MergeIter;
 pub use self::outbox::{Outbox, Propagators};
 pub(crate) use self::outbox::{Propagator, Remaining};
 pub use self::periods::{Dropped, PeriodsSeen};
@@ -55,6 +53,8 @@ pub(crate) use self::range_query::{after_page, fingerprint};
 pub use self::retry::RetryFairness;
 pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
 pub use self::rules::{check_entity, check_rules};
+pub use self::scan_ranges::ScanRanges;
+pub(crate) use self::scan_ranges::order;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};
@@ -138,20 +138,20 @@ pub trait TableExec: Any + Send + Sync {
     fn store(&self) -> &dyn Backend;
 
     /// A moment: the store as it is now.
-    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>>;
+    fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>>;
 }
 
 /// A moment that a snapshot holds. It can be sent to another thread and not be shared between two, and this name is what the
 /// compiler says then.
-pub trait OneSnapshotForEachThread: Moment {}
+pub trait OneSnapshotForEachThread: ReadSnapshot {}
 
-impl<M: Moment> OneSnapshotForEachThread for M {}
+impl<M: ReadSnapshot> OneSnapshotForEachThread for M {}
 
 /// A store as it was at one moment: what a walk reads.
 ///
 /// A walk is given it with each call, and does not hold it: several walks read one moment, and one that is LMDB's can be
 /// sent to another thread and not be shared between two.
-pub trait Moment: Any + Send {
+pub trait ReadSnapshot: Any + Send {
     /// Whether the table is one of this store's.
     fn has(&self, table: &dyn TableExec) -> bool;
 
@@ -208,17 +208,17 @@ pub trait Moment: Any + Send {
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
-    /// A walk for each lane.
-    fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>>;
+    /// A walk for each scan range.
+    fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>>;
 
-    /// A walk for each lane, behind the row of these keys, which may be one of another table.
+    /// A walk for each scan range, behind the row of these keys, which may be one of another table.
     fn walks_after(
         &self,
         table: &dyn TableExec,
-        lanes: &Lanes,
+        scan_ranges: &ScanRanges,
         last: (&str, &str),
-    ) -> Result<Vec<Box<dyn Walk>>> {
-        let _ = (table, lanes, last);
+    ) -> Result<Vec<Box<dyn RowCursor>>> {
+        let _ = (table, scan_ranges, last);
         Err(periods::no_periods())
     }
 
@@ -248,15 +248,19 @@ pub trait Moment: Any + Send {
         None
     }
 
-    /// The rows of all lanes, in place.
-    fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>>;
+    /// The rows of all scan ranges, in place.
+    fn views<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+    ) -> Result<Box<dyn InPlace<'s> + 's>>;
 
     /// Gives `each` a page of the rows: at most `size`, from the start or from where another page ended. Returns where the
     /// next one starts, if there is more.
     fn page(
         &self,
         table: &dyn TableExec,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         size: usize,
         after: Option<&Continuation>,
         each: TakeEach<'_>,
@@ -268,11 +272,11 @@ pub trait Moment: Any + Send {
     fn chunk(
         &self,
         table: &dyn TableExec,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         (after, size): (Option<&Position>, StepSize),
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
-        let (_, _, _) = (lanes, (after, size), each);
+        let (_, _, _) = (scan_ranges, (after, size), each);
         table.jobs().and_then(|_| Err(Error::new(ErrorKind::Unsupported)))
     }
 }
@@ -286,11 +290,11 @@ pub trait InPlace<'s> {
     fn selection(&self) -> &Selection;
 }
 
-/// The rows of one lane, in its order, a batch after another: a leaf of LMDB's, a page of a service's.
+/// The rows of one scan range, in its order, a batch after another: a leaf of LMDB's, a page of a service's.
 ///
 /// It is called once for many rows, so that nothing is erased between a row and what reads it.
-pub trait Walk: Send {
+pub trait RowCursor: Send {
     /// Puts the next rows into a batch that is empty: at least one, unless it [ends](Batch::end) there. What was put there
     /// before an error stays.
-    fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()>;
+    fn fill(&mut self, snapshot: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()>;
 }

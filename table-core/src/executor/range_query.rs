@@ -1,9 +1,9 @@
-//! What a lane asks for, planned: for executors that have no plan of their own.
+//! What a scan range asks for, planned: for executors that have no plan of their own.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::Lanes;
+use super::ScanRanges;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Ticks, Value, ValueRef};
 use crate::query::{self, Fields, Predicate, Query, QueryPlan};
@@ -96,8 +96,8 @@ impl Fields for ByName<'_> {
     }
 }
 
-impl Lanes {
-    /// What each lane asks of the table of this number.
+impl ScanRanges {
+    /// What each scan range asks of the table of this number.
     pub(super) fn range_queries(&self, table: u32) -> Result<Vec<RangeQuery>> {
         self.queries().iter().map(|query| RangeQuery::of(query, table)).collect()
     }
@@ -109,23 +109,23 @@ pub(crate) fn fingerprint<'p, I: Iterator<Item = &'p QueryPlan>>(plans: I, table
     all ^ store
 }
 
-/// The stored key after which a lane goes on, or at which it does; `None` if the lane has nothing to read.
+/// The stored key after which a scan range goes on, or at which it does; `None` if the scan range has nothing to read.
 type Start = Option<(Vec<u8>, bool)>;
 
-/// Where each lane goes on after the row of these keys, at which a page ended. `ranges` are those that the lanes
+/// Where each scan range goes on after the row of these keys, at which a page ended. `ranges` are those that the scan ranges
 /// began with.
 pub(crate) fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone>(
-    lanes: &Lanes,
+    scan_ranges: &ScanRanges,
     table: u32,
     ranges: R,
     (partition, row): (&str, &str),
 ) -> Result<Vec<Start>> {
     let last = key::stored(table, partition, row);
-    if lanes.queries().len() == 1 {
+    if scan_ranges.queries().len() == 1 {
         return Ok(vec![Some((last, true))]);
     }
-    let rest = lanes.rest(&last);
-    // Every row of a lane starts with what its range starts with, as far as the lanes differ.
+    let rest = scan_ranges.rest(&last);
+    // Every row of a scan range starts with what its range starts with, as far as the scan ranges differ.
     let head = |range: Option<&StoredRange>| range?.0.get(..last.len() - rest.len()).map(<[u8]>::to_vec);
     let heads = ranges.map(head);
     let came_from = heads.clone().position(|head| head.is_some_and(|head| last.starts_with(&head)));
@@ -134,19 +134,24 @@ pub(crate) fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone
             .attempted("read the continuation token")
             .because("the token is of none of the query's shards"));
     };
-    let reverse = lanes.are_reverse();
-    let go_on = |(lane, head): (usize, Option<Vec<u8>>)| {
+    let reverse = scan_ranges.are_reverse();
+    let go_on = |(scan_range, head): (usize, Option<Vec<u8>>)| {
         let mut row = head?;
         row.extend_from_slice(rest);
-        let is_after = super::order(reverse, (rest, lane), (rest, came_from)).is_le();
+        let is_after = super::order(reverse, (rest, scan_range), (rest, came_from)).is_le();
         Some((row, is_after))
     };
     Ok(heads.enumerate().map(go_on).collect())
 }
 
-/// The lanes' requests for what comes after a page that ended at the row of these keys.
-pub(super) fn go_on(lanes: &Lanes, asked: &mut [RangeQuery], table: u32, last: (&str, &str)) -> Result<()> {
-    let starts = after_page(lanes, table, asked.iter().map(|asked| asked.range.as_ref()), last)?;
+/// The scan ranges' requests for what comes after a page that ended at the row of these keys.
+pub(super) fn go_on(
+    scan_ranges: &ScanRanges,
+    asked: &mut [RangeQuery],
+    table: u32,
+    last: (&str, &str),
+) -> Result<()> {
+    let starts = after_page(scan_ranges, table, asked.iter().map(|asked| asked.range.as_ref()), last)?;
     for (asked, start) in asked.iter_mut().zip(starts) {
         let Some((row, is_after)) = start else { continue };
         asked.range = key::range_from(asked.table, &asked.plan, row, is_after);
@@ -154,7 +159,7 @@ pub(super) fn go_on(lanes: &Lanes, asked: &mut [RangeQuery], table: u32, last: (
     Ok(())
 }
 
-/// Plans each lane's query.
+/// Plans each scan range's query.
 pub(super) fn plans(asked: &[RangeQuery]) -> impl Iterator<Item = &QueryPlan> {
     asked.iter().map(|asked| &asked.plan)
 }

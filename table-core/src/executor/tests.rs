@@ -1,4 +1,4 @@
-//! Rows of walks that are not LMDB's: batches of any size, pages that are lent, errors between them, lanes merged.
+//! Rows of walks that are not LMDB's: batches of any size, pages that are lent, errors between them, scan ranges merged.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
@@ -27,8 +27,8 @@ const HEAD: usize = 5;
 /// Lends every second page from this one on, so many rows at a time, and says that there is one more.
 struct Pages(u64);
 
-impl Walk for Pages {
-    fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
+impl RowCursor for Pages {
+    fn fill(&mut self, snapshot: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()> {
         let (page, key) = (self.0, stored("0_a").len());
         self.0 += 2;
         batch.read_by(&Arc::default(), &Arc::default(), true);
@@ -36,7 +36,7 @@ impl Walk for Pages {
         batch.lend_page(page, length);
         let end = length - key;
         batch.lend_row(0..key, Lent::Here(key..end));
-        let apart = moment.lent(page, length).map_or(HEAD, |_| HEAD + end - key);
+        let apart = snapshot.lent(page, length).map_or(HEAD, |_| HEAD + end - key);
         batch.lend_row(end..length, Lent::Apart(page + 1, HEAD..apart));
         Ok(())
     }
@@ -46,7 +46,7 @@ fn refused<T>() -> Result<T> {
     Err(Error::new(ErrorKind::InvalidQuery))
 }
 
-impl Moment for Nothing {
+impl ReadSnapshot for Nothing {
     fn has(&self, _: &dyn TableExec) -> bool {
         false
     }
@@ -63,7 +63,7 @@ impl Moment for Nothing {
         refused()
     }
 
-    fn walks(&self, _: &dyn TableExec, _: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
+    fn cursors(&self, _: &dyn TableExec, _: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
         refused()
     }
 
@@ -71,14 +71,14 @@ impl Moment for Nothing {
         PAGES.get(usize::try_from(page).unwrap())?.get(..length)
     }
 
-    fn views<'s>(&'s self, _: &dyn TableExec, _: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {
+    fn views<'s>(&'s self, _: &dyn TableExec, _: ScanRanges) -> Result<Box<dyn InPlace<'s> + 's>> {
         refused()
     }
 
     fn page(
         &self,
         _: &dyn TableExec,
-        _: Lanes,
+        _: ScanRanges,
         _: usize,
         _: Option<&Continuation>,
         _: TakeEach<'_>,
@@ -114,8 +114,8 @@ fn packed(stored: &[u8]) -> Vec<u8> {
     bytes
 }
 
-impl Walk for Steps {
-    fn fill(&mut self, _: &dyn Moment, batch: &mut Batch) -> Result<()> {
+impl RowCursor for Steps {
+    fn fill(&mut self, _: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()> {
         assert_eq!(batch.len(), 0, "a batch is empty when it is filled");
         batch.begin(2, 1024);
         batch.read_by(&Arc::default(), &Arc::default(), true);
@@ -134,17 +134,17 @@ impl Walk for Steps {
 }
 
 /// The walks of these steps as one.
-fn merged(lanes: &[&[Step]], size: usize, query: Query) -> Merged {
+fn merged(scan_ranges: &[&[Step]], size: usize, query: Query) -> MergeIter {
     // Up to the digit of the shard: `p`, what separates, `0`.
-    let queries = Lanes::merged(vec![query; lanes.len()], 3);
-    let walk = |steps: &&[Step]| -> Box<dyn Walk> {
+    let queries = ScanRanges::merged(vec![query; scan_ranges.len()], 3);
+    let cursor = |steps: &&[Step]| -> Box<dyn RowCursor> {
         Box::new(Steps { left: steps.iter().copied().collect(), size })
     };
-    Merged::new(queries, lanes.iter().map(walk).collect())
+    MergeIter::new(queries, scan_ranges.iter().map(cursor).collect())
 }
 
 /// The key of the next row.
-fn next_key(rows: &mut Merged) -> Option<Result<String>> {
+fn next_key(rows: &mut MergeIter) -> Option<Result<String>> {
     let mut key = None;
     let next = rows.next(&Nothing, &mut |_, view| {
         key = Some(view.row_key().into_owned());
@@ -154,7 +154,7 @@ fn next_key(rows: &mut Merged) -> Option<Result<String>> {
 }
 
 /// The row keys until the end; an error is `!`.
-fn rows(mut merged: Merged) -> Vec<String> {
+fn rows(mut merged: MergeIter) -> Vec<String> {
     let mut rows = Vec::new();
     while let Some(row) = next_key(&mut merged) {
         rows.push(row.unwrap_or_else(|_| "!".to_owned()));
@@ -174,16 +174,16 @@ fn rows_come_in_order_whatever_the_batches() {
 
 #[test]
 fn rows_of_pages_that_are_lent_are_read_there() {
-    let all = |walks: Vec<Box<dyn Walk>>| {
-        let lanes = Lanes::merged(vec![Query::new(); walks.len()], 3);
-        rows(Merged::new(lanes, walks))
+    let all = |cursors: Vec<Box<dyn RowCursor>>| {
+        let scan_ranges = ScanRanges::merged(vec![Query::new(); cursors.len()], 3);
+        rows(MergeIter::new(scan_ranges, cursors))
     };
     // What lies behind the last page is an error, and no row.
     assert_eq!(all(vec![Box::new(Pages(0))]), ["0_a", "0_b", "1_a", "1_b", "2_a", "2_b", "3_a", "3_b", "!"]);
-    // One lane after another, by what follows the digit.
-    let walks: Vec<Box<dyn Walk>> = vec![Box::new(Pages(2)), Box::new(Pages(4))];
-    assert_eq!(all(walks)[..3], ["1_a", "2_a", "1_b"]);
-    let mut merged = Merged::new(Lanes::merged(vec![Query::new()], 3), vec![Box::new(Pages(4))]);
+    // One scan range after another, by what follows the digit.
+    let cursors: Vec<Box<dyn RowCursor>> = vec![Box::new(Pages(2)), Box::new(Pages(4))];
+    assert_eq!(all(cursors)[..3], ["1_a", "2_a", "1_b"]);
+    let mut merged = MergeIter::new(ScanRanges::merged(vec![Query::new()], 3), vec![Box::new(Pages(4))]);
     for _ in 0..3 {
         merged.skip(&Nothing).unwrap().unwrap();
     }
@@ -214,26 +214,27 @@ fn a_reader_s_error_ends_the_rows() {
 
 #[test]
 fn lanes_are_merged_by_what_follows_the_shard() {
-    let lanes: [&[Step]; 3] = [&[Keep("0_a"), Keep("0_c"), Keep("0_d")], &[Keep("1_b"), Keep("1_c")], &[]];
+    let scan_ranges: [&[Step]; 3] =
+        [&[Keep("0_a"), Keep("0_c"), Keep("0_d")], &[Keep("1_b"), Keep("1_c")], &[]];
     for size in 1..=3 {
-        let found = rows(merged(&lanes, size, Query::new()));
+        let found = rows(merged(&scan_ranges, size, Query::new()));
         assert_eq!(found, ["0_a", "1_b", "0_c", "1_c", "0_d"], "{size}");
     }
-    let lanes: [&[Step]; 2] = [&[Keep("0_c"), Keep("0_a")], &[Keep("1_c"), Keep("1_b")]];
-    assert_eq!(rows(merged(&lanes, 1, Query::new().rev())), ["1_c", "0_c", "1_b", "0_a"]);
+    let scan_ranges: [&[Step]; 2] = [&[Keep("0_c"), Keep("0_a")], &[Keep("1_c"), Keep("1_b")]];
+    assert_eq!(rows(merged(&scan_ranges, 1, Query::new().rev())), ["1_c", "0_c", "1_b", "0_a"]);
 }
 
 #[test]
 fn a_lane_that_fails_ends_all_where_its_next_row_is_needed() {
-    let lanes: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_z")], &[Keep("1_b"), Fail]];
-    assert_eq!(rows(merged(&lanes, 1, Query::new())), ["0_a", "1_b", "!"]);
+    let scan_ranges: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_z")], &[Keep("1_b"), Fail]];
+    assert_eq!(rows(merged(&scan_ranges, 1, Query::new())), ["0_a", "1_b", "!"]);
 }
 
 #[test]
 fn no_more_come_than_are_wanted() {
-    let lanes: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_c")], &[Keep("1_b"), Fail]];
-    assert_eq!(rows(merged(&lanes, 2, Query::new().top(1))), ["0_a"]);
-    assert_eq!(rows(merged(&lanes, 2, Query::new().top(0))), [""; 0]);
+    let scan_ranges: [&[Step]; 2] = [&[Keep("0_a"), Keep("0_c")], &[Keep("1_b"), Fail]];
+    assert_eq!(rows(merged(&scan_ranges, 2, Query::new().top(1))), ["0_a"]);
+    assert_eq!(rows(merged(&scan_ranges, 2, Query::new().top(0))), [""; 0]);
 }
 
 #[test]

@@ -7,17 +7,17 @@ use std::mem::ManuallyDrop;
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
 use crate::error::{Error, Result};
-use crate::executor::{InPlace, Lanes, Merged, Walk, made};
+use crate::executor::{InPlace, MergeIter, RowCursor, ScanRanges, made};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
 /// The rows of a query with the snapshot that they are read in, its own or the caller's.
-pub(crate) struct Refilling<S = Snapshot> {
+pub(crate) struct BufferedScan<S = Snapshot> {
     snapshot: S,
     table: DynamicTable,
-    rows: Merged,
+    rows: MergeIter,
     /// The tables of rows that are of several, by their numbers.
     across: Vec<DynamicTable>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Refilling<S = Snapshot> {
 /// Rows of several tables in one order.
 pub(crate) struct Across {
     pub(crate) tables: Vec<DynamicTable>,
-    pub(crate) rows: Merged,
+    pub(crate) rows: MergeIter,
 }
 
 impl Across {
@@ -47,16 +47,26 @@ pub(crate) struct Reading<'r> {
     pub(crate) selection: &'r Selection,
 }
 
-impl<S: Borrow<Snapshot>> Refilling<S> {
-    pub(crate) fn new(snapshot: S, table: &DynamicTable, lanes: Lanes) -> Result<Self> {
-        let walks = snapshot.borrow().walks(table, &lanes);
-        let walks = walks.map_err(|e| e.attempted("query").table(table.name()))?;
-        Ok(Self::of(snapshot, table, lanes, walks))
+impl<S: Borrow<Snapshot>> BufferedScan<S> {
+    pub(crate) fn new(snapshot: S, table: &DynamicTable, scan_ranges: ScanRanges) -> Result<Self> {
+        let cursors = snapshot.borrow().cursors(table, &scan_ranges);
+        let cursors = cursors.map_err(|e| e.attempted("query").table(table.name()))?;
+        Ok(Self::of(snapshot, table, scan_ranges, cursors))
     }
 
     /// The rows of walks that were begun otherwise.
-    pub(crate) fn of(snapshot: S, table: &DynamicTable, lanes: Lanes, walks: Vec<Box<dyn Walk>>) -> Self {
-        Self { snapshot, table: table.clone(), rows: Merged::new(lanes, walks), across: Vec::new() }
+    pub(crate) fn of(
+        snapshot: S,
+        table: &DynamicTable,
+        scan_ranges: ScanRanges,
+        cursors: Vec<Box<dyn RowCursor>>,
+    ) -> Self {
+        Self {
+            snapshot,
+            table: table.clone(),
+            rows: MergeIter::new(scan_ranges, cursors),
+            across: Vec::new(),
+        }
     }
 
     /// Rows of several tables; `of` is what errors name.
@@ -88,7 +98,7 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
         made(next, found)
     }
 
-    /// The next row that the query finds, if it is as most are: of the one table, of one lane, and read ahead. Otherwise nothing
+    /// The next row that the query finds, if it is as most are: of the one table, of one scan range, and read ahead. Otherwise nothing
     /// is taken, and [`next`](Self::next) gives it.
     // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
@@ -101,7 +111,7 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
             return None;
         }
         let snapshot = self.snapshot.borrow();
-        let (selection, view) = self.rows.next_plain(snapshot.moment())?;
+        let (selection, view) = self.rows.next_plain(snapshot.read_snapshot())?;
         Some((Reading { snapshot, table: &self.table, selection }, view))
     }
 
@@ -116,7 +126,7 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
     #[inline(never)]
     pub(crate) fn next(&mut self, read: &mut ReadRow<'_>) -> Option<Result<()>> {
         let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
-        let next = self.rows.next(snapshot.moment(), &mut |selection, view| {
+        let next = self.rows.next(snapshot.read_snapshot(), &mut |selection, view| {
             // Rows are mostly of one table.
             let table = if across.is_empty() { table } else { Across::table(across, view).unwrap_or(table) };
             read(&Reading { snapshot, table, selection }, view)
@@ -131,7 +141,12 @@ impl<S: Borrow<Snapshot>> Refilling<S> {
     pub(crate) fn count_rest(&mut self) -> Result<u64> {
         let (snapshot, table) = (self.snapshot.borrow(), &self.table);
         let mut count = 0;
-        while self.rows.skip(snapshot.moment()).transpose().map_err(|error| located(table, error))?.is_some()
+        while self
+            .rows
+            .skip(snapshot.read_snapshot())
+            .transpose()
+            .map_err(|error| located(table, error))?
+            .is_some()
         {
             count += 1;
         }
@@ -149,11 +164,11 @@ fn located(table: &DynamicTable, error: Error) -> Error {
 /// It may be kept, moved to another thread and dropped at any time. While it lives, the space of what is
 /// overwritten can't be used again, so don't keep it for long. After an error it ends.
 #[must_use = "an iterator does nothing until it is used"]
-pub struct Rows(Refilling);
+pub struct Rows(BufferedScan);
 
 impl Rows {
     pub(crate) fn new(table: &DynamicTable, query: &Query) -> Result<Self> {
-        table.refilling(query).map(Self)
+        table.buffered_scan(query).map(Self)
     }
 }
 

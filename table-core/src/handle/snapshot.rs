@@ -9,7 +9,7 @@ use super::table::DynamicTable;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    Lanes, Moment, OneSnapshotForEachThread, Position, StepSize, TableExec, TakeEach, Walk,
+    OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,
 };
 use crate::model::DynamicEntity;
 use crate::plan::blob_of;
@@ -56,7 +56,7 @@ impl Snapshot {
         Self { moment }
     }
 
-    pub(crate) fn moment(&self) -> &dyn Moment {
+    pub(crate) fn read_snapshot(&self) -> &dyn ReadSnapshot {
         &*self.moment
     }
 
@@ -109,9 +109,9 @@ impl Snapshot {
         self.views_of(table, query.clone().into())
     }
 
-    /// The rows of these lanes.
-    pub(crate) fn views_of(&self, table: &DynamicTable, lanes: Lanes) -> Result<Views<'_>> {
-        let rows = self.moment.views(self.table(table)?, lanes);
+    /// The rows of these scan ranges.
+    pub(crate) fn views_of(&self, table: &DynamicTable, scan_ranges: ScanRanges) -> Result<Views<'_>> {
+        let rows = self.moment.views(self.table(table)?, scan_ranges);
         let rows = rows.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Views::new(rows, table.clone()))
     }
@@ -162,9 +162,13 @@ impl Snapshot {
         digest.map_err(|e| e.attempted("read from").table(table.name()).partition(partition).row(prefix))
     }
 
-    /// A walk for each of the lanes.
-    pub(crate) fn walks(&self, table: &DynamicTable, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
-        self.moment.walks(self.table(table)?, lanes)
+    /// A walk for each of the scan ranges.
+    pub(crate) fn cursors(
+        &self,
+        table: &DynamicTable,
+        scan_ranges: &ScanRanges,
+    ) -> Result<Vec<Box<dyn RowCursor>>> {
+        self.moment.cursors(self.table(table)?, scan_ranges)
     }
 
     /// A page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where
@@ -183,7 +187,7 @@ impl Snapshot {
     pub(crate) fn page_by<T>(
         &self,
         table: &DynamicTable,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         size: usize,
         after: Option<&Continuation>,
         read: impl Fn(&Selection, &RowView<'_>) -> Result<T>,
@@ -193,27 +197,31 @@ impl Snapshot {
             entities.push(read(selection, view)?);
             Ok(())
         };
-        let next = self.moment.page(self.table(table)?, lanes, size, after, &mut each);
+        let next = self.moment.page(self.table(table)?, scan_ranges, size, after, &mut each);
         let next = next.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Page::of(entities, next))
     }
 
-    /// The rows of a job's next step; see [`Moment::chunk`](crate::executor::Moment::chunk).
+    /// The rows of a job's next step; see [`ReadSnapshot::chunk`](crate::executor::ReadSnapshot::chunk).
     pub(crate) fn chunk(
         &self,
         table: &DynamicTable,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         from: (Option<&Position>, StepSize),
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
-        let stretch = self.moment.chunk(self.table(table)?, lanes, from, each);
+        let stretch = self.moment.chunk(self.table(table)?, scan_ranges, from, each);
         stretch.map_err(|e| e.attempted("query").table(table.name()))
     }
 
     /// Returns the last row in the range of keys that a query reads from its beginning; `None` if there is none, or the query
-    /// has several lanes or goes backwards.
-    pub(crate) fn last_row(&self, table: &DynamicTable, lanes: &Lanes) -> Result<Option<Position>> {
-        let [query] = lanes.queries() else { return Ok(None) };
+    /// has several scan ranges or goes backwards.
+    pub(crate) fn last_row(
+        &self,
+        table: &DynamicTable,
+        scan_ranges: &ScanRanges,
+    ) -> Result<Option<Position>> {
+        let [query] = scan_ranges.queries() else { return Ok(None) };
         if query.is_reverse() {
             return Ok(None);
         }

@@ -139,7 +139,7 @@ impl Store {
     /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
     /// writer.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let moment = self.backend.clone().moment();
+        let moment = self.backend.clone().read_snapshot();
         moment.map(Snapshot::new).map_err(|e| e.attempted("take a snapshot"))
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::page::Page;
-use super::rows::{Refilling, Rows};
+use super::rows::{BufferedScan, Rows};
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::executor::TableExec;
@@ -236,14 +236,14 @@ impl DynamicTable {
     }
 
     /// An iterator over what a query finds, to be decoded by the caller.
-    pub(crate) fn refilling(&self, query: &Query) -> Result<Refilling> {
+    pub(crate) fn buffered_scan(&self, query: &Query) -> Result<BufferedScan> {
         let snapshot = self.snapshot().map_err(|e| e.attempted("query"))?;
-        Refilling::new(snapshot, self, query.clone().into())
+        BufferedScan::new(snapshot, self, query.clone().into())
     }
 
     /// All tables of the store as they are now.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
-        let moment = self.exec.moment().map_err(|e| e.attempted("read from").table(self.name()))?;
+        let moment = self.exec.read_snapshot().map_err(|e| e.attempted("read from").table(self.name()))?;
         Ok(Snapshot::new(moment))
     }
 
@@ -279,7 +279,7 @@ impl DynamicTable {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
-        let moment = self.exec.moment().map_err(|e| e.attempted("query").table(self.name()))?;
+        let moment = self.exec.read_snapshot().map_err(|e| e.attempted("query").table(self.name()))?;
         Snapshot::new(moment).page(self, query, size, after)
     }
 

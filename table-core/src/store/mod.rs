@@ -41,7 +41,7 @@ pub use self::encryption::vault::key_usage::SealedValues;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
 pub use self::handle::batch::Batch;
-pub use self::handle::moment::SnapshotInfo;
+pub use self::handle::lmdb_snapshot::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
 pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};

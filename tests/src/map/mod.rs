@@ -4,8 +4,8 @@
 //! Azure Table storage has, and gives rows in small pages.
 
 mod commit;
+mod cursor;
 mod table;
-mod walk;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use table_core::__executor::{
 };
 use table_core::{ETag, Error, ErrorKind, Result, Store, Ticks, Value};
 
+use self::cursor::MapMoment;
 use self::table::MapTable;
-use self::walk::MapMoment;
 
 /// Rows in the order of their stored keys.
 type Rows = BTreeMap<Vec<u8>, Arc<Row>>;
@@ -167,7 +167,7 @@ impl Backend for MapStore {
         &self.turns
     }
 
-    fn moment(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
+    fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
         Ok(self.moment_of())
     }
 

@@ -74,7 +74,7 @@ impl TableExec for MapTable {
         &*self.store
     }
 
-    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
+    fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
         self.check_exists(&self.store.state())?;
         Ok(self.store.moment_of())
     }

@@ -12,7 +12,7 @@ use super::{meets, strange};
 use crate::blob::{BlobInfo, Container};
 use crate::contents::{SEGMENT, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{BlobMoment, Blobs};
+use crate::executor::{BlobSnapshot, Blobs};
 use crate::model::Ticks;
 
 /// An entry of a log.
@@ -36,7 +36,7 @@ struct Line<T> {
 /// An entry whose JSON is not the log's type is [`SchemaMismatch`](ErrorKind::SchemaMismatch), and the next one follows.
 /// Damage ends the iteration with its error.
 pub struct Entries<T> {
-    moment: Box<dyn BlobMoment>,
+    moment: Box<dyn BlobSnapshot>,
     container: Container,
     log: Box<str>,
     times: (Bound<Ticks>, Bound<Ticks>),
@@ -68,7 +68,7 @@ const LISTED: usize = 256;
 
 impl<T> Entries<T> {
     pub(super) fn new(container: &Container, log: &str, times: (Bound<Ticks>, Bound<Ticks>)) -> Result<Self> {
-        let moment = container.asked("read the log in", None, Blobs::moment)?;
+        let moment = container.asked("read the log in", None, Blobs::read_snapshot)?;
         Ok(Self {
             moment,
             container: container.clone(),
@@ -161,7 +161,7 @@ impl<T> Entries<T> {
 
 impl Cursor {
     /// Reads the next line; whether there is one.
-    fn read_line(&mut self, moment: &dyn BlobMoment) -> Result<bool> {
+    fn read_line(&mut self, moment: &dyn BlobSnapshot) -> Result<bool> {
         self.line.clear();
         loop {
             let rest = self.ahead.get(self.from..).unwrap_or_default();

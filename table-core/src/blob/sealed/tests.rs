@@ -16,7 +16,7 @@ struct Forged {
     info: BlobInfo,
 }
 
-impl BlobMoment for Forged {
+impl BlobSnapshot for Forged {
     fn find(&self, _: ContainerId, _: &str) -> Result<Option<BlobInfo>> {
         Ok(None)
     }

@@ -4,9 +4,9 @@ use std::sync::{Arc, PoisonError};
 
 use crate::contents::{BlobAnswer, BlobId, BlobInfo, BlobTask, ContainerId};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{BlobMoment, Blobs};
+use crate::executor::{BlobSnapshot, Blobs};
 use crate::store::blobs::{BlobOutcome, BlobView, BlobWork, no_such_container};
-use crate::store::handle::moment::LmdbMoment;
+use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::reclaim;
 use crate::store::lmdb::{self, Db, ReadTxn};
@@ -168,16 +168,16 @@ impl Blobs for Shared {
         Ok(answers.collect())
     }
 
-    fn moment(self: Arc<Self>) -> Result<Box<dyn BlobMoment>> {
+    fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn BlobSnapshot>> {
         // A snapshot can look into a database only that was opened before it.
         let db = self.optional_db(OptionalDb::Blobs)?;
-        Ok(Box::new(LmdbBlobs { moment: LmdbMoment::new(&self)?, db, store: self.number }))
+        Ok(Box::new(LmdbBlobs { moment: LmdbSnapshot::new(&self)?, db, store: self.number }))
     }
 }
 
 /// Blobs in a snapshot.
 struct LmdbBlobs {
-    moment: LmdbMoment,
+    moment: LmdbSnapshot,
     /// The database, unless the store has had no blob.
     db: Option<Db>,
     store: u64,
@@ -201,7 +201,7 @@ impl LmdbBlobs {
     }
 }
 
-impl BlobMoment for LmdbBlobs {
+impl BlobSnapshot for LmdbBlobs {
     fn find(&self, container: ContainerId, name: &str) -> Result<Option<BlobInfo>> {
         self.view_of(container)?.find(container.number, name)
     }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::executor::{Dropped, PeriodsSeen, TableExec};
 use crate::model::Ticks;
 use crate::schema::{PeriodTables, Schema};
-use crate::store::handle::moment::LmdbMoment;
+use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::{declare, elsewhere, reclaim};
 use crate::store::lmdb::{Databases, WriteTxn};
@@ -163,7 +163,7 @@ impl Shared {
     }
 }
 
-impl LmdbMoment {
+impl LmdbSnapshot {
     /// The tables of a kind's periods as they are at this moment; those that are known, if nothing has changed since.
     pub(crate) fn tables_of(
         &self,

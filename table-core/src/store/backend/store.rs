@@ -12,8 +12,8 @@ use crate::model::{ETag, Ticks};
 use crate::plan::{OutboxOp, Plan, Refused};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt, Sealing};
+use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::lmdb_table::LmdbTable;
-use crate::store::handle::moment::LmdbMoment;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::{elsewhere, reclaim, rename};
 use crate::store::open::OptionalDb;
@@ -195,8 +195,8 @@ impl Backend for Shared {
         &self.writer.turns
     }
 
-    fn moment(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
-        Ok(Box::new(LmdbMoment::new(&self)?))
+    fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
+        Ok(Box::new(LmdbSnapshot::new(&self)?))
     }
 
     fn is_read_only(&self) -> bool {

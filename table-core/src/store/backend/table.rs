@@ -10,8 +10,8 @@ use crate::schema::{IndexMask, Schema};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 use crate::store::handle::bulk::LmdbLoader;
+use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::lmdb_table::LmdbTable;
-use crate::store::handle::moment::LmdbMoment;
 use crate::store::jobs::declare;
 use crate::store::scan::read;
 use crate::store::write::encoded::EncodedPlan;
@@ -91,7 +91,7 @@ impl TableExec for LmdbTable {
         &*self.inner
     }
 
-    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
-        Ok(Box::new(LmdbMoment::new(self.inner())?))
+    fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
+        Ok(Box::new(LmdbSnapshot::new(self.inner())?))
     }
 }

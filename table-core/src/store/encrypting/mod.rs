@@ -22,7 +22,7 @@ use crate::query::{Continuation, Explain, Query};
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::Rule;
 use crate::store::handle::batch::Batch;
-use crate::store::handle::moment::LmdbMoment;
+use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::lmdb::ReadTxn;
 use crate::store::state::StoreState;
 
@@ -100,7 +100,7 @@ impl DynamicTable {
 impl Snapshot {
     /// What LMDB reads it in.
     fn parts(&self) -> Result<(&StoreState, &ReadTxn<'static>)> {
-        LmdbMoment::of(self.moment()).map(LmdbMoment::parts)
+        LmdbSnapshot::of(self.read_snapshot()).map(LmdbSnapshot::parts)
     }
 }
 

@@ -5,37 +5,37 @@ use std::sync::Arc;
 
 use super::EncryptingTable;
 use crate::error::{Error, Result};
-use crate::executor::Lanes;
+use crate::executor::ScanRanges;
 use crate::handle::page::Page;
-use crate::handle::rows::Refilling;
+use crate::handle::rows::BufferedScan;
 use crate::handle::snapshot::Snapshot;
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::store::encryption::Lens;
-use crate::store::handle::moment::LmdbMoment;
-use crate::store::handle::walks;
+use crate::store::handle::cursors;
+use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
 /// It may be kept, moved to another thread and dropped at any time. After an error it ends.
 #[must_use = "an iterator does nothing until it is used"]
 pub struct EncryptingRows {
-    rows: Refilling,
+    rows: BufferedScan,
     lens: Arc<Lens>,
 }
 
 impl EncryptingRows {
     pub(super) fn new(table: &EncryptingTable, query: &Query) -> Result<Self> {
         let (snapshot, lens) = begun(table)?;
-        let (table, lanes) = (&table.table, Lanes::from(query.clone()));
-        let walks = || {
-            let moment = LmdbMoment::of(snapshot.moment())?;
-            walks::walks(moment, table.lmdb()?, &lanes, (Some(&lens), None))
+        let (table, scan_ranges) = (&table.table, ScanRanges::from(query.clone()));
+        let cursors = || {
+            let moment = LmdbSnapshot::of(snapshot.read_snapshot())?;
+            cursors::cursors(moment, table.lmdb()?, &scan_ranges, (Some(&lens), None))
         };
-        let walks = walks().map_err(|e: Error| e.attempted("query").table(table.name()))?;
-        Ok(Self { rows: Refilling::of(snapshot, table, lanes, walks), lens })
+        let cursors = cursors().map_err(|e: Error| e.attempted("query").table(table.name()))?;
+        Ok(Self { rows: BufferedScan::of(snapshot, table, scan_ranges, cursors), lens })
     }
 }
 
@@ -86,8 +86,13 @@ pub(super) fn page(
             entities.push(lens.entity(place, view, selection.entity(view)?)?);
             Ok(())
         };
-        let lanes = (query.clone().into(), Some(&lens));
-        LmdbMoment::of(snapshot.moment())?.page_through(table.exec(), lanes, (size, after), &mut each)
+        let scan_ranges = (query.clone().into(), Some(&lens));
+        LmdbSnapshot::of(snapshot.read_snapshot())?.page_through(
+            table.exec(),
+            scan_ranges,
+            (size, after),
+            &mut each,
+        )
     };
     let next = read().map_err(|e: Error| e.attempted("query").table(table.name()))?;
     Ok(Page::of(entities, next))

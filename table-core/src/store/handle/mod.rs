@@ -3,11 +3,11 @@
 mod arrivals;
 pub(crate) mod batch;
 pub(crate) mod bulk;
+pub(crate) mod cursors;
+pub(crate) mod lmdb_snapshot;
 pub(crate) mod lmdb_table;
-pub(crate) mod moment;
 mod of_store;
 pub(crate) mod reclaimer;
 pub(crate) mod shared;
 mod table_write;
 pub(crate) mod temporary;
-pub(crate) mod walks;

@@ -1,10 +1,10 @@
 //! A query on its way through a table: which rows it reads, and which of them it wants.
 
+pub(crate) mod cursor;
 pub(crate) mod filtered;
-pub(crate) mod lanes;
 pub(crate) mod read;
 pub(crate) mod rows;
-pub(crate) mod walk;
+pub(crate) mod scan_ranges;
 
 use std::sync::Arc;
 

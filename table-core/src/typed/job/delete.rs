@@ -6,7 +6,7 @@ use crate::hash::xxh3_64;
 
 use super::{Job, StepOutcome, Work};
 use crate::error::{ErrorKind, Result};
-use crate::executor::{JobRecord, Lanes, Loader, Position, StepSize};
+use crate::executor::{JobRecord, Loader, Position, ScanRanges, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::model::IfMatch;
 use crate::query::Query;
@@ -97,14 +97,15 @@ impl<E: Entity> Table<E> {
         let asked = format!("partition `{}`", partition.escape_debug());
         let kind = <OwnRows<E> as Path>::KEYS.kind();
         let (table, query) = (self.dynamic().clone(), Query::new().partition(partition).of_kind(kind));
-        let (of_last, range) = (table.clone(), Lanes::from(query.clone()));
+        let (of_last, range) = (table.clone(), ScanRanges::from(query.clone()));
         let find = move |after: Option<&Position>, size| {
-            let (lanes, mut found) = (Lanes::from(query.clone()), Vec::new());
-            let (last, looked) = table.snapshot()?.chunk(&table, lanes, (after, size), &mut |_, view| {
-                let (partition, row) = view.keys();
-                found.push(Key::stored(&partition, &row));
-                Ok(())
-            })?;
+            let (scan_ranges, mut found) = (ScanRanges::from(query.clone()), Vec::new());
+            let (last, looked) =
+                table.snapshot()?.chunk(&table, scan_ranges, (after, size), &mut |_, view| {
+                    let (partition, row) = view.keys();
+                    found.push(Key::stored(&partition, &row));
+                    Ok(())
+                })?;
             Ok(Chunk { found, last, looked })
         };
         let last = Box::new(move || of_last.snapshot()?.last_row(&of_last, &range));

@@ -18,7 +18,7 @@ use super::report::{COUNTS, CopyProblem, CopyReport};
 use super::verify_copies::{At, Wrong};
 use super::{Job, StepOutcome, Work};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobRecord, Lanes, Loader, StepSize};
+use crate::executor::{JobRecord, Loader, ScanRanges, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::model::IfMatch;
 use crate::plan::Epoch;
@@ -204,9 +204,10 @@ impl<E: Entity> Repair<E> {
             let rows = size.rows.saturating_sub(wrong.rows()).max(1);
             let find = At { table, there, number, snapshot: &snapshot, index_mask };
             let from = (last.as_ref(), StepSize { rows });
-            let (end, seen) = snapshot.chunk(there, Lanes::from(Query::new()), from, &mut |_, view| {
-                find.verify_copies::<E>(view, &mut delta, &mut wrong)
-            })?;
+            let (end, seen) =
+                snapshot.chunk(there, ScanRanges::from(Query::new()), from, &mut |_, view| {
+                    find.verify_copies::<E>(view, &mut delta, &mut wrong)
+                })?;
             (last, looked) = (end, looked + seen);
             let is_enough =
                 wrong.rows() >= size.rows || looked >= size.looks() || begun.elapsed() >= size.time();

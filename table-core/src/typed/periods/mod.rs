@@ -107,7 +107,7 @@ impl Known {
     pub(crate) fn seen(&self, snapshot: &Snapshot) -> Result<Arc<PeriodsSeen>> {
         let known = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().clone();
-        let seen = snapshot.moment().periods(self.tables, before.as_ref());
+        let seen = snapshot.read_snapshot().periods(self.tables, before.as_ref());
         let seen = seen.map_err(|error| error.attempted("read from").table(self.tables.source))?;
         let mut known = known();
         if known.as_ref().is_none_or(|known| known.generation < seen.generation) {
@@ -134,7 +134,7 @@ impl Known {
     #[cold]
     fn look(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
         // Which other tables there are is nobody's question here: to list them would read the catalog for each new period.
-        let found = self.snapshot()?.moment().period(self.tables, start);
+        let found = self.snapshot()?.read_snapshot().period(self.tables, start);
         match found.map_err(|error| error.attempted("read from").table(self.tables.source))? {
             Ok(exec) => self.opened(start, exec).map(Ok),
             Err(floor) => Ok(Err(floor)),

@@ -45,7 +45,7 @@ impl TableExec for Template {
         &**self.0.store.backend()
     }
 
-    fn moment(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
-        self.0.store.backend().clone().moment()
+    fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>> {
+        self.0.store.backend().clone().read_snapshot()
     }
 }

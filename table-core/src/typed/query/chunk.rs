@@ -31,9 +31,9 @@ impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
         let of_range = || {
             let mut rows = self.clone();
             rows.take_limit();
-            let (hold, lanes) = rows.asked.held(&Self::WANTED)?;
+            let (hold, scan_ranges) = rows.asked.held(&Self::WANTED)?;
             let snapshot: &Snapshot = hold.borrow();
-            snapshot.last_row(&self.table(), &lanes)
+            snapshot.last_row(&self.table(), &scan_ranges)
         };
         or_again(of_range).map_err(|e: Error| e.attempted("query").table(self.table().name()))
     }
@@ -45,9 +45,9 @@ impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
         let query = |e: Error| e.attempted("query").table(table.name());
         // A filter that asks for what parts hold is asked of each entity that the rest of the query finds.
         let beyond = if const { is_wide::<P>() } { rows.take_beyond().map_err(query)? } else { None };
-        let (hold, lanes) = rows.asked.held(&Self::WANTED).map_err(query)?;
+        let (hold, scan_ranges) = rows.asked.held(&Self::WANTED).map_err(query)?;
         let (snapshot, mut found): (&Snapshot, _) = (hold.borrow(), Vec::new());
-        let (last, looked) = snapshot.chunk(table, lanes, (after, size), &mut |_, view| {
+        let (last, looked) = snapshot.chunk(table, scan_ranges, (after, size), &mut |_, view| {
             found.extend(if const { R::LEAVES_OUT } {
                 R::read_if(snapshot, table, view)?
             } else {

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use super::key_args::{Chosen, KeyArgs};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Lanes;
+use crate::executor::ScanRanges;
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::model::Value;
@@ -27,7 +27,7 @@ pub(super) fn lower(
     given: &KeyArgs,
     narrowing: Query,
     table: &DynamicTable,
-) -> Result<Lanes> {
+) -> Result<ScanRanges> {
     if let Some(error) = given.refused {
         return Err(refused(error.to_string()));
     }
@@ -71,7 +71,7 @@ pub(super) fn lower(
     let (last, chosen) =
         ((0..parts.len()).rev().find(is_open), choices.first().map_or(&[][..], Vec::as_slice));
     let common = last.map_or(0, |last| keys_in_common(keys, given, chosen, last, partition));
-    Ok(Lanes::merged(queries, common))
+    Ok(ScanRanges::merged(queries, common))
 }
 
 /// What most queries ask for: all of the partition key, and the row key or its first parts, each by its value, and maybe a
@@ -328,7 +328,7 @@ fn ask_the_row(
     }
 }
 
-/// The bytes of the keys up to the end of the last shard that is not given: in every lane as many. The partition key has
+/// The bytes of the keys up to the end of the last shard that is not given: in every scan range as many. The partition key has
 /// `partition` bytes.
 fn keys_in_common(
     keys: &PathKeys,

@@ -1,10 +1,10 @@
 //! Typed queries: one step for each key part, in order, then whatever narrows the answer.
 
 mod arg;
-mod beyond;
 mod chunk;
 mod key_args;
 mod lowering;
+mod part_filter;
 mod paths;
 mod period_scan;
 mod query_spec;
@@ -16,9 +16,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
-pub(crate) use beyond::Beyond;
 pub(crate) use chunk::Chunk;
 pub use key_args::KeyArgs;
+pub(crate) use part_filter::PartFilter;
 pub use paths::{
     EventualCopies, FieldNamed, FieldNumber, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf,
     WholeCopies,
@@ -32,7 +32,7 @@ pub use steps::{
 
 use self::query_spec::{QuerySpec, ReadSpec};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Lanes;
+use crate::executor::ScanRanges;
 use crate::handle::page::Page;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -185,7 +185,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
             let explain = spread.explain(std::borrow::Borrow::borrow(&hold), &asked)?;
             return Ok(if R::LOOKS_UP { explain.looking_up() } else { explain });
         }
-        let explain = self.lower().and_then(|lanes| lanes.explain());
+        let explain = self.lower().and_then(|scan_ranges| scan_ranges.explain());
         let explain = explain.map_err(|e| e.table(self.table().name()))?;
         let explain = if const { is_wide::<P>() } { self.with_parts(explain)? } else { explain };
         Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
@@ -218,12 +218,12 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 
     /// Whether the filter asks for what parts of a wide entity hold.
     fn asks_parts(&self) -> Result<bool> {
-        Ok(is_wide::<P>() && Beyond::is_asked(P::KEYS.schema(), &self.asked.narrowing)?)
+        Ok(is_wide::<P>() && PartFilter::is_asked(P::KEYS.schema(), &self.asked.narrowing)?)
     }
 
     /// Takes the filter, if it asks for what parts of wide entities hold.
-    pub(crate) fn take_beyond(&mut self) -> Result<Option<Beyond>> {
-        Beyond::take(P::KEYS, &mut self.asked.narrowing)
+    pub(crate) fn take_beyond(&mut self) -> Result<Option<PartFilter>> {
+        PartFilter::take(P::KEYS, &mut self.asked.narrowing)
     }
 
     /// How many it gives at the most, which it does not see to itself any more.
@@ -268,9 +268,9 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         if const { is_wide::<P>() } && self.asks_parts().map_err(query)? {
             return self.page_beyond(size, after).map_err(query);
         }
-        let (hold, lanes) = self.asked.held(&Self::WANTED).map_err(query)?;
+        let (hold, scan_ranges) = self.asked.held(&Self::WANTED).map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
-        snapshot_page::<P, R>(snapshot, table, lanes, size, after)
+        snapshot_page::<P, R>(snapshot, table, scan_ranges, size, after)
     }
 
     /// A page of those wide entities whose parts pass the filter, of so many heads.
@@ -282,15 +282,15 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
             ));
         }
         let beyond = heads.take_beyond()?;
-        let (hold, lanes) = heads.asked.held(&Self::WANTED)?;
+        let (hold, scan_ranges) = heads.asked.held(&Self::WANTED)?;
         let (snapshot, table) = (std::borrow::Borrow::<Snapshot>::borrow(&hold), &*self.table());
-        let page = snapshot.page_by(table, lanes, size, after, |_, view| {
+        let page = snapshot.page_by(table, scan_ranges, size, after, |_, view| {
             rows::read_beyond::<P, R>(beyond.as_ref(), snapshot, table, view)
         })?;
         Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next))
     }
 
-    fn lower(&self) -> Result<Lanes> {
+    fn lower(&self) -> Result<ScanRanges> {
         self.asked.lower(&Self::WANTED)
     }
 
@@ -333,30 +333,30 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
             // What can't be converted must not be counted by what it was.
             return self.clone().into_iter().try_fold(0, |count, row| row.map(|_| count + 1));
         }
-        self.asked.refilling(&Self::WANTED)?.count_rest()
+        self.asked.buffered_scan(&Self::WANTED)?.count_rest()
     }
 }
 
 /// A query in terms of keys and properties.
 pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>, Step>(
     query: &PathQuery<P, O, R, Step>,
-) -> Result<Lanes> {
+) -> Result<ScanRanges> {
     query.lower()
 }
 
 fn snapshot_page<P: Path, R: ReadAs<P>>(
     snapshot: &Snapshot,
     table: &DynamicTable,
-    lanes: Lanes,
+    scan_ranges: ScanRanges,
     size: usize,
     after: Option<&Continuation>,
 ) -> Result<Page<R::Item>> {
     if const { R::LEAVES_OUT } {
         let page =
-            snapshot.page_by(table, lanes, size, after, |_, view| R::read_if(snapshot, table, view))?;
+            snapshot.page_by(table, scan_ranges, size, after, |_, view| R::read_if(snapshot, table, view))?;
         return Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next));
     }
-    snapshot.page_by(table, lanes, size, after, |_, view| R::read(snapshot, table, view))
+    snapshot.page_by(table, scan_ranges, size, after, |_, view| R::read(snapshot, table, view))
 }
 
 #[allow(

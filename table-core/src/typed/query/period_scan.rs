@@ -12,7 +12,9 @@ use crate::hash::xxh3_64;
 use super::KeyArgs;
 use super::lowering;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Chained, Lanes, Merged, PeriodsSeen, Walk, default_page, fingerprint, page_size};
+use crate::executor::{
+    ConcatIter, MergeIter, PeriodsSeen, RowCursor, ScanRanges, default_page, fingerprint, page_size,
+};
 use crate::handle::rows::Across;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -44,7 +46,7 @@ impl fmt::Debug for PeriodScan {
 /// A table, and what is asked of it.
 struct PeriodQuery {
     table: DynamicTable,
-    lanes: Lanes,
+    scan_ranges: ScanRanges,
 }
 
 /// What is read, in which order.
@@ -58,7 +60,7 @@ struct Plan {
 
 /// What a table is asked for that has times beyond the span.
 struct AtAnEnd {
-    lanes: Lanes,
+    scan_ranges: ScanRanges,
     /// Whether the span bounds the keys, so that no other rows are read.
     is_bound: bool,
 }
@@ -78,11 +80,11 @@ impl PeriodScan {
         let explain = || {
             let Plan { asked, follow, at_an_end } = self.plan(snapshot, wanted)?;
             let explain = match (&at_an_end, asked.first()) {
-                (Some(AtAnEnd { lanes, is_bound: true }), _) => lanes.explain()?,
-                (Some(AtAnEnd { lanes, is_bound: false }), _) => {
-                    lanes.explain()?.because("the time of the span does not come next in the key")
+                (Some(AtAnEnd { scan_ranges, is_bound: true }), _) => scan_ranges.explain()?,
+                (Some(AtAnEnd { scan_ranges, is_bound: false }), _) => {
+                    scan_ranges.explain()?.because("the time of the span does not come next in the key")
                 }
-                (None, Some(first)) => first.lanes.explain()?,
+                (None, Some(first)) => first.scan_ranges.explain()?,
                 (None, None) => self.lower(wanted.0, wanted.2, wanted.3.clone())?.explain()?,
             };
             Ok(explain.in_tables(asked.len(), follow))
@@ -123,20 +125,26 @@ impl PeriodScan {
                     Across::table(&tables, view).ok_or_else(|| Error::new(ErrorKind::TableNotFound))?;
                 each(table, view)
             };
-            default_page(snapshot.moment(), rows.at_most(remaining), (print, is_limited), size, &mut each)
+            default_page(
+                snapshot.read_snapshot(),
+                rows.at_most(remaining),
+                (print, is_limited),
+                size,
+                &mut each,
+            )
         };
         page().map_err(|error| self.attempted(error))
     }
 
     /// What binds a token to this query of these periods: no table is named, since they come and go between two pages.
-    fn fingerprint(&self, all: &Lanes, seen: &PeriodsSeen) -> Result<u64> {
+    fn fingerprint(&self, all: &ScanRanges, seen: &PeriodsSeen) -> Result<u64> {
         let plans = all.queries().iter().map(query::plan).collect::<Result<Vec<_>>>()?;
         let (first, beyond) = self.span;
         let source = format!("{} {} {:?}", self.known.tables.source, first.get(), beyond.map(Ticks::get));
         Ok(fingerprint(plans.iter(), 0, seen.store) ^ xxh3_64(source.as_bytes()))
     }
 
-    fn lower(&self, keys: &'static PathKeys, given: &KeyArgs, narrowing: Query) -> Result<Lanes> {
+    fn lower(&self, keys: &'static PathKeys, given: &KeyArgs, narrowing: Query) -> Result<ScanRanges> {
         lowering::lower(keys, given, narrowing, &self.known.template())
     }
 
@@ -150,35 +158,37 @@ impl PeriodScan {
         let Plan { asked, follow, .. } = self.plan(snapshot, wanted)?;
         let mut tables: Vec<_> = asked.iter().map(|asked| asked.table.clone()).collect();
         tables.sort_by_key(|table| table.exec().id());
-        let Some(lanes) = asked.first().map(|asked| asked.lanes.clone()) else {
-            return Ok(Across { tables, rows: Merged::new(Query::new().top(0).into(), Vec::new()) });
+        let Some(scan_ranges) = asked.first().map(|asked| asked.scan_ranges.clone()) else {
+            return Ok(Across { tables, rows: MergeIter::new(Query::new().top(0).into(), Vec::new()) });
         };
-        let walks_of = move |moment: &dyn crate::executor::Moment, asked: &PeriodQuery| match &last {
-            None => moment.walks(asked.table.exec(), &asked.lanes),
-            Some((partition, row)) => moment.walks_after(asked.table.exec(), &asked.lanes, (partition, row)),
+        let walks_of = move |moment: &dyn crate::executor::ReadSnapshot, asked: &PeriodQuery| match &last {
+            None => moment.cursors(asked.table.exec(), &asked.scan_ranges),
+            Some((partition, row)) => {
+                moment.walks_after(asked.table.exec(), &asked.scan_ranges, (partition, row))
+            }
         };
-        let walks: Vec<Box<dyn Walk>> = if follow {
+        let cursors: Vec<Box<dyn RowCursor>> = if follow {
             let mut left = asked.into_iter();
-            let next = move |moment: &dyn crate::executor::Moment| match left.next() {
+            let next = move |moment: &dyn crate::executor::ReadSnapshot| match left.next() {
                 Some(asked) => Ok(walks_of(moment, &asked)?.pop()),
                 None => Ok(None),
             };
-            vec![Box::new(Chained::new(Box::new(next)))]
+            vec![Box::new(ConcatIter::new(Box::new(next)))]
         } else {
-            let each = asked.iter().map(|asked| walks_of(snapshot.moment(), asked));
+            let each = asked.iter().map(|asked| walks_of(snapshot.read_snapshot(), asked));
             let mut each =
                 each.collect::<Result<Vec<_>>>()?.into_iter().map(Vec::into_iter).collect::<Vec<_>>();
-            // A lane of every table, and then the next of every table: in the order of their keys the lane counts first.
-            let mut walks = Vec::new();
+            // A scan range of every table, and then the next of every table: in the order of their keys the scan range counts first.
+            let mut cursors = Vec::new();
             loop {
-                let before = walks.len();
-                walks.extend(each.iter_mut().filter_map(Iterator::next));
-                if walks.len() == before {
-                    break walks;
+                let before = cursors.len();
+                cursors.extend(each.iter_mut().filter_map(Iterator::next));
+                if cursors.len() == before {
+                    break cursors;
                 }
             }
         };
-        Ok(Across { tables, rows: Merged::new(lanes, walks) })
+        Ok(Across { tables, rows: MergeIter::new(scan_ranges, cursors) })
     }
 
     fn plan(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Plan> {
@@ -202,20 +212,20 @@ impl PeriodScan {
                 Some(index) => snapshot.check_index(&table, schema, *index)?,
                 None => snapshot.check_rows(&table, schema)?,
             }
-            let lanes = if is_within(tables.period.end(*begins), *begins, self.span) {
+            let scan_ranges = if is_within(tables.period.end(*begins), *begins, self.span) {
                 plain.clone()
-            } else if let Some(lanes) = &at_an_end {
-                Lanes::clone(lanes)
+            } else if let Some(scan_ranges) = &at_an_end {
+                ScanRanges::clone(scan_ranges)
             } else {
                 at_an_end.insert(self.lower_end(wanted, span, is_bound)?).clone()
             };
-            asked.push(PeriodQuery { table, lanes });
+            asked.push(PeriodQuery { table, scan_ranges });
         }
         let follow = follows.is_some() && plain.queries().len() == 1;
         if follow && plain.are_reverse() != follows.is_some_and(|ascending| !ascending) {
             asked.reverse();
         }
-        Ok(Plan { asked, follow, at_an_end: at_an_end.map(|lanes| AtAnEnd { lanes, is_bound }) })
+        Ok(Plan { asked, follow, at_an_end: at_an_end.map(|scan_ranges| AtAnEnd { scan_ranges, is_bound }) })
     }
 
     /// Returns what a table is asked for that has times beyond the span: bounds on its keys where the time comes next in them,
@@ -225,7 +235,7 @@ impl PeriodScan {
         wanted: &PathRead<'_>,
         span: (Ticks, Option<Ticks>),
         is_bound: bool,
-    ) -> Result<Lanes> {
+    ) -> Result<ScanRanges> {
         let (keys, _, given, narrowing) = wanted;
         if !is_bound {
             return self.lower(keys, given, self.cut(self.known.schema, narrowing.clone())?);

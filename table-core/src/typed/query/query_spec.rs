@@ -5,8 +5,8 @@ use std::borrow::{Borrow, Cow};
 
 use super::{KeyArgs, lowering};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Lanes;
-use crate::handle::rows::Refilling;
+use crate::executor::ScanRanges;
+use crate::handle::rows::BufferedScan;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::query::{Filter, Query};
@@ -32,7 +32,7 @@ pub(super) struct ReadSpec {
 }
 
 /// The rows of a query, or why there are none, until that is told.
-pub(super) type Begun<O> = Result<Refilling<<O as Origin>::SnapshotHandle>, Option<Error>>;
+pub(super) type Begun<O> = Result<BufferedScan<<O as Origin>::SnapshotHandle>, Option<Error>>;
 
 impl<O: Origin> QuerySpec<O> {
     pub(super) fn new(origin: &O) -> Self {
@@ -59,7 +59,7 @@ impl<O: Origin> QuerySpec<O> {
         }
     }
 
-    pub(super) fn lower(&self, wanted: &ReadSpec) -> Result<Lanes> {
+    pub(super) fn lower(&self, wanted: &ReadSpec) -> Result<ScanRanges> {
         let narrowing = (wanted.select)(self.narrowing.clone());
         lowering::lower(wanted.keys, &self.given, narrowing, &self.table(wanted.keys))
     }
@@ -76,7 +76,7 @@ impl<O: Origin> QuerySpec<O> {
     }
 
     /// What the query reads, and where. By tokens it is read as if at one moment.
-    pub(super) fn held(&self, wanted: &ReadSpec) -> Result<(O::SnapshotHandle, Lanes)> {
+    pub(super) fn held(&self, wanted: &ReadSpec) -> Result<(O::SnapshotHandle, ScanRanges)> {
         let mut found = None;
         let mut read = || {
             found = Some((self.snapshot_handle(wanted.keys)?, self.lower(wanted)?));
@@ -92,7 +92,7 @@ impl<O: Origin> QuerySpec<O> {
     }
 
     /// The rows, to be decoded by the caller.
-    pub(super) fn refilling(&self, wanted: &ReadSpec) -> Result<Refilling<O::SnapshotHandle>> {
+    pub(super) fn buffered_scan(&self, wanted: &ReadSpec) -> Result<BufferedScan<O::SnapshotHandle>> {
         if const { O::SPREADS }
             && let Some(spread) = self.origin.period_scan()
         {
@@ -100,15 +100,16 @@ impl<O: Origin> QuerySpec<O> {
             let narrowing = (wanted.select)(self.narrowing.clone());
             let asked = (wanted.keys, wanted.keys.index(), &self.given, narrowing);
             let across = spread.rows(hold.borrow(), &asked)?;
-            return Ok(Refilling::across(hold, self.origin.table(), across));
+            return Ok(BufferedScan::across(hold, self.origin.table(), across));
         }
         let table = self.table(wanted.keys);
-        let (snapshot, lanes) = self.held(wanted).map_err(|e| e.attempted("query").table(table.name()))?;
-        Refilling::new(snapshot, &table, lanes)
+        let (snapshot, scan_ranges) =
+            self.held(wanted).map_err(|e| e.attempted("query").table(table.name()))?;
+        BufferedScan::new(snapshot, &table, scan_ranges)
     }
 
     /// The same, or why there are none.
     pub(super) fn begin(&self, wanted: &ReadSpec) -> Begun<O> {
-        self.refilling(wanted).map_err(Some)
+        self.buffered_scan(wanted).map_err(Some)
     }
 }

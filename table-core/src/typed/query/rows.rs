@@ -3,10 +3,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::beyond::Beyond;
+use super::part_filter::PartFilter;
 use super::query_spec::Begun;
 use crate::error::Result;
-use crate::handle::rows::{Reading, Refilling};
+use crate::handle::rows::{BufferedScan, Reading};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::row::view::RowView;
@@ -26,12 +26,12 @@ pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
     /// How many are left to be given, where the query itself can't say: it does not know which rows are left out.
     usize,
     /// What is asked of each row beyond the query.
-    Option<Box<Beyond>>,
+    Option<Box<PartFilter>>,
 );
 
 /// What is read of a head, if what is asked beyond the query lets it pass; of any row, if nothing is.
 pub(super) fn read_beyond<P: Path, R: ReadAs<P>>(
-    beyond: Option<&Beyond>,
+    beyond: Option<&PartFilter>,
     snapshot: &Snapshot,
     table: &DynamicTable,
     view: &RowView<'_>,
@@ -57,7 +57,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     }
 
     /// Gives those alone that pass this.
-    pub(super) fn beyond(self, beyond: Beyond) -> Self {
+    pub(super) fn beyond(self, beyond: PartFilter) -> Self {
         Self(self.0, self.1, self.2, Some(Box::new(beyond)))
     }
 }
@@ -116,7 +116,7 @@ trait Next: Entity {
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline)]
     fn next<P: Path, O: Origin, R: ReadAs<P>>(
-        rows: &mut Refilling<O::SnapshotHandle>,
+        rows: &mut BufferedScan<O::SnapshotHandle>,
     ) -> Option<Result<R::Item>> {
         if let Some((reading, view)) = rows.next_plain() {
             return match R::read(reading.snapshot, reading.table, &view) {
@@ -131,7 +131,7 @@ trait Next: Entity {
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline(never))]
     fn next_by<P: Path, O: Origin, R: ReadAs<P>>(
-        rows: &mut Refilling<O::SnapshotHandle>,
+        rows: &mut BufferedScan<O::SnapshotHandle>,
     ) -> Option<Result<R::Item>> {
         let mut found = None;
         let mut read =

@@ -16,7 +16,7 @@ use crate::typed::entity::path::{self, Path, PathKeys};
 use crate::typed::entity::source::{Source, Text};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{Entity, wide};
-use crate::typed::query::{Beyond, OwnRows, PathQuery, lowered};
+use crate::typed::query::{OwnRows, PartFilter, PathQuery, lowered};
 
 /// An entity in place: a method for each field decodes that one, and no other.
 ///
@@ -327,7 +327,7 @@ pub struct TypedViews<'s, E> {
     entity: std::marker::PhantomData<fn() -> E>,
     /// Where it looks, and what is asked of wide entities once their parts are read.
     origin: TableIn<'s>,
-    beyond: Option<Beyond>,
+    beyond: Option<PartFilter>,
     /// How many are left to be given.
     left: usize,
 }
@@ -344,11 +344,11 @@ impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
             }
         }
         let table = Origin::table(self.origin());
-        let lanes = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
+        let scan_ranges = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
         let snapshot = self.origin().snapshot();
         let ready = super::check_index::<OwnRows<E>>(snapshot, table);
         let checked = ready.and_then(|()| snapshot.check_rows(table, E::SCHEMA));
-        let views = checked.and(lanes).and_then(|lanes| snapshot.views_of(table, lanes));
+        let views = checked.and(scan_ranges).and_then(|scan_ranges| snapshot.views_of(table, scan_ranges));
         let (views, beyond) = match beyond {
             Ok(beyond) => (views, beyond),
             Err(error) => (Err(error.attempted("query").table(table.name())), None),

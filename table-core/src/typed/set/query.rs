@@ -7,14 +7,14 @@ use std::marker::PhantomData;
 use super::{EntitySet, read_any};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::page::Page;
-use crate::handle::rows::Refilling;
+use crate::handle::rows::BufferedScan;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
 use crate::query::{Continuation, Explain, Filter, KeyBounds, Query, prop};
 use crate::typed::entity::stored::Stored;
-use crate::typed::query::Beyond;
+use crate::typed::query::PartFilter;
 use crate::typed::read::origin::Origin;
 
 /// A query over all kinds of a table, as it is now or in a snapshot.
@@ -84,9 +84,9 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
 
     /// The rows, of which those of previous versions are converted when they are read. What is asked of their properties is
     /// asked of what is stored, so then there must be none.
-    fn found(self) -> Result<Refilling<From::SnapshotHandle>> {
+    fn found(self) -> Result<BufferedScan<From::SnapshotHandle>> {
         let query = self.without_copies()?;
-        Refilling::new(self.snapshot_handle()?, self.from.table(), query.into())
+        BufferedScan::new(self.snapshot_handle()?, self.from.table(), query.into())
     }
 
     /// The query without the copies of the set's kinds.
@@ -103,7 +103,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     /// Refuses a filter that asks for what parts of wide entities hold: rows are asked one by one.
     fn check_heads(&self, query: &Query) -> Result<()> {
         for schema in Set::KINDS.iter().filter(|schema| schema.is_wide()) {
-            if Beyond::is_asked(schema, query)? {
+            if PartFilter::is_asked(schema, query)? {
                 let entity = schema.entity;
                 let because = format!(
                     "the filter asks for what the parts of `{entity}` hold, and a set's looks at heads alone: \
@@ -217,7 +217,7 @@ impl<Set, From> fmt::Debug for SetQuery<Set, From> {
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
 pub struct SetRows<Set, From: Origin = DynamicTable>(
-    Result<Refilling<From::SnapshotHandle>, Option<Error>>,
+    Result<BufferedScan<From::SnapshotHandle>, Option<Error>>,
     PhantomData<fn() -> Set>,
 );
 

@@ -1,17 +1,17 @@
-//! A lane's rows, lent a leaf at a time.
+//! A scan range's rows, lent a leaf at a time.
 
 use std::sync::Arc;
 
+use super::lmdb_snapshot::LmdbSnapshot;
 use super::lmdb_table::LmdbTable;
-use super::moment::LmdbMoment;
 use crate::error::Result;
-use crate::executor::{Batch, Lanes, Lent, Moment, Walk};
+use crate::executor::{Batch, Lent, ReadSnapshot, RowCursor, ScanRanges};
 use crate::store::encryption::Lens;
 use crate::store::lmdb::damaged_page;
 use crate::store::lmdb::pages::HEADER;
 use crate::store::open::{Entry, LeafWalk, SnapshotPages};
 use crate::store::scan::rows::pages;
-use crate::store::scan::{Scan, lanes};
+use crate::store::scan::{Scan, scan_ranges};
 
 /// Rows that a walk lends first; it then lends more at a time, so that a caller who wants few pays for few.
 const FIRST: usize = 4;
@@ -22,23 +22,23 @@ const MOST: usize = 1 << 16;
 /// Rows that a batch has room for from the beginning, if the leaf has so many: more than most leaves have.
 const MOST_EXPECTED: usize = 64;
 
-/// The walks of these lanes of a table, from their beginning or behind the row of these keys; with a lens, their filters may
+/// The walks of these scan ranges of a table, from their beginning or behind the row of these keys; with a lens, their filters may
 /// not look at what is sealed.
-pub(crate) fn walks(
-    moment: &LmdbMoment,
+pub(crate) fn cursors(
+    snapshot: &LmdbSnapshot,
     table: &LmdbTable,
-    lanes: &Lanes,
+    scan_ranges: &ScanRanges,
     (lens, after): (Option<&Arc<Lens>>, Option<(&str, &str)>),
-) -> Result<Vec<Box<dyn Walk>>> {
-    let (inner, txn) = moment.parts();
-    let walk = |scan: Scan| -> Box<dyn Walk> { Box::new(Leaves { scan, walk: None, rows: FIRST }) };
-    if let ([query], None, None) = (lanes.queries(), lens, after) {
-        // Most queries have one lane. A scan is large, and is better not moved.
+) -> Result<Vec<Box<dyn RowCursor>>> {
+    let (inner, txn) = snapshot.parts();
+    let walk = |scan: Scan| -> Box<dyn RowCursor> { Box::new(Leaves { scan, walk: None, rows: FIRST }) };
+    if let ([query], None, None) = (scan_ranges.queries(), lens, after) {
+        // Most queries have one scan range. A scan is large, and is better not moved.
         return Ok(vec![walk(Scan::new(inner, txn, table.state(), query)?)]);
     }
-    let mut scans = lanes::scans(lanes, lens, (inner, txn), table.state())?;
+    let mut scans = scan_ranges::scans(scan_ranges, lens, (inner, txn), table.state())?;
     if let Some(last) = after {
-        lanes::go_on_after(lanes, &mut scans, last)?;
+        scan_ranges::go_on_after(scan_ranges, &mut scans, last)?;
     }
     Ok(scans.into_iter().map(walk).collect())
 }
@@ -52,9 +52,9 @@ struct Leaves {
     rows: usize,
 }
 
-impl Walk for Leaves {
-    fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
-        let filled = self.lend(LmdbMoment::of(moment)?, batch);
+impl RowCursor for Leaves {
+    fn fill(&mut self, snapshot: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()> {
+        let filled = self.lend(LmdbSnapshot::of(snapshot)?, batch);
         let (dict, selection) = self.scan.read_by();
         batch.read_by(dict, selection, self.scan.verify);
         filled
@@ -63,8 +63,8 @@ impl Walk for Leaves {
 
 impl Leaves {
     /// Lends rows of the next leaf that has some.
-    fn lend(&mut self, moment: &LmdbMoment, batch: &mut Batch) -> Result<()> {
-        let (inner, txn) = moment.parts();
+    fn lend(&mut self, snapshot: &LmdbSnapshot, batch: &mut Batch) -> Result<()> {
+        let (inner, txn) = snapshot.parts();
         let pages = pages(inner, txn, &self.scan);
         if self.scan.range.is_none() {
             batch.end();

@@ -4,13 +4,14 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::cursors;
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
-use super::walks;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    self, InPlace, Lanes, Looked, Moment, PeriodsSeen, Position, StepSize, TableExec, TakeEach, Walk,
+    self, InPlace, Looked, PeriodsSeen, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec,
+    TakeEach,
 };
 use crate::handle::store::Store;
 use crate::limits;
@@ -27,14 +28,14 @@ use crate::store::open::{OptionalDb, SnapshotPages};
 use crate::store::queues::View;
 use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
+use crate::store::scan::cursor::{Ahead, MergedCursor};
 use crate::store::scan::read;
-use crate::store::scan::walk::{Ahead, MergedWalk};
 use crate::store::state::StoreState;
 use crate::store::state::live::Ticket;
 use crate::store::write::range;
 
 /// A read transaction.
-pub(crate) struct LmdbMoment {
+pub(crate) struct LmdbSnapshot {
     // Fields drop in this order: the transaction before the environment it belongs to.
     txn: ReadTxn<'static>,
     inner: Arc<Shared>,
@@ -43,7 +44,7 @@ pub(crate) struct LmdbMoment {
     blobs: Option<Db>,
 }
 
-impl LmdbMoment {
+impl LmdbSnapshot {
     pub(crate) fn new(inner: &Arc<Shared>) -> Result<Self> {
         inner.writer.check_running()?;
         let blobs = inner.environment.known(OptionalDb::Blobs);
@@ -53,9 +54,9 @@ impl LmdbMoment {
     }
 
     /// The moment, if it is one of LMDB's.
-    pub(crate) fn of(moment: &dyn Moment) -> Result<&Self> {
-        let moment: &dyn Any = moment;
-        moment.downcast_ref().ok_or_else(stranger)
+    pub(crate) fn of(snapshot: &dyn ReadSnapshot) -> Result<&Self> {
+        let snapshot: &dyn Any = snapshot;
+        snapshot.downcast_ref().ok_or_else(stranger)
     }
 
     pub(crate) fn parts(&self) -> (&StoreState, &ReadTxn<'static>) {
@@ -81,14 +82,14 @@ impl LmdbMoment {
     pub(crate) fn page_through(
         &self,
         table: &dyn TableExec,
-        read: (Lanes, Option<&Arc<Lens>>),
+        read: (ScanRanges, Option<&Arc<Lens>>),
         (size, after): (usize, Option<&Continuation>),
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
         if !(1..=limits::PAGE_ENTITIES).contains(&size) {
             return Err(executor::page_size(size));
         }
-        let mut walk = MergedWalk::new(&self.inner, &self.txn, LmdbTable::of(table)?.state(), read, after)?;
+        let mut walk = MergedCursor::new(&self.inner, &self.txn, LmdbTable::of(table)?.state(), read, after)?;
         let mut taken = 0;
         while let Some(view) = walk.next()? {
             each(walk.selection(), &view)?;
@@ -106,7 +107,7 @@ fn stranger() -> Error {
     Error::new(ErrorKind::InvalidQuery).because("the rows are of another store than the snapshot")
 }
 
-impl Moment for LmdbMoment {
+impl ReadSnapshot for LmdbSnapshot {
     fn has(&self, table: &dyn TableExec) -> bool {
         LmdbTable::of(table).is_ok_and(|table| Arc::ptr_eq(table.inner(), &self.inner))
     }
@@ -196,17 +197,17 @@ impl Moment for LmdbMoment {
         range::digest_of_snapshot(&self.inner.environment, &self.txn, &stored)
     }
 
-    fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
-        walks::walks(self, LmdbTable::of(table)?, lanes, (None, None))
+    fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
+        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, (None, None))
     }
 
     fn walks_after(
         &self,
         table: &dyn TableExec,
-        lanes: &Lanes,
+        scan_ranges: &ScanRanges,
         last: (&str, &str),
-    ) -> Result<Vec<Box<dyn Walk>>> {
-        walks::walks(self, LmdbTable::of(table)?, lanes, (None, Some(last)))
+    ) -> Result<Vec<Box<dyn RowCursor>>> {
+        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, (None, Some(last)))
     }
 
     fn periods(
@@ -229,31 +230,35 @@ impl Moment for LmdbMoment {
         SnapshotPages::of(&self.inner.environment, &self.txn, None).lent(page, length)
     }
 
-    fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {
+    fn views<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+    ) -> Result<Box<dyn InPlace<'s> + 's>> {
         let state = LmdbTable::of(table)?.state();
-        Ok(Box::new(MergedWalk::new(&self.inner, &self.txn, state, (lanes, None), None)?))
+        Ok(Box::new(MergedCursor::new(&self.inner, &self.txn, state, (scan_ranges, None), None)?))
     }
 
     fn page(
         &self,
         table: &dyn TableExec,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         size: usize,
         after: Option<&Continuation>,
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
-        self.page_through(table, (lanes, None), (size, after), each)
+        self.page_through(table, (scan_ranges, None), (size, after), each)
     }
 
     fn chunk(
         &self,
         table: &dyn TableExec,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         (after, size): (Option<&Position>, StepSize),
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
         let state = LmdbTable::of(table)?.state();
-        let mut walk = MergedWalk::after(&self.inner, &self.txn, state, lanes, after)?;
+        let mut walk = MergedCursor::after(&self.inner, &self.txn, state, scan_ranges, after)?;
         let mut looked = Looked::new(size);
         let last = loop {
             match walk.next_of_step(&mut looked)? {
@@ -273,13 +278,13 @@ impl Moment for LmdbMoment {
     }
 }
 
-impl<'s> InPlace<'s> for MergedWalk<'s> {
+impl<'s> InPlace<'s> for MergedCursor<'s> {
     fn next(&mut self) -> Result<Option<RowView<'s>>> {
-        MergedWalk::next(self)
+        MergedCursor::next(self)
     }
 
     fn selection(&self) -> &Selection {
-        MergedWalk::selection(self)
+        MergedCursor::selection(self)
     }
 }
 

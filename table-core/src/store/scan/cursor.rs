@@ -1,9 +1,9 @@
 //! A walk over rows in place: one scan, or several that are merged.
 
-use super::lanes;
 use super::rows::Rows;
+use super::scan_ranges;
 use crate::error::Result;
-use crate::executor::{self, Lanes, Looked, order};
+use crate::executor::{self, Looked, ScanRanges, order};
 use crate::query::{Continuation, Position};
 use crate::row::key;
 use crate::row::partition::begins;
@@ -17,17 +17,17 @@ use crate::store::state::StoreState;
 use std::sync::Arc;
 
 /// A walk through a snapshot.
-pub(crate) struct MergedWalk<'s> {
+pub(crate) struct MergedCursor<'s> {
     inner: &'s StoreState,
     txn: &'s ReadTxn<'static>,
-    lanes: Lanes,
+    scan_ranges: ScanRanges,
     scans: Vec<Scan>,
-    rows: Vec<LaneRows<'s>>,
+    rows: Vec<RangeRows<'s>>,
     remaining: u64,
 }
 
 /// Where one scan is.
-struct LaneRows<'s> {
+struct RangeRows<'s> {
     rows: Rows<'s>,
     /// The next row, where it had to be seen to be compared.
     head: Option<RowView<'s>>,
@@ -49,20 +49,20 @@ pub(crate) enum Ahead<'s> {
     Ended,
 }
 
-impl<'s> MergedWalk<'s> {
+impl<'s> MergedCursor<'s> {
     pub(crate) fn new(
         inner: &'s StoreState,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
-        (lanes, lens): (Lanes, Option<&Arc<Lens>>),
+        (scan_ranges, lens): (ScanRanges, Option<&Arc<Lens>>),
         after: Option<&Continuation>,
     ) -> Result<Self> {
-        let mut scans = lanes::scans(&lanes, lens, (inner, txn), table)?;
+        let mut scans = scan_ranges::scans(&scan_ranges, lens, (inner, txn), table)?;
         let remaining = match after {
-            Some(token) => lanes::go_on(&lanes, &mut scans, token, (inner, txn))?,
-            None => lanes.wanted(),
+            Some(token) => scan_ranges::go_on(&scan_ranges, &mut scans, token, (inner, txn))?,
+            None => scan_ranges.wanted(),
         };
-        Self::of((inner, txn), lanes, scans, remaining)
+        Self::of((inner, txn), scan_ranges, scans, remaining)
     }
 
     /// Begins a walk behind a row, for a job.
@@ -70,29 +70,29 @@ impl<'s> MergedWalk<'s> {
         inner: &'s StoreState,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         after: Option<&executor::Position>,
     ) -> Result<Self> {
-        let mut scans = lanes::scans(&lanes, None, (inner, txn), table)?;
+        let mut scans = scan_ranges::scans(&scan_ranges, None, (inner, txn), table)?;
         if let Some(executor::Position { partition, row }) = after {
-            lanes::go_on_after(&lanes, &mut scans, (partition, row))?;
+            scan_ranges::go_on_after(&scan_ranges, &mut scans, (partition, row))?;
         }
-        let remaining = lanes.wanted();
-        Self::of((inner, txn), lanes, scans, remaining)
+        let remaining = scan_ranges.wanted();
+        Self::of((inner, txn), scan_ranges, scans, remaining)
     }
 
     fn of(
         (inner, txn): (&'s StoreState, &'s ReadTxn<'static>),
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         scans: Vec<Scan>,
         remaining: u64,
     ) -> Result<Self> {
-        let lane = |scan| {
+        let scan_range = |scan| {
             let rows = Rows::new(inner, txn, scan)?;
-            Ok(LaneRows { rows, head: None, partition: (&[], None), ended: false, looked: None })
+            Ok(RangeRows { rows, head: None, partition: (&[], None), ended: false, looked: None })
         };
-        let rows = scans.iter().map(lane).collect::<Result<_>>()?;
-        Ok(Self { inner, txn, lanes, scans, rows, remaining })
+        let rows = scans.iter().map(scan_range).collect::<Result<_>>()?;
+        Ok(Self { inner, txn, scan_ranges, scans, rows, remaining })
     }
 
     /// The next row.
@@ -100,17 +100,17 @@ impl<'s> MergedWalk<'s> {
         if self.remaining == 0 {
             return Ok(None);
         }
-        let ([scan], [lane]) = (self.scans.as_mut_slice(), self.rows.as_mut_slice()) else {
+        let ([scan], [scan_range]) = (self.scans.as_mut_slice(), self.rows.as_mut_slice()) else {
             return self.next_of_several();
         };
-        match scan.next(self.inner, self.txn, &mut lane.rows) {
+        match scan.next(self.inner, self.txn, &mut scan_range.rows) {
             Ok(Some(found)) => {
                 self.remaining -= 1;
-                if lane.partition.0.is_empty() || !begins(found.key, lane.partition.0) {
-                    lane.partition = (key::partition_of(found.key), key::plain_partition(found.key));
+                if scan_range.partition.0.is_empty() || !begins(found.key, scan_range.partition.0) {
+                    scan_range.partition = (key::partition_of(found.key), key::plain_partition(found.key));
                 }
                 let view = scan.view(found);
-                Ok(Some(match lane.partition {
+                Ok(Some(match scan_range.partition {
                     (before, Some(partition)) => view.in_plain(partition, before.len()),
                     (_, None) => view,
                 }))
@@ -129,24 +129,24 @@ impl<'s> MergedWalk<'s> {
     }
 
     fn merged(&mut self) -> Result<Option<RowView<'s>>> {
-        for (scan, lane) in self.scans.iter_mut().zip(&mut self.rows) {
-            if lane.head.is_none() && !lane.ended {
-                let found = scan.next(self.inner, self.txn, &mut lane.rows)?;
-                lane.head = found.map(|found| scan.view(found));
-                lane.ended = lane.head.is_none();
+        for (scan, scan_range) in self.scans.iter_mut().zip(&mut self.rows) {
+            if scan_range.head.is_none() && !scan_range.ended {
+                let found = scan.next(self.inner, self.txn, &mut scan_range.rows)?;
+                scan_range.head = found.map(|found| scan.view(found));
+                scan_range.ended = scan_range.head.is_none();
             }
         }
-        let first = self.first(|lane| Some(lane.head.as_ref()?.stored_key_bytes()));
+        let first = self.first(|scan_range| Some(scan_range.head.as_ref()?.stored_key_bytes()));
         Ok(first.and_then(|at| self.rows.get_mut(at)?.head.take()))
     }
 
-    /// The lane whose key comes first, of those that have one.
-    fn first(&self, key: impl for<'l> Fn(&'l LaneRows<'s>) -> Option<&'l [u8]>) -> Option<usize> {
+    /// The scan range whose key comes first, of those that have one.
+    fn first(&self, key: impl for<'l> Fn(&'l RangeRows<'s>) -> Option<&'l [u8]>) -> Option<usize> {
         let reverse = self.scans.first().is_some_and(|scan| scan.plan.reverse);
         let mut first: Option<(&[u8], usize)> = None;
-        for (at, lane) in self.rows.iter().enumerate() {
-            let Some(key) = key(lane) else { continue };
-            let one = (self.lanes.rest(key), at);
+        for (at, scan_range) in self.rows.iter().enumerate() {
+            let Some(key) = key(scan_range) else { continue };
+            let one = (self.scan_ranges.rest(key), at);
             if first.is_none_or(|first| order(reverse, one, first).is_lt()) {
                 first = Some(one);
             }
@@ -154,24 +154,24 @@ impl<'s> MergedWalk<'s> {
         first.map(|(_, at)| at)
     }
 
-    /// The next row of a job's step. Of several lanes that one looks on which is behind the others, a row at a time: so a step
+    /// The next row of a job's step. Of several scan ranges that one looks on which is behind the others, a row at a time: so a step
     /// that has looked at enough ends behind a row before which there is none that is wanted and has not come, and the next
-    /// step looks again at one row of each lane at most. Each looks at one at least, so that steps go on.
+    /// step looks again at one row of each scan range at most. Each looks at one at least, so that steps go on.
     pub(crate) fn next_of_step(&mut self, looked: &mut Looked) -> Result<Ahead<'s>> {
         for at in 0..self.rows.len() {
-            if self.rows.get(at).is_some_and(|lane| lane.looked.is_none() && !lane.ended) {
+            if self.rows.get(at).is_some_and(|scan_range| scan_range.looked.is_none() && !scan_range.ended) {
                 self.look(at, looked)?;
             }
         }
         loop {
-            let at = self.first(|lane| match &lane.head {
+            let at = self.first(|scan_range| match &scan_range.head {
                 Some(head) => Some(head.stored_key_bytes()),
-                None => lane.looked.filter(|_| !lane.ended),
+                None => scan_range.looked.filter(|_| !scan_range.ended),
             });
-            let Some((at, lane)) = at.and_then(|at| Some((at, self.rows.get_mut(at)?))) else {
+            let Some((at, scan_range)) = at.and_then(|at| Some((at, self.rows.get_mut(at)?))) else {
                 return Ok(Ahead::Ended);
             };
-            match (lane.head.take(), lane.looked) {
+            match (scan_range.head.take(), scan_range.looked) {
                 (Some(head), Some(key)) => return Ok(Ahead::Row(head, key)),
                 (None, Some(last)) if looked.is_enough() => return Ok(Ahead::Enough(last)),
                 _ => self.look(at, looked)?,
@@ -179,17 +179,19 @@ impl<'s> MergedWalk<'s> {
         }
     }
 
-    /// Looks at one row more of a lane.
+    /// Looks at one row more of a scan range.
     fn look(&mut self, at: usize, looked: &mut Looked) -> Result<()> {
-        let (Some(scan), Some(lane)) = (self.scans.get_mut(at), self.rows.get_mut(at)) else { return Ok(()) };
-        let Some((key, bytes)) = lane.rows.next(scan.range.as_ref())? else {
-            lane.ended = true;
+        let (Some(scan), Some(scan_range)) = (self.scans.get_mut(at), self.rows.get_mut(at)) else {
+            return Ok(());
+        };
+        let Some((key, bytes)) = scan_range.rows.next(scan.range.as_ref())? else {
+            scan_range.ended = true;
             return scan.end();
         };
         let found = scan.take(self.inner, self.txn, (key, bytes))?;
         looked.add(key.len() + bytes.len(), found.is_some());
-        lane.looked = Some(key);
-        lane.head = found.map(|found| scan.view(found));
+        scan_range.looked = Some(key);
+        scan_range.head = found.map(|found| scan.view(found));
         Ok(())
     }
 
@@ -198,8 +200,10 @@ impl<'s> MergedWalk<'s> {
         if self.remaining == 0 {
             return Ok(false);
         }
-        for (scan, lane) in self.scans.iter().zip(&mut self.rows) {
-            if lane.head.is_some() || (!lane.ended && lane.rows.next(scan.range.as_ref())?.is_some()) {
+        for (scan, scan_range) in self.scans.iter().zip(&mut self.rows) {
+            if scan_range.head.is_some()
+                || (!scan_range.ended && scan_range.rows.next(scan.range.as_ref())?.is_some())
+            {
                 return Ok(true);
             }
         }
@@ -213,7 +217,7 @@ impl<'s> MergedWalk<'s> {
         }
         let is_limited = self.scans.first().is_some_and(|scan| scan.plan.top.is_some());
         let position = Position { partition, row, remaining: is_limited.then_some(self.remaining) };
-        Ok(Some(Continuation::new(position, lanes::fingerprint(self.inner, self.txn, &self.scans)?)))
+        Ok(Some(Continuation::new(position, scan_ranges::fingerprint(self.inner, self.txn, &self.scans)?)))
     }
 
     /// What of the rows is selected.

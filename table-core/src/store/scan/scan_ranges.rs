@@ -1,9 +1,9 @@
-//! The scans of a query's lanes, and where a page of them ended.
+//! The scans of a query's scan ranges, and where a page of them ended.
 
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::executor::{self, Lanes};
+use crate::executor::{self, ScanRanges};
 use crate::query::{Continuation, Position};
 use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
@@ -12,16 +12,16 @@ use crate::store::records::meta::Meta;
 use crate::store::scan::Scan;
 use crate::store::state::StoreState;
 
-/// The scans of these lanes, each before its first row. With a lens, filters may not look at what is sealed.
+/// The scans of these scan ranges, each before its first row. With a lens, filters may not look at what is sealed.
 pub(crate) fn scans(
-    lanes: &Lanes,
+    scan_ranges: &ScanRanges,
     lens: Option<&Arc<Lens>>,
     (inner, txn): (&StoreState, &ReadTxn<'static>),
     table: &Arc<TableState>,
 ) -> Result<Vec<Scan>> {
     // A scan is large: each is put where it stays.
-    let mut scans = Vec::with_capacity(lanes.queries().len());
-    for query in lanes.queries() {
+    let mut scans = Vec::with_capacity(scan_ranges.queries().len());
+    for query in scan_ranges.queries() {
         scans.push(Scan::new(inner, txn, table, query)?);
     }
     if lens.is_some() {
@@ -41,7 +41,7 @@ pub(crate) fn fingerprint(inner: &StoreState, txn: &heed::RoTxn<'_>, scans: &[Sc
 
 /// Moves the scans to where a page ended; returns how many entities are still wanted.
 pub(crate) fn go_on(
-    lanes: &Lanes,
+    scan_ranges: &ScanRanges,
     scans: &mut [Scan],
     token: &Continuation,
     (inner, txn): (&StoreState, &ReadTxn<'static>),
@@ -51,7 +51,7 @@ pub(crate) fn go_on(
     if scans.is_empty() {
         return Ok(0);
     }
-    go_on_after(lanes, scans, (partition, row))?;
+    go_on_after(scan_ranges, scans, (partition, row))?;
     for scan in scans {
         scan.remaining = remaining;
     }
@@ -59,10 +59,10 @@ pub(crate) fn go_on(
 }
 
 /// Moves the scans behind the row of these keys.
-pub(crate) fn go_on_after(lanes: &Lanes, scans: &mut [Scan], last: (&str, &str)) -> Result<()> {
+pub(crate) fn go_on_after(scan_ranges: &ScanRanges, scans: &mut [Scan], last: (&str, &str)) -> Result<()> {
     let Some(table) = scans.first().map(|scan| scan.table.id) else { return Ok(()) };
     let ranges = scans.iter().map(|scan| scan.range.as_ref());
-    let starts = executor::after_page(lanes, table, ranges, last)?;
+    let starts = executor::after_page(scan_ranges, table, ranges, last)?;
     for (scan, start) in scans.iter_mut().zip(starts) {
         let Some((row, is_after)) = start else { continue };
         scan.go_on(row, is_after);

@@ -11,7 +11,7 @@ use crate::row::key;
 ///
 /// The queries differ in the shard or token alone, which has as many digits in each.
 #[derive(Clone, Debug)]
-pub struct Lanes {
+pub struct ScanRanges {
     queries: Queries,
     /// The bytes of partition key, separator and row key up to the end of the shard.
     common: usize,
@@ -19,25 +19,28 @@ pub struct Lanes {
 
 /// The queries, at least one.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "most queries have one lane, which needs no memory of its own")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most queries have one scan range, which needs no memory of its own"
+)]
 enum Queries {
     One(Query),
     Several(Vec<Query>),
 }
 
-impl From<Query> for Lanes {
+impl From<Query> for ScanRanges {
     fn from(query: Query) -> Self {
         Self { queries: Queries::One(query), common: 0 }
     }
 }
 
-impl Lanes {
+impl ScanRanges {
     /// Queries whose rows are merged by what follows so many bytes of their keys.
     pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
         Self { queries: Queries::Several(queries), common }
     }
 
-    /// The query of each lane.
+    /// The query of each scan range.
     pub(crate) fn queries(&self) -> &[Query] {
         match &self.queries {
             Queries::One(query) => std::slice::from_ref(query),

@@ -1,38 +1,38 @@
 //! Walks one after another, each begun when the one before it has ended.
 
-use super::{Batch, Moment, Walk};
+use super::{Batch, ReadSnapshot, RowCursor};
 use crate::error::Result;
 
 /// Begins the next walk; `None` behind the last.
-pub(crate) type NextWalk = Box<dyn FnMut(&dyn Moment) -> Result<Option<Box<dyn Walk>>> + Send>;
+pub(crate) type NextCursor = Box<dyn FnMut(&dyn ReadSnapshot) -> Result<Option<Box<dyn RowCursor>>> + Send>;
 
 /// The rows of several walks whose keys follow one another.
-pub(crate) struct Chained {
-    next: NextWalk,
-    current: Option<Box<dyn Walk>>,
+pub(crate) struct ConcatIter {
+    next: NextCursor,
+    current: Option<Box<dyn RowCursor>>,
     /// Whether the current one has ended: what it has lent is still taken.
     is_over: bool,
 }
 
-impl Chained {
-    pub(crate) fn new(next: NextWalk) -> Self {
+impl ConcatIter {
+    pub(crate) fn new(next: NextCursor) -> Self {
         Self { next, current: None, is_over: true }
     }
 }
 
-impl Walk for Chained {
-    fn fill(&mut self, moment: &dyn Moment, batch: &mut Batch) -> Result<()> {
+impl RowCursor for ConcatIter {
+    fn fill(&mut self, snapshot: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()> {
         loop {
             if self.is_over {
-                self.current = (self.next)(moment)?;
+                self.current = (self.next)(snapshot)?;
                 self.is_over = false;
             }
-            let Some(walk) = &mut self.current else {
+            let Some(cursor) = &mut self.current else {
                 batch.end();
                 return Ok(());
             };
             batch.clear();
-            let filled = walk.fill(moment, batch);
+            let filled = cursor.fill(snapshot, batch);
             if batch.has_ended() {
                 batch.goes_on();
                 self.is_over = true;

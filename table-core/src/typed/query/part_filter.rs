@@ -14,12 +14,12 @@ use crate::typed::entity::source::Source;
 
 /// A filter that is asked of whole entities.
 #[derive(Debug)]
-pub(crate) struct Beyond {
+pub(crate) struct PartFilter {
     schema: &'static Schema,
     predicate: Predicate,
 }
 
-impl Beyond {
+impl PartFilter {
     /// Whether the query's filter asks for what parts hold.
     pub(crate) fn is_asked(schema: &'static Schema, query: &Query) -> Result<bool> {
         let Some(predicate) = query.predicate()? else { return Ok(false) };
@@ -49,7 +49,7 @@ impl Beyond {
 struct Whole<'r> {
     head: &'r RowView<'r>,
     source: Source<'r>,
-    of: &'r Beyond,
+    of: &'r PartFilter,
 }
 
 impl Whole<'_> {

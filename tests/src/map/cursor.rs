@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_core::__executor::{
-    self as executor, Batch, InPlace, Kept, Lanes, Moment, RangeQuery, RowView, TableExec, TakeEach, Walk,
+    self as executor, Batch, InPlace, Kept, RangeQuery, ReadSnapshot, RowCursor, RowView, ScanRanges,
+    TableExec, TakeEach,
 };
 use table_core::{Continuation, ErrorKind, Result};
 
@@ -29,7 +30,7 @@ impl MapMoment {
         Self { store, rows, kept: Kept::default(), state, taken: now() }
     }
 
-    fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(RangeQuery) -> Box<dyn Walk> + use<'m> {
+    fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'m> {
         |asked| {
             let (rows, table) = (self.rows.clone(), table.entry.clone());
             Box::new(MapWalk { asked, rows, table, last: None, page: self.store.page })
@@ -37,7 +38,7 @@ impl MapMoment {
     }
 }
 
-impl Moment for MapMoment {
+impl ReadSnapshot for MapMoment {
     fn has(&self, table: &dyn TableExec) -> bool {
         own(table).is_ok_and(|table| Arc::ptr_eq(&table.store, &self.store))
     }
@@ -63,26 +64,30 @@ impl Moment for MapMoment {
         self.kept.keep(pack(entry, row)?).ok_or_else(full)?.view().map(Some)
     }
 
-    fn walks(&self, table: &dyn TableExec, lanes: &Lanes) -> Result<Vec<Box<dyn Walk>>> {
+    fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
         let table = own(table)?;
-        executor::walks(lanes, table.entry.id, &mut self.begin(table))
+        executor::cursors(scan_ranges, table.entry.id, &mut self.begin(table))
     }
 
-    fn views<'s>(&'s self, table: &dyn TableExec, lanes: Lanes) -> Result<Box<dyn InPlace<'s> + 's>> {
+    fn views<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+    ) -> Result<Box<dyn InPlace<'s> + 's>> {
         let table = own(table)?;
-        executor::views(self, &self.kept, lanes, table.entry.id, &mut self.begin(table))
+        executor::views(self, &self.kept, scan_ranges, table.entry.id, &mut self.begin(table))
     }
 
     fn page(
         &self,
         table: &dyn TableExec,
-        lanes: Lanes,
+        scan_ranges: ScanRanges,
         size: usize,
         after: Option<&Continuation>,
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
         let table = own(table)?;
-        executor::page(self, lanes, (table.entry.id, TAG), (size, after), &mut self.begin(table), each)
+        executor::page(self, scan_ranges, (table.entry.id, TAG), (size, after), &mut self.begin(table), each)
     }
 }
 
@@ -96,8 +101,8 @@ struct MapWalk {
     page: usize,
 }
 
-impl Walk for MapWalk {
-    fn fill(&mut self, _: &dyn Moment, batch: &mut Batch) -> Result<()> {
+impl RowCursor for MapWalk {
+    fn fill(&mut self, _: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()> {
         batch.begin(0, 0);
         let filled = self.read_on(batch);
         batch.read_by_names(&self.table.names, &self.asked);

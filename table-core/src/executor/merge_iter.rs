@@ -1,15 +1,15 @@
 //! Walks merged: the rows of several in one order.
 
 use super::batch::{Plain, ReadSelected};
-use super::{Batch, Lanes, Moment, Walk, order};
+use super::{Batch, ReadSnapshot, RowCursor, ScanRanges, order};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
 
-/// The rows of one lane, or of several in one order; at most as many as are wanted.
-pub(crate) struct Merged {
-    lanes: Lanes,
-    walks: Vec<Lane>,
+/// The rows of one scan range, or of several in one order; at most as many as are wanted.
+pub(crate) struct MergeIter {
+    scan_ranges: ScanRanges,
+    cursors: Vec<MergeInput>,
     remaining: u64,
     /// Of many walks, those that have a row, as a heap with the first row's at its head; `None` before the first row.
     heap: Option<Vec<usize>>,
@@ -19,20 +19,21 @@ pub(crate) struct Merged {
 const FEW: usize = 8;
 
 /// A walk, and what was read ahead of it.
-struct Lane {
-    walk: Box<dyn Walk>,
+struct MergeInput {
+    cursor: Box<dyn RowCursor>,
     batch: Batch,
     /// An error, which comes after what was read ahead.
     failed: Option<Error>,
     has_failed: bool,
 }
 
-impl Merged {
-    /// A walk for each of the lanes.
-    pub(crate) fn new(lanes: Lanes, walks: Vec<Box<dyn Walk>>) -> Self {
-        let lane = |walk| Lane { walk, batch: Batch::default(), failed: None, has_failed: false };
-        let remaining = lanes.wanted();
-        Self { lanes, walks: walks.into_iter().map(lane).collect(), remaining, heap: None }
+impl MergeIter {
+    /// A walk for each of the scan ranges.
+    pub(crate) fn new(scan_ranges: ScanRanges, cursors: Vec<Box<dyn RowCursor>>) -> Self {
+        let scan_range =
+            |cursor| MergeInput { cursor, batch: Batch::default(), failed: None, has_failed: false };
+        let remaining = scan_ranges.wanted();
+        Self { scan_ranges, cursors: cursors.into_iter().map(scan_range).collect(), remaining, heap: None }
     }
 
     /// Bounds the rows that may still come.
@@ -48,13 +49,13 @@ impl Merged {
     /// What of the rows is selected: known once a row has come.
     pub(super) fn selection(&self) -> &Selection {
         static ALL: Selection = Selection::ALL;
-        self.walks.first().and_then(|lane| lane.batch.selection()).unwrap_or(&ALL)
+        self.cursors.first().and_then(|scan_range| scan_range.batch.selection()).unwrap_or(&ALL)
     }
 
     /// The next row, to be kept.
-    pub(super) fn next_packed(&mut self, moment: &dyn Moment) -> Option<Result<PackedRow>> {
-        let next = match self.first(moment)? {
-            Ok(lane) => lane.batch.next_packed(moment),
+    pub(super) fn next_packed(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<PackedRow>> {
+        let next = match self.first(snapshot)? {
+            Ok(scan_range) => scan_range.batch.next_packed(snapshot),
             Err(error) => Some(Err(error)),
         };
         if !matches!(next, Some(Ok(_))) {
@@ -63,7 +64,7 @@ impl Merged {
         next
     }
 
-    /// The next row and what of it is selected, if it is as most are: of one lane alone, and read ahead. Otherwise nothing is
+    /// The next row and what of it is selected, if it is as most are: of one scan range alone, and read ahead. Otherwise nothing is
     /// taken, and [`next`](Self::next) gives it. Whoever can't read it says so by [`failed`](Self::failed).
     // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
@@ -71,19 +72,23 @@ impl Merged {
         expect(clippy::inline_always, reason = "for each row, a call costs as much as what it does"),
         inline(always)
     )]
-    pub(crate) fn next_plain<'m>(&'m mut self, moment: &'m dyn Moment) -> Option<Plain<'m>> {
-        let [lane] = self.walks.as_mut_slice() else { return None };
+    pub(crate) fn next_plain<'m>(&'m mut self, snapshot: &'m dyn ReadSnapshot) -> Option<Plain<'m>> {
+        let [scan_range] = self.cursors.as_mut_slice() else { return None };
         let remaining = self.remaining.checked_sub(1)?;
-        let plain = lane.batch.next_plain(moment)?;
+        let plain = scan_range.batch.next_plain(snapshot)?;
         self.remaining = remaining;
         Some(plain)
     }
 
     /// Gives `read` the next row, and what of it is selected.
     #[inline(never)]
-    pub(crate) fn next(&mut self, moment: &dyn Moment, read: &mut ReadSelected<'_>) -> Option<Result<()>> {
-        let next = match self.first(moment)? {
-            Ok(lane) => lane.batch.next(moment, read),
+    pub(crate) fn next(
+        &mut self,
+        snapshot: &dyn ReadSnapshot,
+        read: &mut ReadSelected<'_>,
+    ) -> Option<Result<()>> {
+        let next = match self.first(snapshot)? {
+            Ok(scan_range) => scan_range.batch.next(snapshot, read),
             Err(error) => Some(Err(error)),
         };
         match &next {
@@ -104,9 +109,9 @@ impl Merged {
     }
 
     /// Goes past the next row; `None` if there is none.
-    pub(crate) fn skip(&mut self, moment: &dyn Moment) -> Option<Result<()>> {
-        match self.first(moment)? {
-            Ok(lane) => lane.batch.skip().map(Ok),
+    pub(crate) fn skip(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<()>> {
+        match self.first(snapshot)? {
+            Ok(scan_range) => scan_range.batch.skip().map(Ok),
             Err(error) => {
                 self.remaining = 0;
                 Some(Err(error))
@@ -114,73 +119,74 @@ impl Merged {
         }
     }
 
-    /// The lane that has the next row, which is going to be taken.
+    /// The scan range that has the next row, which is going to be taken.
     #[inline(never)]
-    fn first(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
+    fn first(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<&mut MergeInput>> {
         if self.remaining == 0 {
             return None;
         }
-        if self.walks.len() > FEW {
-            return self.first_of_many(moment);
+        if self.cursors.len() > FEW {
+            return self.first_of_many(snapshot);
         }
-        for lane in &mut self.walks {
-            lane.fill(moment);
-            // The rows read before an error come first. Nobody knows where the error stands among other lanes' rows.
-            if lane.batch.is_empty()
-                && let Some(error) = lane.failed.take()
+        for scan_range in &mut self.cursors {
+            scan_range.fill(snapshot);
+            // The rows read before an error come first. Nobody knows where the error stands among other scan ranges' rows.
+            if scan_range.batch.is_empty()
+                && let Some(error) = scan_range.failed.take()
             {
                 return Some(Err(error));
             }
         }
-        let first = if self.walks.len() == 1 { 0 } else { first_of(&self.lanes, &self.walks, moment)? };
-        let lane = self.walks.get_mut(first).filter(|lane| !lane.batch.is_empty());
-        self.remaining = if lane.is_some() { self.remaining - 1 } else { 0 };
-        lane.map(Ok)
+        let first =
+            if self.cursors.len() == 1 { 0 } else { first_of(&self.scan_ranges, &self.cursors, snapshot)? };
+        let scan_range = self.cursors.get_mut(first).filter(|scan_range| !scan_range.batch.is_empty());
+        self.remaining = if scan_range.is_some() { self.remaining - 1 } else { 0 };
+        scan_range.map(Ok)
     }
 }
 
-impl Merged {
+impl MergeIter {
     /// Returns the walk, of many, whose row comes next. One row is taken of the walk that was first, so that it alone is looked
     /// at again.
-    fn first_of_many(&mut self, moment: &dyn Moment) -> Option<Result<&mut Lane>> {
+    fn first_of_many(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<&mut MergeInput>> {
         let mut heap = match self.heap.take() {
             None => {
-                let mut all = Vec::with_capacity(self.walks.len());
-                for (at, lane) in self.walks.iter_mut().enumerate() {
-                    match lane.ahead(moment) {
+                let mut all = Vec::with_capacity(self.cursors.len());
+                for (at, scan_range) in self.cursors.iter_mut().enumerate() {
+                    match scan_range.ahead(snapshot) {
                         Ok(true) => all.push(at),
                         Ok(false) => {}
                         Err(error) => return Some(Err(error)),
                     }
                 }
                 for at in (0..all.len() / 2).rev() {
-                    self.sift(&mut all, at, moment);
+                    self.sift(&mut all, at, snapshot);
                 }
                 all
             }
             Some(mut heap) => {
-                let lane = heap.first().and_then(|first| self.walks.get_mut(*first))?;
-                match lane.ahead(moment) {
+                let scan_range = heap.first().and_then(|first| self.cursors.get_mut(*first))?;
+                match scan_range.ahead(snapshot) {
                     Ok(true) => {}
                     Ok(false) => drop(heap.swap_remove(0)),
                     Err(error) => return Some(Err(error)),
                 }
-                self.sift(&mut heap, 0, moment);
+                self.sift(&mut heap, 0, snapshot);
                 heap
             }
         };
         let first = heap.first().copied();
         self.heap = Some(std::mem::take(&mut heap));
         self.remaining = if first.is_some() { self.remaining - 1 } else { 0 };
-        first.and_then(|first| self.walks.get_mut(first)).map(Ok)
+        first.and_then(|first| self.cursors.get_mut(first)).map(Ok)
     }
 
     /// Moves a walk down the heap to where its row belongs.
-    fn sift(&self, heap: &mut [usize], mut at: usize, moment: &dyn Moment) {
-        let reverse = self.lanes.are_reverse();
+    fn sift(&self, heap: &mut [usize], mut at: usize, snapshot: &dyn ReadSnapshot) {
+        let reverse = self.scan_ranges.are_reverse();
         let first = |place: usize| -> Option<(&[u8], usize)> {
-            let walk = *heap_at(heap, place)?;
-            Some((self.lanes.rest(self.walks.get(walk)?.batch.head(moment)?), walk))
+            let cursor = *heap_at(heap, place)?;
+            Some((self.scan_ranges.rest(self.cursors.get(cursor)?.batch.head(snapshot)?), cursor))
         };
         let mut swaps = Vec::new();
         // The walk that moves; the others stay where they are on its way.
@@ -210,19 +216,20 @@ fn heap_at(heap: &[usize], place: usize) -> Option<&usize> {
     heap.get(place)
 }
 
-/// The lane whose next row comes first.
-fn first_of(lanes: &Lanes, walks: &[Lane], moment: &dyn Moment) -> Option<usize> {
-    let reverse = lanes.are_reverse();
-    let heads = walks.iter().enumerate();
-    let heads = heads.filter_map(|(at, lane)| Some((lanes.rest(lane.batch.head(moment)?), at)));
+/// The scan range whose next row comes first.
+fn first_of(scan_ranges: &ScanRanges, cursors: &[MergeInput], snapshot: &dyn ReadSnapshot) -> Option<usize> {
+    let reverse = scan_ranges.are_reverse();
+    let heads = cursors.iter().enumerate();
+    let heads =
+        heads.filter_map(|(at, scan_range)| Some((scan_ranges.rest(scan_range.batch.head(snapshot)?), at)));
     let (_, first) = heads.min_by(|a, b| order(reverse, *a, *b))?;
     Some(first)
 }
 
-impl Lane {
+impl MergeInput {
     /// Whether it has a row, read ahead by now. The rows read before an error come first.
-    fn ahead(&mut self, moment: &dyn Moment) -> Result<bool> {
-        self.fill(moment);
+    fn ahead(&mut self, snapshot: &dyn ReadSnapshot) -> Result<bool> {
+        self.fill(snapshot);
         match self.failed.take_if(|_| self.batch.is_empty()) {
             Some(error) => Err(error),
             None => Ok(!self.batch.is_empty()),
@@ -231,12 +238,12 @@ impl Lane {
 
     /// Reads on if nothing is left of what was read ahead.
     #[inline]
-    fn fill(&mut self, moment: &dyn Moment) {
+    fn fill(&mut self, snapshot: &dyn ReadSnapshot) {
         if !self.batch.is_empty() || self.batch.has_ended() || self.has_failed {
             return;
         }
         self.batch.clear();
-        if let Err(error) = self.walk.fill(moment, &mut self.batch) {
+        if let Err(error) = self.cursor.fill(snapshot, &mut self.batch) {
             self.has_failed = true;
             self.failed = Some(error);
         }
