@@ -204,7 +204,7 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
                 }
                 _ => format!("`Table::rebuild` goes on with it{far}"),
             };
-            format!("the index `{name}` of `{kind}` {}; {way}", state.words())
+            format!("the index `{name}` of `{kind}` {}; {way}", state.describe())
         }
     };
     Error::new(ErrorKind::IndexBuilding).because(because)

@@ -17,8 +17,8 @@ impl DynamicTable {
     }
 
     /// The sealer of a plan that is only shown: it gives bytes of the right length.
-    pub(crate) fn sham_sealer(&self) -> Sealer<'_> {
-        Sealer::sham(self.exec().id(), self.exec().store())
+    pub(crate) fn dry_run_sealer(&self) -> Sealer<'_> {
+        Sealer::dry_run(self.exec().id(), self.exec().store())
     }
 
     /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
@@ -59,7 +59,7 @@ impl DynamicTable {
     /// Carries out the write of one row by its properties.
     fn write_row(&self, partition: &str, row: &RowWrite<'_>) -> Result<ETag> {
         if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
-            let words = row.act.words(row.condition);
+            let words = row.act.describe(row.condition);
             return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
         let group = Group::new(partition, vec![*row]);
@@ -97,7 +97,7 @@ pub(crate) fn carry_out(
     sealed_at: &SealedAt,
 ) -> Result<ETag, Failure> {
     commit_plan(tables, plan, sealed_at).map_err(|refused| {
-        let failure = plan.judge(refused);
+        let failure = plan.explain_refusal(refused);
         Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
     })
 }
@@ -131,7 +131,7 @@ fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused
         _ => None,
     });
     let found = found.or(only);
-    let words = found.map_or("commit a batch to", |row| row.act.words(row.condition));
+    let words = found.map_or("commit a batch to", |row| row.act.describe(row.condition));
     let (table, partition) = planned.map_or((0, ""), |group| (group.table, group.partition));
     let table = tables.get(table).map_or("", DynamicTable::name);
     let error = error.placed(words, table, partition, found.map(|row| row.key));

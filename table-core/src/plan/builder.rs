@@ -335,7 +335,7 @@ impl<'p> PlanBuilder<'p> {
         let error = match row.kind.and_then(RowKind::unique_index) {
             Some(index) => Error::new(ErrorKind::UniqueConflict).because(format!(
                 "operation {other} of the {} wants the same key in the unique index `{index}`",
-                self.reach.words()
+                self.reach.describe()
             )),
             None => Error::new(ErrorKind::DuplicateRow),
         };
@@ -404,7 +404,7 @@ impl<'p> PlanBuilder<'p> {
             None => Ok(()),
             Some((index, entity)) => {
                 let because =
-                    format!("another operation of the {} is on the same entity", self.reach.words());
+                    format!("another operation of the {} is on the same entity", self.reach.describe());
                 refuse(ErrorKind::DuplicateRow, entity, index, because)
             }
         }
@@ -419,7 +419,7 @@ fn name_of(schema: &Schema, tables: &PeriodTables, key: (&str, &str)) -> String 
 
 impl Reach<'_> {
     /// What errors call the whole of the changes.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Store => "transaction",
             Self::Alone | Self::Batch(_) => "batch",

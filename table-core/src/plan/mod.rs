@@ -7,6 +7,7 @@ mod builder;
 mod by_properties;
 mod content;
 mod explain;
+mod explain_refusal;
 mod follow;
 mod listing;
 mod lone;
@@ -17,7 +18,6 @@ mod rows;
 mod seals;
 mod size;
 mod values;
-mod verdict;
 
 pub(crate) use addition::OwnAdd;
 pub use addition::{Addition, Amounts, NumberOf};
@@ -26,6 +26,7 @@ pub(crate) use by_properties::{borrowed, removal, write, writes_of_entities};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};
 pub use explain::WriteExplain;
+pub(crate) use explain_refusal::Failure;
 pub use follow::{CopyPlace, DeferredDependents, Follow, OutboxOp};
 pub use listing::{ListBecomes, TextOf};
 pub(crate) use listing::{
@@ -33,8 +34,7 @@ pub(crate) use listing::{
 };
 pub use one_or_more::OneOrMore;
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};
-pub(crate) use rows::{EntityRow, EntityRows, Found, check_tokens};
+pub(crate) use rows::{CopyState, EntityRow, EntityRows, check_tokens};
 pub(crate) use seals::{FoundTokens, Resealed, Seals};
 pub(crate) use values::FieldToken;
 pub use values::Values;
-pub(crate) use verdict::Failure;

@@ -5,7 +5,7 @@ use super::builder::Printed;
 use super::content::{Cause, RowContent, RowKind};
 use super::one_or_more::OneOrMore;
 use super::row_write::{Act, Condition, Content, Epoch, Group, Range, RowWrite};
-use super::rows::{EntityRow, EntityRows, Found};
+use super::rows::{CopyState, EntityRow, EntityRows};
 
 /// What becomes of a row.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(super) fn row_effects<'p>(
             let (condition, act) = match found {
                 Some(((at, there), old)) => {
                     met |= bit(at);
-                    let is_exact = old.is_exact && there.is_certain && there.found == Found::Unread;
+                    let is_exact = old.is_exact && there.is_certain && there.found == CopyState::Unread;
                     let holds = there.content.carrying(old.carried(there.content.kind));
                     // What an index that is being filled has there is what was found.
                     match there.cause() {
@@ -110,13 +110,13 @@ pub(super) fn row_effects<'p>(
         }
         let (condition, act) = match (kind.cause, row.found) {
             (Cause::Entity, _) => (Condition::Is(old.version), Act::Remove),
-            (Cause::Part(_), _) | (Cause::Index(_), Found::Unread | Found::Backfilling) => {
+            (Cause::Part(_), _) | (Cause::Index(_), CopyState::Unread | CopyState::Backfilling) => {
                 (Condition::Any, Act::Remove)
             }
-            (Cause::Index(_), Found::Mine(version)) => (Condition::Is(version), Act::Remove),
-            (Cause::Index(_), Found::Missing) => (Condition::StillAbsent, Act::Keep),
+            (Cause::Index(_), CopyState::Mine(version)) => (Condition::Is(version), Act::Remove),
+            (Cause::Index(_), CopyState::Missing) => (Condition::StillAbsent, Act::Keep),
             // Another entity has it, which was there first.
-            (Cause::Index(_), Found::Others) => continue,
+            (Cause::Index(_), CopyState::Others) => continue,
         };
         let goes = RowWrite { key: old.rows.key(row), condition, act, kind: Some(kind), of };
         let touched = if is_alone && row.is_certain {
@@ -124,7 +124,7 @@ pub(super) fn row_effects<'p>(
         } else {
             RowEffect::Gone(Gone {
                 row: goes,
-                holds: (old.is_exact && row.is_certain && row.found == Found::Unread)
+                holds: (old.is_exact && row.is_certain && row.found == CopyState::Unread)
                     .then(|| row.content.carrying(old.carried(kind))),
                 is_certain: row.is_certain,
             })

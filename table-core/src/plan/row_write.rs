@@ -88,7 +88,7 @@ impl<C> Act<C> {
     }
 
     /// What is done under this condition, as it follows "cannot " in an error.
-    pub fn words(&self, condition: Condition) -> &'static str {
+    pub fn describe(&self, condition: Condition) -> &'static str {
         match (self, condition) {
             (Self::Put(_) | Self::Keep, Condition::Absent | Condition::StillAbsent) => "insert into",
             (Self::Put(_), Condition::Any) => "insert or replace in",

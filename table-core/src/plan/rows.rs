@@ -24,7 +24,7 @@ pub(crate) struct EntityRow<'a> {
     /// have said otherwise when it was written.
     pub(crate) is_certain: bool,
     /// What was found in its place, where copies may be missing.
-    pub(crate) found: Found,
+    pub(crate) found: CopyState,
     /// Which of the rows that the entity has is known to lie where it does.
     pub(crate) same: Option<usize>,
     /// A bit for each number of a summary that a function of the user's lets the entity count in.
@@ -33,7 +33,7 @@ pub(crate) struct EntityRow<'a> {
 
 /// What was found where a copy of a stored entity is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum CopyState {
     /// Nobody has looked: the index has every copy that it is to have.
     Unread,
     /// Nobody has looked, and the copy may be missing: the index is being filled. No other entity's can be there.
@@ -46,7 +46,7 @@ pub(crate) enum Found {
     Others,
 }
 
-impl Found {
+impl CopyState {
     /// What must be so of the row when the copy is put there again.
     pub(crate) fn condition(self) -> Condition {
         match self {
@@ -153,7 +153,7 @@ impl<'a> EntityRows<'a> {
             elsewhere: None,
             content: RowContent::new(RowKind { schema, cause }, values),
             is_certain: true,
-            found: Found::Unread,
+            found: CopyState::Unread,
             same: Some(0).filter(|_| has_old_key && cause == Cause::Entity),
             counted: 0,
         };
@@ -181,7 +181,7 @@ impl<'a> EntityRows<'a> {
             let row = |key| {
                 let elsewhere = elsewhere.clone();
                 let content = RowContent::new(kind, values);
-                let found = Found::Unread;
+                let found = CopyState::Unread;
                 EntityRow { key, elsewhere, content, is_certain, found, same: None, counted: 0 }
             };
             if let Some((at, key)) = old.and_then(|(old, before)| old.key_if_same(number, before, values)) {
@@ -230,7 +230,7 @@ impl<'a> EntityRows<'a> {
     }
 
     /// Takes what was found in the places of copies; `found` is asked for each of them.
-    pub(crate) fn take_found(&mut self, found: impl Fn(usize, &str) -> Found) {
+    pub(crate) fn take_found(&mut self, found: impl Fn(usize, &str) -> CopyState) {
         for row in &mut self.rows {
             if let Cause::Index(index) = row.content.kind.cause {
                 row.found = found(index, self.text.get(row.key.clone()).unwrap_or_default());

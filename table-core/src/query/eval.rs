@@ -92,7 +92,7 @@ fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error
                 Join::Or => Test::Any(tests),
             }
         }
-        Node::Refused(why) => return Err(Error::new(ErrorKind::InvalidFilter).because(why.words())),
+        Node::Refused(why) => return Err(Error::new(ErrorKind::InvalidFilter).because(why.describe())),
     })
 }
 

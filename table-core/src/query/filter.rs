@@ -201,7 +201,7 @@ impl Filter {
     /// Refuses what the builder could not: a filter that is too deep, and names that no property can have.
     pub(super) fn check(&self) -> Result<(), Error> {
         if let Node::Refused(why) = self.node {
-            return Err(Error::new(ErrorKind::InvalidFilter).because(why.words()));
+            return Err(Error::new(ErrorKind::InvalidFilter).because(why.describe()));
         }
         let mut checked = Ok(());
         self.node.each_name(&mut |name| {

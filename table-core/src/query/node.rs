@@ -39,7 +39,7 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// What is said of it.
-    pub(super) fn words(self) -> String {
+    pub(super) fn describe(self) -> String {
         match self {
             Self::TooDeep => format!("the brackets are nested more than {} deep", limits::FILTER_DEPTH),
             Self::NoSlot(series, slot) => series.refuse_slot(slot).unwrap_or_default(),

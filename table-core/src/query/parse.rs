@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
         let negation = !filter;
         // A filter must be readable when it is printed: `not A eq 1` is printed with brackets.
         if self.brackets + negation.depth() > limits::FILTER_DEPTH {
-            return Err(error(start, Refusal::TooDeep.words()));
+            return Err(error(start, Refusal::TooDeep.describe()));
         }
         Ok(negation)
     }
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
     /// The filter behind an opening bracket, up to its closing one.
     fn bracketed(&mut self, open: usize) -> Result<Filter, Error> {
         if self.brackets == limits::FILTER_DEPTH {
-            return Err(error(open, Refusal::TooDeep.words()));
+            return Err(error(open, Refusal::TooDeep.describe()));
         }
         self.brackets += 1;
         let filter = self.filter()?;

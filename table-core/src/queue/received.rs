@@ -20,18 +20,18 @@ use crate::model::Ticks;
 pub struct Received<T> {
     queue: Queue<T>,
     value: T,
-    known: Known,
+    known: MessageMeta,
     receipt: Mutex<Receipt>,
 }
 
 /// A message that was looked at, and is held by nobody who looked.
 pub struct Peeked<T> {
     value: T,
-    known: Known,
+    known: MessageMeta,
 }
 
 /// What is known of a message besides its value.
-struct Known {
+struct MessageMeta {
     id: u64,
     count: u32,
     sent: Ticks,
@@ -39,7 +39,7 @@ struct Known {
     error: Option<Box<str>>,
 }
 
-impl Known {
+impl MessageMeta {
     fn of(delivery: Delivery) -> Self {
         let Delivery { receipt, count, sent, expires, error, .. } = delivery;
         Self { id: receipt.id, count, sent, expires, error }
@@ -206,13 +206,13 @@ impl<T> Queue<T> {
 impl<T> Received<T> {
     fn new(queue: Queue<T>, value: T, delivery: Delivery) -> Self {
         let receipt = Mutex::new(delivery.receipt);
-        Self { queue, value, known: Known::of(delivery), receipt }
+        Self { queue, value, known: MessageMeta::of(delivery), receipt }
     }
 }
 
 impl<T> Peeked<T> {
     pub(super) fn new(delivery: Delivery, value: T) -> Self {
-        Self { value, known: Known::of(delivery) }
+        Self { value, known: MessageMeta::of(delivery) }
     }
 
     /// The message's number.

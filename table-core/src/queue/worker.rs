@@ -270,7 +270,7 @@ impl<T> Crew<T> {
     fn work(&self, handle: &(dyn Fn(&Received<T>) -> Result<(), String> + Sync)) {
         while let Some(received) = self.begin() {
             let done = panic::catch_unwind(AssertUnwindSafe(|| handle(&received)))
-                .unwrap_or_else(|panicked| Err(words(&*panicked)));
+                .unwrap_or_else(|panicked| Err(describe(&*panicked)));
             let ended = match done {
                 Ok(()) => received.delete(),
                 Err(error) => {
@@ -420,7 +420,7 @@ impl<T> Crew<T> {
 }
 
 /// What a panic said.
-fn words(panicked: &(dyn Any + Send)) -> String {
+fn describe(panicked: &(dyn Any + Send)) -> String {
     let text = panicked.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panicked.downcast_ref::<String>().map(String::as_str));
     format!("panicked: {}", text.unwrap_or("with something that is no text"))
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn what_a_panic_said_is_told() {
-        let said = |panic: Box<dyn Any + Send>| words(&*panic);
+        let said = |panic: Box<dyn Any + Send>| describe(&*panic);
         assert_eq!(said(Box::new("no room")), "panicked: no room");
         assert_eq!(said(Box::new("no room".to_owned())), "panicked: no room");
         assert!(said(Box::new(7)).contains("no text"));

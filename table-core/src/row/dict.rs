@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::hash::xxh3_64_with_seed;
 
-use super::numbers::{self, FieldNumbers, Known, PropertyNumber, RowForm, RowNumbers, StepsByShape};
-use super::quick::FieldSteps;
+use super::fast_path::FieldSteps;
+use super::numbers::{self, ByDeclaration, FieldNumbers, PropertyNumber, RowForm, RowNumbers, StepsByShape};
 use super::shape::{Column, MAX_SHAPES, Shape};
 use super::shaped::ShapedRow;
 use super::vault::Vault;
@@ -90,9 +90,9 @@ pub(crate) struct Dict {
     /// The number of [`ENTITY_TYPE`], which every read asks for.
     entity_type: Option<u16>,
     /// What was asked of it for structs.
-    structs: Known<[Field], FieldNumbers>,
+    structs: ByDeclaration<[Field], FieldNumbers>,
     /// And for the rows of entities.
-    rows: Known<Schema, Vec<RowForm>>,
+    rows: ByDeclaration<Schema, Vec<RowForm>>,
     /// What opens the table's sealed values and vouches for its rows. It is no name, but every view of a row has its
     /// table's dictionary.
     vault: Option<Arc<dyn Vault>>,
@@ -231,8 +231,8 @@ impl Dict {
 
     /// Forgets what was found for declarations: the dictionary changes.
     pub(crate) fn forget(&mut self) {
-        self.structs = Known::default();
-        self.rows = Known::default();
+        self.structs = ByDeclaration::default();
+        self.rows = ByDeclaration::default();
     }
 
     pub(crate) fn id(&self, name: &str) -> Option<u16> {

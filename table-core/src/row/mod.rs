@@ -9,6 +9,7 @@
 
 pub(crate) mod dict;
 pub(crate) mod encode;
+pub(crate) mod fast_path;
 pub(crate) mod key;
 pub(crate) mod kind;
 pub(crate) mod merge;
@@ -16,7 +17,6 @@ pub(crate) mod named;
 pub(crate) mod numbers;
 pub(crate) mod partition;
 pub(crate) mod properties;
-pub(crate) mod quick;
 pub(crate) mod row_write;
 pub(crate) mod selection;
 pub(crate) mod shape;
@@ -153,7 +153,7 @@ impl<'a> NarrowHead<'a> {
 /// Whether the bytes are those of a row of this shape whose values are all small, which carries no digest. With a key, its
 /// checksum is compared too. Where it is not so, nothing is known of the row.
 #[inline]
-pub(crate) fn is_plainly(bytes: &[u8], shape: u16, key: Option<&[u8]>) -> bool {
+pub(crate) fn fits_fast_path(bytes: &[u8], shape: u16, key: Option<&[u8]>) -> bool {
     let is_right = |key: &[u8]| {
         bytes.split_last_chunk::<CHECKSUM>().is_some_and(|(covered, sum)| {
             xxh3_64_with_seed(covered, key_seed(key)) == u64::from_le_bytes(*sum)

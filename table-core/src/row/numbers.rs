@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::dict::Dict;
 use super::encode::{kind_size, name_size};
-use super::quick::FieldSteps;
+use super::fast_path::FieldSteps;
 use super::shape::{Column, Shape};
 use crate::plan::{Cause, PropertyOf, RowKind};
 use crate::schema::{ColumnType, Field, Place, Schema};
@@ -137,7 +137,7 @@ pub(crate) struct FieldNumbers {
     /// In rows whose keys are not looked at.
     pub(super) stored: StepsByShape,
     /// In rows of a path, by where they lie. Two structs may share a place, which is why it is not known by that alone.
-    pub(super) paths: Known<Place, StepsByShape>,
+    pub(super) paths: ByDeclaration<Place, StepsByShape>,
 }
 
 /// Where the fields of a struct are in rows of each shape.
@@ -164,29 +164,29 @@ impl StepsByShape {
 
 /// What one dictionary says of declarations: few, each found by its address.
 #[derive(Debug)]
-pub(crate) struct Known<K: ?Sized + 'static, V>(OnceLock<Box<Entry<K, V>>>);
+pub(crate) struct ByDeclaration<K: ?Sized + 'static, V>(OnceLock<Box<Entry<K, V>>>);
 
 #[derive(Debug)]
 struct Entry<K: ?Sized + 'static, V> {
     declaration: &'static K,
     found: V,
-    next: Known<K, V>,
+    next: ByDeclaration<K, V>,
 }
 
-impl<K: ?Sized, V> Default for Known<K, V> {
+impl<K: ?Sized, V> Default for ByDeclaration<K, V> {
     fn default() -> Self {
         Self(OnceLock::new())
     }
 }
 
 /// A dictionary that is cloned is about to change.
-impl<K: ?Sized, V> Clone for Known<K, V> {
+impl<K: ?Sized, V> Clone for ByDeclaration<K, V> {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl<K: ?Sized, V> Known<K, V> {
+impl<K: ?Sized, V> ByDeclaration<K, V> {
     /// What is known of the declaration, if it has been asked for.
     #[inline]
     pub(crate) fn get(&self, declaration: &'static K) -> Option<&V> {
@@ -229,5 +229,5 @@ pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> FieldNumbers {
         place: id.map_or(0, before),
     };
     let numbers = ids.iter().zip(fields).map(number).collect();
-    FieldNumbers { numbers, stored: StepsByShape::new(dict), paths: Known::default() }
+    FieldNumbers { numbers, stored: StepsByShape::new(dict), paths: ByDeclaration::default() }
 }

@@ -110,7 +110,7 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
     for dependent in schema.dependents {
         let _: std::fmt::Result = write!(text, "\n{HOLDER} {dependent}");
     }
-    for property in schema.gone {
+    for property in schema.removed {
         let _: std::fmt::Result = write!(text, "\n{GONE} {property}");
     }
     for index in schema.indexes {

@@ -113,7 +113,7 @@ pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub use template::{FieldPart, Part, Template};
-pub(crate) use value::Quick;
+pub(crate) use value::FastPath;
 #[doc(hidden)]
 pub use value::{Content, Take};
 pub use value::{Property, PropertyValue, ValueError};
@@ -141,7 +141,7 @@ pub struct Schema {
     /// The version before, of which rows are read as well.
     pub previous: Option<&'static Self>,
     /// Properties that rows may still have and that are to go.
-    pub gone: &'static [&'static str],
+    pub removed: &'static [&'static str],
     /// Whether every row of it carries a keyed digest.
     pub signed: bool,
     /// Every field, in order.
@@ -177,7 +177,7 @@ impl Schema {
             entity_type: kind,
             version: 1,
             previous: None,
-            gone: &[],
+            removed: &[],
             signed: false,
             fields,
             places,
@@ -235,8 +235,8 @@ impl Schema {
 
     /// Returns the entity as one whose rows may still have these properties, which are to go.
     #[must_use]
-    pub const fn gone(mut self, properties: &'static [&'static str]) -> Self {
-        self.gone = properties;
+    pub const fn removed(mut self, properties: &'static [&'static str]) -> Self {
+        self.removed = properties;
         self
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 use super::ColumnType;
-use super::value::{Property, PropertyValue, Quick, Take, ValueError};
+use super::value::{FastPath, Property, PropertyValue, Take, ValueError};
 use crate::model::{EdmType, Ticks, ValueRef};
 
 /// A type that a property holds as it is.
@@ -43,8 +43,8 @@ fn string(text: Box<str>) -> Option<String> {
 }
 
 as_it_is! {
-    String: String, |text| text, |text| text.to_owned(), Quick::Text(string);
-    Box<str>: String, |text| text, |text| text.into(), Quick::Text(Some);
+    String: String, |text| text, |text| text.to_owned(), FastPath::Text(string);
+    Box<str>: String, |text| text, |text| text.into(), FastPath::Text(Some);
     Vec<u8>: Binary, |bytes| bytes, |bytes| bytes.to_vec();
     bool: Boolean, |truth| *truth, |truth| truth;
     f64: Double, |number| *number, |number| number;
@@ -63,7 +63,7 @@ macro_rules! integers {
             const COLUMN: ColumnType = ColumnType::$column;
             #[allow(clippy::unnecessary_fallible_conversions, reason = "of `i64` alone")]
             const TAKE: Take<Self> =
-                Take::by(Quick::Integer(|number| Self::try_from(number).ok()));
+                Take::by(FastPath::Integer(|number| Self::try_from(number).ok()));
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
                 #[allow(clippy::unnecessary_fallible_conversions, irrefutable_let_patterns, reason = "of `u64` alone")]

@@ -93,7 +93,7 @@ pub trait Property: Sized {
 
     /// How it is made of a field of a row.
     #[doc(hidden)]
-    const TAKE: Take<Self> = Take::by(Quick::Any);
+    const TAKE: Take<Self> = Take::by(FastPath::Any);
 
     /// The value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
@@ -109,14 +109,14 @@ pub trait Property: Sized {
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Take<T> {
-    pub(crate) quick: Quick<T>,
+    pub(crate) quick: FastPath<T>,
     /// Of any property: [`Property::from_property`].
     pub(crate) any: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>,
 }
 
 /// Of what a type is made where that is what a row holds. A function gives `None` where the value is not of the type.
 #[derive(Debug)]
-pub(crate) enum Quick<T> {
+pub(crate) enum FastPath<T> {
     Text(fn(Box<str>) -> Option<T>),
     Integer(fn(i64) -> Option<T>),
     /// Of whatever the row holds, by the function for any property.
@@ -131,31 +131,31 @@ impl<T> Clone for Take<T> {
 
 impl<T> Copy for Take<T> {}
 
-impl<T> Clone for Quick<T> {
+impl<T> Clone for FastPath<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Quick<T> {}
+impl<T> Copy for FastPath<T> {}
 
 impl<T: Property> Take<T> {
-    pub(super) const fn by(quick: Quick<T>) -> Self {
+    pub(super) const fn by(quick: FastPath<T>) -> Self {
         Self { quick, any: T::from_property }
     }
 
     /// The same of an `Option`, of which there is a value.
     pub(super) const fn of_some() -> Take<Option<T>> {
         let quick = match T::TAKE.quick {
-            Quick::Text(_) => Quick::Text(|text| match T::TAKE.quick {
-                Quick::Text(make) => make(text).map(Some),
+            FastPath::Text(_) => FastPath::Text(|text| match T::TAKE.quick {
+                FastPath::Text(make) => make(text).map(Some),
                 _ => None,
             }),
-            Quick::Integer(_) => Quick::Integer(|number| match T::TAKE.quick {
-                Quick::Integer(make) => make(number).map(Some),
+            FastPath::Integer(_) => FastPath::Integer(|number| match T::TAKE.quick {
+                FastPath::Integer(make) => make(number).map(Some),
                 _ => None,
             }),
-            Quick::Any => Quick::Any,
+            FastPath::Any => FastPath::Any,
         };
         Take { quick, any: <Option<T>>::from_property }
     }

@@ -52,23 +52,23 @@ pub(crate) struct Sealer<'t> {
     keys: &'t dyn HasVault,
     generation: Once<Option<u64>>,
     /// The sealer of a plan that is only shown. It needs no key and makes none; bytes stand in for tokens.
-    sham: Option<RandomState>,
+    dry_run: Option<RandomState>,
 }
 
 impl<'t> Sealer<'t> {
     /// For a plan that is to be carried out.
     pub(crate) fn new(table: u32, keys: &'t dyn HasVault) -> Self {
-        Self { table, keys, generation: Once::new(None), sham: None }
+        Self { table, keys, generation: Once::new(None), dry_run: None }
     }
 
     /// For a plan that is only shown: gives bytes of the right length.
-    pub(crate) fn sham(table: u32, keys: &'t dyn HasVault) -> Self {
-        Self { sham: Some(RandomState::new()), ..Self::new(table, keys) }
+    pub(crate) fn dry_run(table: u32, keys: &'t dyn HasVault) -> Self {
+        Self { dry_run: Some(RandomState::new()), ..Self::new(table, keys) }
     }
 
     /// A value sealed for a cell whose scope is known.
     pub(crate) fn seal_cell(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
-        if self.sham.is_some() {
+        if self.dry_run.is_some() {
             return Ok(vec![0; value::sealed_len(value)]);
         }
         self.keys()?.seal(cell, value)
@@ -127,11 +127,11 @@ impl Seals for Sealer<'_> {
         blind: Blind,
         value: ValueRef<'_>,
     ) -> Result<FoundTokens> {
-        if let Some(sham) = &self.sham {
+        if let Some(dry_run) = &self.dry_run {
             let live = tokens((self.table, self.keys), partition, field, blind, value).unwrap_or_default();
             return Ok(match live.split_first() {
                 Some((current, others)) => FoundTokens { current: *current, others: others.to_vec() },
-                None => FoundTokens { current: sham_token(sham, value), others: Vec::new() },
+                None => FoundTokens { current: dry_run_token(dry_run, value), others: Vec::new() },
             });
         }
         let keys = self.keys()?;
@@ -170,12 +170,12 @@ impl Seals for Sealer<'_> {
 }
 
 /// A stand-in of the right length. Equal values have equal ones, which tell nothing of the value.
-fn sham_token(sham: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
+fn dry_run_token(dry_run: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
     let value = Plaintext::new(value.to_value());
     let text = Secret::new(format!("{:?}", value.expose()));
     let mut token = [0; TOKEN_BYTES];
     for (half, bytes) in token.chunks_mut(8).enumerate() {
-        let hash = sham.hash_one((half, text.expose())).to_le_bytes();
+        let hash = dry_run.hash_one((half, text.expose())).to_le_bytes();
         bytes.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
     }
     token

@@ -38,7 +38,7 @@ impl<'t> Sealer<'t> {
         Self(std::marker::PhantomData)
     }
 
-    pub(crate) fn sham(_: u32, _: &'t dyn HasVault) -> Self {
+    pub(crate) fn dry_run(_: u32, _: &'t dyn HasVault) -> Self {
         Self(std::marker::PhantomData)
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     });
     let gone = (!model.gone.is_empty()).then(|| {
         let names = model.gone.iter().map(|name| &name.value);
-        quote!(.gone(&[#(#names),*]))
+        quote!(.removed(&[#(#names),*]))
     });
     // A previous version is of the table of the one that it has become.
     let table = if model.former.is_some() { "" } else { table.as_str() };

@@ -6,8 +6,8 @@ use super::{KnownKeys, RowView};
 use crate::error::Result;
 use crate::model::ValueRef;
 use crate::row::Body;
+use crate::row::fast_path::{FastRow, FromKeys, Near, SeenRow};
 use crate::row::numbers::PropertyNumber;
-use crate::row::quick::{FromKeys, Near, QuickRow, SeenRow};
 use crate::schema::{self, Field, Place, PropertyValue};
 
 impl<'a> RowView<'a> {
@@ -93,7 +93,7 @@ impl<'a> RowView<'a> {
         &'v self,
         fields: &'static [Field],
         place: Option<&'static Place>,
-        quick: &mut QuickRow<'v>,
+        quick: &mut FastRow<'v>,
     ) -> Option<()> {
         if let KnownKeys::Parts(_) = self.known {
             return None;
@@ -112,17 +112,17 @@ impl<'a> RowView<'a> {
         &self,
         fields: &'static [Field],
         place: Option<&'static Place>,
-    ) -> Option<QuickRow<'_>> {
-        let mut quick = QuickRow::none();
+    ) -> Option<FastRow<'_>> {
+        let mut quick = FastRow::none();
         self.open(fields, place, &mut quick)?;
         Some(quick)
     }
 
     /// Returns the short way to the fields of a row of its own, without its keys, though it may be one of several.
-    pub(crate) fn own_quick(&self, fields: &'static [Field]) -> Option<QuickRow<'_>> {
+    pub(crate) fn own_quick(&self, fields: &'static [Field]) -> Option<FastRow<'_>> {
         let Body::Shaped(shaped) = self.row.body() else { return None };
         let (shape, steps) = self.dict.steps(shaped, fields, None)?;
-        let mut quick = QuickRow::none();
+        let mut quick = FastRow::none();
         quick.open(shaped, shape, steps)?;
         Some(quick)
     }

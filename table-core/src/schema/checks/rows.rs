@@ -223,7 +223,7 @@ pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
 
 /// C31: what is to go is no property of the entity.
 pub(super) const fn gone(schema: &Schema) -> Option<Message> {
-    let mut all = schema.gone;
+    let mut all = schema.removed;
     while let [gone, rest @ ..] = all {
         let mut fields = schema.fields;
         while let [field, rest @ ..] = fields {

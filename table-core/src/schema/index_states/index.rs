@@ -133,7 +133,7 @@ impl IndexState {
 
     /// What is said of one that can't be read.
     #[must_use]
-    pub fn words(&self) -> &'static str {
+    pub fn describe(&self) -> &'static str {
         match self {
             Self::Absent => "has not been made yet",
             Self::Purge => "is being made: rows of former times are being removed",

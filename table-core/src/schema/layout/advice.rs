@@ -46,7 +46,7 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     for (what, old, new) in [("partition", &old.partition, &new.partition), ("row", &old.row, &new.row)] {
         lines.extend(key(what, (&noted, old), (schema, new)));
     }
-    for gone in noted.gone.iter().filter(|gone| of_property(schema, gone).is_some()) {
+    for gone in noted.removed.iter().filter(|gone| of_property(schema, gone).is_some()) {
         lines.push(format!(
             "`{gone}` is to go, by another program: leave it out, or give the property another name"
         ));
@@ -94,7 +94,7 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
             ));
         }
     }
-    for gone in schema.gone.iter().filter(|gone| !noted.gone.contains(gone)) {
+    for gone in schema.removed.iter().filter(|gone| !noted.removed.contains(gone)) {
         lines.push(format!(
             "`{gone}` goes: `Store::migration` removes its values; programs that declare it can write no more"
         ));
@@ -239,7 +239,7 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
                 ));
             }
             None if may_lack(noted, ("property", name)) 
-                || [schema.gone, noted.gone].iter().any(|gone| gone.contains(&name)) && !old.encrypted => {}
+                || [schema.removed, noted.removed].iter().any(|gone| gone.contains(&name)) && !old.encrypted => {}
             None if old.encrypted => {
                 lines.push(format!("keep the field of `{name}`: programs that don't know it could not move what it seals"));
             }

@@ -156,7 +156,7 @@ fn may_come(schema: &Schema, name: &str) -> bool {
 fn goes(noted: &Schema, schema: &Schema, (word, name): (&str, &str)) -> bool {
     let is_plain = || of_property(noted, name).is_some_and(|field| !field.encrypted);
     match word {
-        "property" => (schema.gone.contains(&name) || noted.gone.contains(&name)) && is_plain(),
+        "property" => (schema.removed.contains(&name) || noted.removed.contains(&name)) && is_plain(),
         GONE => of_property(schema, name).is_none(),
         _ => false,
     }
@@ -215,7 +215,7 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     if noted.parts.len() > schema.parts.len() {
         return Some(Outdated::Narrow(noted.parts.len()));
     }
-    if let Some(gone) = noted.gone.iter().find(|gone| of_property(schema, gone).is_some()) {
+    if let Some(gone) = noted.removed.iter().find(|gone| of_property(schema, gone).is_some()) {
         return Some(Outdated::Gone(gone));
     }
     if both(&noted, schema).any(|(old, new)| old.encrypted && !new.encrypted) {

@@ -55,7 +55,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     }
     schema.fields = fields.leak();
     let gone = layout.lines().filter_map(|line| line.strip_prefix(GONE)?.strip_prefix(' '));
-    schema.gone = gone.map(leaked).collect::<Vec<_>>().leak();
+    schema.removed = gone.map(leaked).collect::<Vec<_>>().leak();
     let version = layout.lines().find_map(|line| line.strip_prefix("version "));
     schema.version = version.map_or(Some(schema.version), |version| version.trim().parse().ok())?;
     schema.entity_type = leaked(&entity_type(kind, schema.version));

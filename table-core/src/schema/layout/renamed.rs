@@ -34,7 +34,7 @@ pub(super) fn misspelt(noted: &Schema, schema: &Schema) -> Vec<Misspelt> {
         let is = like(said).filter(|_| !is_noted(said))?;
         Some(Misspelt { word: "gone", said, is })
     };
-    schema.fields.iter().filter_map(of_field).chain(schema.gone.iter().filter_map(of_gone)).collect()
+    schema.fields.iter().filter_map(of_field).chain(schema.removed.iter().filter_map(of_gone)).collect()
 }
 
 impl Misspelt {
@@ -73,7 +73,7 @@ fn is_like(one: &str, other: &str) -> bool {
 fn is_unknown(schema: &Schema, old: &Field) -> bool {
     of_property(schema, old.property).is_none()
         && renamed_to(schema, ("property", old.property)).is_none()
-        && !schema.gone.contains(&old.property)
+        && !schema.removed.contains(&old.property)
 }
 
 /// An optional property that rows have and the declaration doesn't know, with one that the declaration has and rows don't: it
@@ -92,7 +92,7 @@ pub(super) fn unclear<'s>(noted: &'s Schema, schema: &'s Schema) -> Vec<Unclear<
             && old.was.is_none()
             && old.series.is_none()
             && is_unknown(schema, old)
-            && !noted.gone.contains(&old.property)
+            && !noted.removed.contains(&old.property)
     });
     went.filter_map(|went| {
         let may_be = |came: &&Field| {

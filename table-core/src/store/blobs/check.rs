@@ -23,7 +23,7 @@ pub(crate) struct CountedBlobs {
 
 /// A blob as it was found, and what leads to it.
 #[derive(Default)]
-struct Found {
+struct FoundBlob {
     record: Option<BlobRecord>,
     references: u32,
     waits: bool,
@@ -34,7 +34,7 @@ struct Found {
     is_odd: bool,
 }
 
-impl Found {
+impl FoundBlob {
     /// Whether nothing was found of it but the references of rows.
     fn is_of_rows_alone(&self, of_rows: Option<&u32>) -> bool {
         self.record.is_none() && !self.waits && self.segments == 0 && of_rows == Some(&self.references)
@@ -51,8 +51,9 @@ pub(crate) fn check(
 ) -> Result<CountedBlobs> {
     let view = BlobView::of_snapshot(environment, txn, db)?;
     let directory = view.directory()?;
-    let of_row = |(id, count): (&BlobId, &u32)| (*id, Found { references: *count, ..Found::default() });
-    let mut found: BTreeMap<BlobId, Found> = of_rows.iter().map(of_row).collect();
+    let of_row =
+        |(id, count): (&BlobId, &u32)| (*id, FoundBlob { references: *count, ..FoundBlob::default() });
+    let mut found: BTreeMap<BlobId, FoundBlob> = of_rows.iter().map(of_row).collect();
     let mut counters = Counters::default();
     let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
     for pair in db.iter(txn).map_err(lmdb::error)? {
@@ -106,7 +107,7 @@ fn look(
     key: &[u8],
     record: &[u8],
     directory: &Directory,
-    all: &mut BTreeMap<BlobId, Found>,
+    all: &mut BTreeMap<BlobId, FoundBlob>,
     counters: &mut Counters,
 ) -> Result<()> {
     let (says, checksum) = (body(record), meta::checksum_of(record));
@@ -144,7 +145,7 @@ fn look(
 }
 
 /// What is wrong with a blob.
-fn compare(found: &Found) -> Option<&'static str> {
+fn compare(found: &FoundBlob) -> Option<&'static str> {
     let Some(record) = &found.record else {
         return Some("has a name, a note or segments, and is not there itself");
     };

@@ -18,7 +18,7 @@ impl Keyspace for Blobs {
     const DATABASE: OptionalDb = OptionalDb::Blobs;
 
     #[cold]
-    fn words(key: &[u8]) -> String {
+    fn describe(key: &[u8]) -> String {
         match Key::parse(key) {
             Some(Key::Directory) => "the directory of containers".into(),
             Some(Key::Counters) => "the count of blobs".into(),

@@ -227,7 +227,7 @@ impl EncryptingTable {
             |refused| refused.error,
         );
         let (partition, row) = (entity.partition_key(), entity.row_key());
-        done.map_err(|e| e.placed(what.1.words(what.0), self.name(), partition, Some(row)))
+        done.map_err(|e| e.placed(what.1.describe(what.0), self.name(), partition, Some(row)))
     }
 }
 

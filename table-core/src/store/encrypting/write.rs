@@ -53,7 +53,7 @@ impl<'t> Sealing<'t> {
     /// Seals what is to be sealed of an entity.
     pub(crate) fn seal(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<Sealed> {
         let place = |e: Error| {
-            e.attempted(what.1.words(what.0))
+            e.attempted(what.1.describe(what.0))
                 .table(self.table.name())
                 .partition(entity.partition_key())
                 .row(entity.row_key())

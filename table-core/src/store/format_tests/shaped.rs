@@ -299,14 +299,14 @@ fn a_row_is_plainly_of_its_shape_or_nothing_is_said_of_it() {
         let mut bytes = hex(bytes);
         let is_narrow = bytes[7] >> 6 == 0;
         for key in [None, Some(&key[..])] {
-            assert_eq!(row::is_plainly(&bytes, number, key), is_narrow, "{name}");
-            assert!(!row::is_plainly(&bytes, number + 1, key), "{name}");
+            assert_eq!(row::fits_fast_path(&bytes, number, key), is_narrow, "{name}");
+            assert!(!row::fits_fast_path(&bytes, number + 1, key), "{name}");
         }
         let other = key_of(7, "Sales", "empid_000002");
-        assert!(!row::is_plainly(&bytes, number, Some(&other)), "{name}");
+        assert!(!row::fits_fast_path(&bytes, number, Some(&other)), "{name}");
         for bit in 0..bytes.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(!row::is_plainly(&bytes, number, Some(&key)), "{name}, bit {bit}");
+            assert!(!row::fits_fast_path(&bytes, number, Some(&key)), "{name}, bit {bit}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
     }

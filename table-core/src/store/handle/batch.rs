@@ -113,7 +113,7 @@ impl Batch {
                 let (of, batch) = (other.escape_debug(), self.partition.escape_debug());
                 return Err(Error::new(ErrorKind::DifferentPartitions)
                     .because(format!("the entity is of partition `{of}`, the batch of `{batch}`"))
-                    .attempted(row.act.words(row.condition))
+                    .attempted(row.act.describe(row.condition))
                     .table(self.table.name())
                     .partition(other)
                     .row(row.key)

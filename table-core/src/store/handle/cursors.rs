@@ -87,7 +87,8 @@ impl Leaves {
             batch.expect(leaf.rows().min(MOST_EXPECTED).min(most));
             while let Some(row) = walk.next_of(pages, leaf) {
                 let Entry { key, bytes, apart } = row?;
-                if !self.scan.takes_plainly(key, bytes) && self.scan.take(inner, txn, (key, bytes))?.is_none()
+                if !self.scan.accepts_fast_path(key, bytes)
+                    && self.scan.take(inner, txn, (key, bytes))?.is_none()
                 {
                     continue;
                 }

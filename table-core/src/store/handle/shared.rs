@@ -81,7 +81,7 @@ impl Shared {
             return Ok(known);
         }
         let _lead = self.writer.lead()?;
-        self.environment.make_late(late).map_err(|error| self.writer.judge(self, error))
+        self.environment.make_late(late).map_err(|error| self.writer.explain_failure(self, error))
     }
 
     /// Runs a change of the small records in a transaction of its own.
@@ -100,7 +100,7 @@ impl Shared {
             self.environment.commit(txn)?;
             Ok(done)
         };
-        run().map_err(|error| self.writer.judge(self, error))
+        run().map_err(|error| self.writer.explain_failure(self, error))
     }
 }
 

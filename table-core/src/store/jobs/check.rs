@@ -448,7 +448,7 @@ impl<'t> Check<'t> {
             let table = self.tables.get(&number)?;
             Some((table.name.as_deref()?, &*table.dict))
         };
-        let told = blobs.tell(table, |problem| {
+        let told = blobs.report(table, |problem| {
             problems.push(problem);
             problems.len() < room
         });

@@ -27,7 +27,7 @@ pub(super) struct MissingBlobs<'t> {
 impl MissingBlobs<'_> {
     /// Names the rows, and their properties. `table` gives the name and the dictionary of a table that was not dropped;
     /// `problem` is told what there is, and says whether it takes more.
-    pub(super) fn tell<'d>(
+    pub(super) fn report<'d>(
         &self,
         table: impl Fn(u32) -> Option<(&'d str, &'d Dict)>,
         mut problem: impl FnMut(Problem) -> bool,
@@ -57,7 +57,7 @@ impl MissingBlobs<'_> {
             let named = properties.into_iter().map(|(name, id)| (Some(name), id));
             for (property, id) in named.chain(unnamed) {
                 let row = Some((keys.0.clone().into_owned(), keys.1.clone().into_owned()));
-                let what = self.words(property.as_deref(), id);
+                let what = self.describe(property.as_deref(), id);
                 if !problem(Problem { table: Some(name.into()), row, what }) {
                     return Ok(());
                 }
@@ -66,7 +66,7 @@ impl MissingBlobs<'_> {
         Ok(())
     }
 
-    fn words(&self, property: Option<&str>, id: BlobId) -> String {
+    fn describe(&self, property: Option<&str>, id: BlobId) -> String {
         let of = match property {
             Some(name) => format!("the property `{}`", name.escape_debug()),
             None => "the row".to_owned(),

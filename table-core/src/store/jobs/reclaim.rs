@@ -96,7 +96,8 @@ fn step(inner: &Shared) -> Result<Option<usize>> {
     inner.purge_blobs().map_err(|e| e.attempted(ATTEMPTED))?;
     // A store that has stopped says so wherever it is asked.
     let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
-    let done = as_much_as_fits(inner).map_err(|e| inner.writer.judge(inner, e).attempted(ATTEMPTED));
+    let done =
+        as_much_as_fits(inner).map_err(|e| inner.writer.explain_failure(inner, e).attempted(ATTEMPTED));
     // Under the lead, so that the last note is of the last step.
     inner.reclaimer.note(done.as_ref().err());
     done

@@ -141,7 +141,7 @@ impl KeptStore for Shared {
 
     fn flush(&self) -> Result<()> {
         let _lead = self.writer.lead()?;
-        self.environment.flush().map_err(|error| self.writer.judge(self, error))
+        self.environment.flush().map_err(|error| self.writer.explain_failure(self, error))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::store::records::meta::{self, Meta};
 
 /// The records of a queue as they were found.
 #[derive(Default)]
-struct Found {
+struct FoundRecords {
     set_digests: [SetDigest; 5],
     bytes: u64,
     /// Of the messages' numbers, and of those of the entries: each message has one.
@@ -54,7 +54,7 @@ pub(crate) fn check(
     let view = View::of_snapshot(environment, txn, db)?;
     let directory = view.directory()?;
     let name = |queue: u32| directory.get(queue).map(|queue| &*queue.name);
-    let mut found: BTreeMap<u32, Found> = BTreeMap::new();
+    let mut found: BTreeMap<u32, FoundRecords> = BTreeMap::new();
     let mut states: BTreeMap<u32, State> = BTreeMap::new();
     let (mut counted, mut entries) = (Counted::default(), SetDigest::default());
     let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
@@ -140,7 +140,7 @@ fn queue_of(key: &[u8]) -> Option<u32> {
 fn look(
     key: &[u8],
     record: &[u8],
-    all: &mut BTreeMap<u32, Found>,
+    all: &mut BTreeMap<u32, FoundRecords>,
     states: &mut BTreeMap<u32, State>,
 ) -> Result<()> {
     let body = view::body(record);
@@ -202,7 +202,7 @@ fn digest(parts: &[&[u8]]) -> u64 {
 }
 
 /// Compares what a queue counts with what it has.
-fn compare(found: &Found, state: &State, is_dropped: bool, wrong: &mut dyn FnMut(String)) {
+fn compare(found: &FoundRecords, state: &State, is_dropped: bool, wrong: &mut dyn FnMut(String)) {
     let words = ["messages", "entries that are ready", "times", "entries that are hidden", "unique keys"];
     for ((counted, found), words) in state.set_digests.iter().zip(&found.set_digests).zip(words) {
         if counted != found {

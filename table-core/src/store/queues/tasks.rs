@@ -48,7 +48,7 @@ const STRETCH: usize = 64;
 const MOST_REMOVED: usize = 256;
 
 /// The entry of a message that was found on a walk.
-struct Found {
+struct FoundMessage {
     key: Vec<u8>,
     record: Vec<u8>,
     id: u64,
@@ -299,7 +299,7 @@ impl QueueOverlay<'_> {
         after: Option<&[u8]>,
         wanted: usize,
         met: &mut u64,
-    ) -> Result<(Vec<Found>, bool)> {
+    ) -> Result<(Vec<FoundMessage>, bool)> {
         let mut found = Vec::new();
         let mut each = |key: &[u8], id, (record, entry): (&[u8], Entry)| -> Result<ControlFlow<()>> {
             *met += 1;
@@ -310,7 +310,7 @@ impl QueueOverlay<'_> {
             if found.len() == wanted {
                 return Ok(ControlFlow::Break(()));
             }
-            found.push(Found { key: key.to_vec(), record: record.to_vec(), id, entry });
+            found.push(FoundMessage { key: key.to_vec(), record: record.to_vec(), id, entry });
             Ok(if found.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         let is_end = match among {
@@ -331,11 +331,11 @@ impl QueueOverlay<'_> {
     fn deliver(
         &mut self,
         queue: u32,
-        found: Found,
+        found: FoundMessage,
         visibility: Duration,
         dequeues: u32,
     ) -> Result<Option<Delivery>> {
-        let Found { record, id, entry, .. } = found;
+        let FoundMessage { record, id, entry, .. } = found;
         let (_, message) = self.view.message(queue, id)?;
         match entry.fate(message.expires, self.clock.now, dequeues) {
             Fate::Expire => {
@@ -370,7 +370,7 @@ impl QueueOverlay<'_> {
                 let wanted = STRETCH.min(most - gone);
                 (found, is_end) = self.chunk(queue, among, after.as_deref(), wanted, &mut 0)?;
                 after = found.last().map(|last| last.key.clone());
-                for Found { record, id, entry, .. } in found {
+                for FoundMessage { record, id, entry, .. } in found {
                     if id < below {
                         self.take_out(queue, id, &entry, &record)?;
                         gone += 1;

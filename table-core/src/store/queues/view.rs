@@ -18,7 +18,7 @@ impl Keyspace for Queues {
     const DATABASE: OptionalDb = OptionalDb::Queues;
 
     #[cold]
-    fn words(key: &[u8]) -> String {
+    fn describe(key: &[u8]) -> String {
         match Key::parse(key) {
             Some(Key::Directory) => "the directory of queues".into(),
             Some(Key::State(queue)) => format!("the record of queue number {queue}"),

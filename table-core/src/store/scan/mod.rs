@@ -126,7 +126,7 @@ impl Scan {
                 return Ok(None);
             };
             let (key, bytes) = row;
-            if self.takes_plainly(key, bytes) {
+            if self.accepts_fast_path(key, bytes) {
                 let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
                 return Ok(Some(Found { key, row }));
             }
@@ -140,9 +140,9 @@ impl Scan {
     /// Takes the next row of the range if there is nothing to look at but its shape and its checksum, and says whether it did.
     /// Otherwise [`take`](Self::take) does.
     #[inline]
-    pub(crate) fn takes_plainly(&mut self, key: &[u8], bytes: &[u8]) -> bool {
+    pub(crate) fn accepts_fast_path(&mut self, key: &[u8], bytes: &[u8]) -> bool {
         let Some(shape) = self.plain_shape else { return false };
-        if !row::is_plainly(bytes, shape, self.verify.then_some(key)) {
+        if !row::fits_fast_path(bytes, shape, self.verify.then_some(key)) {
             return false;
         }
         if self.expected.is_some() {

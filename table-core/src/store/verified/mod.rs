@@ -22,7 +22,7 @@ pub(crate) trait Keyspace {
     const DATABASE: OptionalDb;
 
     /// What a record of this key is, for people. Names that users give are left out.
-    fn words(key: &[u8]) -> String;
+    fn describe(key: &[u8]) -> String;
 }
 
 /// The records of `K` as a transaction sees them.
@@ -268,11 +268,11 @@ pub(crate) fn body(record: &[u8]) -> &[u8] {
 /// The error of a record that is not what was written.
 #[cold]
 pub(crate) fn damaged<K: Keyspace>(key: &[u8]) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", K::words(key)))
+    Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", K::describe(key)))
 }
 
 /// The error of a record that must be there.
 #[cold]
 pub(crate) fn missing<K: Keyspace>(key: &[u8]) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{} is missing", K::words(key)))
+    Error::new(ErrorKind::Corrupt).because(format!("{} is missing", K::describe(key)))
 }

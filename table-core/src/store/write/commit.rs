@@ -313,7 +313,7 @@ impl Writer {
 
     /// What an error of a transaction means that the caller ran under the lead.
     #[cold]
-    pub(crate) fn judge(&self, inner: &StoreState, error: Error) -> Error {
+    pub(crate) fn explain_failure(&self, inner: &StoreState, error: Error) -> Error {
         if self.outcome_unknown(inner, &error) {
             Error::new(ErrorKind::OutcomeUnknown)
         } else {

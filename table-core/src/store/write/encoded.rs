@@ -357,7 +357,7 @@ impl EncodedPlan {
     pub(crate) fn locate(&self, error: Error, row: usize) -> Refused {
         let Some(found) = self.rows.get(row) else { return self.locate_group(error, 0) };
         let Refused { error, group, .. } = self.locate_group(error, found.group);
-        let error = key::locate(error.attempted(found.act.words(found.condition)), self.key(found));
+        let error = key::locate(error.attempted(found.act.describe(found.condition)), self.key(found));
         let first = self.groups.get(group).map_or(0, |group| group.first);
         Refused { error, group, row: Some(row - first) }
     }

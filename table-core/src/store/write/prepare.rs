@@ -122,7 +122,7 @@ fn second_of_a_row(plan: &EncodedPlan) -> Option<usize> {
 
 #[cold]
 fn place(error: Error, table: &TableState, (partition, write): (&str, &RowWrite<'_>)) -> Error {
-    let words = write.act.words(write.condition);
+    let words = write.act.describe(write.condition);
     error.attempted(words).table(&table.name).partition(partition).row(write.key)
 }
 

@@ -183,7 +183,7 @@ fn previous(images: &mut (impl EntityImages + ?Sized), view: &RowView<'_>) -> Re
     };
     let is_known = |name: &str| schema.fields.iter().any(|field| field.property == name);
     let mut unknown = unknown(view, previous)?;
-    unknown.retain(|(name, _)| !is_known(name) && !schema.gone.contains(&&**name));
+    unknown.retain(|(name, _)| !is_known(name) && !schema.removed.contains(&&**name));
     // What it had sealed is sealed anew.
     let sealed = Some(SealedFields::default());
     Ok(Some(Row { is_exact: false, unknown, of_parts: Vec::new(), sealed }))
@@ -248,7 +248,7 @@ impl Row {
         let has_more = schema.is_wide() || view.len() > stored + 1;
         let mut unknown = if has_more { unknown(view, schema)? } else { Vec::new() };
         let known = unknown.len();
-        unknown.retain(|(name, _)| !schema.gone.contains(&&**name));
+        unknown.retain(|(name, _)| !schema.removed.contains(&&**name));
         is_exact &= known == unknown.len() && !meta.renames_key;
         Ok(Self { is_exact, unknown, of_parts, sealed: Some(sealed) })
     }

@@ -104,13 +104,13 @@ pub(crate) fn derive(
         let found = find_dependents((together, &moment), image, (*cause, &images), &mut derived);
         found.map_err(|error| together.scope.numbered(error, *cause))?;
     }
-    let sources = Known { images: &images, is_asked: true, ..Known::at(together, &moment) };
+    let sources = SourceImages { images: &images, is_asked: true, ..SourceImages::at(together, &moment) };
     for (number, _) in &images {
         if let Some(attempt) = attempts.get_mut(*number) {
             attempt.hold(&sources).map_err(|error| together.scope.numbered(error, *number))?;
         }
     }
-    let sources = Known { is_asked: false, ..sources };
+    let sources = SourceImages { is_asked: false, ..sources };
     for Change { attempt, table, cause, schema, .. } in &mut derived.attempts {
         let numbered = |error| together.scope.numbered(error, *cause);
         let index_mask = driver::index_mask(together, schema, writes).map_err(numbered)?;
@@ -234,7 +234,7 @@ impl KeyValues for OfSource<'_> {
 }
 
 /// Sources as they are to be if they are changed as well, and else as they are at the moment.
-pub(crate) struct Known<'k> {
+pub(crate) struct SourceImages<'k> {
     together: Together<'k>,
     moment: &'k Snapshot,
     images: &'k [(usize, Image)],
@@ -242,7 +242,7 @@ pub(crate) struct Known<'k> {
     is_asked: bool,
 }
 
-impl<'k> Known<'k> {
+impl<'k> SourceImages<'k> {
     /// As they are at the moment.
     pub(crate) fn at(together: Together<'k>, moment: &'k Snapshot) -> Self {
         Self { together, moment, images: &[], is_asked: false }
@@ -262,7 +262,7 @@ impl<'k> Known<'k> {
     }
 }
 
-impl Sources for Known<'_> {
+impl Sources for SourceImages<'_> {
     fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool {
         self.changed(schema, keys).is_some()
     }
@@ -295,7 +295,7 @@ pub(crate) fn outdated(
     of: (&'static Schema, &'static [CopyReader]),
     values: &Values<'_>,
 ) -> Result<Vec<&'static str>> {
-    let dependents = copied_fields::copy_fields(of, None, values, &Known::at(together, moment), true)?;
+    let dependents = copied_fields::copy_fields(of, None, values, &SourceImages::at(together, moment), true)?;
     let mut names = Vec::new();
     for holding in dependents.iter().filter(|holding| !holding.is_in(of.0, values)) {
         if let Some((schema, keys)) = holding.follows() {

@@ -158,7 +158,7 @@ fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize,
         && let Some((table, partition, row)) = &own
         && let Some((other, _)) = attempts.iter().enumerate().find(is_same)
     {
-        let because = format!("another operation of the {} is on the same entity", scope.reach.words());
+        let because = format!("another operation of the {} is on the same entity", scope.reach.describe());
         let error = Error::new(ErrorKind::DuplicateRow).because(because).attempted("write to").table(table);
         return scope.numbered(error.partition(partition).row(row), number.max(other));
     }
@@ -171,7 +171,7 @@ pub(crate) fn explain(
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<WriteExplain> {
     let derived = prepared(together, attempts, false)?;
-    let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sham_sealer).collect();
+    let sealers: Vec<_> = together.tables.iter().map(DynamicTable::dry_run_sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
     let scope = (together.scope, derived);
     named(together, |names| planned_with(scope, names, attempts, &seals, WriteExplain::of))
@@ -202,7 +202,7 @@ pub(crate) fn loaded(
                 return Ok(false);
             }
             let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
-            loader.add(plan, &sealed_at).map_err(|refused| plan.judge(refused).error)?;
+            loader.add(plan, &sealed_at).map_err(|refused| plan.explain_refusal(refused).error)?;
             Ok(true)
         })
     })?

@@ -121,7 +121,7 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
     #[cold]
     fn place(&self, error: Error) -> Error {
         let keys = self.named();
-        placed(error, self.what.words(), self.meta.schema, keys.as_ref().map(KeyPair::as_strs))
+        placed(error, self.what.describe(), self.meta.schema, keys.as_ref().map(KeyPair::as_strs))
     }
 
     /// The key of the entity, as an error names it.

@@ -128,7 +128,7 @@ pub(crate) enum What<'c> {
 
 impl What<'_> {
     /// As it follows "cannot " in an error.
-    fn words(self) -> &'static str {
+    fn describe(self) -> &'static str {
         match self {
             Self::Insert => "insert into",
             Self::Put => "put into",

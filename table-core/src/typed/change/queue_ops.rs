@@ -43,7 +43,7 @@ pub(crate) fn commit(store: &Store, attempt: QueueOpsAttempt) -> Result<ETag> {
     let plan = attempt.into_plan();
     let done = store.backend().abilities().check(&plan);
     let done = done.and_then(|()| store.backend().commit(&[], &plan, &SealedAt::NOTHING));
-    done.map_err(|refused| plan.judge(refused).error.attempted("commit a transaction"))
+    done.map_err(|refused| plan.explain_refusal(refused).error.attempted("commit a transaction"))
 }
 
 /// The rows that such touch: none.

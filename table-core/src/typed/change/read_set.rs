@@ -4,7 +4,7 @@
 use super::attempt::ReadRequest;
 use super::before::Kept;
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::{EntityRows, Epoch, Found, OldRows, Printed, Values, Version};
+use crate::plan::{CopyState, EntityRows, Epoch, OldRows, Printed, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, IndexMask, KeyPair, Schema};
 use crate::typed::encrypt::unopened;
@@ -24,7 +24,7 @@ struct Backfill {
     index: usize,
     key: String,
     /// What is there, once somebody has looked.
-    found: Option<Found>,
+    found: Option<CopyState>,
     /// The table and the partition where it is, if that is not the entity's.
     elsewhere: Option<(&'static str, String)>,
     /// The keys of the entity whose copy it is, if it is another's.
@@ -167,14 +167,14 @@ impl ReadSet {
         let schema = self.schema;
         if let Some(backfilling) = self.backfilling.get_mut(at) {
             backfilling.found = Some(match row {
-                None => Found::Missing,
+                None => CopyState::Missing,
                 Some((view, version)) if unopened::is_copy(schema, backfilling.index, own, view) => {
-                    Found::Mine(version)
+                    CopyState::Mine(version)
                 }
                 Some((view, _)) => {
                     backfilling.has =
                         unopened::source_of(schema, backfilling.index, view).unwrap_or_default();
-                    Found::Others
+                    CopyState::Others
                 }
             });
         }
@@ -186,7 +186,8 @@ impl ReadSet {
         &'s self,
         own: Result<(&'s str, &'s str)>,
     ) -> Option<((&'s str, &'s str), &'s (String, String))> {
-        let taken = self.backfilling.iter().find(|backfilling| backfilling.found == Some(Found::Others))?;
+        let taken =
+            self.backfilling.iter().find(|backfilling| backfilling.found == Some(CopyState::Others))?;
         let partition = match &taken.elsewhere {
             Some((_, partition)) => partition,
             None => own.ok()?.0,
@@ -195,16 +196,16 @@ impl ReadSet {
     }
 
     /// What was found in the place of a copy.
-    fn found_at(&self, index: usize, key: &str) -> Found {
+    fn found_at(&self, index: usize, key: &str) -> CopyState {
         if !self.index_mask.is_backfilling(index) {
-            return Found::Unread;
+            return CopyState::Unread;
         }
         if self.schema.indexes.get(index).is_none_or(|index| !index.unique) {
-            return Found::Backfilling;
+            return CopyState::Backfilling;
         }
         let place =
             self.backfilling.iter().find(|backfilling| backfilling.index == index && backfilling.key == key);
-        place.and_then(|backfilling| backfilling.found).unwrap_or(Found::Missing)
+        place.and_then(|backfilling| backfilling.found).unwrap_or(CopyState::Missing)
     }
 
     /// Takes the row under the key of a copy of the entity of these keys.

@@ -225,7 +225,7 @@ impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
         true
     }
 
-    fn tell(&mut self, now: &JobRecord, report: &mut ReencryptReport) {
+    fn report(&mut self, now: &JobRecord, report: &mut ReencryptReport) {
         report.seen = now.done;
         report.left = now.total.saturating_sub(now.done);
         report.changed = now.changed;

@@ -221,7 +221,7 @@ impl KeyProperties for PathKeys {
                 .partition(&partition)
                 .row(&row_key)
         };
-        let mut known = Known(Vec::new());
+        let mut known = KeyFieldValues(Vec::new());
         let (place, own) = (self.place(), self.schema.place());
         for (template, key) in [(&place.partition, &partition), (&place.row, &row_key)] {
             let mut found =
@@ -255,9 +255,9 @@ fn stored<'r>(row: &'r dyn StoredRow, field: &Field) -> Result<Option<ValueRef<'
 }
 
 /// The fields of a row that its entity's key is made of.
-struct Known(Vec<(usize, Value)>);
+struct KeyFieldValues(Vec<(usize, Value)>);
 
-impl KeyValues for Known {
+impl KeyValues for KeyFieldValues {
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
         let value = self.0.iter().find(|(field, _)| *field == part.field);
         Ok(value.map_or(PropertyValue::Absent, |(_, value)| PropertyValue::Borrowed(value.as_value_ref())))

@@ -1,22 +1,22 @@
 //! The fields of a stored row, for generated code to take.
 
-mod known;
-mod way;
+mod field_access;
+mod key_fields;
 
 use std::borrow::Cow;
 
-use self::known::Known;
-use self::way::{Long, Row, Way, WideWay};
+use self::field_access::{FieldAccess, Row, SlowPath, WideAccess};
+use self::key_fields::KeyFields;
 use super::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, Value, ValueRef};
 use crate::plaintext::Plaintext;
 use crate::plan::Values;
+use crate::row::fast_path::FastRow;
 use crate::row::numbers::PropertyNumber;
-use crate::row::quick::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{
-    self, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Quick, Schema, Take, Template,
+    self, FastPath, Field, FieldPart, KeyPair, KeyValues, Place, PropertyValue, Schema, Take, Template,
     ValueError,
 };
 use crate::sealing::{looks_sealed, open as open_sealed};
@@ -29,12 +29,12 @@ type FromProperty<T> = fn(Option<ValueRef<'_>>) -> Result<T, ValueError>;
 #[derive(Debug)]
 pub struct Source<'v> {
     /// The row by the short way. It has no fields where there is none.
-    quick: QuickRow<'v>,
+    quick: FastRow<'v>,
     /// The field to be taken next.
     next: usize,
     schema: &'static Schema,
     row: Row<'v>,
-    way: Way<'v>,
+    way: FieldAccess<'v>,
 }
 
 impl<'v> Source<'v> {
@@ -69,7 +69,7 @@ impl<'v> Source<'v> {
     #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
     #[inline(always)]
     pub(crate) fn closed(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
-        Self { quick: QuickRow::none(), next: 0, schema, row: Row::Stored(view), way: Way::Short }
+        Self { quick: FastRow::none(), next: 0, schema, row: Row::Stored(view), way: FieldAccess::Fast }
     }
 
     /// Opens the row, which lies in this place.
@@ -83,10 +83,10 @@ impl<'v> Source<'v> {
 
     #[inline(never)]
     fn take_longer_way(&mut self, view: &'v RowView<'v>) {
-        self.quick = QuickRow::none();
+        self.quick = FastRow::none();
         self.way = match view.parts() {
-            Some(parts) => Way::Wide(WideWay::of(view, parts, self.schema)),
-            None => Way::Long(Box::new(Long::of(self.row, self.schema))),
+            Some(parts) => FieldAccess::Wide(WideAccess::of(view, parts, self.schema)),
+            None => FieldAccess::Slow(Box::new(SlowPath::of(self.row, self.schema))),
         };
     }
 
@@ -97,14 +97,14 @@ impl<'v> Source<'v> {
     }
 
     fn long(schema: &'static Schema, row: Row<'v>) -> Self {
-        let way = Way::Long(Box::new(Long::of(row, schema)));
-        Self { quick: QuickRow::none(), next: 0, schema, row, way }
+        let way = FieldAccess::Slow(Box::new(SlowPath::of(row, schema)));
+        Self { quick: FastRow::none(), next: 0, schema, row, way }
     }
 
     /// Takes what the keys give back, where they are not taken apart by the short way.
     #[inline(never)]
     fn take_keys_long(&mut self, place: &'static Place) -> Result<()> {
-        let Some(Long { from_keys: found, .. }) = self.way.long() else { return Ok(()) };
+        let Some(SlowPath { from_keys: found, .. }) = self.way.long() else { return Ok(()) };
         if let Row::Stored(view) = self.row
             && let Some((fields, row_key)) = view.known_partition(&place.partition)
         {
@@ -129,7 +129,7 @@ impl<'v> Source<'v> {
     #[cold]
     fn take_any_keys(&mut self, place: &Place) -> Result<()> {
         if let Some(long) = self.way.long() {
-            long.from_keys = Known::default();
+            long.from_keys = KeyFields::default();
         }
         let (partition, row_key) = self.row.keys();
         self.parse(&place.partition, partition)?;
@@ -157,7 +157,7 @@ impl<'v> Source<'v> {
     }
 
     fn parse(&mut self, template: &Template, key: Cow<'v, str>) -> Result<()> {
-        let Some(Long { from_keys: found, .. }) = self.way.long() else { return Ok(()) };
+        let Some(SlowPath { from_keys: found, .. }) = self.way.long() else { return Ok(()) };
         match key {
             Cow::Borrowed(key) => {
                 let fits = schema::parse(template, key, |field, value| found.push(field, value));
@@ -258,15 +258,15 @@ impl<'v> Source<'v> {
     pub fn field<T>(&self, field: usize, from: Take<T>) -> Result<T> {
         // A value that comes by the short way stays in registers, where the processor need not wait for it.
         let found = match from.quick {
-            Quick::Text(make) => match self.quick.owned_text(field) {
+            FastPath::Text(make) => match self.quick.owned_text(field) {
                 Some(text) => make(text),
                 None => None,
             },
-            Quick::Integer(make) => match self.quick.integer(field) {
+            FastPath::Integer(make) => match self.quick.integer(field) {
                 Some(number) => make(number),
                 None => None,
             },
-            Quick::Any => match self.quick.get(field) {
+            FastPath::Any => match self.quick.get(field) {
                 None => None,
                 found => return (from.any)(found).map_err(|error| self.refused(field, &error)),
             },
@@ -281,9 +281,9 @@ impl<'v> Source<'v> {
     #[inline(never)]
     fn field_of_any<T>(&self, field: usize, from: FromProperty<T>) -> Result<T> {
         let near = match &self.way {
-            Way::Short => self.quick.get(field),
-            Way::Long(long) => long.near(self.row, field),
-            Way::Wide(wide) => wide.near(self.schema.fields, field),
+            FieldAccess::Fast => self.quick.get(field),
+            FieldAccess::Slow(long) => long.near(self.row, field),
+            FieldAccess::Wide(wide) => wide.near(self.schema.fields, field),
         };
         if near.is_some() || self.surely_lacks(field) {
             return from(near).map_err(|error| self.refused(field, &error));
@@ -300,9 +300,9 @@ impl<'v> Source<'v> {
     /// Whether the row surely lacks the field, by what the short way knows.
     fn surely_lacks(&self, field: usize) -> bool {
         match &self.way {
-            Way::Short => self.quick.lacks(field),
-            Way::Long(_) => false,
-            Way::Wide(wide) => wide.lacks(self.schema.fields, field),
+            FieldAccess::Fast => self.quick.lacks(field),
+            FieldAccess::Slow(_) => false,
+            FieldAccess::Wide(wide) => wide.lacks(self.schema.fields, field),
         }
     }
 
@@ -358,9 +358,9 @@ impl<'v> Source<'v> {
     /// What the field holds.
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         let known = match &self.way {
-            Way::Short => self.quick.of_keys(field),
-            Way::Long(long) => long.from_keys.get(field),
-            Way::Wide(wide) => wide.long.from_keys.get(field),
+            FieldAccess::Fast => self.quick.of_keys(field),
+            FieldAccess::Slow(long) => long.from_keys.get(field),
+            FieldAccess::Wide(wide) => wide.long.from_keys.get(field),
         };
         if known.is_some() {
             return Ok(known);
@@ -382,13 +382,13 @@ impl<'v> Source<'v> {
             return view.get_field(self.schema.fields, field);
         }
         let number = match &self.way {
-            Way::Short | Way::Wide(_) => view.numbers(self.schema.fields).get(field),
-            Way::Long(long) => long.numbers.get(field),
+            FieldAccess::Fast | FieldAccess::Wide(_) => view.numbers(self.schema.fields).get(field),
+            FieldAccess::Slow(long) => long.numbers.get(field),
         };
         let found = match number {
             Some(PropertyNumber { id: Some(id), .. }) => match &self.way {
-                Way::Short | Way::Wide(_) => view.get_by_id(*id),
-                Way::Long(long) => view.seek(*id, &long.place),
+                FieldAccess::Fast | FieldAccess::Wide(_) => view.get_by_id(*id),
+                FieldAccess::Slow(long) => view.seek(*id, &long.place),
             },
             Some(PropertyNumber { id: None, .. }) => view.get_unnumbered(self.schema.fields, field),
             None => Ok(None),

@@ -67,7 +67,7 @@ impl<E: Entity> Table<E> {
         for number in (0..E::SCHEMA.indexes.len()).filter(|number| is_summary(E::SCHEMA, *number)) {
             if driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
                 repair_summaries::compare::<E>(table, &as_stored::<E>(table)?, number)?
-                    .tell::<E>(number, report);
+                    .report::<E>(number, report);
             }
         }
         Ok(())
@@ -78,7 +78,8 @@ impl<E: Entity> Table<E> {
         let table = self.dynamic();
         for number in (0..E::SCHEMA.indexes.len()).filter(|number| E::SCHEMA.list(*number).is_some()) {
             if driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
-                repair_lists::compare::<E>(table, &as_stored::<E>(table)?, number)?.tell::<E>(number, report);
+                repair_lists::compare::<E>(table, &as_stored::<E>(table)?, number)?
+                    .report::<E>(number, report);
             }
         }
         Ok(())

@@ -154,7 +154,7 @@ impl<E: Entity> Convert<E> {
 
 /// Whether a row has a property under the name that it had before, or one that is to go.
 fn has_something_previous(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
-    for was in schema.fields.iter().filter_map(|field| field.was).chain(schema.gone.iter().copied()) {
+    for was in schema.fields.iter().filter_map(|field| field.was).chain(schema.removed.iter().copied()) {
         if view.get(was)?.is_some() {
             return Ok(true);
         }
@@ -184,7 +184,7 @@ fn with_previous_copies<E: Entity>(
 
 /// Whether something of an entity's rows is to be written anew though their version is right.
 pub(super) fn renews(schema: &Schema) -> bool {
-    !schema.gone.is_empty() || schema.fields.iter().any(|field| field.was.is_some())
+    !schema.removed.is_empty() || schema.fields.iter().any(|field| field.was.is_some())
 }
 
 /// The error of an entity that can't be converted.

@@ -86,7 +86,7 @@ pub(crate) trait Work<R = JobProgress> {
     }
 
     /// Says how far the job is: at first, and when a step was carried out.
-    fn tell(&mut self, now: &JobRecord, report: &mut R) {
+    fn report(&mut self, now: &JobRecord, report: &mut R) {
         let _ = (now, report);
     }
 }
@@ -141,7 +141,7 @@ impl<'j> Job<'j> {
 }
 
 impl<'j, R: Default> Job<'j, R> {
-    /// A job with a report, which its works [tell](Work::tell).
+    /// A job with a report, which its works [report](Work::report).
     pub(crate) fn reporting(table: &DynamicTable, works: Vec<Box<dyn Work<R> + 'j>>) -> Self {
         Self {
             table: table.clone(),
@@ -272,7 +272,7 @@ impl<R> Job<'_, R> {
             if self.clock.is_new() {
                 self.clock.begin(&at);
                 (self.copies)(&mut self.report, self.clock.last());
-                work.tell(&at, &mut self.report);
+                work.report(&at, &mut self.report);
             }
             self.times_behind = at.times_behind();
             if turn.is_none() && (attempt >= LOSSES_BORNE || self.times_behind > 0) {
@@ -301,7 +301,7 @@ impl<R> Job<'_, R> {
                 let now = to.as_ref().unwrap_or(&at);
                 self.clock.note(&at, now);
                 (self.copies)(&mut self.report, self.clock.last());
-                work.tell(now, &mut self.report);
+                work.report(now, &mut self.report);
                 if to.is_none() {
                     self.works.pop_front();
                 }

@@ -236,7 +236,9 @@ impl<E: Entity> Repair<E> {
             let (place, epoch) = (orphan.place(), Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch });
             if !self.left_out.contains(&place) {
                 let plan = orphan.removal(epoch);
-                loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| plan.judge(refused).error)?;
+                loader
+                    .add(&plan, &SealedAt::NOTHING)
+                    .map_err(|refused| plan.explain_refusal(refused).error)?;
                 self.handed.push(place);
             }
         }
@@ -352,7 +354,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
                 let mut recount = Recount::of(index);
                 let to = recount.compare(table, index_mask.epoch, |compared| {
                     let mut delta = CopyReport::default();
-                    compared.tell::<E>(index, &mut delta);
+                    compared.report::<E>(index, &mut delta);
                     let to = self.with(at, delta, 0);
                     next(&JobRecord { done: to.done + compared.looked, ..to })
                 })?;
@@ -363,7 +365,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
                 let mut relist = Relist::of(index);
                 let to = relist.compare(table, |compared| {
                     let mut delta = CopyReport::default();
-                    compared.tell::<E>(index, &mut delta);
+                    compared.report::<E>(index, &mut delta);
                     let to = self.with(at, delta, 0);
                     next(&JobRecord { done: to.done + compared.looked, ..to })
                 })?;
@@ -423,7 +425,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         true
     }
 
-    fn tell(&mut self, now: &JobRecord, report: &mut CopyReport) {
+    fn report(&mut self, now: &JobRecord, report: &mut CopyReport) {
         self.refused.clear();
         self.left_out.clear();
         for (number, count) in report.counts().into_iter().enumerate() {

@@ -41,7 +41,7 @@ pub(super) struct Compared {
 
 impl Compared {
     /// Says what is wrong.
-    pub(super) fn tell<E: Entity>(&self, index: usize, report: &mut CopyReport) {
+    pub(super) fn report<E: Entity>(&self, index: usize, report: &mut CopyReport) {
         report.lists += self.rows;
         let Some(of) = E::SCHEMA.indexes.get(index) else { return };
         for ((partition, row), wrong) in &self.wrong {
@@ -313,6 +313,6 @@ impl<E: Entity> Relist<E> {
             group.epochs.push(epoch);
         }
         let plan = Plan { groups: groups.into_iter().collect(), is_wide: true, ..Plan::default() };
-        loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| plan.judge(refused).error)
+        loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| plan.explain_refusal(refused).error)
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct Compared {
 
 impl Compared {
     /// Says what is wrong.
-    pub(super) fn tell<E: Entity>(&self, index: usize, report: &mut CopyReport) {
+    pub(super) fn report<E: Entity>(&self, index: usize, report: &mut CopyReport) {
         report.summaries += self.rows;
         let Some(of) = E::SCHEMA.indexes.get(index) else { return };
         for (partition, row) in self.differences.keys() {

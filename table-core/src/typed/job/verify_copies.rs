@@ -256,7 +256,7 @@ impl At<'_> {
         self.look_at_blobs(E::SCHEMA, view, report, wrong)?;
         let mut unknown = unknown(view, E::SCHEMA)?;
         // A copy that was mended has it no more, and its entity's row has it until that is written.
-        unknown.retain(|(name, _)| !E::SCHEMA.gone.contains(&&**name));
+        unknown.retain(|(name, _)| !E::SCHEMA.removed.contains(&&**name));
         let own = (partition, row);
         let mut is_wrong = false;
         self.with_rows::<E, _>(view, |rows| {
@@ -336,13 +336,13 @@ impl At<'_> {
 
 /// Whether a row says what it is to say, and nothing else: what it says is a field's value, whatever name that has in the row.
 fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
-    let Schema { fields, gone, .. } = content.kind.schema;
+    let Schema { fields, removed, .. } = content.kind.schema;
     let of = |name: &str| fields.iter().find(|field| field.property == name);
     let mut wanted: BTreeMap<&str, ValueRef<'_>> = content.properties().collect();
     for property in row.properties() {
         let (name, value) = property?;
         let found = match wanted.remove(name) {
-            None if gone.contains(&name) => true,
+            None if removed.contains(&name) => true,
             // The row was written before the property had its name. One that has both was written by neither program.
             None => match fields.iter().find(|field| field.was == Some(name)) {
                 Some(field) if row.get(field.property)?.is_none() => {

@@ -63,12 +63,12 @@ use crate::typed::table::Table;
 /// # Ok::<(), table_core::Error>(())
 /// ```
 pub struct Periods<E> {
-    known: Arc<Known>,
+    known: Arc<PeriodsShared>,
     of: PhantomData<fn() -> E>,
 }
 
 /// What every clone of a handle shares.
-pub(crate) struct Known {
+pub(crate) struct PeriodsShared {
     pub(super) store: Store,
     pub(crate) schema: &'static Schema,
     pub(crate) tables: &'static PeriodTables,
@@ -90,14 +90,14 @@ impl Store {
                 .attempted("open")
                 .table(schema.table()));
         };
-        let known = Known { store, schema, tables, open: RwLock::default(), seen: Mutex::default() };
+        let known = PeriodsShared { store, schema, tables, open: RwLock::default(), seen: Mutex::default() };
         // Tables of another template than the declared one are told at once.
         known.seen(&known.snapshot()?)?;
         Ok(Periods { known: Arc::new(known), of: PhantomData })
     }
 }
 
-impl Known {
+impl PeriodsShared {
     /// All tables of the store as they are now.
     pub(super) fn snapshot(&self) -> Result<Snapshot> {
         self.store.snapshot()

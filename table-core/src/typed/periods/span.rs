@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::template::Template;
 use super::times::{Time, Times, span};
-use super::{Known, Periods};
+use super::{Periods, PeriodsShared};
 use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -67,7 +67,7 @@ impl<'s> Origin for InPeriodRangeAt<'s> {
     }
 }
 
-impl Known {
+impl PeriodsShared {
     /// A stand-in for all tables, which has no rows: what is declared of them, and their store.
     pub(crate) fn template(self: &Arc<Self>) -> DynamicTable {
         DynamicTable::new(Arc::new(Template(self.clone())))

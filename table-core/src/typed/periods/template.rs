@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Known;
+use super::PeriodsShared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, OneSnapshotForEachThread, Read, TableExec, Take};
 use crate::schema::{IndexMask, Schema};
 
-pub(super) struct Template(pub(super) Arc<Known>);
+pub(super) struct Template(pub(super) Arc<PeriodsShared>);
 
 #[cold]
 fn no_table() -> Error {

@@ -19,7 +19,7 @@ use crate::row::version::version_of;
 use crate::schema::{self, CopiedFields, KeyPair, Schema};
 use crate::sealing::{SealedAt, Sealer};
 use crate::typed::change::attempt::{Attempt, PlanScratch, Source, Sources};
-use crate::typed::change::derive::{self, Known, OfSource, is_one};
+use crate::typed::change::derive::{self, OfSource, SourceImages, is_one};
 use crate::typed::change::driver::{self, Together};
 use crate::typed::entity::dependent::{CopyReader, Dependent};
 
@@ -170,7 +170,7 @@ fn find(
 /// Has the dependents take what the source says. Those that have it already are left as they are.
 fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut Vec<Change>) -> Result<()> {
     let keys = KeyPair::of(&of.entry.source.partition, &of.entry.source.row);
-    let sources = Following { known: Known::at(together, moment), schema: of.schema, keys };
+    let sources = Following { known: SourceImages::at(together, moment), schema: of.schema, keys };
     for Change { attempt, table, schema, .. } in changes.iter_mut() {
         attempt.set_index_mask(driver::index_mask(together, schema, true)?);
         let table = together.tables.get(*table).ok_or_else(driver::no_table)?;
@@ -183,7 +183,7 @@ fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut
 
 /// The source that is propagated as it is, by whoever refers to it. What else a dependent holds stays.
 struct Following<'k> {
-    known: Known<'k>,
+    known: SourceImages<'k>,
     schema: &'static Schema,
     keys: KeyPair,
 }

@@ -40,7 +40,7 @@ pub(super) struct KindPropagator {
 }
 
 /// An entity as it is.
-struct Found {
+struct CurrentEntity {
     version: Version,
     /// `None` if its row is of a previous version: no index is kept then, and each is made of all entities later.
     values: Option<Values<'static>>,
@@ -273,13 +273,13 @@ impl KindPropagator {
         Ok(matches!(self.schema.kinship(kind), Kinship::PreviousVersion(_)))
     }
 
-    fn find(&self, view: &RowView<'_>, state: usize) -> Result<Found> {
+    fn find(&self, view: &RowView<'_>, state: usize) -> Result<CurrentEntity> {
         let version = version_of(view, state);
         if self.is_previous(view)? {
-            return Ok(Found { version, values: None, unknown: Vec::new() });
+            return Ok(CurrentEntity { version, values: None, unknown: Vec::new() });
         }
         check_kind_name(view, self.schema.entity_type)?;
-        Ok(Found { version, values: Some((self.read)(view)?), unknown: unknown(view, self.schema)? })
+        Ok(CurrentEntity { version, values: Some((self.read)(view)?), unknown: unknown(view, self.schema)? })
     }
 
     /// The version of the entity's copy under a key, and its index; `None` if there is none, or another row.

@@ -24,7 +24,7 @@ use crate::query::{self, Continuation, Explain, Position, Query, declared};
 use crate::row::view::RowView;
 use crate::schema::{self, Edge, FieldPart, Format, Schema, Template, TimeItem};
 use crate::typed::entity::path::PathKeys;
-use crate::typed::periods::Known;
+use crate::typed::periods::PeriodsShared;
 
 /// What is asked of the rows of a path.
 pub(super) type PathRead<'q> = (&'static PathKeys, Option<usize>, &'q KeyArgs, Query);
@@ -32,7 +32,7 @@ pub(super) type PathRead<'q> = (&'static PathKeys, Option<usize>, &'q KeyArgs, Q
 /// The tables of the periods of a span of time.
 #[derive(Clone)]
 pub struct PeriodScan {
-    known: Arc<Known>,
+    known: Arc<PeriodsShared>,
     /// The times that are wanted: from the first on, up to the one beyond.
     span: (Ticks, Option<Ticks>),
 }
@@ -66,7 +66,7 @@ struct AtAnEnd {
 }
 
 impl PeriodScan {
-    pub(crate) fn new(known: Arc<Known>, span: (Ticks, Option<Ticks>)) -> Self {
+    pub(crate) fn new(known: Arc<PeriodsShared>, span: (Ticks, Option<Ticks>)) -> Self {
         Self { known, span }
     }
 

@@ -291,7 +291,7 @@ pub(crate) fn key_of(
     (partition, shared): (&str, &Shared),
     id: &str,
 ) -> Result<KeyPair> {
-    let mut values = Known { shared, own: Vec::new() };
+    let mut values = ListKeyValues { shared, own: Vec::new() };
     let is_id = list.take_apart(id, &mut |part, value| values.own.push((part.field, value.into_owned())));
     let place = schema.place();
     let mut printed = String::new();
@@ -313,16 +313,16 @@ pub(crate) fn key_of(
 /// The id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
 pub(crate) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
     let own = schema.place().values_in(own)?;
-    list.id(&Known { shared: &[], own }).ok().flatten()
+    list.id(&ListKeyValues { shared: &[], own }).ok().flatten()
 }
 
 /// What is known of an entity: by its list and its id, or by its key.
-struct Known<'a> {
+struct ListKeyValues<'a> {
     shared: &'a Shared,
     own: Vec<(usize, PropertyValue<'static>)>,
 }
 
-impl KeyValues for Known<'_> {
+impl KeyValues for ListKeyValues<'_> {
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
         let known = self.own.iter().chain(self.shared).find(|(field, _)| *field == part.field);
         let value: Option<ValueRef<'_>> = known.and_then(|(_, value)| value.as_value_ref());

@@ -9,9 +9,9 @@ use super::reading::Whole;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::rows::Views;
 use crate::model::{ETag, EdmType, Ticks, Value, ValueRef};
-use crate::row::quick::{Near, SeenRow};
+use crate::row::fast_path::{Near, SeenRow};
 use crate::row::view::RowView;
-use crate::schema::{self, PropertyValue, Quick, Take, Template, ValueError};
+use crate::schema::{self, FastPath, PropertyValue, Take, Template, ValueError};
 use crate::typed::entity::path::{self, Path, PathKeys};
 use crate::typed::entity::source::{Source, Text};
 use crate::typed::entity::stored::Stored;
@@ -120,7 +120,7 @@ impl FieldViews<'_> {
 
     /// A field that is stored, and is made of its value.
     pub fn made<T>(&self, field: usize, take: Take<T>) -> Result<T> {
-        if let (Quick::Integer(make), Some(seen)) = (take.quick, &self.seen)
+        if let (FastPath::Integer(make), Some(seen)) = (take.quick, &self.seen)
             && let Some(number) = seen.integer(field)
             && let Some(value) = make(number)
         {

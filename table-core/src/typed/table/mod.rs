@@ -273,7 +273,7 @@ impl<E: Entity> Table<E> {
                 let sealer = self.table.sealer();
                 let add = |plan: &Plan<'_>| {
                     let added = loader.add(plan, &sealer.sealed_at());
-                    added.map_err(|refused| plan.judge(refused).error)
+                    added.map_err(|refused| plan.explain_refusal(refused).error)
                 };
                 driver::insertion(&self.table, entity.borrow(), index_mask, &sealer, add)?
             },
@@ -282,12 +282,12 @@ impl<E: Entity> Table<E> {
                 if refused.error.kind() == ErrorKind::ConditionNotMet {
                     return self.insert(entity.borrow()).map(drop);
                 }
-                let shown = self.table.sham_sealer();
+                let shown = self.table.dry_run_sealer();
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
                 let failure =
                     driver::insertion(&self.table, entity.borrow(), IndexMask::NEW, &shown, |plan| {
-                        plan.judge(again())
+                        plan.explain_refusal(again())
                     })?;
                 Err(failure.error)
             },

@@ -65,7 +65,7 @@ pub(crate) const EMPLOYEE: Schema = Schema {
     kind: "employee",
     entity_type: "employee",
     previous: None,
-    gone: &[],
+    removed: &[],
     version: 1,
     signed: false,
     fields: &[

@@ -14,13 +14,13 @@ use crate::store::records::meta;
 
 /// What a look at every record has found.
 #[derive(Default)]
-struct Found {
+struct FoundRecords {
     set_digest: RecordCounts,
     /// Records whose checksums do not fit.
     damaged: u64,
 }
 
-impl Found {
+impl FoundRecords {
     /// Looks at every record. One that is sound must stand in order, and be found where it stands.
     fn walk(db: Db, txn: &heed::RoTxn<'_>, mut see: impl FnMut(&[u8], &[u8])) -> Result<Self> {
         let mut found = Self::default();
@@ -70,7 +70,7 @@ impl Vault {
     pub(super) fn check_whole(&self) -> Result<()> {
         let txn = self.read_txn()?;
         let meta = self.meta(&txn)?;
-        Found::walk(self.side.db, &txn, |_, _| {})?.compare(&meta)
+        FoundRecords::walk(self.side.db, &txn, |_, _| {})?.compare(&meta)
     }
 
     /// What is wrong with what only the keys themselves can tell.
@@ -169,7 +169,7 @@ fn check_into(
         let own = own.map_or_else(|| Err(no_keys(&side.path)), Meta::decode)?;
         change::check_commit(&side.path, &own, &txn)?;
         let tell = |key: &[u8], record: &[u8]| problems.extend(flaw(authenticator, key, record));
-        Found::walk(side.db, &txn, tell)?.compare(&own)?;
+        FoundRecords::walk(side.db, &txn, tell)?.compare(&own)?;
         (own.root, own.is_new)
     };
     keys_note::check(environment, !is_new)?;

@@ -29,7 +29,7 @@ pub(crate) struct TableState {
     /// The declarations that its rows are known to be read by.
     registered: RwLock<Vec<&'static Schema>>,
     /// What writers by a declaration go by, as far as somebody has asked.
-    standings: RwLock<Vec<Known>>,
+    standings: RwLock<Vec<KnownDeclaration>>,
     /// Former declarations, which would write what another one has had sealed or renamed.
     outdated: RwLock<Vec<(&'static Schema, Outdated)>>,
     /// Whether there are any.
@@ -48,7 +48,7 @@ pub(crate) struct TableState {
 
 /// What is known of a declaration.
 #[derive(Debug)]
-struct Known {
+struct KnownDeclaration {
     schema: &'static Schema,
     /// The catalog's generation at which that was so.
     generation: u64,
@@ -105,7 +105,7 @@ impl TableState {
     pub(crate) fn may_open(&self, schema: &'static Schema) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
         let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
-        let may_open = |known: &Known| known.generation == generation && !known.goes_on;
+        let may_open = |known: &KnownDeclaration| known.generation == generation && !known.goes_on;
         known.iter().any(|known| std::ptr::eq(known.schema, schema) && may_open(known))
     }
 
@@ -124,10 +124,10 @@ impl TableState {
         goes_on: bool,
     ) {
         let mut standings = self.standings.write().unwrap_or_else(PoisonError::into_inner);
-        let is_of = |known: &Known| std::ptr::eq(known.schema, schema);
+        let is_of = |known: &KnownDeclaration| std::ptr::eq(known.schema, schema);
         let has_written = may_write || standings.iter().any(|known| is_of(known) && known.has_written);
         standings.retain(|known| !is_of(known));
-        standings.push(Known { schema, generation, index_mask, may_write, has_written, goes_on });
+        standings.push(KnownDeclaration { schema, generation, index_mask, may_write, has_written, goes_on });
     }
 
     /// Whether a kind is still in the epoch that a plan was made in. It is known after a

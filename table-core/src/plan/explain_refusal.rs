@@ -17,7 +17,7 @@ pub(crate) struct Failure {
 impl Plan<'_> {
     /// A refusal in the words of the entities, and whether it only says that somebody else has written what the plan was
     /// made from.
-    pub(crate) fn judge(&self, refused: Refused) -> Failure {
+    pub(crate) fn explain_refusal(&self, refused: Refused) -> Failure {
         let Refused { error, group, row } = refused;
         if error.kind() == ErrorKind::BatchTooLarge {
             let error = error.because(self.size(group).to_string()).attempted("write to");
@@ -82,7 +82,7 @@ impl Plan<'_> {
             "{what} lies in table `{there}`: {}; open `{table}` anew, and run `Table::rebuild`",
             error.reason()
         );
-        let error = error.because(because).attempted(own.act.words(own.condition)).table(table);
+        let error = error.because(because).attempted(own.act.describe(own.condition)).table(table);
         error.partition(partition).row(own.key)
     }
 

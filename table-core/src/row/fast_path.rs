@@ -240,7 +240,7 @@ pub(crate) enum Near<'a> {
 /// A row of which fields are read by their steps. It has none until it is [opened](Self::open): it is large, and is made
 /// where it stays.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QuickRow<'v> {
+pub(crate) struct FastRow<'v> {
     steps: &'v [Step],
     columns: Columns<'v>,
     keys: FromKeys<'v>,
@@ -287,7 +287,7 @@ impl<'v> FromKeys<'v> {
     }
 }
 
-impl<'v> QuickRow<'v> {
+impl<'v> FastRow<'v> {
     /// No row.
     #[inline]
     pub(crate) fn none() -> Self {

@@ -8,7 +8,7 @@ const FEW: usize = 4;
 
 /// What the keys give back, by field.
 #[derive(Debug)]
-pub(super) struct Known<'v> {
+pub(super) struct KeyFields<'v> {
     /// A bit for each of the first fields that is here: most that are asked for are not.
     bits: u64,
     /// The fields that are here, as far as few are, and what each of them holds.
@@ -19,7 +19,7 @@ pub(super) struct Known<'v> {
     more: Vec<(usize, PropertyValue<'v>)>,
 }
 
-impl Default for Known<'_> {
+impl Default for KeyFields<'_> {
     #[inline]
     fn default() -> Self {
         let values = [ValueRef::Boolean(false); FEW];
@@ -27,7 +27,7 @@ impl Default for Known<'_> {
     }
 }
 
-impl<'v> Known<'v> {
+impl<'v> KeyFields<'v> {
     fn bit(field: usize) -> u64 {
         if field < 64 { 1 << field } else { 0 }
     }

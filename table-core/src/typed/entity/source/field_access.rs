@@ -3,33 +3,33 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::known::Known;
+use super::key_fields::KeyFields;
 use crate::model::{DynamicEntity, ValueRef};
 use crate::plan::Values;
+use crate::row::fast_path::FastRow;
 use crate::row::numbers::PropertyNumber;
-use crate::row::quick::QuickRow;
 use crate::row::view::RowView;
 use crate::schema::{Field, Schema};
 
 /// How fields are found.
 #[derive(Debug)]
-pub(super) enum Way<'v> {
+pub(super) enum FieldAccess<'v> {
     /// By what is known of all rows of a path that have one shape, which [`Source`](super::Source) has beside it.
-    Short,
+    Fast,
     /// By their properties' numbers or names, in any row. On the heap, so that most rows have nothing to drop.
-    Long(Box<Long<'v>>),
+    Slow(Box<SlowPath<'v>>),
     /// In the rows of a wide entity.
-    Wide(Box<WideWay<'v>>),
+    Wide(Box<WideAccess<'v>>),
 }
 
 /// The rows of a wide entity, from its head on: by what is known of those that have one shape, and else by numbers and names.
 #[derive(Debug)]
-pub(super) struct WideWay<'v> {
-    rows: Vec<Option<QuickRow<'v>>>,
-    pub(super) long: Long<'v>,
+pub(super) struct WideAccess<'v> {
+    rows: Vec<Option<FastRow<'v>>>,
+    pub(super) long: SlowPath<'v>,
 }
 
-impl<'v> WideWay<'v> {
+impl<'v> WideAccess<'v> {
     pub(super) fn of(
         head: &'v RowView<'v>,
         parts: &'v [Option<RowView<'v>>],
@@ -37,10 +37,10 @@ impl<'v> WideWay<'v> {
     ) -> Box<Self> {
         let rows = std::iter::once(Some(head)).chain(parts.iter().map(Option::as_ref));
         let rows = rows.map(|row| row?.own_quick(schema.fields)).collect();
-        Box::new(Self { rows, long: Long::of(Row::Stored(head), schema) })
+        Box::new(Self { rows, long: SlowPath::of(Row::Stored(head), schema) })
     }
 
-    fn row(&self, fields: &[Field], field: usize) -> Option<&QuickRow<'v>> {
+    fn row(&self, fields: &[Field], field: usize) -> Option<&FastRow<'v>> {
         self.rows.get(fields.get(field)?.part)?.as_ref()
     }
 
@@ -57,12 +57,12 @@ impl<'v> WideWay<'v> {
     }
 }
 
-impl<'v> Way<'v> {
+impl<'v> FieldAccess<'v> {
     /// What the longer way knows, if fields are found by it.
-    pub(super) fn long(&mut self) -> Option<&mut Long<'v>> {
+    pub(super) fn long(&mut self) -> Option<&mut SlowPath<'v>> {
         match self {
-            Self::Short => None,
-            Self::Long(long) => Some(long),
+            Self::Fast => None,
+            Self::Slow(long) => Some(long),
             Self::Wide(wide) => Some(&mut wide.long),
         }
     }
@@ -70,22 +70,22 @@ impl<'v> Way<'v> {
 
 /// What is known of a row's fields where each is looked for.
 #[derive(Debug)]
-pub(super) struct Long<'v> {
+pub(super) struct SlowPath<'v> {
     /// Their numbers in a row that is stored.
     pub(super) numbers: &'v [PropertyNumber],
-    pub(super) from_keys: Known<'v>,
+    pub(super) from_keys: KeyFields<'v>,
     /// Where the next field's property stands in the row, as far as fields and properties are in one order.
     pub(super) place: Cell<usize>,
 }
 
-impl<'v> Long<'v> {
+impl<'v> SlowPath<'v> {
     pub(super) fn of(row: Row<'v>, schema: &'static Schema) -> Self {
         let numbers = match row {
             Row::Stored(view) | Row::Merged(view, _) => view.numbers(schema.fields),
             Row::Given(_) | Row::Planned(_) => &[],
         };
         // What a row says first is its kind.
-        Self { numbers, from_keys: Known::default(), place: Cell::new(1) }
+        Self { numbers, from_keys: KeyFields::default(), place: Cell::new(1) }
     }
 
     /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
