@@ -77,7 +77,7 @@ trait Kinds {
 impl Kinds for Propagation {
     fn unwrap_err_kinds(self) -> Vec<String> {
         match self {
-            Self::PendingPropagation { kinds, .. } => kinds,
+            Self::Incomplete { kinds, .. } => kinds,
             other => panic!("{other:?}"),
         }
     }
