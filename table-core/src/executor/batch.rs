@@ -106,7 +106,7 @@ impl Batch {
         self.bytes.reserve(room);
     }
 
-    /// Says that the rows lie in a page of the [read_snapshot](ReadSnapshot::lent), of so many bytes.
+    /// Says that the rows lie in a page of the [snapshot](ReadSnapshot::lent), of so many bytes.
     pub(crate) fn lend_page(&mut self, number: u64, length: usize) {
         self.page = Some((number, length));
     }

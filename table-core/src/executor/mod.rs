@@ -120,7 +120,7 @@ pub trait TableExec: Any + Send + Sync {
     }
 
     /// Why the rows of an index can't be read in the state of this number, when who has asked for the
-    /// [index_mask](Self::index_mask) was told so.
+    /// [mask of indexes](Self::index_mask) says so.
     fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
         let _ = (schema, index, state);
         Error::new(ErrorKind::IndexBuilding)

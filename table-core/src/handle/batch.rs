@@ -1,15 +1,16 @@
 //! Several operations as one.
 
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, slice};
 
+use super::write;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{self, Loader};
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
-use crate::plan::{self, Act, Condition, Group, Refused};
+use crate::plan::{self, Act, Condition, Group, Plan, Refused, RowWrite};
 use crate::row::encode::Given;
-use crate::store::write::encoded::EncodedPlan;
-use crate::store::write::prepare;
+use crate::sealing::SealedAt;
 
 /// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
 /// transaction.
@@ -46,8 +47,8 @@ pub struct Batch {
     pub(crate) table: DynamicTable,
     pub(crate) partition: String,
     pub(crate) operations: Vec<Planned>,
-    /// What makes the operations ready, if that is not done as they are given.
-    pub(crate) preparing: Option<Arc<dyn Preparing>>,
+    /// What seals the values, if they are not written as they are given.
+    pub(crate) sealing: Option<Arc<dyn SealsBatch>>,
 }
 
 #[derive(Clone)]
@@ -58,7 +59,7 @@ pub(crate) enum Planned {
 
 impl Batch {
     pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
-        Self { table, partition, operations: Vec::new(), preparing: None }
+        Self { table, partition, operations: Vec::new(), sealing: None }
     }
 
     fn with(mut self, (condition, act): (Condition, Act<()>), entity: DynamicEntity) -> Self {
@@ -101,32 +102,28 @@ impl Batch {
     }
 
     fn submit(&self) -> Result<ETag> {
-        if let Some(preparing) = &self.preparing {
-            return preparing.commit(self);
+        if let Some(sealing) = &self.sealing {
+            return sealing.commit(self);
         }
-        if self.table.lmdb().is_ok() {
-            return self.table.commit(self.prepare()?).map_err(Refused::numbered);
-        }
-        self.with_group(|group, stray| {
-            let strays = group.rows.iter().enumerate().filter_map(|(at, row)| Some((at, row, stray(at)?)));
-            if let Some((at, row, other)) = strays.into_iter().next() {
-                let (of, batch) = (other.escape_debug(), self.partition.escape_debug());
-                return Err(Error::new(ErrorKind::DifferentPartitions)
-                    .because(format!("the entity is of partition `{of}`, the batch of `{batch}`"))
-                    .attempted(row.act.describe(row.condition))
-                    .table(self.table.name())
-                    .partition(other)
-                    .row(row.key)
-                    .at_index(at));
-            }
-            self.table.write_group(group).map_err(Refused::numbered)
-        })
+        self.with_group(|group| self.table.write_group(group).map_err(Refused::numbered))
     }
 
-    /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
-    /// store.
+    /// Hands the batch to a loader, which carries it out together with others.
+    pub(crate) fn load(&self, loader: &mut dyn Loader) -> Result<()> {
+        let table = &self.table;
+        let mut add = |group: Group<'_>, sealed_at: &SealedAt| {
+            let plan = Plan { groups: group.into(), is_raw: table.is_raw(), ..Plan::default() };
+            loader.add_of(&[table.exec()], &plan, sealed_at).map_err(Refused::numbered)
+        };
+        match &self.sealing {
+            Some(sealing) => sealing.seal(self, &mut add),
+            None => self.with_group(|group| add(group, &SealedAt::NOTHING)),
+        }
+    }
+
+    /// Makes up for a batch that was refused among others: one whose values are sealed is sealed anew.
     pub(crate) fn again(&self, refused: Refused) -> Result<()> {
-        if self.preparing.is_some() {
+        if self.sealing.is_some() {
             return self.commit().map(drop);
         }
         Err(refused.numbered())
@@ -136,15 +133,8 @@ impl Batch {
         &self.table
     }
 
-    pub(crate) fn prepare(&self) -> Result<Box<EncodedPlan>> {
-        if let Some(preparing) = &self.preparing {
-            return preparing.prepare(self);
-        }
-        self.with_group(|group, stray| self.prepared(&group, stray))
-    }
-
-    /// What `run` makes of the operations, as they are given.
-    fn with_group<T>(&self, run: impl for<'a> FnOnce(Group<'a>, Stray<'_, 'a>) -> Result<T>) -> Result<T> {
+    /// Shows the operations as a group of rows, with the properties that the entities have.
+    fn with_group<T>(&self, run: impl FnOnce(Group<'_>) -> Result<T>) -> Result<T> {
         // The properties of all entities, one after another.
         let mut properties = Vec::new();
         let mut ends = Vec::with_capacity(self.operations.len());
@@ -161,66 +151,70 @@ impl Batch {
             start = end;
             own
         });
-        run(self.group(own, |_| None), &|at| self.stray(at))
+        run(self.group(own, |_| None)?)
     }
 
-    #[cfg(feature = "encrypt")]
-    /// The batch with these properties for each operation, and with what is to be done, where that is something else.
-    pub(crate) fn prepare_with<'a>(
+    /// Returns the operations as a group of rows: each with these properties, and with what `otherwise` says in place of what
+    /// the caller has asked for. All must be of the batch's partition.
+    pub(crate) fn group<'a>(
         &'a self,
         properties: impl Iterator<Item = &'a [Given<'a>]>,
         otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
-    ) -> Result<Box<EncodedPlan>> {
-        self.prepared(&self.group(properties, otherwise), &|at| self.stray(at))
-    }
-
-    fn group<'a>(
-        &'a self,
-        properties: impl Iterator<Item = &'a [Given<'a>]>,
-        otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
-    ) -> Group<'a> {
+    ) -> Result<Group<'a>> {
         let mut rows = Vec::with_capacity(self.operations.len());
         for ((index, planned), properties) in self.operations.iter().enumerate().zip(properties) {
             rows.push(match planned {
                 Planned::Write(condition, act, entity) => {
                     let what = otherwise(index).unwrap_or((*condition, *act));
-                    plan::write(what, entity, properties, index)
+                    let row = plan::write(what, entity, properties, index);
+                    if entity.partition_key() != self.partition {
+                        return Err(self.stray(entity.partition_key(), rows, row));
+                    }
+                    row
                 }
                 Planned::Delete(row, condition) => plan::removal(row, *condition, index),
             });
         }
-        Group::new(&self.partition, rows)
+        Ok(Group::new(&self.partition, rows))
     }
 
-    /// The partition of an operation's entity, if it is another than the batch's.
-    fn stray(&self, index: usize) -> Option<&str> {
-        match self.operations.get(index) {
-            Some(Planned::Write(.., entity)) => {
-                Some(entity.partition_key()).filter(|partition| *partition != self.partition)
+    /// Returns what is wrong with a batch whose row behind these is of another partition: the first thing that is.
+    #[cold]
+    fn stray(&self, other: &str, earlier: Vec<RowWrite<'_>>, row: RowWrite<'_>) -> Error {
+        let index = earlier.len();
+        if !earlier.is_empty() {
+            let plan = Plan { groups: Group::new(&self.partition, earlier).into(), ..Plan::default() };
+            if let Err(refused) = executor::check_rules(&plan) {
+                return write::placed(slice::from_ref(&self.table), &plan, refused).numbered();
             }
-            _ => None,
         }
-    }
-
-    fn prepared<'a>(&self, group: &Group<'a>, stray: Stray<'_, 'a>) -> Result<Box<EncodedPlan>> {
-        let (blank, state) = (self.table.inner()?.writer.blank(), self.table.state()?);
-        let prepared = prepare::batch(blank, state, group, stray).map_err(Refused::numbered)?;
-        Ok(self.table.by_properties(prepared))
+        let (of, batch) = (other.escape_debug(), self.partition.escape_debug());
+        Error::new(ErrorKind::DifferentPartitions)
+            .because(format!("the entity is of partition `{of}`, the batch of `{batch}`"))
+            .attempted(row.act.describe(row.condition))
+            .table(self.table.name())
+            .partition(other)
+            .row(row.key)
+            .at_index(index)
     }
 }
 
-/// The partition of an operation's entity, if it is another than the batch's.
-type Stray<'f, 'a> = &'f dyn Fn(usize) -> Option<&'a str>;
+/// Seals the values of a batch's entities when it is committed.
+pub(crate) trait SealsBatch: Send + Sync {
+    /// Hands the operations to `take`, sealed, with what they were sealed with.
+    fn seal(&self, batch: &Batch, take: &mut dyn FnMut(Group<'_>, &SealedAt) -> Result<()>) -> Result<()>;
 
-/// Makes a batch's operations ready otherwise than as they are given.
-pub(crate) trait Preparing: Send + Sync {
-    fn prepare(&self, batch: &Batch) -> Result<Box<EncodedPlan>>;
-
-    /// Carries them out, made ready anew as often as that may help.
+    /// Commits the batch, sealed anew as long as keys or rows change meanwhile.
     fn commit(&self, batch: &Batch) -> Result<ETag>;
 }
 
-/// Without the entities: some of their properties may be on their way to being sealed.
+impl DynamicTable {
+    /// Begins a batch of operations on one partition, which happen together or not at all.
+    pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
+        Batch::new(self.clone(), partition_key.into())
+    }
+}
+
 impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")
