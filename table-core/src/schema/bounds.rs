@@ -6,15 +6,14 @@
 
 use std::ops::Bound;
 
-use super::charset::forbidden;
+use table_words::key::is_forbidden;
+
 use super::escape::escape;
 #[cfg(test)]
 use super::fields;
 use super::fold::fold_char;
 use super::key_error::Reason;
-#[cfg(test)]
-use super::key_type::is_lossless;
-use super::key_type::{Format, KeyType, TimeItem};
+use super::key_type::{Format, KeyType};
 use super::print::{KEY_BYTES, ended_by, in_bytes, into_text, print_part, print_shard};
 use super::value::PropertyValue;
 use super::{FieldPart, Part, Template};
@@ -82,7 +81,7 @@ pub(crate) struct Bounds {
 pub(super) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
     match (part.key.single(), part.format) {
         (_, Format::Shard(_) | Format::Blind) => false,
-        (_, Format::Time(items)) => is_ordered(items),
+        (_, Format::Time(pattern)) => pattern.is_ordered(),
         (KeyType::Text(_), Format::Escaped) => true,
         // The text that ends it may sort before or after a text that continues it.
         (KeyType::Text(_), _) => is_last,
@@ -98,27 +97,6 @@ pub(super) const fn offers_prefix(part: &FieldPart) -> bool {
         (part.key.single(), part.format),
         (KeyType::Text(_), Format::Plain | Format::Escaped | Format::Lower)
     )
-}
-
-/// Whether later times never print a smaller text: from the year on, nothing left out.
-const fn is_ordered(items: &[TimeItem]) -> bool {
-    let mut rest = items;
-    // The item that came last, as its rank.
-    let mut rank = 0;
-    while let [item, others @ ..] = rest {
-        rank = match (rank, item) {
-            (_, TimeItem::Char(_)) => rank,
-            (0, TimeItem::Year) => 1,
-            (1, TimeItem::Month) => 2,
-            (1, TimeItem::DayOfYear) | (2, TimeItem::Day) => 3,
-            (3, TimeItem::Hour) => 4,
-            (4, TimeItem::Minute) => 5,
-            (5, TimeItem::Second) => 6,
-            _ => return false,
-        };
-        rest = others;
-    }
-    rank > 0
 }
 
 /// The part that `next` speaks of after so many fixed ones, if it offers no such range or prefix. A query that asks
@@ -161,7 +139,7 @@ fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
     parts().all(|(part, value)| {
         let is_lost =
             matches!((part.format, value), (Format::Time(_), _) | (Format::Shard(_), Fixed::Value(_)));
-        !is_lost || parts().any(|(other, _)| other.field == part.field && is_lossless(other.format))
+        !is_lost || parts().any(|(other, _)| other.field == part.field && other.format.is_lossless())
     })
 }
 
@@ -319,7 +297,7 @@ fn push_prefix(part: &FieldPart, text: &str, end: Option<char>, out: &mut String
     }
     for c in text.chars() {
         let printed = if part.format == Format::Lower { fold_char(c) } else { c };
-        if forbidden(printed) || end == Some(printed) {
+        if is_forbidden(printed) || end == Some(printed) {
             return None;
         }
         out.push(printed);
@@ -435,7 +413,7 @@ pub(super) fn successor(text: &str) -> Option<String> {
                 '\u{ffff}' => break,
                 _ => char::from_u32(u32::from(next) + 1)?,
             };
-            if !forbidden(next) {
+            if !is_forbidden(next) {
                 let mut above = String::with_capacity(chars.as_str().len() + next.len_utf8());
                 above.push_str(chars.as_str());
                 above.push(next);

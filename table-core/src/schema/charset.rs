@@ -110,11 +110,6 @@ impl CharSet {
     }
 }
 
-/// A character that no key may hold.
-pub(crate) const fn forbidden(c: char) -> bool {
-    matches!(c, '/' | '\\' | '#' | '?' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,7 +119,7 @@ mod tests {
         let set = CharSet::of("aZ_");
         for c in (0..=127_u8).map(char::from) {
             assert_eq!(set.contains(c), "aZ_".contains(c), "{c:?}");
-            assert_eq!(CharSet::KEY.contains(c), !forbidden(c), "{c:?}");
+            assert_eq!(CharSet::KEY.contains(c), !table_words::key::is_forbidden(c), "{c:?}");
             assert!(CharSet::ALL.contains(c) && !CharSet::BEYOND.contains(c));
             assert_eq!(CharSet::range('0', '9').contains(c), c.is_ascii_digit());
             assert_eq!(

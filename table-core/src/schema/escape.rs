@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
     use crate::model::key;
-    use crate::schema::charset::forbidden;
+    use table_words::key::is_forbidden;
 
     const END: char = '!';
 
@@ -145,7 +145,7 @@ mod tests {
         #[test]
         fn the_text_comes_back(a in text()) {
             let x = escaped(&a);
-            prop_assert!(!x.contains(forbidden) && !x.contains([END, ' ', '"']), "{:?}", x);
+            prop_assert!(!x.contains(is_forbidden) && !x.contains([END, ' ', '"']), "{:?}", x);
             let back = unescape(&x);
             prop_assert_eq!(back.as_deref(), Some(a.as_str()));
         }

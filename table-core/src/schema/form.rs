@@ -1,7 +1,7 @@
 //! How a part of a key is read. It is worked out while the program compiles, so that reading a key looks at no type and
 //! no format again.
 
-use super::key_type::{Format, KeyType, edm, is_lossless};
+use super::key_type::{Format, KeyType, edm};
 use crate::model::EdmType;
 
 /// What the bytes of a part say.
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 impl Form {
     /// The form of a part of this type.
     pub(super) const fn of(key: KeyType, format: Format) -> Self {
-        if !is_lossless(format) {
+        if !format.is_lossless() {
             return Self::Lossy;
         }
         let kind = if matches!(edm(key), EdmType::Int32) { Kind::Int32 } else { Kind::Int64 };

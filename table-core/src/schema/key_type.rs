@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
+use table_words::format::TICKS_DIGITS;
 use uuid::Uuid;
 
 use super::charset::CharSet;
@@ -53,6 +54,9 @@ pub trait KeyElements {
     fn elements(&self) -> impl Iterator<Item = &Self::Element>;
 }
 
+/// How a key part is printed.
+pub type Format = table_words::Format<'static>;
+
 /// The kind of a key part's values: what is known of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -85,64 +89,6 @@ pub enum KeyType {
     Each(&'static KeyType),
 }
 
-/// How a key part is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// `{x}`: integers padded to the width of their type, text verbatim, UUIDs as 32 hex digits, truth values as
-    /// `0` and `1`.
-    Plain,
-    /// `{n:06}`: padded to so many digits. A value that needs more is an error, and so is a negative one.
-    Pad(u8),
-    /// `{n:offset}`: a signed integer plus 2<sup>bits - 1</sup>, padded to the width of its type.
-    Offset,
-    /// `{n:inverted}`, `{t:inverted}`: the largest value of the type less the value, padded; the largest sorts
-    /// first.
-    Inverted,
-    /// `{n:06:inverted}`: 999999 - n.
-    PadInverted(u8),
-    /// `{t:ticks}`: 19 digits of ticks.
-    Ticks,
-    /// `{t:%Y%m%d}`: parts of a time, in UTC.
-    Time(&'static [TimeItem]),
-    /// `{s:escaped}`: any text; see [`escape`](super::escape).
-    Escaped,
-    /// `{s:lower}`: text folded by a table that never changes; see [`fold_char`](super::fold_char).
-    Lower,
-    /// `{x:shard(16)}`: a stable hash of the value modulo so many, in two digits or as many as that takes.
-    Shard(u32),
-    /// `{s:blind}`: the keyed token of an encrypted field.
-    Blind,
-}
-
-/// A piece of a time in a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TimeItem {
-    /// `%Y`: `0001` to `9999`.
-    Year,
-    /// `%m`: `01` to `12`.
-    Month,
-    /// `%d`: `01` to `31`.
-    Day,
-    /// `%H`: `00` to `23`.
-    Hour,
-    /// `%M`: `00` to `59`.
-    Minute,
-    /// `%S`: `00` to `59`.
-    Second,
-    /// `%j`: the day of the year, `001` to `366`.
-    DayOfYear,
-    /// A character of ASCII between them.
-    Char(char),
-}
-
-/// The digits of a time in ticks.
-pub(crate) const TICKS_DIGITS: usize = 19;
-
-/// The hex digits of a blind token: a byte that names the key's version, and 16 of the token.
-pub(crate) const BLIND_DIGITS: usize = 34;
-
 impl KeyType {
     /// The type of one value.
     #[must_use]
@@ -173,17 +119,6 @@ pub(crate) const fn edm(key: KeyType) -> EdmType {
     }
 }
 
-impl TimeItem {
-    pub(crate) const fn width(self) -> usize {
-        match self {
-            Self::Year => 4,
-            Self::DayOfYear => 3,
-            Self::Char(_) => 1,
-            _ => 2,
-        }
-    }
-}
-
 /// The decimal digits of 2<sup>bits</sup> - 1.
 pub(crate) const fn offset_digits(bits: u8) -> usize {
     match bits {
@@ -194,35 +129,15 @@ pub(crate) const fn offset_digits(bits: u8) -> usize {
     }
 }
 
-/// The digits of a shard's number.
-pub(crate) const fn shard_digits(shards: u32) -> usize {
-    let mut digits = 2;
-    let mut rest = shards.saturating_sub(1) / 100;
-    while rest > 0 {
-        digits += 1;
-        rest /= 10;
-    }
-    digits
-}
-
 /// The bytes that such a part always prints, or `None` if they vary in number.
 #[expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 #[inline]
 pub(crate) const fn width(key: KeyType, format: Format) -> Option<usize> {
+    if let width @ Some(_) = format.width() {
+        return width;
+    }
     match (*key.of_one(), format) {
-        (_, Format::Pad(width) | Format::PadInverted(width)) => Some(width as usize),
-        (_, Format::Ticks) | (KeyType::Time, Format::Inverted) => Some(TICKS_DIGITS),
-        (_, Format::Shard(shards)) => Some(shard_digits(shards)),
-        (_, Format::Blind) => Some(BLIND_DIGITS),
-        (_, Format::Time(items)) => {
-            let mut width = 0;
-            let mut rest = items;
-            while let [first, tail @ ..] = rest {
-                width += first.width();
-                rest = tail;
-            }
-            Some(width)
-        }
+        (KeyType::Time, Format::Inverted) => Some(TICKS_DIGITS),
         (KeyType::Unsigned { digits, .. }, _) => Some(digits as usize),
         (KeyType::Signed { bits }, _) => Some(offset_digits(bits)),
         (KeyType::Uuid, _) => Some(32),
@@ -250,11 +165,6 @@ pub(crate) const fn lengths(names: &[&str]) -> (usize, usize) {
         rest = tail;
     }
     (least, most)
-}
-
-/// Whether the printed text gives the value back.
-pub(crate) const fn is_lossless(format: Format) -> bool {
-    !matches!(format, Format::Time(_) | Format::Lower | Format::Shard(_) | Format::Blind)
 }
 
 macro_rules! key_parts {
@@ -343,9 +253,6 @@ mod tests {
         assert_eq!(offset_digits(16), u16::MAX.to_string().len());
         assert_eq!(offset_digits(32), u32::MAX.to_string().len());
         assert_eq!(offset_digits(64), u64::MAX.to_string().len());
-        for shards in [1, 2, 16, 100, 101, 1_000, 1_001, u32::MAX] {
-            assert_eq!(shard_digits(shards), (shards - 1).to_string().len().max(2), "{shards}");
-        }
     }
 
     #[test]

@@ -141,14 +141,12 @@ fn unescape(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, KeyPart, ValueError};
+    use super::super::{KeyPart, ValueError};
     use super::*;
     use crate::model::ValueRef;
 
-    const PARTS: &[Part] = &[
-        Part::Field(FieldPart::new(0, u32::KEY, Format::Pad(6))),
-        Part::Field(FieldPart::new(1, String::KEY, Format::Plain)),
-    ];
+    const PARTS: &[Part] =
+        &[Part::Field(FieldPart::new(0, u32::KEY, "06")), Part::Field(FieldPart::new(1, String::KEY, ""))];
     const LIST: List = List::new(Template::new("id, name", PARTS));
 
     struct Two(i64, &'static str);

@@ -8,12 +8,12 @@
 //!
 //! ```
 //! use table_core::schema::{
-//!     Field, FieldPart, Format, Index, KeyPart, Part, Place, Property, Schema, Template,
+//!     Field, FieldPart, Index, KeyPart, Part, Place, Property, Schema, Template,
 //! };
 //!
 //! const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
-//! const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, Format::Plain))];
-//! const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, Format::Plain))];
+//! const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, ""))];
+//! const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, ""))];
 //! const ROW: Place = Place::new("Club", Template::new("{team}", TEAM), Template::new("{id}", ID));
 //! const BY_TEAM: Place = ROW.beside(Template::new("{team}", TEAM));
 //! const MEMBER: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW])
@@ -88,8 +88,8 @@ pub use index_states::{Blocked, IndexEvent, IndexMask, IndexState, IndexStates, 
 pub(crate) use index_states::{Refusal, Rows, Unread, index_mask, rows, unread};
 pub(crate) use key_error::KeyError;
 pub use key_field::KeyField;
-pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
-pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
+pub(crate) use key_type::edm;
+pub use key_type::{Format, KeyElements, KeyPart, KeyType};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{
@@ -112,6 +112,8 @@ pub(crate) use signing::RowTag;
 pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
+pub(crate) use table_words::format::{BLIND_DIGITS, shard_digits};
+pub use table_words::{TimeItem, TimePattern};
 pub use template::{FieldPart, Part, Template};
 pub(crate) use value::FastPath;
 #[doc(hidden)]

@@ -6,8 +6,10 @@
 
 #![expect(clippy::indexing_slicing, reason = "`get` can't be called in a const fn; the ends stand beside")]
 
+use table_words::format::{BLIND_DIGITS, TimeItem, TimePattern};
+
 use super::charset::CharSet;
-use super::key_type::{BLIND_DIGITS, Format, KeyType, TimeItem, lengths, width};
+use super::key_type::{Format, KeyType, lengths, width};
 use super::{FieldPart, Part, Template};
 
 /// The longest sequence that is walked; of a longer one, the rest may be anything.
@@ -115,7 +117,7 @@ impl Sequence {
         let key = part.key.single();
         match (key, part.format) {
             (_, Format::Blind) => self.repeat(HEX, BLIND_DIGITS),
-            (_, Format::Time(items)) => self.time(items),
+            (_, Format::Time(pattern)) => self.time(pattern),
             (KeyType::Text(_), Format::Escaped) => self.push(Symbol::many(ESCAPED)),
             (KeyType::Text(chars), Format::Lower) => {
                 self.push(Symbol::many(CharSet::KEY.and(chars.folded()).without(end)));
@@ -133,14 +135,14 @@ impl Sequence {
         }
     }
 
-    const fn time(&mut self, items: &[TimeItem]) {
-        let mut items = items;
-        while let [item, rest @ ..] = items {
+    const fn time(&mut self, pattern: TimePattern<'_>) {
+        let mut pattern = pattern;
+        while let Some((item, rest)) = pattern.split_first() {
             match item {
                 TimeItem::Char(c) => self.literal(c.encode_utf8(&mut [0; 4]).as_bytes()),
                 _ => self.repeat(DIGITS, item.width()),
             }
-            items = rest;
+            pattern = rest;
         }
     }
 

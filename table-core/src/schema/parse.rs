@@ -1,13 +1,15 @@
 //! Keys taken apart, as bytes: digits and text are looked at eight at a time.
 
+use table_words::format::{BLIND_DIGITS, TimeItem, TimePattern};
+use table_words::key::is_forbidden;
 use uuid::Uuid;
 
-use super::charset::{CharSet, forbidden};
+use super::charset::CharSet;
 use super::digits::{are_hex, from_hex, number, wide_number};
 use super::escape::unescape;
 use super::fold::fold_char;
 use super::form::{Form, Kind};
-use super::key_type::{BLIND_DIGITS, Format, KeyType, TimeItem, edm};
+use super::key_type::{Format, KeyType, edm};
 use super::print::is_clean;
 use super::value::PropertyValue;
 use super::{FieldPart, Part, Template};
@@ -305,19 +307,19 @@ fn is_printed(part: &FieldPart, printed: &[u8]) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),
         Format::Blind => printed.len() == BLIND_DIGITS && are_hex(printed),
-        Format::Time(items) => is_time(items, printed).is_some(),
+        Format::Time(pattern) => is_time(pattern, printed).is_some(),
         _ if words::are_plain(printed) => !printed.iter().any(u8::is_ascii_uppercase),
-        _ => text(printed).is_some_and(|text| text.chars().all(|c| !forbidden(c) && fold_char(c) == c)),
+        _ => text(printed).is_some_and(|text| text.chars().all(|c| !is_forbidden(c) && fold_char(c) == c)),
     }
 }
 
-fn is_time(items: &[TimeItem], printed: &[u8]) -> Option<()> {
+fn is_time(pattern: TimePattern<'_>, printed: &[u8]) -> Option<()> {
     let mut rest = printed;
-    for item in items {
+    for item in pattern.items() {
         let piece;
         (piece, rest) = rest.split_at_checked(item.width())?;
         match item {
-            TimeItem::Char(c) => text(piece)?.strip_prefix(*c).map(|_| ())?,
+            TimeItem::Char(c) => text(piece)?.strip_prefix(c).map(|_| ())?,
             _ => number(piece).map(|_| ())?,
         }
     }

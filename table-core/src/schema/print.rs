@@ -3,21 +3,23 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use table_words::format::{BLIND_DIGITS, TICKS_DIGITS, TimeItem, shard_digits};
+use table_words::key::is_forbidden;
+
 use crate::hash::xxh3_64;
 
-use super::charset::{CharSet, forbidden};
+use super::charset::CharSet;
 use super::digits::{are_hex, push_digits, push_hex, push_wide_digits};
 use super::escape::push_escaped;
 use super::fold::fold_char;
 use super::form::Form;
 use super::key_error::{KeyError, Reason};
-use super::key_type::{
-    self, BLIND_DIGITS, Format, KeyType, TICKS_DIGITS, TimeItem, offset_digits, shard_digits,
-};
+use super::key_type::{self, Format, KeyType, offset_digits};
 use super::value::{PropertyValue, ValueError};
 use super::{FieldPart, Part, Template};
 use crate::limits;
-use crate::model::{Ticks, Value, ValueRef, key, words};
+use crate::model::ticks::Civil;
+use crate::model::{Value, ValueRef, key, words};
 
 /// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
 pub(crate) trait KeyValues {
@@ -281,7 +283,10 @@ fn print_any(
             let time = value.as_ticks().ok_or_else(|| mistyped(key, value))?;
             match format {
                 Format::Inverted => push_digits(time.inverted(), TICKS_DIGITS, out),
-                Format::Time(items) => items.iter().for_each(|item| print_item(time, *item, out)),
+                Format::Time(pattern) => {
+                    let civil = time.civil();
+                    pattern.items().for_each(|item| print_item(&civil, item, out));
+                }
                 _ => push_digits(time.get(), TICKS_DIGITS, out),
             }
         }
@@ -331,7 +336,7 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut Vec<u8>) -> Res
 
 /// Whether any key can hold the text.
 pub(super) fn is_clean(text: &str) -> bool {
-    key::is_plain(text) || !text.contains(forbidden)
+    key::is_plain(text) || !text.contains(is_forbidden)
 }
 
 fn print_text(
@@ -347,7 +352,7 @@ fn print_text(
         return Err(Reason::Outside(c));
     }
     let refused = |c, printed| {
-        if forbidden(printed) {
+        if is_forbidden(printed) {
             Some(Reason::Forbidden(c))
         } else if end == Some(printed) {
             Some(Reason::Separator(c))
@@ -382,8 +387,7 @@ pub(super) fn push_char(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-fn print_item(time: Ticks, item: TimeItem, out: &mut Vec<u8>) {
-    let civil = time.civil();
+fn print_item(civil: &Civil, item: TimeItem, out: &mut Vec<u8>) {
     let number = match item {
         TimeItem::Year => civil.year,
         TimeItem::Month => civil.month,
@@ -393,6 +397,8 @@ fn print_item(time: Ticks, item: TimeItem, out: &mut Vec<u8>) {
         TimeItem::Second => civil.second,
         TimeItem::DayOfYear => civil.day_of_year(),
         TimeItem::Char(c) => return push_char(c, out),
+        // There is no other. An item that is new needs an arm here.
+        _ => return,
     };
     push_digits(number, item.width(), out);
 }

@@ -39,7 +39,9 @@ pub struct FieldPart {
     pub field: usize,
     /// Its type, as far as keys go: `<T as KeyPart>::KEY`.
     pub key: KeyType,
-    /// How it is printed.
+    /// How it is printed, as the template writes it behind the colon: `06`.
+    pub source: &'static str,
+    /// What that means.
     pub format: Format,
     /// Written `{v[]}`: a row for each element.
     pub each: bool,
@@ -52,24 +54,34 @@ pub struct FieldPart {
 }
 
 impl FieldPart {
-    /// A field that is printed once.
+    /// A field that is printed once, as its template writes it behind the colon. Without a colon that is nothing.
     #[must_use]
-    pub const fn new(field: usize, key: KeyType, format: Format) -> Self {
+    #[expect(clippy::panic, reason = "a constant has no other way to refuse")]
+    pub const fn new(field: usize, key: KeyType, source: &'static str) -> Self {
+        match Format::parse(source) {
+            Ok(format) => Self::printed(field, key, source, format),
+            Err(_) => panic!("a part of a key has no such format"),
+        }
+    }
+
+    /// A field of which each element has a row.
+    #[must_use]
+    pub const fn each(field: usize, key: KeyType, source: &'static str) -> Self {
+        Self { each: true, ..Self::new(field, key, source) }
+    }
+
+    /// Returns the part whose text has been read.
+    pub(super) const fn printed(field: usize, key: KeyType, source: &'static str, format: Format) -> Self {
         Self {
             field,
             key,
+            source,
             format,
             each: false,
             version: 1,
             width: key_type::width(key, format),
             form: Form::of(key, format),
         }
-    }
-
-    /// A field of which each element has a row.
-    #[must_use]
-    pub const fn each(field: usize, key: KeyType, format: Format) -> Self {
-        Self { each: true, ..Self::new(field, key, format) }
     }
 
     /// Returns the field as one whose type prints in this version.
@@ -79,13 +91,15 @@ impl FieldPart {
         self
     }
 
-    /// The same field, printed so.
-    pub(crate) const fn printed(&self, format: Format) -> Self {
-        Self { each: self.each, version: self.version, ..Self::new(self.field, self.key, format) }
+    /// Returns the part as its template writes it, where its field has this name: `{id:06}`.
+    pub(crate) fn written(&self, name: &str) -> String {
+        let each = if self.each { "[]" } else { "" };
+        let colon = if self.source.is_empty() { "" } else { ":" };
+        format!("{{{name}{each}{colon}{}}}", self.source)
     }
 
     /// Whether the key gives the value back.
     pub(crate) fn is_lossless(&self) -> bool {
-        key_type::is_lossless(self.format) && !self.each
+        self.format.is_lossless() && !self.each
     }
 }
