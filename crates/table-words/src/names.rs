@@ -121,10 +121,46 @@ mod tests {
         let (first, later) = (count(starts_property), count(continues_property));
         assert!(first > 140_000 && later > first + 3_000, "{first} {later}");
         assert!(('\0'..=char::MAX).all(|c| continues_property(c) || !starts_property(c)));
-        for name in ["_", "größe", "名前\u{301}"] {
+        for name in [
+            "A",
+            "_",
+            "_1",
+            "FirstName",
+            "größe",
+            "名前",
+            "a\u{10400}",
+            // A mark, a spacing mark, a connector, a joiner, another script's digit; a letter that is a number.
+            "a\u{301}",
+            "a\u{903}",
+            "a\u{203f}b",
+            "a\u{200d}b",
+            "a\u{663}",
+            "\u{2160}",
+        ] {
             assert!(is_property(name), "{name:?}");
         }
-        for name in ["", "a b", "1"] {
+        for name in [
+            "",
+            "1a",
+            "a-b",
+            "a b",
+            "a.b",
+            "a:b",
+            "a'b",
+            "a\u{2f800}\0",
+            // A fraction, a subscript, and a circled letter are no digits and no letters.
+            "a\u{2153}",
+            "a\u{2081}",
+            "a\u{24b6}",
+            // A mark, a connector and a digit start nothing, though Unicode calls the first alphabetic.
+            "\u{903}a",
+            "\u{203f}a",
+            "\u{663}a",
+            "\u{200d}a",
+            // A letter, and a connector, that XML has not.
+            "\u{aa}",
+            "a\u{fe33}\u{ff}\u{f7}",
+        ] {
             assert!(!is_property(name), "{name:?}");
         }
     }

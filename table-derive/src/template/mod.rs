@@ -28,7 +28,7 @@ pub(crate) struct FieldPart {
     pub(crate) field: usize,
     /// Written `{v[]}`: one row for each element.
     pub(crate) each: bool,
-    /// How it is printed: what stands behind the colon.
+    /// Its format: what stands behind the colon, or nothing.
     pub(crate) source: String,
     /// The part as the user wrote it, braces included.
     pub(crate) piece: String,
@@ -37,9 +37,9 @@ pub(crate) struct FieldPart {
 }
 
 impl FieldPart {
-    /// How it is printed.
+    /// Returns what its format means.
     pub(crate) fn format(&self) -> Format<'_> {
-        // What is no format is not in a part.
+        // The text was read when the part was made.
         Format::parse(&self.source).unwrap_or(Format::Plain)
     }
 
@@ -76,7 +76,7 @@ fn source(text: &str, field: &str) -> Result<String, String> {
     }
 }
 
-/// What to say of a word that is no format, if one is near enough.
+/// Returns what to say of a word that is no format, if one is near enough.
 fn meant_format(mistake: Mistake<'_>) -> Option<String> {
     let Mistake::Unknown(word) = mistake else { return None };
     let meant = match word {

@@ -39,7 +39,6 @@ impl<'t> Format<'t> {
             b"blind" => Ok(Self::Blind),
             [] => Err(Mistake::Missing),
             bytes if are_digits(bytes) => Self::padded(word),
-            [b's', b'h', b'a', b'r', b'd'] => Err(Mistake::NoCount),
             [b's', b'h', b'a', b'r', b'd', b'(', count @ .., b')'] if are_digits(count) => {
                 let (_, count) = word.split_at("shard(".len());
                 let (count, _) = count.split_at(count.len() - 1);
@@ -48,7 +47,9 @@ impl<'t> Format<'t> {
                     _ => Err(Mistake::Shards(count)),
                 }
             }
-            [b's', b'h', b'a', b'r', b'd', b'(', ..] => Err(Mistake::NoCount),
+            [b's', b'h', b'a', b'r', b'd'] | [b's', b'h', b'a', b'r', b'd', b'(', ..] => {
+                Err(Mistake::NoCount)
+            }
             _ => Err(Mistake::Unknown(word)),
         }
     }

@@ -27,34 +27,23 @@ fn every_format_is_understood() {
     }
 }
 
+/// What the macros say of each mistake is tested there.
 #[test]
 fn a_mistake_is_of_the_first_piece_that_has_one() {
     for (text, mistake) in [
         (":06", Mistake::Missing),
         ("06:", Mistake::Missing),
         ("x:", Mistake::Unknown("x")),
-        ("06:08:09", Mistake::Unknown("08:09")),
         ("shards", Mistake::Unknown("shards")),
         ("06x", Mistake::Unknown("06x")),
-        ("inverted:06", Mistake::Swapped { first: "inverted", second: "06" }),
         ("offset:06", Mistake::OffsetHasWidth),
-        ("06:lower", Mistake::Apart { first: "06", second: "lower", is_width: true }),
         ("lower:06", Mistake::Apart { first: "lower", second: "06", is_width: false }),
-        ("0", Mistake::NoDigits),
-        ("00", Mistake::NoDigits),
-        ("6", Mistake::Zeros("6")),
-        ("006", Mistake::Zeros("6")),
-        ("021", Mistake::Wide("21")),
         ("99999999999999999999", Mistake::Wide("99999999999999999999")),
-        ("shard", Mistake::NoCount),
         ("shard()", Mistake::NoCount),
         ("shard(", Mistake::NoCount),
         ("shard(1", Mistake::NoCount),
         ("shard(-2)", Mistake::NoCount),
-        ("shard(1)", Mistake::Shards("1")),
-        ("shard(101)", Mistake::Shards("101")),
         ("shard(99999999999999999999)", Mistake::Shards("99999999999999999999")),
-        ("%Y%y", Mistake::TimeUnknown("y")),
         ("%é", Mistake::TimeUnknown("é")),
         ("%Yé%y", Mistake::TimeBeyondAscii("é")),
         ("%Y%", Mistake::TimeEnds),

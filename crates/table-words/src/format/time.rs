@@ -108,6 +108,7 @@ impl<'t> TimePattern<'t> {
 
     /// Reads the item that the text begins with. Of an empty text there is none.
     #[expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
+    #[inline]
     const fn first(text: &'t str) -> Result<(TimeItem, &'t str), Mistake<'t>> {
         let (item, length) = match text.as_bytes() {
             [] | [b'%'] => return Err(Mistake::TimeEnds),
