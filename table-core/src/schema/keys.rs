@@ -1,7 +1,7 @@
 //! The keys of a row as its place prints them, and the fields that they give back.
 
+use super::format::print::{KEY_BYTES, KeyValues, into_text, print_bytes};
 use super::key_error::KeyError;
-use super::print::{KEY_BYTES, KeyValues, into_text, print_bytes};
 use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
 

@@ -24,8 +24,8 @@ pub(crate) use indexes::{noted_elsewhere, with_index, with_table_renamed, withou
 pub(crate) use read::read;
 pub(crate) use renamed::both_names;
 
-use super::charset::CharSet;
-use super::key_type::KeyType;
+use super::format::charset::CharSet;
+use super::format::key_type::KeyType;
 use super::{Copies, Field, Index, KeyScope, Part, Schema, SumOf, Template, TokenScope};
 
 /// The words before and behind the type of a sealed property.

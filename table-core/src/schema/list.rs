@@ -4,9 +4,9 @@
 //! ids. An id is what tells an entity from the others of its list: the fields of its key that the list's own key and its
 //! partition don't say.
 
+use super::format::print::{KeyValues, into_text, print_part};
 use super::key_error::{KeyError, Reason};
 use super::keys::fields;
-use super::print::{KeyValues, into_text, print_part};
 use super::{FieldPart, Index, Part, Place, PropertyValue, Schema, Template, parse, parse_bytes};
 
 /// What a row of an index list holds.

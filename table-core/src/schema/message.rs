@@ -91,13 +91,13 @@ impl Message {
         self.text("`").text(template.source).text("`")
     }
 
-    /// A field's part as its template writes it: `{id:06}`.
+    /// Appends a field's part as its template writes it: `{id:06}`.
     #[must_use]
     pub(crate) const fn part(self, name: &str, part: &FieldPart) -> Self {
         self.part_as(name, part, part.source)
     }
 
-    /// The part as it would be in another format.
+    /// Appends a field's part as its template would write it with this format.
     #[must_use]
     pub(crate) const fn part_as(self, name: &str, part: &FieldPart, format: &str) -> Self {
         let colon = if format.is_empty() { "" } else { ":" };

@@ -1,7 +1,8 @@
 //! Key templates and their parts.
 
-use super::form::Form;
-use super::{Format, KeyType, key_type};
+use super::format::form::Form;
+use super::format::key_type;
+use super::{Format, KeyType};
 
 /// A key template: what its parts print, one after another, is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ pub struct FieldPart {
     pub key: KeyType,
     /// How it is printed, as the template writes it behind the colon: `06`.
     pub source: &'static str,
-    /// What that means.
+    /// What `source` means.
     pub format: Format,
     /// Written `{v[]}`: a row for each element.
     pub each: bool,
@@ -54,7 +55,11 @@ pub struct FieldPart {
 }
 
 impl FieldPart {
-    /// A field that is printed once, as its template writes it behind the colon. Without a colon that is nothing.
+    /// Returns a field that is printed once. Its format is what its template writes behind the colon, or empty without one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such format; in a constant the compiler says so.
     #[must_use]
     #[expect(clippy::panic, reason = "a constant has no other way to refuse")]
     pub const fn new(field: usize, key: KeyType, source: &'static str) -> Self {
@@ -64,13 +69,13 @@ impl FieldPart {
         }
     }
 
-    /// A field of which each element has a row.
+    /// Returns a field of which each element has a row.
     #[must_use]
     pub const fn each(field: usize, key: KeyType, source: &'static str) -> Self {
         Self { each: true, ..Self::new(field, key, source) }
     }
 
-    /// Returns the part whose text has been read.
+    /// Returns a field that is printed once, in a format that has been read.
     pub(super) const fn printed(field: usize, key: KeyType, source: &'static str, format: Format) -> Self {
         Self {
             field,

@@ -4,7 +4,7 @@
 
 use table_words::key::{is_forbidden, utf16_units};
 
-use super::super::key_type::{Format, KeyType, width};
+use super::super::format::key_type::{Format, KeyType, width};
 use super::super::message::Message;
 use super::super::{Part, Schema, Template};
 use super::{KeyOf, field_name};

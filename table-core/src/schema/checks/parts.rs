@@ -2,8 +2,8 @@
 
 use table_words::key::first_character;
 
-use super::super::charset::CharSet;
-use super::super::key_type::{Format, KeyType, offset_digits, width as printed_width};
+use super::super::format::charset::CharSet;
+use super::super::format::key_type::{Format, KeyType, offset_digits, width as printed_width};
 use super::super::message::Message;
 use super::super::{FieldPart, Part, Schema};
 use super::field_name;

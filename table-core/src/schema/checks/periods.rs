@@ -2,7 +2,7 @@
 
 use table_words::TimeItem;
 
-use super::super::key_type::KeyType;
+use super::super::format::key_type::KeyType;
 use super::super::message::Message;
 use super::super::{Format, Part, Period, PeriodTables, Place, Schema};
 use super::{field_name, index};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::charset::CharSet;
 use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
-use super::super::key_type::{Format, KeyType};
+use super::super::format::charset::CharSet;
+use super::super::format::key_type::{Format, KeyType};
 use super::super::{
     Arrival, Blind, CopiedFields, Copies, Field, FieldPart, Index, KeyScope, List, Part, Place, Schema,
     Series, Slot, Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,

@@ -1,7 +1,7 @@
 //! Layouts written, read back and compared.
 
+use super::super::format::key_type::KeyType;
 use super::super::index_states::IndexStates;
-use super::super::key_type::KeyType;
 use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::{
     Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Sum, SumOf,

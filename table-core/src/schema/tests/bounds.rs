@@ -8,11 +8,10 @@ use proptest::sample::Index;
 
 use super::strategies::{Case, Values, case, compare, field, template};
 use crate::model::{Value, key};
-use crate::schema::bounds::{Bounds, bounds, successor, unoffered};
+use crate::schema::format::bounds::{Bounds, bounds, offers_prefix, offers_range, successor, unoffered};
 use crate::schema::{
-    CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue,
-    bounds::{offers_prefix, offers_range},
-    fold_char, print,
+    CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue, fold_char,
+    print,
 };
 
 impl KeySpan {

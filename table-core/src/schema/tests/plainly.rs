@@ -8,10 +8,10 @@ use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::{EdmType, Ticks, Value, ValueRef};
-use crate::schema::charset::CharSet;
-use crate::schema::fold::fold_char;
+use crate::schema::format::charset::CharSet;
+use crate::schema::format::fold::fold_char;
+use crate::schema::format::key_type::{self, Format, KeyType, offset_digits};
 use crate::schema::key_error::Reason;
-use crate::schema::key_type::{self, Format, KeyType, offset_digits};
 use crate::schema::value::{PropertyValue, ValueError};
 use crate::schema::{FieldPart, Part, Template, escape, unescape};
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::plainly;
 use super::strategies::{Values, case, template, time, unwritten};
 use crate::model::{Ticks, Value, words};
-use crate::schema::print::{ended_by, print_part};
+use crate::schema::format::print::{ended_by, print_part};
 use crate::schema::{
     CharSet, FieldPart, Format, KeyPart, KeyType, Part, PropertyValue, Template, parse, parse_bytes,
     parse_field, parse_plain_field,

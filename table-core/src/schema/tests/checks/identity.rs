@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{EMPLOYEE, SLUG, TEXT, each, employee, placed, said, sourced, with_partition, with_row};
 use crate::model::EdmType;
 use crate::schema::checks::{self, KeyOf};
-use crate::schema::overlap::meet;
+use crate::schema::format::overlap::meet;
 use crate::schema::tests::strategies::{Values, case, field, template};
 use crate::schema::{Field, Index, KeyPart, KeyType, Part, Place, Schema, print};
 

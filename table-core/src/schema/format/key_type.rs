@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use table_words::format::TICKS_DIGITS;
 use uuid::Uuid;
 
+use super::super::value::Property;
 use super::charset::CharSet;
-use super::value::Property;
 use crate::model::{EdmType, Ticks};
 
 /// A property whose value can stand in a key.

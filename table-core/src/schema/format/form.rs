@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 
 impl Form {
     /// The form of a part of this type.
-    pub(super) const fn of(key: KeyType, format: Format) -> Self {
+    pub(crate) const fn of(key: KeyType, format: Format) -> Self {
         if !format.is_lossless() {
             return Self::Lossy;
         }

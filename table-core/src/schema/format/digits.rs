@@ -19,7 +19,7 @@ const SHORT_END: u64 = 10_000_000_000_000_000_000;
 
 /// The number that these digits are: one at least, and no sign, no space. `None` where it takes more than 64 bits.
 #[inline]
-pub(super) fn number(digits: &[u8]) -> Option<u64> {
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     match digits.len() {
         0 => None,
         1..=SHORT => short_number(digits),
@@ -58,7 +58,7 @@ fn long_number(digits: &[u8]) -> Option<u64> {
 }
 
 /// The same where it may take up to 128 bits.
-pub(super) fn wide_number(digits: &[u8]) -> Option<u128> {
+pub(crate) fn wide_number(digits: &[u8]) -> Option<u128> {
     let are_digits = digits.iter().all(u8::is_ascii_digit);
     if are_digits { std::str::from_utf8(digits).ok()?.parse().ok() } else { None }
 }
@@ -91,7 +91,7 @@ fn eight_digits(number: u64) -> [u8; WORD] {
 
 /// Appends the number in decimal, in at least so many digits.
 #[inline]
-pub(super) fn push_digits(number: u64, width: usize, out: &mut Vec<u8>) {
+pub(crate) fn push_digits(number: u64, width: usize, out: &mut Vec<u8>) {
     let count =
         number.checked_ilog10().map_or(1, |log| usize::try_from(log + 1).unwrap_or_default()).max(width);
     if count <= WORD {
@@ -115,7 +115,7 @@ fn push_more_digits(number: u64, count: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends the number in decimal, in at least so many digits.
-pub(super) fn push_wide_digits(number: u128, width: usize, out: &mut Vec<u8>) {
+pub(crate) fn push_wide_digits(number: u128, width: usize, out: &mut Vec<u8>) {
     if let Ok(number) = u64::try_from(number) {
         return push_digits(number, width, out);
     }
@@ -126,10 +126,10 @@ pub(super) fn push_wide_digits(number: u128, width: usize, out: &mut Vec<u8>) {
 }
 
 /// The hex digits of 128 bits.
-pub(super) const HEX: usize = 32;
+pub(crate) const HEX: usize = 32;
 
 /// The bits that so many hex digits are, in small letters.
-pub(super) fn from_hex(digits: &[u8]) -> Option<u128> {
+pub(crate) fn from_hex(digits: &[u8]) -> Option<u128> {
     let mut bits = 0;
     let digits: &[u8; HEX] = digits.try_into().ok()?;
     for word in digits.chunks_exact(WORD) {
@@ -139,12 +139,12 @@ pub(super) fn from_hex(digits: &[u8]) -> Option<u128> {
 }
 
 /// Whether these are hex digits in small letters.
-pub(super) fn are_hex(digits: &[u8]) -> bool {
+pub(crate) fn are_hex(digits: &[u8]) -> bool {
     digits.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Appends 128 bits in hex.
-pub(super) fn push_hex(bits: u128, out: &mut Vec<u8>) {
+pub(crate) fn push_hex(bits: u128, out: &mut Vec<u8>) {
     let mut digits = [0; HEX];
     for (word, four) in digits.chunks_exact_mut(WORD).zip(bits.to_be_bytes().chunks_exact(4)) {
         let four = four.try_into().map_or(0, u32::from_be_bytes);

@@ -8,15 +8,15 @@ use std::ops::Bound;
 
 use table_words::key::is_forbidden;
 
-use super::escape::escape;
 #[cfg(test)]
-use super::fields;
+use super::super::fields;
+use super::super::key_error::Reason;
+use super::super::value::PropertyValue;
+use super::super::{FieldPart, Part, Template};
+use super::escape::escape;
 use super::fold::fold_char;
-use super::key_error::Reason;
 use super::key_type::{Format, KeyType};
 use super::print::{KEY_BYTES, ended_by, in_bytes, into_text, print_part, print_shard};
-use super::value::PropertyValue;
-use super::{FieldPart, Part, Template};
 use crate::model::ValueRef;
 
 /// A part of a key that a query has fixed.
@@ -78,7 +78,7 @@ pub(crate) struct Bounds {
 
 /// Whether a range of the part's values is a range of keys. `is_last` says that nothing follows the part, not
 /// even literal text.
-pub(super) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
+pub(crate) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
     match (part.key.single(), part.format) {
         (_, Format::Shard(_) | Format::Blind) => false,
         (_, Format::Time(pattern)) => pattern.is_ordered(),
@@ -92,7 +92,7 @@ pub(super) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
 }
 
 /// Whether the keys whose value starts with a text are a range of keys.
-pub(super) const fn offers_prefix(part: &FieldPart) -> bool {
+pub(crate) const fn offers_prefix(part: &FieldPart) -> bool {
     matches!(
         (part.key.single(), part.format),
         (KeyType::Text(_), Format::Plain | Format::Escaped | Format::Lower)
@@ -401,7 +401,7 @@ fn before_successor(text: &str) -> Bound<String> {
 }
 
 /// The first text that a key can hold after all that start with this one, in UTF-16's order; `None` if none is.
-pub(super) fn successor(text: &str) -> Option<String> {
+pub(crate) fn successor(text: &str) -> Option<String> {
     let mut chars = text.chars();
     loop {
         let mut next = chars.next_back()?;

@@ -21,7 +21,7 @@ pub fn escape(text: &str, out: &mut String) {
 }
 
 /// The same, as bytes.
-pub(super) fn push_escaped(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let mut bytes = text.as_bytes();
     while let Some((byte, rest)) = bytes.split_first() {
         bytes = rest;

@@ -8,15 +8,15 @@ use table_words::key::is_forbidden;
 
 use crate::hash::xxh3_64;
 
+use super::super::key_error::{KeyError, Reason};
+use super::super::value::{PropertyValue, ValueError};
+use super::super::{FieldPart, Part, Template};
 use super::charset::CharSet;
 use super::digits::{are_hex, push_digits, push_hex, push_wide_digits};
 use super::escape::push_escaped;
 use super::fold::fold_char;
 use super::form::Form;
-use super::key_error::{KeyError, Reason};
 use super::key_type::{self, Format, KeyType, offset_digits};
-use super::value::{PropertyValue, ValueError};
-use super::{FieldPart, Part, Template};
 use crate::limits;
 use crate::model::ticks::Civil;
 use crate::model::{Value, ValueRef, key, words};
@@ -36,7 +36,7 @@ pub(crate) trait KeyValues {
 pub(crate) const KEY_BYTES: usize = 48;
 
 /// Lets bytes of text be appended to a text. That they are text is looked at once, when all of them are there.
-pub(super) fn in_bytes<T>(out: &mut String, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+pub(crate) fn in_bytes<T>(out: &mut String, append: impl FnOnce(&mut Vec<u8>) -> T) -> T {
     let mut bytes = std::mem::take(out).into_bytes();
     let done = append(&mut bytes);
     *out = into_text(bytes);
@@ -54,7 +54,7 @@ pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut Strin
 }
 
 /// The same of a text that is written as bytes.
-pub(super) fn print_bytes(
+pub(crate) fn print_bytes(
     template: &Template,
     values: &dyn KeyValues,
     out: &mut Vec<u8>,
@@ -184,7 +184,7 @@ impl KeyValues for Chosen<'_> {
 }
 
 /// The character that ends this part in its template, if it is one of varying width that is not the last.
-pub(super) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
+pub(crate) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
     match (parts.get(at), parts.get(at + 1)) {
         (Some(Part::Field(part)), Some(Part::Literal(text))) if part.width.is_none() => text.chars().next(),
         _ => None,
@@ -193,7 +193,7 @@ pub(super) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
 
 /// Appends what one part prints; `end` is the character that ends it.
 #[inline]
-pub(super) fn print_part(
+pub(crate) fn print_part(
     part: &FieldPart,
     value: ValueRef<'_>,
     end: Option<char>,
@@ -335,7 +335,7 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut Vec<u8>) -> Res
 }
 
 /// Whether any key can hold the text.
-pub(super) fn is_clean(text: &str) -> bool {
+pub(crate) fn is_clean(text: &str) -> bool {
     key::is_plain(text) || !text.contains(is_forbidden)
 }
 
@@ -383,7 +383,7 @@ fn print_text(
 }
 
 /// Appends a character.
-pub(super) fn push_char(c: char, out: &mut Vec<u8>) {
+pub(crate) fn push_char(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
@@ -397,7 +397,7 @@ fn print_item(civil: &Civil, item: TimeItem, out: &mut Vec<u8>) {
         TimeItem::Second => civil.second,
         TimeItem::DayOfYear => civil.day_of_year(),
         TimeItem::Char(c) => return push_char(c, out),
-        // There is no other. An item that is new needs an arm here.
+        // There is no other item: the two crates come in one version.
         _ => return,
     };
     push_digits(number, item.width(), out);

@@ -95,7 +95,7 @@ impl CharSet {
         self.ascii == 0 && !self.beyond
     }
 
-    /// The characters after [folding](super::fold_char): capitals become small letters.
+    /// The characters after [folding](super::super::fold_char): capitals become small letters.
     pub(crate) const fn folded(self) -> Self {
         let mut folded = self.without(Self::CAPITALS);
         // Small letters are 32 above their capitals.

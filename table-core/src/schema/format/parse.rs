@@ -4,6 +4,8 @@ use table_words::format::{BLIND_DIGITS, TimeItem, TimePattern};
 use table_words::key::is_forbidden;
 use uuid::Uuid;
 
+use super::super::value::PropertyValue;
+use super::super::{FieldPart, Part, Template};
 use super::charset::CharSet;
 use super::digits::{are_hex, from_hex, number, wide_number};
 use super::escape::unescape;
@@ -11,8 +13,6 @@ use super::fold::fold_char;
 use super::form::{Form, Kind};
 use super::key_type::{Format, KeyType, edm};
 use super::print::is_clean;
-use super::value::PropertyValue;
-use super::{FieldPart, Part, Template};
 use crate::model::{EdmType, Ticks, Value, ValueRef, words};
 
 /// Gives `found` the value of every field that the key holds whole. The text of a lossy part is checked and skipped.
@@ -307,23 +307,22 @@ fn is_printed(part: &FieldPart, printed: &[u8]) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),
         Format::Blind => printed.len() == BLIND_DIGITS && are_hex(printed),
-        Format::Time(pattern) => is_time(pattern, printed).is_some(),
+        Format::Time(pattern) => is_time(pattern, printed),
         _ if words::are_plain(printed) => !printed.iter().any(u8::is_ascii_uppercase),
         _ => text(printed).is_some_and(|text| text.chars().all(|c| !is_forbidden(c) && fold_char(c) == c)),
     }
 }
 
-fn is_time(pattern: TimePattern<'_>, printed: &[u8]) -> Option<()> {
+fn is_time(pattern: TimePattern<'_>, printed: &[u8]) -> bool {
     let mut rest = printed;
-    for item in pattern.items() {
-        let piece;
-        (piece, rest) = rest.split_at_checked(item.width())?;
+    pattern.items().all(|item| {
+        let Some((piece, behind)) = rest.split_at_checked(item.width()) else { return false };
+        rest = behind;
         match item {
-            TimeItem::Char(c) => text(piece)?.strip_prefix(c).map(|_| ())?,
-            _ => number(piece).map(|_| ())?,
+            TimeItem::Char(c) => u8::try_from(c).is_ok_and(|c| piece == [c]),
+            _ => piece.iter().all(u8::is_ascii_digit),
         }
-    }
-    Some(())
+    })
 }
 
 fn holds(chars: CharSet, text: &str) -> bool {

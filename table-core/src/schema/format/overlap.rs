@@ -8,9 +8,9 @@
 
 use table_words::format::{BLIND_DIGITS, TimeItem, TimePattern};
 
+use super::super::{FieldPart, Part, Template};
 use super::charset::CharSet;
 use super::key_type::{Format, KeyType, lengths, width};
-use super::{FieldPart, Part, Template};
 
 /// The longest sequence that is walked; of a longer one, the rest may be anything.
 const LONGEST: usize = 640;
