@@ -34,7 +34,7 @@ fn modules(folder: &Path) -> BTreeSet<String> {
     let has_code = |path: &PathBuf| path.is_file() || fs::read_dir(path).unwrap().next().is_some();
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(has_code);
     let names = entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
-    let own = ["mod", "lib", "private", "executors", "fuzzing"];
+    let own = ["mod", "lib", "private", "executors", "fuzzing", "guide"];
     names.filter(|name| !own.contains(&name.as_str()) && !name.contains("tests")).collect()
 }
 

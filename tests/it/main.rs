@@ -31,6 +31,7 @@ mod eventual;
 mod executors;
 mod faults;
 mod format;
+mod guide;
 mod hostile;
 mod hygiene;
 mod jobs;
