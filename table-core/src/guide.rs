@@ -14,6 +14,13 @@ macro_rules! chapters {
 
 chapters! {
     tutorial
+    keys
+    indexes
+    queries
+    changes
+    modelling
+    versions
+    promises
     queues
     blobs
     encryption
