@@ -23,6 +23,7 @@ mod cost;
 mod crash;
 mod damage;
 mod derive;
+mod documents;
 mod elsewhere;
 mod encrypting;
 mod encryption;

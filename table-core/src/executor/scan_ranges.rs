@@ -1,4 +1,7 @@
 //! What a walk reads: one query's rows, or those of several, merged.
+//!
+//! Queries that differ in the digits of a shard alone are merged by the bytes behind the shard, in one snapshot. A
+//! continuation names the last row: every range goes on behind that row, or at it, by its own shard's number.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,7 @@
 //! Sealing anew what is sealed with keys of former times, or not yet.
+//!
+//! The rows keep their ETags and times. So plans compare the rows of their entities by checksums, too: a writer that carries
+//! sealed bytes over could otherwise put back those of an old key under an ETag that still fits.
 
 use std::fmt;
 use std::marker::PhantomData;
