@@ -4,13 +4,15 @@
 //! way to the place where it would stand. It is proved as well that nothing stands between two records which were met
 //! one after the other. So what damage hides is an error, and never taken for absent.
 
+mod overlay;
 mod writes;
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ops::{Bound, ControlFlow};
 
-pub(crate) use self::writes::{Applied, Write, Writes};
+pub(crate) use self::overlay::{Counted, Overlay, OverlayContext, QueueWrites, Records, TxnState};
+use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
@@ -99,6 +101,21 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         self.record(key)?.ok_or_else(|| missing::<K>(key))
     }
 
+    /// Returns what the record of a key says; `None` if it is proved that there is none.
+    pub(crate) fn read<T>(
+        &self,
+        key: &[u8],
+        decode: impl FnOnce(&'t [u8]) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(record) = self.record(key)? else { return Ok(None) };
+        decode(body(record)).map(Some).ok_or_else(|| damaged::<K>(key))
+    }
+
+    /// Returns what a record says that must be there.
+    pub(crate) fn must_read<T>(&self, key: &[u8], decode: impl FnOnce(&'t [u8]) -> Option<T>) -> Result<T> {
+        self.read(key, decode)?.ok_or_else(|| missing::<K>(key))
+    }
+
     /// The same, if it was found sound before in this very snapshot.
     pub(crate) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
         let record = self.found(key)?.ok_or_else(|| missing::<K>(key))?;
@@ -166,6 +183,35 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
             }
             last = step;
         }
+    }
+
+    /// Gives `take` each record that a search for its key finds as the walk does. What is wrong with a record goes to `problem`
+    /// with its key, and the walk goes on; where records are not in order it ends with an error.
+    pub(crate) fn check_each(
+        &self,
+        mut take: impl FnMut(&[u8], &[u8]) -> Result<()>,
+        mut problem: impl FnMut(Option<&[u8]>, Error),
+    ) -> Result<()> {
+        let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
+        for pair in self.db.iter(self.txn).map_err(lmdb::error)? {
+            let (key, record) = pair.map_err(lmdb::error)?;
+            seen += 1;
+            if last.is_some_and(|last| last >= key) {
+                return Err(lmdb::damaged_page());
+            }
+            last = Some(key);
+            let checked = self.record(key).and_then(|found| match found {
+                Some(found) if std::ptr::eq(found, record) => take(key, record),
+                _ => Err(missing::<K>(key)),
+            });
+            if let Err(error) = checked {
+                problem(Some(key), error);
+            }
+        }
+        if self.db.len(self.txn).map_err(lmdb::error)? != seen {
+            problem(None, lmdb::damaged_page());
+        }
+        Ok(())
     }
 
     /// Has the pages looked at that LMDB changes for the records that a plan writes, and for those of `counts`, which are written at

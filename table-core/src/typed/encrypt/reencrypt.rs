@@ -12,9 +12,9 @@ use crate::executor::{JobRecord, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::schema;
 use crate::sealing::job::{Chunk, SealedRow, SealedValue};
-use crate::typed::change::Change;
 use crate::typed::change::driver;
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, Payload};
 use crate::typed::entity::Entity;
 use crate::typed::job::{Job, StepOutcome, Work};
 use crate::typed::read::key::Key;
@@ -155,7 +155,11 @@ impl<E: Entity> Reencrypt<E> {
                 continue;
             }
             let key = Key::<E>::stored(&entity.0, &entity.1);
-            match driver::loaded(table, &mut EntityAttempt::new(key, Change::<E>::Reseal), loader) {
+            match driver::loaded(
+                table,
+                &mut EntityAttempt::new(key, Change::Reseal, Payload::Nothing),
+                loader,
+            ) {
                 Ok(true) => self.handed.push(entity),
                 // One that is gone needs nothing.
                 Ok(false) => {}
