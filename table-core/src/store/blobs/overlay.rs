@@ -9,7 +9,7 @@ use crate::contents::{BlobId, BlobRecord, Counters, Waiting, name, segments};
 use crate::error::Result;
 use crate::messages::{Directory, SetDigest};
 use crate::store::records::meta;
-use crate::store::verified::{Counted, Overlay, QueueWrites, Records, TxnState, body};
+use crate::store::verified::{Counted, Overlay, PlannedWrites, Records, TxnState, body};
 
 impl Records for Blobs {
     // A plan that is tried again brings the same contents.
@@ -35,7 +35,7 @@ impl Records for Blobs {
 /// A plan's changes of blobs.
 pub(crate) type BlobOverlay<'b> = Overlay<'b, Blobs>;
 /// What such a plan is to write.
-pub(crate) type BlobWrites = QueueWrites<Blobs>;
+pub(crate) type BlobWrites = PlannedWrites<Blobs>;
 /// What a transaction has done to blobs.
 pub(crate) type BlobTxnState = TxnState<Blobs>;
 

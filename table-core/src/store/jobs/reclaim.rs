@@ -155,7 +155,7 @@ fn release_blobs(
     let db = environment.known(OptionalDb::Blobs).ok_or_else(lmdb::damaged_page)?;
     let mut txn_state = BlobTxnState::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
-    let at = OverlayContext { clock, meta, is_propagated: true };
+    let at = OverlayContext { clock, meta, changed_little: true };
     let mut overlay = BlobOverlay::begin(environment, txn, &txn_state, at)?;
     for (id, referred) in &references.blobs {
         overlay.let_go(*id, referred.count())?;

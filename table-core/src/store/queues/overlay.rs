@@ -9,7 +9,7 @@ use crate::messages::keys::{self, Key};
 use crate::messages::{Directory, Entry, Message, SetDigest, State};
 use crate::outbox::{self, Counters};
 use crate::store::records::features::Feature;
-use crate::store::verified::{Counted, Overlay, QueueWrites, Records, TxnState};
+use crate::store::verified::{Counted, Overlay, PlannedWrites, Records, TxnState};
 
 /// A record of counts in the queues' database.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ impl Records for Queues {
 /// A plan's changes of queues, and of what is to follow.
 pub(crate) type QueueOverlay<'b> = Overlay<'b, Queues>;
 /// What such a plan is to write.
-pub(crate) type DraftedQueues = QueueWrites<Queues>;
+pub(crate) type DraftedQueues = PlannedWrites<Queues>;
 /// What a transaction has done to queues.
 pub(crate) type QueueTxnState = TxnState<Queues>;
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ops::{Bound, ControlFlow};
 
-pub(crate) use self::overlay::{Counted, Overlay, OverlayContext, QueueWrites, Records, TxnState};
+pub(crate) use self::overlay::{Counted, Overlay, OverlayContext, PlannedWrites, Records, TxnState};
 use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -41,7 +41,7 @@ pub(crate) struct VerifiedDb<'t, K> {
     removed: Option<&'t BTreeSet<Vec<u8>>>,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
     /// early, on pages that were free.
-    is_settled: bool,
+    changed_little: bool,
     /// Whether what is found may be changed.
     is_write: bool,
 }
@@ -71,7 +71,17 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     ) -> Result<Self> {
         let (kept, state) = (PhantomData, txn.id());
         let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
-        Ok(Self { environment, txn, db, kept, state, tree, removed: None, is_settled: true, is_write: false })
+        Ok(Self {
+            environment,
+            txn,
+            db,
+            kept,
+            state,
+            tree,
+            removed: None,
+            changed_little: true,
+            is_write: false,
+        })
     }
 
     /// As a transaction sees them that may have written.
@@ -79,11 +89,11 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
+        (removed, changed_little): (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Result<Self> {
         let (kept, state) = (PhantomData, open::state_of_write(txn));
         let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
-        Ok(Self { environment, txn, db, kept, state, tree, removed, is_settled, is_write: true })
+        Ok(Self { environment, txn, db, kept, state, tree, removed, changed_little, is_write: true })
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
@@ -279,7 +289,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     /// Checks a record that was met, and the pages that it lies in.
     fn check(&self, key: &[u8], record: &[u8]) -> Result<()> {
         let pages = self.environment.dbs.pages;
-        if self.is_settled && pages.of(key).is_some() {
+        if self.changed_little && pages.of(key).is_some() {
             pages.check_leaf(key)?;
             self.environment.check_in_use(self.txn, self.state, key)?;
         }
@@ -291,7 +301,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     fn check_place(&self, record: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
         let pages = self.environment.dbs.pages;
-        if !self.is_settled || pages.of(record).is_none() {
+        if !self.changed_little || pages.of(record).is_none() {
             return Ok(());
         }
         pages.check_value(record)?;

@@ -55,14 +55,14 @@ impl<K: Records> Default for Counts<K> {
 }
 
 /// What a plan is to write.
-pub(crate) struct QueueWrites<K: Records> {
+pub(crate) struct PlannedWrites<K: Records> {
     writes: Writes<K::Bytes>,
     counts: Counts<K>,
     /// What the store has from now on.
     features: Vec<Feature>,
 }
 
-impl<K: Records> QueueWrites<K> {
+impl<K: Records> PlannedWrites<K> {
     /// Returns what the store has from now on.
     pub(crate) fn features(&self) -> &[Feature] {
         &self.features
@@ -92,7 +92,7 @@ impl<K: Records> TxnState<K> {
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
-    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: QueueWrites<K>) -> Result<()> {
+    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: PlannedWrites<K>) -> Result<()> {
         self.applied.apply(txn, drafted.writes, |record| record.borrow())?;
         self.counts.by_key.extend(drafted.counts.by_key);
         if drafted.counts.directory.is_some() {
@@ -123,7 +123,7 @@ pub(crate) struct OverlayContext<'b> {
     pub(crate) clock: Clock,
     pub(crate) meta: &'b Meta,
     /// Whether the transaction has changed little so far.
-    pub(crate) is_settled: bool,
+    pub(crate) changed_little: bool,
 }
 
 /// A plan's changes of the records of `K`, drafted over what the transaction sees.
@@ -133,7 +133,7 @@ pub(crate) struct Overlay<'b, K: Records> {
     pub(crate) at: OverlayContext<'b>,
     /// What the transaction has done before.
     done: &'b TxnState<K>,
-    drafted: QueueWrites<K>,
+    drafted: PlannedWrites<K>,
     /// Whether it leaves something to be removed later.
     pub(crate) has_left: bool,
 }
@@ -147,14 +147,15 @@ impl<'b, K: Records> Overlay<'b, K> {
         at: OverlayContext<'b>,
     ) -> Result<Self> {
         let applied = &done.applied;
-        let view = VerifiedDb::of_write(environment, txn, applied.db(), (applied.removed(), at.is_settled))?;
+        let view =
+            VerifiedDb::of_write(environment, txn, applied.db(), (applied.removed(), at.changed_little))?;
         let drafted =
-            QueueWrites { writes: Writes::default(), counts: Counts::default(), features: Vec::new() };
+            PlannedWrites { writes: Writes::default(), counts: Counts::default(), features: Vec::new() };
         Ok(Self { view, at, done, drafted, has_left: false })
     }
 
     /// Returns what is to be written, once the pages that change for it have been looked at.
-    pub(crate) fn end(self) -> Result<QueueWrites<K>> {
+    pub(crate) fn end(self) -> Result<PlannedWrites<K>> {
         let Counts { by_key, directory } = &self.drafted.counts;
         let counts = by_key.iter().map(|(key, counted)| (key.as_slice(), counted.count.is_none()));
         let counts = counts.chain(directory.iter().map(|_| (K::DIRECTORY, false)));

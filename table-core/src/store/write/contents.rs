@@ -95,8 +95,8 @@ impl Transaction<'_> {
             self.blob_txn_state = Some(Box::new(BlobTxnState::open(db, &self.txn)?));
         }
         let Some(txn_state) = &self.blob_txn_state else { return Ok(None) };
-        let is_propagated = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
-        let at = OverlayContext { clock, meta: &self.meta, is_propagated };
+        let changed_little = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
+        let at = OverlayContext { clock, meta: &self.meta, changed_little };
         let mut overlay = BlobOverlay::begin(self.environment, &self.txn, txn_state, at)?;
         let work = plan.blobs.iter().flat_map(|queue_ops| &queue_ops.work);
         let mut outcomes = work.map(|work| overlay.carry_out(work)).collect::<Result<Vec<_>>>()?;

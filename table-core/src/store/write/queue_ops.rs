@@ -36,8 +36,8 @@ impl Transaction<'_> {
         }
         let Some(txn_state) = &self.txn_state else { return Ok(None) };
         let clock = Clock { now: self.now, store: timestamp };
-        let is_propagated = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
-        let at = OverlayContext { clock, meta: &self.meta, is_propagated };
+        let changed_little = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
+        let at = OverlayContext { clock, meta: &self.meta, changed_little };
         let mut overlay = QueueOverlay::begin(self.environment, &self.txn, txn_state, at)?;
         let outcomes = queue_ops.work.iter().map(|work| overlay.carry_out(work)).collect::<Result<_>>()?;
         Ok(Some((overlay.end()?, outcomes)))
