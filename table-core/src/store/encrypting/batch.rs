@@ -9,7 +9,8 @@ use crate::store::handle::batch::{Batch, Planned, Preparing};
 use crate::store::write::encoded::EncodedPlan;
 
 impl EncryptingTable {
-    /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
+    /// Prepares the operations with their values sealed. Returns also whether they depend on more than the caller has
+    /// demanded.
     fn prepare_batch(&self, batch: &Batch) -> Result<(Box<EncodedPlan>, bool)> {
         let sealing = Sealing::new(self)?;
         let mut sealed = Vec::with_capacity(batch.operations.len());

@@ -10,8 +10,8 @@ use crate::plan::{self, Act, Condition, Refused};
 use crate::row::encode::Given;
 use crate::schema::Field;
 use crate::sealing::Sealer;
-use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
+use crate::store::encryption::{Lens, TableView};
 use crate::store::records::kinds;
 use crate::store::write::encoded::EncodedPlan;
 use crate::store::write::prepare;
@@ -34,7 +34,7 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// The properties as they are stored.
+    /// Returns the properties as they are stored.
     pub(crate) fn given<'a>(&'a self, entity: &'a DynamicEntity) -> Vec<Given<'a>> {
         let mut sealed = self.values.iter().peekable();
         let stored = |(at, (name, value)): (usize, &'a (crate::model::Name, Value))| {
@@ -65,9 +65,10 @@ impl<'t> Sealing<'t> {
         seal().map_err(place)
     }
 
-    /// What the row is, or will be. A merge that doesn't say is of what is there, and so holds for that version alone.
+    /// Returns the kind of the row, and the write to be done. A merge that doesn't say the kind takes that of the row
+    /// which is there, and so holds for that version alone.
     ///
-    /// The snapshot is gone when it comes to sealing: a key may have to be asked for.
+    /// The snapshot is dropped before anything is sealed: the key provider may take long.
     fn look(
         &self,
         what: (Condition, Act<()>),
@@ -75,8 +76,8 @@ impl<'t> Sealing<'t> {
     ) -> Result<(RowKind, (Condition, Act<()>), bool)> {
         let snapshot = self.table.table.snapshot()?;
         let (inner, txn) = snapshot.parts()?;
-        let place = (&inner.environment.dbs, &**txn, &**self.table.table.state()?);
-        let kind = |kind: Option<&str>| self.lens.kind(place, kind);
+        let of = TableView { dbs: &inner.environment.dbs, txn, table: self.table.table.state()? };
+        let kind = |kind: Option<&str>| self.lens.kind(of, kind);
         let condition = match (what, entity.get(ENTITY_TYPE)) {
             ((condition, Act::Merge(())), None) => condition,
             (_, given) => return Ok((kind(given.and_then(Value::as_str))?, what, false)),
@@ -120,7 +121,7 @@ impl<'t> Sealing<'t> {
         Ok(values)
     }
 
-    /// The operations, with the keys that they were sealed with.
+    /// Notes in a plan the keys that its values were sealed with, and returns it with `is_of_version`.
     pub(crate) fn sealed(
         &self,
         mut prepared: Box<EncodedPlan>,
@@ -147,7 +148,7 @@ fn check_declared(field: &Field, given: EdmType) -> Result<()> {
     Ok(())
 }
 
-/// Whether a struct that declares this type reads the value.
+/// Returns whether a struct that declares this type reads the value.
 fn fits(value: EdmType, declared: EdmType) -> bool {
     value == declared || (value, declared) == (EdmType::Int32, EdmType::Int64)
 }
@@ -165,7 +166,7 @@ fn contradiction(kind: RowKind, name: &str) -> Error {
 }
 
 impl DynamicTable {
-    /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
+    /// Returns the write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
     pub(crate) fn prepare_write(
         &self,
         what: (Condition, Act<()>),

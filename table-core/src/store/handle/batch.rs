@@ -46,7 +46,7 @@ pub struct Batch {
     pub(crate) table: DynamicTable,
     pub(crate) partition: String,
     pub(crate) operations: Vec<Planned>,
-    /// What makes the operations ready, if that is not done as they are given.
+    /// Prepares the operations, if they are not written as they are given.
     pub(crate) preparing: Option<Arc<dyn Preparing>>,
 }
 
@@ -79,17 +79,17 @@ impl Batch {
         self
     }
 
-    /// The partition of every entity in it.
+    /// Returns the partition of every entity in it.
     pub fn partition_key(&self) -> &str {
         &self.partition
     }
 
-    /// How many operations there are.
+    /// Returns how many operations there are.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Whether there is no operation yet.
+    /// Returns whether there is no operation yet.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
@@ -123,8 +123,7 @@ impl Batch {
         })
     }
 
-    /// Makes up for a commit together with other batches that failed, if that may have been for want of a look at the
-    /// store.
+    /// Commits the batch by itself after it was refused together with others, if preparing it anew may help.
     pub(crate) fn again(&self, refused: Refused) -> Result<()> {
         if self.preparing.is_some() {
             return self.commit().map(drop);
@@ -143,7 +142,7 @@ impl Batch {
         self.with_group(|group, stray| self.prepared(&group, stray))
     }
 
-    /// What `run` makes of the operations, as they are given.
+    /// Returns what `run` makes of the operations, as they are given.
     fn with_group<T>(&self, run: impl for<'a> FnOnce(Group<'a>, Stray<'_, 'a>) -> Result<T>) -> Result<T> {
         // The properties of all entities, one after another.
         let mut properties = Vec::new();
@@ -165,7 +164,7 @@ impl Batch {
     }
 
     #[cfg(feature = "encrypt")]
-    /// The batch with these properties for each operation, and with what is to be done, where that is something else.
+    /// Prepares the batch with these properties for each operation, and with another write for those that have one.
     pub(crate) fn prepare_with<'a>(
         &'a self,
         properties: impl Iterator<Item = &'a [Given<'a>]>,
@@ -192,7 +191,7 @@ impl Batch {
         Group::new(&self.partition, rows)
     }
 
-    /// The partition of an operation's entity, if it is another than the batch's.
+    /// Returns the partition of an operation's entity, if it is another than the batch's.
     fn stray(&self, index: usize) -> Option<&str> {
         match self.operations.get(index) {
             Some(Planned::Write(.., entity)) => {
@@ -212,15 +211,15 @@ impl Batch {
 /// The partition of an operation's entity, if it is another than the batch's.
 type Stray<'f, 'a> = &'f dyn Fn(usize) -> Option<&'a str>;
 
-/// Makes a batch's operations ready otherwise than as they are given.
+/// Prepares a batch whose operations are not written as they are given.
 pub(crate) trait Preparing: Send + Sync {
     fn prepare(&self, batch: &Batch) -> Result<Box<EncodedPlan>>;
 
-    /// Carries them out, made ready anew as often as that may help.
+    /// Carries out the operations, and prepares them anew as often as that may help.
     fn commit(&self, batch: &Batch) -> Result<ETag>;
 }
 
-/// Without the entities: some of their properties may be on their way to being sealed.
+/// Leaves out the entities, since some of their properties may be about to be sealed.
 impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")

@@ -54,7 +54,7 @@ impl Store {
         load(&mut loader, batches, add, Batch::again)
     }
 
-    /// The same, for an executor to which many batches are no more than each of them.
+    /// Commits the batches one by one, for an executor that has no way to pack them.
     fn one_by_one(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
         let mut report = BulkReport::default();
         for (number, batch) in (0..).zip(batches) {
@@ -83,11 +83,11 @@ impl Store {
 /// Packs plans into few transactions.
 pub(crate) struct LmdbLoader<'t> {
     inner: &'t Arc<Shared>,
-    /// Of which the plans are, unless each brings its own.
+    /// The tables of the plans, unless each plan brings its own.
     tables: Vec<&'t Arc<TableState>>,
     prepared: Members,
     bytes: usize,
-    /// Whether copies are to follow what has been taken in.
+    /// Whether the plans that were taken in have deferred copies.
     follows: bool,
 }
 
@@ -96,7 +96,8 @@ impl<'t> LmdbLoader<'t> {
         Self { inner, tables: Vec::new(), prepared: Members::default(), bytes: 0, follows: false }
     }
 
-    /// For plans of rows in these tables, of which this is the first; none if they are not of one store.
+    /// Returns a loader for plans of rows in these tables, of which this is the first; `None` if they are not of one
+    /// store.
     pub(crate) fn of(table: &'t LmdbTable, tables: &[&'t dyn TableExec]) -> Option<Self> {
         let state = |other: &&'t dyn TableExec| {
             let other = LmdbTable::of(*other).ok()?;

@@ -9,18 +9,18 @@ use crate::executor::Backend;
 use crate::handle::store::Store;
 
 impl Store {
-    /// The store as LMDB's.
+    /// Returns the store as LMDB's. An error if it is another executor's.
     pub(crate) fn lmdb(&self) -> Result<&Shared> {
         let backend: &dyn Any = &**self.backend();
         backend.downcast_ref().ok_or_else(stranger)
     }
 
-    /// The same, to be kept.
+    /// Returns the store as LMDB's, shared, to be kept.
     pub(crate) fn shared(&self) -> Result<Arc<Shared>> {
         shared(self.backend().clone())
     }
 
-    /// The same, given away.
+    /// Turns the handle into the store as LMDB's.
     pub(crate) fn into_shared(self) -> Result<Arc<Shared>> {
         shared(self.into_backend())
     }

@@ -8,12 +8,12 @@ use crate::plan::Refused;
 use crate::store::write::encoded::EncodedPlan;
 
 impl DynamicTable {
-    /// A batch of operations on one partition, to be committed together or not at all.
+    /// Returns a batch of operations on one partition, to be committed together or not at all.
     pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
         Batch::new(self.clone(), partition_key.into())
     }
 
-    /// A write by properties and keys, with what the handle says of rows of declared kinds.
+    /// Notes in a write by properties whether the handle may write rows of declared kinds.
     pub(crate) fn by_properties(&self, mut prepared: Box<EncodedPlan>) -> Box<EncodedPlan> {
         prepared.is_raw = self.is_raw();
         prepared
