@@ -194,7 +194,7 @@ fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Res
     header.renumber(file, number).map_err(|error| atomic_create::failed("writing", data, error))
 }
 
-/// Options for a file that is as closed to others as LMDB's own files are.
+/// Makes a file that is as closed to other users as LMDB's own files are.
 fn new_file(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create_new(true);
