@@ -157,8 +157,9 @@ impl Environment {
         pages: &[u64],
     ) -> Result<()> {
         let state = u64::try_from(state).unwrap_or(u64::MAX);
-        let stale = &self.stale;
-        let is_plain = stale.knows(state, pages) && !pages.iter().any(|page| stale.filter.may_have(*page));
+        let stale_pages = &self.stale;
+        let may_be_free = |page: &u64| stale_pages.filter.may_have(*page);
+        let is_plain = stale_pages.knows(state, pages) && !pages.iter().any(may_be_free);
         if is_plain { Ok(()) } else { self.look_closer(txn, state, pages) }
     }
 
@@ -228,13 +229,13 @@ impl Environment {
 
     /// Looks at the list anew, if that is not too soon and the state is a later one. Returns whether it did.
     fn refresh(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64) -> bool {
-        let stale = &self.stale;
-        stale.asked.fetch_max(state, Ordering::Relaxed);
-        let begun = stale.nanos();
-        if begun < stale.next.load(Ordering::Relaxed) {
+        let stale_pages = &self.stale;
+        stale_pages.asked.fetch_max(state, Ordering::Relaxed);
+        let begun = stale_pages.nanos();
+        if begun < stale_pages.next.load(Ordering::Relaxed) {
             return false;
         }
-        let Ok(mut known) = stale.known.try_write() else { return false };
+        let Ok(mut known) = stale_pages.known.try_write() else { return false };
         if known.state >= state {
             return false;
         }
@@ -251,12 +252,12 @@ impl Environment {
             taken += list.len();
             if taken < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        stale.filter.take(&known.pages);
-        stale.state.store(state, Ordering::Release);
+        stale_pages.filter.take(&known.pages);
+        stale_pages.state.store(state, Ordering::Release);
         drop(known);
-        let ended = stale.nanos();
+        let ended = stale_pages.nanos();
         let pause = ended.saturating_sub(begun).saturating_mul(u64::from(SHARE)).max(PAUSE);
-        stale.next.store(ended.saturating_add(pause), Ordering::Relaxed);
+        stale_pages.next.store(ended.saturating_add(pause), Ordering::Relaxed);
         true
     }
 
