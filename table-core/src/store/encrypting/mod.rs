@@ -156,7 +156,7 @@ impl EncryptingTable {
     }
 
     /// Opens what is sealed in an entity of this table that was read in another way: in a
-    /// [`Snapshot`](crate::Snapshot), say. It must have its `EntityType`, if its row has one.
+    /// [`Snapshot`], say. It must have its `EntityType`, if its row has one.
     pub fn open(&self, entity: DynamicEntity) -> Result<DynamicEntity> {
         let snapshot = self.table.snapshot()?;
         let kind = entity.get(ENTITY_TYPE).and_then(Value::as_str).map(str::to_owned);

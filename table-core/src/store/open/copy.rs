@@ -145,8 +145,8 @@ impl Drop for Placed {
     }
 }
 
-/// Makes a compacted copy in a new file, flushed. Unlike [`copy_to`] it never takes the writers' lock, which the caller
-/// may have; so a file whose pages don't add up is refused.
+/// Makes a compacted copy in a new file, flushed. Unlike [`copy_with`] it never takes the writers' lock, which the
+/// caller may have; so a file whose pages don't add up is refused.
 pub(super) fn compacted(
     env: &LmdbEnv,
     path: &Path,

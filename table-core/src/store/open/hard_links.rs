@@ -6,7 +6,7 @@
 //! pages could be written over. So such a store may be read only where no process can write.
 //!
 //! While a store is made its file has two names for a moment, and after a crash until the next opening: the other is in
-//! a private directory, where it is never opened ([`place`]).
+//! a private directory, where it is never opened ([`super::atomic_create`]).
 
 use std::fs::{File, Metadata};
 use std::path::Path;

@@ -14,8 +14,8 @@
 //! 7. The store's own record says whether this library can read it.
 //! 8. [`meta_resync`]: before the first change, the disk is made to hold the header that is read.
 //!
-//! [`compact`] puts another file in a store's place, and [`open_lock`] keeps it apart from openings. [`copy`] writes a
-//! store into another directory, by the same steps as making one.
+//! [`mod@compact`] puts another file in a store's place, and [`open_lock`] keeps it apart from openings. [`copy`]
+//! writes a store into another directory, by the same steps as making one.
 
 mod atomic_create;
 #[cfg(feature = "encrypt")]
