@@ -35,7 +35,7 @@ pub const STEPS: &[Step] = &[
     step(
         "an index that changes is filled at once, and what it had is not removed before",
         &[[
-            "table-core/src/schema/lives/index.rs",
+            "table-core/src/schema/index_states/index.rs",
             "(_, On::Rebuild) => Self::Purge,",
             "(_, On::Rebuild) => Self::Backfill,",
         ]],
@@ -53,7 +53,7 @@ pub const STEPS: &[Step] = &[
     step(
         "writers leave an index alone that is being filled",
         &[[
-            "table-core/src/schema/lives/index.rs",
+            "table-core/src/schema/index_states/index.rs",
             "matches!(self, Self::Backfill | Self::Blocked(_) | Self::Ready { .. })",
             "matches!(self, Self::Ready { .. })",
         ]],
@@ -62,7 +62,7 @@ pub const STEPS: &[Step] = &[
     step(
         "an index is read before it is ready",
         &[[
-            "table-core/src/schema/lives/standing.rs",
+            "table-core/src/schema/index_states/index_mask.rs",
             "is_ready && (self.since == 0",
             "self.looks || !self.looks || is_ready && (self.since == 0",
         ]],
@@ -71,7 +71,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a program that does not declare an index writes while others keep it",
         &[[
-            "table-core/src/schema/lives/standing.rs",
+            "table-core/src/schema/index_states/index_mask.rs",
             "if !is_known && lives.index(noted, index.name).is_kept() {",
             "if !is_known && index.name.is_empty() {",
         ]],
@@ -80,7 +80,7 @@ pub const STEPS: &[Step] = &[
     step(
         "so does one that declares it otherwise",
         &[[
-            "table-core/src/schema/lives/standing.rs",
+            "table-core/src/schema/index_states/index_mask.rs",
             "if state.is_kept() && !is_same {",
             "if state.is_kept() && !is_same && index.name.is_empty() {",
         ]],
@@ -89,7 +89,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a change does not look where copies of a unique index are that is being filled",
         &[[
-            "table-core/src/typed/change/search.rs",
+            "table-core/src/typed/change/read_set.rs",
             "if index.unique && self.standing.keeps(number) && self.standing.is_backfilling(number) {",
             "if index.unique && index.name.is_empty() {",
         ]],
@@ -126,7 +126,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a repair adds what a summary lacked in another epoch of its kind",
         &[[
-            "table-core/src/typed/job/recount.rs",
+            "table-core/src/typed/job/repair_summaries.rs",
             "expected == at && *of == epoch.number",
             "expected == at && *of <= epoch.number",
         ]],
@@ -135,7 +135,7 @@ pub const STEPS: &[Step] = &[
     step(
         "copies that lie in another table are not made again when that is dropped",
         &[[
-            "table-core/src/schema/lives/index.rs",
+            "table-core/src/schema/index_states/index.rs",
             "| (Self::Ready { .. } | Self::Backfill | Self::Blocked(_), On::RowsDropped) => Self::Backfill,",
             "| (Self::Blocked(_), On::RowsDropped) => Self::Backfill,\n\
              (Self::Ready { .. } | Self::Backfill, On::RowsDropped) => self.clone(),",
@@ -145,7 +145,7 @@ pub const STEPS: &[Step] = &[
     step(
         "indexes stay ready when entities are converted",
         &[[
-            "table-core/src/schema/lives/mod.rs",
+            "table-core/src/schema/index_states/mod.rs",
             "        if begins {\n",
             "        if begins && noted.kind.is_empty() {\n",
         ]],
@@ -163,7 +163,7 @@ pub const STEPS: &[Step] = &[
     step(
         "entities are scanned while some lie where their previous version has them",
         &[[
-            "table-core/src/schema/lives/standing.rs",
+            "table-core/src/schema/index_states/index_mask.rs",
             "None => Rows::Pending(first),",
             "None => Rows::Readable(first),",
         ]],
@@ -179,7 +179,7 @@ pub const STEPS: &[Step] = &[
                 "        return None;\n",
             ],
             [
-                "table-core/src/schema/lives/standing.rs",
+                "table-core/src/schema/index_states/index_mask.rs",
                 "        return Rows::Unknown(noted.version);\n",
                 "        return Rows::Own;\n",
             ],
@@ -195,7 +195,7 @@ pub const STEPS: &[Step] = &[
                 "let is_copy = phase == u8::MAX && schema.is_former_copy(kind);",
             ],
             [
-                "table-core/src/typed/job/sweep.rs",
+                "table-core/src/typed/job/purge.rs",
                 "found == kind || schema.is_former_copy(found)",
                 "found == kind || schema.kind.is_empty() && schema.is_former_copy(found)",
             ],

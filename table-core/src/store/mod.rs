@@ -65,7 +65,7 @@ impl Store {
         Self::options().open(path)
     }
 
-    /// How to open a store other than with the defaults.
+    /// Returns options, for a store that is opened other than with the defaults.
     pub fn options() -> OpenOptions {
         OpenOptions::default()
     }
@@ -98,7 +98,7 @@ impl Store {
     /// A target inside the store's own directory, or one that holds a store, is [`TargetExists`](ErrorKind::TargetExists).
     ///
     /// The keys of encrypted properties are copied too (by a build that has the feature `encrypt`), wrapped as they
-    /// are: whoever is to read the copy needs the same key provider.
+    /// are: to read the copy takes the same key provider.
     pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
         let copy = || {
             let inner = self.lmdb()?;
@@ -115,11 +115,11 @@ impl Store {
     /// Puts a compacted copy in the place of the store's file, and opens that: what the disk has lost to free pages, it
     /// gets back. [`copy_to`](Self::copy_to) says what the former bytes in them mean.
     ///
-    /// Nothing is lost: nobody writes meanwhile, in whatever process. Whoever has the store open elsewhere gets
-    /// [`Superseded`](ErrorKind::Superseded) from the next thing that it does, be it a read or a write, and opens it again;
-    /// snapshots and iterators that live there go on to their end. Who opens the store meanwhile waits, for ten seconds at
-    /// most, and is then [`StoreBusy`](ErrorKind::StoreBusy). A crash at any moment leaves the old file or the new one, and
-    /// the store opens as ever.
+    /// Nothing is lost: no process writes meanwhile. A process that has the store open elsewhere gets
+    /// [`Superseded`](ErrorKind::Superseded) from its next read or write, and opens it again; snapshots and iterators
+    /// that live there go on to their end. An opening meanwhile waits, for ten seconds at most, and is then
+    /// [`StoreBusy`](ErrorKind::StoreBusy). A crash at any moment leaves the old file or the new one, and the store
+    /// opens as ever.
     ///
     /// In this process the handle must be the last: other handles, tables, snapshots and iterators are
     /// [`StoreInUse`](ErrorKind::StoreInUse), and nothing is done. There must be room for the copy beside the file. After an
@@ -163,15 +163,15 @@ impl Store {
         compact().map_err(|e: Error| e.attempted("compact the store"))
     }
 
-    /// What seals and opens the encrypted properties of this store, and looks after its keys. An error if the store
-    /// was opened without a [key provider](OpenOptions::encryption).
+    /// Returns the keys of this store, which seal and open its encrypted properties. An error if the store was opened
+    /// without a [key provider](OpenOptions::encryption).
     #[cfg(feature = "encrypt")]
     pub fn encryption(&self) -> Result<&Encryption> {
         let keys = self.lmdb().and_then(|inner| inner.keys.get());
         keys.map_err(|e| e.attempted("use encrypted properties"))
     }
 
-    /// How far the store has come, to be kept elsewhere; see [`Mark`].
+    /// Returns how far the store has come, to be kept elsewhere; see [`Mark`].
     pub fn mark(&self) -> Result<Mark> {
         let mark = || {
             let environment = &self.lmdb()?.environment;
@@ -250,7 +250,7 @@ fn has_stopped(shared: &Shared) -> bool {
 struct Waiting {
     /// A thread that has ended its last step is gone by then.
     soon: Instant,
-    /// No step takes longer than until then, and a thread ends after it if nobody else has the store.
+    /// No step takes longer than until then, and a thread ends after its step if it has the last handle of the store.
     late: Instant,
 }
 
@@ -266,7 +266,8 @@ impl Waiting {
     }
 }
 
-/// What a handle shares, if no other does. A thread in the background, which has one for a moment, is waited for.
+/// Returns what a handle shares, if no other handle does. Waits for a thread in the background, which has one for a
+/// moment.
 fn alone(mut inner: Arc<Shared>) -> Result<Shared> {
     let waiting = Waiting::begin();
     loop {

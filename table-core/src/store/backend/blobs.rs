@@ -20,7 +20,7 @@ use crate::store::write::transaction::clock;
 /// Names of a dropped container that go in one transaction, and blobs that wait which are looked at together.
 const PURGED_AT_ONCE: usize = 1_000;
 
-/// The error of a task in a container of another store.
+/// Returns the error of a task in a container of another store.
 #[cold]
 fn strange_container(container: ContainerId) -> Error {
     let number = container.number;
@@ -30,7 +30,7 @@ fn strange_container(container: ContainerId) -> Error {
 }
 
 impl Shared {
-    /// Does this work in one transaction, together with whoever else writes.
+    /// Does this work in one transaction, which other writers may share.
     fn work_on_blobs(&self, work: Vec<BlobWork>) -> Result<Vec<BlobOutcome>> {
         let queue_ops = BlobOps { work, ..BlobOps::default() };
         let outcomes = queue_ops.outcomes.clone();
@@ -49,7 +49,8 @@ impl Shared {
         look(BlobView::of_snapshot(&self.environment, &txn, db)?, &txn).map(Some)
     }
 
-    /// Containers that were dropped and are still to go, and blobs that wait for nothing any more.
+    /// Returns the containers that were dropped and are still to be removed, and the blobs that no upload and no
+    /// reference needs any more.
     fn left_blobs(&self) -> Result<(Vec<u32>, Vec<BlobId>)> {
         let found = self.look_at_blobs(|view, _| {
             let directory = view.directory()?;
@@ -61,7 +62,7 @@ impl Shared {
             Ok((dropped.map(|listed| listed.number).collect(), over.map(|(id, _)| id).collect()))
         });
         let found = match found {
-            // Writers need no reader's slot where there is nothing to sweep.
+            // Writers need no reader's slot where there is nothing to purge.
             Err(full) if full.kind() == ErrorKind::TooManyReaders => {
                 let has_blobs = self.transact(|_, _, meta| Ok(meta.features.has(Feature::Blobs)))?;
                 if has_blobs { Err(full) } else { Ok(None) }
@@ -71,13 +72,13 @@ impl Shared {
         Ok(found?.unwrap_or_default())
     }
 
-    /// Whether there is something of blobs to be removed.
+    /// Returns whether there is something of blobs to be removed.
     pub(crate) fn has_left_blobs(&self) -> Result<bool> {
         let (dropped, over) = self.left_blobs()?;
         Ok(!dropped.is_empty() || !over.is_empty())
     }
 
-    /// Removes what was dropped, by whomever, and the remains of uploads that nobody goes on with.
+    /// Removes the containers that this process or another has dropped, and the remains of uploads that were given up.
     pub(crate) fn purge_blobs(&self) -> Result<()> {
         let (dropped, mut over) = self.left_blobs()?;
         for container in dropped {
@@ -190,7 +191,7 @@ impl LmdbBlobs {
         BlobView::of_snapshot(&inner.environment, txn, db)
     }
 
-    /// The same, for a container that is there.
+    /// Returns a view of the blobs, once it has made sure that the container is there.
     fn view_of(&self, container: ContainerId) -> Result<BlobView<'_>> {
         if container.store != self.store {
             return Err(strange_container(container));

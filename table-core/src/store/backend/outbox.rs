@@ -1,4 +1,4 @@
-//! What is to follow, in a store on LMDB.
+//! The outbox of deferred copies, in a store on LMDB.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::store::records::meta::Meta;
 const PURGED_AT_ONCE: usize = 1_000;
 
 impl Shared {
-    /// An entry as it is read, with the name of its table.
+    /// Returns an entry as it is read, with the name of its table.
     fn entry(found: FoundEntry, tables: &BTreeMap<u32, Box<str>>) -> Result<OutboxEntry> {
         let FoundEntry { stored, version, entry } = found;
         let key = StoredKey::parse(&stored).ok_or_else(lmdb::damaged_page)?;
@@ -50,7 +50,7 @@ impl Shared {
             if has_entries { catalog::tombstones(dbs, &txn, &meta) } else { Ok(Vec::new()) }
         };
         let dropped = match dropped() {
-            // Writers need no reader's slot where there is nothing to sweep.
+            // Writers need no reader's slot where there is nothing to purge.
             Err(full) if full.kind() == ErrorKind::TooManyReaders => {
                 let has_entries = self.transact(|_, _, meta| Ok(meta.features.has(Feature::Pending)))?;
                 if has_entries { Err(full) } else { Ok(Vec::new()) }

@@ -17,25 +17,27 @@ use crate::store::records::periods::{self, PeriodsEntry};
 use crate::store::state::catalog_lookup::Lookup;
 
 impl Shared {
-    /// The table of a period, made if there is none, in one transaction with what is noted of the kind. A period that was
-    /// dropped is not made again.
+    /// Returns the table of a period, and makes it if there is none, in one transaction that also notes the kind's
+    /// layout. A period that was dropped is not made again.
     pub(super) fn make_table_of(
         self: Arc<Self>,
         tables: &'static PeriodTables,
         start: Ticks,
         schema: &'static Schema,
     ) -> Result<Arc<dyn TableExec>> {
-        let (name, mut made) = (tables.name(start), None);
+        let mut made = None;
         self.writer.check_running()?;
+        // Mostly the table is there, and a snapshot finds it without a turn in the writers' queue.
         {
             let txn = self.environment.read_txn()?;
             if let Ok(table) = self.table_in(&txn, tables, start)? {
                 return Ok(table);
             }
         }
+        let name = tables.name(start);
         let entry = self.transact(|txn, dbs, meta| {
-            // Somebody else may have been quicker.
-            if let Some(entry) = self.may_make(txn, dbs, meta, tables, (start, &name))? {
+            // Another thread or process may have made it since.
+            if let Some(entry) = self.may_make(txn, dbs, meta, tables, start)? {
                 return Ok(entry);
             }
             let entry = catalog::add(dbs, txn, meta, &name)?;
@@ -57,30 +59,30 @@ impl Shared {
         dbs: &Databases,
         meta: &mut Meta,
         tables: &'static PeriodTables,
-        (start, name): (Ticks, &str),
+        start: Ticks,
     ) -> Result<Option<Entry>> {
-        let state = open::state_of_write(txn);
+        let (name, state) = (tables.name(start), open::state_of_write(txn));
         if let Lookup::Found(noted) = self.lookup_periods(txn, state, tables)?
             && noted.period == tables.period
         {
-            noted.check(start, name)?;
-            return Ok(match self.lookup_table(txn, state, name)? {
+            noted.check(start, &name)?;
+            return Ok(match self.lookup_table(txn, state, &name)? {
                 Lookup::Found(entry) => Some(entry),
                 Lookup::Absent => None,
             });
         }
         // A template that is new, or has another period, asks for the names of all tables.
-        let (entries, noted) = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
-        if let Some(noted) = &noted {
-            noted.check(start, name)?;
+        let noted = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
+        if let Some(template) = &noted.template {
+            template.check(start, &name)?;
         }
-        periods::begin(dbs, txn, meta, (&entries, noted.as_ref()), tables)?;
+        periods::begin(dbs, txn, meta, &noted, tables)?;
         // All tables were seen, so one that is not among them is not there.
-        Ok(entries.into_iter().find(|entry| entry.name.eq_ignore_ascii_case(name)))
+        Ok(noted.entries.into_iter().find(|entry| entry.name.eq_ignore_ascii_case(&name)))
     }
 
-    /// The table of a period as a snapshot sees it; else where the first period begins that is not dropped. Its own record and
-    /// the template's are looked at, and no others.
+    /// Returns the table of a period as a snapshot sees it; else the beginning of the first period that is not dropped.
+    /// Looks at the records of the table and of the template, and at no others.
     fn table_in(
         self: &Arc<Self>,
         txn: &heed::RoTxn<'_>,
@@ -109,14 +111,14 @@ impl Shared {
         floor: Ticks,
     ) -> Result<Dropped> {
         let dropped = self.transact(|txn, dbs, meta| {
-            let (entries, noted) = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
-            let known = periods::begin(dbs, txn, meta, (&entries, noted.as_ref()), tables)?;
+            let noted = periods::noted(catalog::all(dbs, txn, meta)?, tables)?;
+            let known = periods::begin(dbs, txn, meta, &noted, tables)?;
             let floor = floor.max(known.floor);
             let is_before = |name: &str| tables.start_of(name).is_some_and(|start| start < floor);
-            // What is vouched for anew was vouched for before.
+            // The former digests are verified before new ones authenticate what was changed.
             self.verify_tables(txn, meta)?;
             let (mut dropped, mut authenticated) = (Vec::new(), None);
-            for entry in entries.iter().filter(|entry| is_before(&entry.name)) {
+            for entry in noted.entries.iter().filter(|entry| is_before(&entry.name)) {
                 elsewhere::table_is_dropped(dbs, txn, meta, entry, &|name| !is_before(name))?;
                 let entry =
                     catalog::drop_table(dbs, txn, meta, &entry.name).map_err(|e| e.table(&entry.name))?;
@@ -127,7 +129,8 @@ impl Shared {
                 self.forget_authenticated(txn, meta, &gone)?;
             }
             if floor != known.floor {
-                periods::put(dbs, txn, meta, (Some(&known), &PeriodsEntry { floor, ..known.clone() }))?;
+                let now = PeriodsEntry { floor, ..known.clone() };
+                periods::put(dbs, txn, meta, Some(&known), &now)?;
             }
             Ok((dropped, floor))
         });
@@ -143,20 +146,20 @@ impl Shared {
 }
 
 impl Shared {
-    /// The tables of a kind's periods as a snapshot sees them.
+    /// Returns the tables of a kind's periods as a snapshot sees them.
     fn tables_of(
         self: &Arc<Self>,
         txn: &heed::RoTxn<'_>,
         meta: &Meta,
         tables: &'static PeriodTables,
     ) -> Result<PeriodsSeen> {
-        let (entries, noted) = periods::noted(catalog::all(&self.environment.dbs, txn, meta)?, tables)?;
-        let floor = noted.as_ref().map_or(Ticks::MIN, |noted| noted.floor);
+        let noted = periods::noted(catalog::all(&self.environment.dbs, txn, meta)?, tables)?;
+        let floor = noted.template.as_ref().map_or(Ticks::MIN, |template| template.floor);
         let mut seen = Vec::new();
         // Without the record there is no table of the template, whatever other tables are called.
-        if noted.is_some() {
+        if noted.template.is_some() {
             let of_period = |entry: &Entry| Some((tables.start_of(&entry.name)?, self.table(entry)));
-            seen.extend(entries.iter().filter_map(of_period));
+            seen.extend(noted.entries.iter().filter_map(of_period));
             seen.sort_by_key(|(start, _)| *start);
         }
         Ok(PeriodsSeen { generation: meta.generation, store: meta.tag(), floor, tables: seen })
@@ -164,7 +167,8 @@ impl Shared {
 }
 
 impl LmdbSnapshot {
-    /// The tables of a kind's periods as they are at this moment; those that are known, if nothing has changed since.
+    /// Returns the tables of a kind's periods as the snapshot sees them: those that are known, if nothing has changed
+    /// since.
     pub(crate) fn tables_of(
         &self,
         tables: &'static PeriodTables,
@@ -178,7 +182,8 @@ impl LmdbSnapshot {
         shared.tables_of(txn, &meta, tables).map(Arc::new)
     }
 
-    /// The table of a period at this moment; else where the first period begins that is not dropped.
+    /// Returns the table of a period as the snapshot sees it; else the beginning of the first period that is not
+    /// dropped.
     pub(crate) fn table_of(
         &self,
         tables: &'static PeriodTables,

@@ -19,7 +19,7 @@ use crate::store::write::transaction::clock;
 /// Records of a dropped queue that go in one transaction.
 const PURGED_AT_ONCE: usize = 1_000;
 
-/// The error of an operation of a queue to a queue of another store.
+/// Returns the error of an operation of a queue to a queue of another store.
 #[cold]
 pub(super) fn strange_queue(queue_op: &QueueOp) -> Error {
     let queue = match &queue_op.name {
@@ -32,7 +32,7 @@ pub(super) fn strange_queue(queue_op: &QueueOp) -> Error {
 }
 
 impl Shared {
-    /// Does this work in one transaction, together with whoever else writes.
+    /// Does this work in one transaction, which other writers may share.
     pub(super) fn work(&self, work: Vec<Work>) -> Result<Vec<Outcome>> {
         let queue_ops = QueueOps { work, ..QueueOps::default() };
         let outcomes = queue_ops.outcomes.clone();
@@ -51,19 +51,19 @@ impl Shared {
         look(View::of_snapshot(&self.environment, &txn, db)?, &txn).map(Some)
     }
 
-    /// Has a queue be no more. Its records go later.
+    /// Drops a queue. Its records are removed later.
     pub(crate) fn drop_queue(&self, name: &str) -> Result<()> {
         self.work(vec![Work::Bury(name.into())]).map(drop)
     }
 
-    /// Removes the records of queues that were dropped, by whomever.
+    /// Removes the records of queues that this process or another has dropped.
     pub(crate) fn purge_queues(&self) -> Result<()> {
         let dropped = self.look(|view, _| {
             let directory = view.directory()?;
             Ok(directory.queues.iter().filter(|queue| queue.is_dropped).map(|queue| queue.number).collect())
         });
         let dropped: Option<Vec<u32>> = match dropped {
-            // Writers need no reader's slot where there is nothing to sweep.
+            // Writers need no reader's slot where there is nothing to purge.
             Err(full) if full.kind() == ErrorKind::TooManyReaders => {
                 let has_queues = self.transact(|_, _, meta| Ok(meta.features.has(Feature::Queues)))?;
                 if has_queues { Err(full) } else { Ok(None) }
@@ -125,13 +125,13 @@ impl Queues for Shared {
     }
 
     fn carry_out(&self, queue_ops: Vec<QueueOp>) -> Result<Vec<Answer>> {
-        // Sends, and what is given back, may be what somebody waits for.
+        // A thread may wait for a message that was sent or given back.
         let comes = |queue_op: &QueueOp| {
             matches!(queue_op.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
         };
         let may_show = queue_ops.iter().any(comes);
         if let [QueueOp { queue, task: Task::Receive { .. }, .. }] = *queue_ops {
-            // Whoever asks often, and in vain, holds up no writer.
+            // A receiver that asks often for nothing holds up no writer: a snapshot tells first.
             let number = self.own_queue(queue)?;
             if self.look(|view, _| view.shows_some(number, clock()))? != Some(true) {
                 return Ok(vec![Answer::Received(Vec::new())]);

@@ -17,7 +17,8 @@ use crate::store::handle::bulk::LmdbLoader;
 use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
-use crate::store::jobs::{elsewhere, reclaim, rename};
+use crate::store::jobs::rename::Renaming;
+use crate::store::jobs::{elsewhere, reclaim};
 use crate::store::open::OptionalDb;
 use crate::store::records::catalog::{self, Entry, TableState};
 use crate::store::records::meta::Meta;
@@ -31,7 +32,8 @@ impl Shared {
 }
 
 impl Shared {
-    /// Makes the database of blobs, in which ids of lists may come to lie that the plan changes: a transaction can't.
+    /// Makes the database of blobs if the plan changes lists, whose ids may come to lie in it: inside a transaction no
+    /// database can be made.
     #[inline]
     pub(crate) fn make_room_for_lists(&self, plan: &Plan<'_>) -> Result<(), Refused> {
         let mut additions = plan.groups.iter().flat_map(|group| &group.additions);
@@ -41,7 +43,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A table that must be this store's.
+    /// Returns the state of a table, which must be this store's.
     pub(crate) fn own<'t>(&self, table: &'t dyn TableExec) -> Result<&'t Arc<TableState>, Refused> {
         let table = LmdbTable::of(table).map_err(Refused::whole)?;
         if std::ptr::eq(&raw const **table.inner(), self) {
@@ -95,7 +97,7 @@ impl Backend for Shared {
         Ok(entries.into_iter().map(|entry| entry.name.into()).collect())
     }
 
-    /// One small transaction; the space comes back in the background.
+    /// Drops the tables in one small transaction. Their space is freed in the background.
     fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
         let dropped = self.transact(|txn, dbs, meta| {
             let stays = |name: &str| tables.iter().all(|table| !table.eq_ignore_ascii_case(name));
@@ -104,7 +106,7 @@ impl Backend for Shared {
                     elsewhere::table_is_dropped(dbs, txn, meta, &entry, &stays)?;
                 }
             }
-            // What is vouched for anew was vouched for before.
+            // The former digests are verified before new ones authenticate what was changed.
             self.verify_tables(txn, meta)?;
             let mut dropped = Vec::with_capacity(tables.len());
             for table in tables {
@@ -122,8 +124,8 @@ impl Backend for Shared {
     }
 
     fn rename_table(&self, table: &str, name: &str) -> Result<()> {
-        let renamed =
-            self.transact(|txn, dbs, meta| rename::rename(self, (dbs, txn, meta), (table, name)))?;
+        let renaming = Renaming { inner: self, former: table, name };
+        let renamed = self.transact(|txn, dbs, meta| renaming.carry_out(dbs, txn, meta))?;
         self.forget(renamed);
         Ok(())
     }

@@ -18,7 +18,8 @@ use crate::store::write::encoded::EncodedPlan;
 use crate::store::write::prepare;
 
 impl LmdbTable {
-    /// Gives `found` the row of these keys and the state that it is read in, and says whether there is one.
+    /// Gives `found` the row of these keys and the number of the state that it is read in. Returns whether there is
+    /// one.
     #[inline]
     fn find(&self, keys: (&str, &str), found: impl FnOnce(RowView<'_>, usize) -> Result<()>) -> Result<bool> {
         self.inner.writer.check_running()?;
@@ -60,7 +61,7 @@ impl TableExec for LmdbTable {
         }
     }
 
-    /// No plan is made of it.
+    /// Encodes the row's change directly, without a plan.
     fn write(&self, partition: &str, row: &RowWrite<'_>, is_raw: bool) -> Option<Result<ETag>> {
         let submit = |mut prepared: Box<EncodedPlan>| {
             prepared.is_raw = is_raw;

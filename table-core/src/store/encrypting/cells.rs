@@ -6,24 +6,24 @@ use crate::handle::table::DynamicTable;
 use crate::store::handle::lmdb_table::LmdbTable;
 
 impl DynamicTable {
-    /// A property of an entity of this table, as what a sealed value is bound to. The keys are the entity's primary
-    /// ones, also where a copy of it is meant.
+    /// Returns a property of an entity of this table, as what a sealed value is bound to. The keys are the entity's
+    /// primary ones, also where a copy of it is meant.
     pub fn cell<'a>(&self, partition_key: &'a str, row_key: &'a str, property: &'a str) -> Result<Cell<'a>> {
         Cell::new(self.exec().id(), partition_key, row_key, property)
     }
 
-    /// What has the data keys of properties that are encrypted by table.
+    /// Returns the scope that has the data keys of properties that are encrypted by table.
     pub fn key_scope(&self) -> Scope {
         Scope::table(self.exec().id()).of_store(identity(self))
     }
 
-    /// What has the data keys of a partition's properties that are encrypted by partition.
+    /// Returns the scope that has the data keys of a partition's properties that are encrypted by partition.
     pub fn partition_key_scope(&self, partition_key: &str) -> Result<Scope> {
         Ok(Scope::partition(self.exec().id(), partition_key)?.of_store(identity(self)))
     }
 }
 
-/// The identity of a table's store, if that is LMDB's: no other has keys.
+/// Returns the identity of a table's store, if that is LMDB's: no other has keys.
 fn identity(table: &DynamicTable) -> Option<&[u8; 16]> {
     LmdbTable::of(table.exec()).ok().map(|table| table.inner().identity())
 }

@@ -20,8 +20,8 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IntoIfMatch, Value};
 use crate::plan::{self, Act, Condition, Group};
 use crate::query::{Continuation, Explain, Query};
-use crate::store::encryption::Lens;
 use crate::store::encryption::rule::Rule;
+use crate::store::encryption::{Lens, TableView};
 use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::lmdb::ReadTxn;
 use crate::store::state::StoreState;
@@ -65,9 +65,9 @@ use crate::store::state::StoreState;
 /// is what the table has noted of the structs that were used with it.
 ///
 /// **What is sealed is told by its name.** The function must give the same answer whenever it is asked. A property that
-/// it names is an error if it is not stored sealed, since whoever can write the file could otherwise put a value of
-/// his own there: what was written before goes through [`merge`](Self::merge) once. A property that it doesn't name
-/// is given as it is stored, though it may have been sealed once.
+/// it names is an error if it is not stored sealed, since a person who can write the file could otherwise put a value
+/// there: what was written before goes through [`merge`](Self::merge) once. A property that it doesn't name is given as
+/// it is stored, though it may have been sealed once.
 ///
 /// **What it can't do:** keep the copies of a struct's entities. So it refuses to write their rows, as [`DynamicTable`]
 /// does, and [`SetTable::merge_any`](crate::SetTable::merge_any) makes copies follow. Made of a [raw
@@ -98,7 +98,7 @@ impl DynamicTable {
 }
 
 impl Snapshot {
-    /// What LMDB reads it in.
+    /// Returns the state and the transaction that LMDB reads the snapshot in.
     fn parts(&self) -> Result<(&StoreState, &ReadTxn<'static>)> {
         LmdbSnapshot::of(self.read_snapshot()).map(LmdbSnapshot::parts)
     }
@@ -131,17 +131,17 @@ impl EncryptingTable {
         self
     }
 
-    /// The table itself, which gives and takes what is stored.
+    /// Returns the table itself, which gives and takes what is stored.
     pub fn dynamic(&self) -> &DynamicTable {
         &self.table
     }
 
-    /// The table's name, as it was given at creation.
+    /// Returns the table's name, as it was given at creation.
     pub fn name(&self) -> &str {
         self.table.name()
     }
 
-    /// The entity of these keys, opened, or `None`.
+    /// Returns the entity of these keys, opened, or `None`.
     pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
         let place =
             |e: Error| e.attempted("read from").table(self.name()).partition(partition_key).row(row_key);
@@ -156,7 +156,7 @@ impl EncryptingTable {
     }
 
     /// Opens what is sealed in an entity of this table that was read in another way: in a
-    /// [`Snapshot`](crate::Snapshot), say. It must have its `EntityType`, if its row has one.
+    /// [`Snapshot`], say. It must have its `EntityType`, if its row has one.
     pub fn open(&self, entity: DynamicEntity) -> Result<DynamicEntity> {
         let snapshot = self.table.snapshot()?;
         let kind = entity.get(ENTITY_TYPE).and_then(Value::as_str).map(str::to_owned);
@@ -164,17 +164,18 @@ impl EncryptingTable {
         opened.map_err(|e| e.attempted("open an entity of").table(self.name()))
     }
 
-    /// What tells which properties of the rows of a snapshot are sealed.
+    /// Returns a lens, which tells for the rows of a snapshot which properties are sealed.
     fn lens(&self) -> Result<Lens> {
         Ok(Lens::new(&self.rule, self.table.inner()?.keys.clone()))
     }
 
-    /// An entity of this `EntityType`, opened once the snapshot is gone: a key may have to be asked for.
+    /// Returns an entity of this `EntityType`, opened once the snapshot is gone: a key may have to be asked for.
     fn opened(&self, snapshot: Snapshot, kind: Option<&str>, entity: DynamicEntity) -> Result<DynamicEntity> {
         let lens = self.lens()?;
         let kind = {
             let (inner, txn) = snapshot.parts()?;
-            lens.kind((&inner.environment.dbs, txn, self.table.state()?), kind)?
+            let of = TableView { dbs: &inner.environment.dbs, txn, table: self.table.state()? };
+            lens.kind(of, kind)?
         };
         drop(snapshot);
         lens.open(self.table.state()?, kind, entity)
@@ -192,25 +193,25 @@ impl EncryptingTable {
         self.table.delete_if(partition_key, row_key, condition)
     }
 
-    /// A batch of operations on one partition, whose entities are sealed when it is committed.
+    /// Returns a batch of operations on one partition, whose entities are sealed when it is committed.
     pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
         let batch = Batch::new(self.table.clone(), partition_key.into());
         Batch { sealing: Some(Arc::new(self.clone())), ..batch }
     }
 
-    /// The entities that the query finds, opened, in order, from a snapshot of this moment.
+    /// Returns the entities that the query finds, opened, in order, from a snapshot of this moment.
     ///
     /// A filter that compares a sealed property is an error at the first row where it would.
     pub fn query(&self, query: &Query) -> Result<EncryptingRows> {
         EncryptingRows::new(self, query)
     }
 
-    /// A page of what the query finds, opened; see [`DynamicTable::page`].
+    /// Returns a page of what the query finds, opened; see [`DynamicTable::page`].
     pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
         rows::page(self, query, size, after)
     }
 
-    /// How the query will be answered; see [`DynamicTable::explain`].
+    /// Returns how the query will be answered; see [`DynamicTable::explain`].
     pub fn explain(&self, query: &Query) -> Result<Explain> {
         self.table.explain(query)
     }

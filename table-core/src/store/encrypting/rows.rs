@@ -13,9 +13,10 @@ use crate::model::DynamicEntity;
 use crate::query::{Continuation, Query};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::store::encryption::Lens;
+use crate::store::encryption::{Lens, TableView};
 use crate::store::handle::cursors;
 use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
+use crate::store::scan::scan_ranges::LensedRanges;
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
@@ -31,8 +32,8 @@ impl EncryptingRows {
         let (snapshot, lens) = begun(table)?;
         let (table, scan_ranges) = (&table.table, ScanRanges::from(query.clone()));
         let cursors = || {
-            let moment = LmdbSnapshot::of(snapshot.read_snapshot())?;
-            cursors::cursors(moment, table.lmdb()?, &scan_ranges, (Some(&lens), None))
+            let lmdb = LmdbSnapshot::of(snapshot.read_snapshot())?;
+            cursors::cursors(lmdb, table.lmdb()?, &scan_ranges, Some(&lens), None)
         };
         let cursors = cursors().map_err(|e: Error| e.attempted("query").table(table.name()))?;
         Ok(Self { rows: BufferedScan::of(snapshot, table, scan_ranges, cursors), lens })
@@ -46,11 +47,8 @@ impl Iterator for EncryptingRows {
         let lens = &self.lens;
         self.rows.next_by(|reading, view| {
             let (inner, txn) = reading.snapshot.parts()?;
-            lens.entity(
-                (&inner.environment.dbs, txn, reading.table.state()?),
-                view,
-                reading.selection.entity(view)?,
-            )
+            let of = TableView { dbs: &inner.environment.dbs, txn, table: reading.table.state()? };
+            lens.entity(of, view, reading.selection.entity(view)?)
         })
     }
 }
@@ -63,13 +61,13 @@ impl fmt::Debug for EncryptingRows {
     }
 }
 
-/// This moment, and what tells which properties of a query's rows are sealed.
+/// Takes a snapshot, with the lens that tells which properties of its rows are sealed.
 fn begun(table: &EncryptingTable) -> Result<(Snapshot, Arc<Lens>)> {
     let snapshot = table.table.snapshot().map_err(|e| e.attempted("query"))?;
     Ok((snapshot, Arc::new(table.lens()?)))
 }
 
-/// A page of what a query finds.
+/// Returns a page of what a query finds.
 pub(super) fn page(
     table: &EncryptingTable,
     query: &Query,
@@ -81,18 +79,13 @@ pub(super) fn page(
     let mut entities = Vec::new();
     let mut read = || {
         let (inner, txn) = snapshot.parts()?;
-        let place = (&inner.environment.dbs, &**txn, &**table.state()?);
+        let of = TableView { dbs: &inner.environment.dbs, txn, table: table.state()? };
         let mut each = |selection: &Selection, view: &RowView<'_>| {
-            entities.push(lens.entity(place, view, selection.entity(view)?)?);
+            entities.push(lens.entity(of, view, selection.entity(view)?)?);
             Ok(())
         };
-        let scan_ranges = (query.clone().into(), Some(&lens));
-        LmdbSnapshot::of(snapshot.read_snapshot())?.page_through(
-            table.exec(),
-            scan_ranges,
-            (size, after),
-            &mut each,
-        )
+        let ranges = LensedRanges { scan_ranges: query.clone().into(), lens: Some(&lens) };
+        LmdbSnapshot::of(snapshot.read_snapshot())?.page_through(table.exec(), ranges, size, after, &mut each)
     };
     let next = read().map_err(|e: Error| e.attempted("query").table(table.name()))?;
     Ok(Page::of(entities, next))

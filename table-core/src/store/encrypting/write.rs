@@ -9,8 +9,8 @@ use crate::plan::{Act, Condition};
 use crate::row::encode::Given;
 use crate::schema::Field;
 use crate::sealing::{SealedAt, Sealer};
-use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
+use crate::store::encryption::{Lens, TableView};
 use crate::store::records::kinds;
 
 /// The entities of one write, or of one batch, on their way.
@@ -31,7 +31,7 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// The properties as they are stored.
+    /// Returns the properties as they are stored.
     pub(crate) fn given<'a>(&'a self, entity: &'a DynamicEntity) -> Vec<Given<'a>> {
         let mut sealed = self.values.iter().peekable();
         let stored = |(at, (name, value)): (usize, &'a (crate::model::Name, Value))| {
@@ -62,9 +62,10 @@ impl<'t> Sealing<'t> {
         seal().map_err(place)
     }
 
-    /// What the row is, or will be. A merge that doesn't say is of what is there, and so holds for that version alone.
+    /// Returns the kind of the row, and the write to be done. A merge that doesn't say the kind takes that of the row
+    /// which is there, and so holds for that version alone.
     ///
-    /// The snapshot is gone when it comes to sealing: a key may have to be asked for.
+    /// The snapshot is dropped before anything is sealed: the key provider may take long.
     fn look(
         &self,
         what: (Condition, Act<()>),
@@ -72,8 +73,8 @@ impl<'t> Sealing<'t> {
     ) -> Result<(RowKind, (Condition, Act<()>), bool)> {
         let snapshot = self.table.table.snapshot()?;
         let (inner, txn) = snapshot.parts()?;
-        let place = (&inner.environment.dbs, &**txn, &**self.table.table.state()?);
-        let kind = |kind: Option<&str>| self.lens.kind(place, kind);
+        let of = TableView { dbs: &inner.environment.dbs, txn, table: self.table.table.state()? };
+        let kind = |kind: Option<&str>| self.lens.kind(of, kind);
         let condition = match (what, entity.get(ENTITY_TYPE)) {
             ((condition, Act::Merge(())), None) => condition,
             (_, given) => return Ok((kind(given.and_then(Value::as_str))?, what, false)),
@@ -139,7 +140,7 @@ fn check_declared(field: &Field, given: EdmType) -> Result<()> {
     Ok(())
 }
 
-/// Whether a struct that declares this type reads the value.
+/// Returns whether a struct that declares this type reads the value.
 fn fits(value: EdmType, declared: EdmType) -> bool {
     value == declared || (value, declared) == (EdmType::Int32, EdmType::Int64)
 }

@@ -16,49 +16,49 @@ use crate::store::open::Environment;
 pub(crate) struct Keys(Option<Encryption>);
 
 impl Keys {
-    /// The keys of a store that is being opened.
+    /// Opens the keys of a store that is being opened.
     pub(crate) fn open(environment: &Environment) -> Result<Self> {
         vault::open(environment).map(Self)
     }
 
-    /// The keys of this store.
+    /// Returns the keys, as those of this store.
     pub(crate) fn of_store<S: KeptStore + 'static>(self, store: &Weak<S>) -> Self {
         Self(self.0.map(|keys| keys.of_store(store.clone())))
     }
 
-    /// An error if there are none.
+    /// Returns the keys. An error if there are none.
     pub(crate) fn get(&self) -> Result<&Encryption> {
         self.0.as_ref().ok_or_else(missing::keys)
     }
 
-    /// `None` if there are none.
+    /// Returns the keys; `None` if there are none.
     pub(crate) fn any(&self) -> Option<&Encryption> {
         self.0.as_ref()
     }
 
-    /// An error if there are none, for whoever seals with whatever store's.
+    /// Returns the keys as a store of any kind has them. An error if there are none.
     pub(crate) fn vault(&self) -> Result<&dyn Sealing> {
         self.get().map(|keys| -> &dyn Sealing { keys })
     }
 
-    /// The keys that open the values of a table's rows and vouch for the rows.
+    /// Returns the keys that open the values of a table's rows and authenticate the rows.
     pub(crate) fn of_table(&self, store: [u8; 16], table: [u8; 16]) -> Option<Arc<dyn Vault>> {
         let keys = self.0.clone()?;
         Some(Arc::new(TableVault { keys, binding: Binding { store, table } }))
     }
 
-    /// The keys that vouch for the small records.
+    /// Returns the keys that authenticate the small records.
     pub(crate) fn authenticator(&self) -> Result<Option<&dyn Authenticator>> {
         let Some(keys) = &self.0 else { return Ok(None) };
         Ok(Some(keys.authenticator()?))
     }
 
-    /// The faults that a look at them finds.
+    /// Returns the faults that a look at the keys finds.
     pub(crate) fn check(&self, environment: &Environment) -> Result<Vec<String>> {
         vault::check(environment, self.0.as_ref())
     }
 
-    /// Whether the store says that it has keys.
+    /// Returns whether the store says that it has keys.
     pub(crate) fn are_noted(store: &Environment) -> Result<bool> {
         vault::are_noted(store)
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::Keys;
+use super::{Keys, TableView};
 use crate::crypt::{Cell, KeyScope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
@@ -37,7 +37,8 @@ impl Rule {
         Self { scope, ..self }
     }
 
-    /// Whether the function names the property of a row. It is never asked about `EntityType`, which says what a row is.
+    /// Returns whether the function names the property of a row. It is never asked about `EntityType`, which says what
+    /// a row is.
     fn names(&self, partition: &str, row: &str, property: &str) -> bool {
         property != ENTITY_TYPE && (self.resolver)(partition, row, property)
     }
@@ -69,8 +70,9 @@ pub(crate) enum Treatment {
 }
 
 impl RowKind {
-    /// The notes about a kind in a snapshot or a transaction.
-    fn find((dbs, txn, table): Place<'_>, kind: &str) -> Result<Self> {
+    /// Finds what the layouts that are noted say of a kind.
+    fn find(view: TableView<'_>, kind: &str) -> Result<Self> {
+        let TableView { dbs, txn, table } = view;
         let declared = |kind| declared(dbs, txn, table, kind);
         if let Some(schema) = declared(kind)? {
             return Ok(Self::Own(schema));
@@ -82,7 +84,7 @@ impl RowKind {
         Ok(index.map_or(Self::Free, |index| Self::Copy(schema, index.name)))
     }
 
-    /// The kind of the struct that declares the row, and the index of which it is a copy.
+    /// Returns the kind of the struct that declares the row, and the index of which it is a copy.
     pub(crate) fn declared(&self) -> Option<(&'static str, Option<&'static str>)> {
         match self {
             Self::Free => None,
@@ -100,7 +102,7 @@ impl RowKind {
         }
     }
 
-    /// Whether the property is the token of a field, which lookups compare.
+    /// Returns whether the property is the token of a field, which lookups compare.
     fn is_token(&self, property: &str) -> bool {
         match self {
             Self::Free => false,
@@ -120,7 +122,7 @@ impl RowKind {
     }
 }
 
-/// The declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
+/// Returns the declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
 fn declared(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -134,15 +136,12 @@ fn declared(
     schema::read(layout, kind).map(Some).ok_or_else(layouts::damaged)
 }
 
-/// Where kinds are looked up.
-pub(crate) type Place<'p> = (&'p Databases, &'p heed::RoTxn<'p>, &'p TableState);
-
 /// A rule as it is asked for the rows of one snapshot: it remembers the kinds that it has met.
 pub(crate) struct Lens {
     pub(crate) rule: Rule,
     keys: Keys,
     kinds: Mutex<Vec<(Box<str>, RowKind)>>,
-    /// What structs of the table have sealed, once a row was met that none declares.
+    /// The fields that structs of the table have sealed, once a row was met that none declares.
     sealed: OnceLock<Vec<&'static Field>>,
 }
 
@@ -151,11 +150,11 @@ impl Lens {
         Self { rule: rule.clone(), keys, kinds: Mutex::default(), sealed: OnceLock::new() }
     }
 
-    /// What the rows of this `EntityType` are.
-    pub(crate) fn kind(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
-        let found = self.find(place, kind)?;
+    /// Returns what the rows of this `EntityType` are to the structs of the table.
+    pub(crate) fn kind(&self, view: TableView<'_>, kind: Option<&str>) -> Result<RowKind> {
+        let found = self.find(view, kind)?;
         if let (RowKind::Free, None) = (found, self.sealed.get()) {
-            let (dbs, txn, table) = place;
+            let TableView { dbs, txn, table } = view;
             table.check_exists(dbs, txn)?;
             let schemas = layouts::all_declared(dbs, txn, table.id)?;
             let fields = schemas.iter().flat_map(|schema| schema.fields).filter(|field| field.encrypted);
@@ -164,13 +163,13 @@ impl Lens {
         Ok(found)
     }
 
-    fn find(&self, place: Place<'_>, kind: Option<&str>) -> Result<RowKind> {
+    fn find(&self, view: TableView<'_>, kind: Option<&str>) -> Result<RowKind> {
         let Some(kind) = kind else { return Ok(RowKind::Free) };
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = kinds.iter().find(|(known, _)| **known == *kind) {
             return Ok(*found);
         }
-        let found = RowKind::find(place, kind)?;
+        let found = RowKind::find(view, kind)?;
         // A program has few kinds; data used as kinds must not fill the memory.
         if kinds.len() < 64 {
             kinds.push((kind.into(), found));
@@ -178,8 +177,9 @@ impl Lens {
         Ok(found)
     }
 
-    /// How a property of a row of this kind is stored. Whoever can write the file can have a row say that it is of another
-    /// kind than it is: so what some struct of the table has sealed is sealed, too, on a row that none declares.
+    /// Returns how a property of a row of this kind is stored. A person who can write the file can have a row say that
+    /// it is of another kind: so a property that some struct of the table has sealed counts as sealed, too, on a row
+    /// that none declares.
     pub(crate) fn treatment(&self, kind: RowKind, keys: (&str, &str), property: &str) -> Treatment {
         match kind.treatment(&self.rule, keys.0, keys.1, property) {
             Treatment::Plain if matches!(kind, RowKind::Free) => {
@@ -193,8 +193,8 @@ impl Lens {
     }
 
     /// Refuses a filter that compares a sealed property of this row.
-    pub(crate) fn check_filter(&self, place: Place<'_>, view: &RowView<'_>, names: &[Name]) -> Result<()> {
-        let kind = self.kind(place, view.kind()?)?;
+    pub(crate) fn check_filter(&self, of: TableView<'_>, view: &RowView<'_>, names: &[Name]) -> Result<()> {
+        let kind = self.kind(of, view.kind()?)?;
         let (partition, row) = (view.partition_key(), view.row_key());
         let is_sealed = |name: &Name| match self.treatment(kind, (&partition, &row), name) {
             Treatment::Resolved | Treatment::Declared(_) => Ok::<_, Error>(true),
@@ -215,17 +215,17 @@ impl Lens {
         Ok(())
     }
 
-    /// The row's entity with what is sealed opened.
+    /// Opens what is sealed in the entity of a row.
     pub(crate) fn entity(
         &self,
-        place: Place<'_>,
+        of: TableView<'_>,
         view: &RowView<'_>,
         entity: DynamicEntity,
     ) -> Result<DynamicEntity> {
-        self.open(place.2, self.kind(place, view.kind()?)?, entity)
+        self.open(of.table, self.kind(of, view.kind()?)?, entity)
     }
 
-    /// The same of an entity of a row of this kind.
+    /// Opens what is sealed in the entity of a row of this kind.
     pub(crate) fn open(
         &self,
         table: &TableState,
@@ -241,7 +241,7 @@ impl Lens {
             let may_be_plain = match self.treatment(kind, (partition, row), name) {
                 Treatment::Plain | Treatment::Contradiction => continue,
                 Treatment::Resolved => false,
-                // As the struct itself takes it.
+                // The struct itself reads plain values with `#[encrypt(dual)]` alone.
                 Treatment::Declared(field) => field.dual,
                 Treatment::Named(_) => true,
             };

@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
+use super::TableView;
 use crate::error::Result;
 use crate::model::Name;
 use crate::row::vault::{Authenticator, Vault};
 use crate::row::view::RowView;
 use crate::sealing::{Sealing, missing};
-use crate::store::lmdb::Databases;
 use crate::store::open::Environment;
-use crate::store::records::catalog::TableState;
 
-/// There are none.
+/// The keys of a store, of which there are none without the feature.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys;
 
@@ -38,7 +37,7 @@ impl Keys {
         Ok(None)
     }
 
-    /// They are left alone.
+    /// Finds no faults: keys that the store may have are left alone.
     pub(crate) fn check(&self, _: &Environment) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
@@ -52,17 +51,12 @@ impl Keys {
     }
 }
 
-/// No rows are looked at through one.
+/// A lens, of which there is none without the feature.
 #[derive(Debug)]
 pub(crate) enum Lens {}
 
 impl Lens {
-    pub(crate) fn check_filter(
-        &self,
-        _: (&Databases, &heed::RoTxn<'_>, &TableState),
-        _: &RowView<'_>,
-        _: &[Name],
-    ) -> Result<()> {
+    pub(crate) fn check_filter(&self, _: TableView<'_>, _: &RowView<'_>, _: &[Name]) -> Result<()> {
         match *self {}
     }
 }

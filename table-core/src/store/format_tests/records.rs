@@ -9,7 +9,7 @@ use crate::row::shape::{Column, MAX_SHAPES, Shape};
 use crate::schema::{ColumnType, Period};
 use crate::store::Store;
 use crate::store::lmdb::Db;
-use crate::store::records::catalog::{self, Entry, RecordMac};
+use crate::store::records::catalog::{self, AllRecords, Entry, RecordMac};
 use crate::store::records::counts::{self, Counts};
 use crate::store::records::features::Features;
 use crate::store::records::meta::{self, META_KEY, Meta};
@@ -228,15 +228,15 @@ fn a_template_of_periods_is_these_bytes_and_is_missed_where_it_is_lost_or_an_old
 
     let mut txn = env.write_txn().unwrap();
     let mut meta = Meta::begin(dbs.main, &txn).unwrap();
-    periods::put(&dbs, &mut txn, &mut meta, (None, &former)).unwrap();
-    periods::put(&dbs, &mut txn, &mut meta, (Some(&former), &now)).unwrap();
+    periods::put(&dbs, &mut txn, &mut meta, None, &former).unwrap();
+    periods::put(&dbs, &mut txn, &mut meta, Some(&former), &now).unwrap();
     assert_eq!((meta.features.reader, meta.catalog.count), (8, 2));
     meta.write(dbs.main, &mut txn).unwrap();
     assert_eq!(dbs.catalog.get(&txn, key).unwrap(), Some(&record[..]));
     txn.commit().unwrap();
     let read = |txn: &heed::RwTxn<'_>| {
-        let (tables, templates) = catalog::all(&dbs, txn, &meta).map_err(|e| e.kind())?;
-        assert_eq!((tables.len(), templates), (1, vec![now.clone()]));
+        let AllRecords { entries, templates } = catalog::all(&dbs, txn, &meta).map_err(|e| e.kind())?;
+        assert_eq!((entries.len(), templates), (1, vec![now.clone()]));
         Ok(())
     };
     refuses_damage(&store, dbs.catalog, key, read);

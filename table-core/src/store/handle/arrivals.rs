@@ -1,4 +1,4 @@
-//! Messages that have come, told to the threads of this process that wait for some.
+//! Notifies the threads of this process that wait for messages.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,14 +11,14 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Says that messages may have come.
+    /// Notifies the threads that messages may have come.
     pub(crate) fn notify(&self) {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         *changes = changes.wrapping_add(1);
         self.changed.notify_all();
     }
 
-    /// How often that was said; waits until it is more often than `seen`, for so long at most.
+    /// Waits until the count of notifications is above `seen`, for `most` at most. Returns the count.
     pub(crate) fn wait(&self, seen: u64, most: Duration) -> u64 {
         let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         if most.is_zero() {

@@ -13,22 +13,24 @@ use crate::store::open::{Entry, LeafWalk, SnapshotPages};
 use crate::store::scan::rows::pages;
 use crate::store::scan::{Scan, scan_ranges};
 
-/// Rows that a walk lends first; it then lends more at a time, so that a caller who wants few pays for few.
+/// The number of rows that a cursor lends first; it then lends more at a time, so that a caller that wants few rows
+/// pays for few.
 const FIRST: usize = 4;
-/// How many times as many.
+/// The factor by which the number grows each time.
 const GROWTH: usize = 4;
-/// More than a leaf has.
+/// The most rows that a cursor lends at a time: more than a leaf has.
 const MOST: usize = 1 << 16;
 /// Rows that a batch has room for from the beginning, if the leaf has so many: more than most leaves have.
 const MOST_EXPECTED: usize = 64;
 
-/// The walks of these scan ranges of a table, from their beginning or behind the row of these keys; with a lens, their filters may
-/// not look at what is sealed.
+/// Returns the cursors of these scan ranges of a table, from their beginning or behind the row of these keys; with a
+/// lens, their filters may not look at what is sealed.
 pub(crate) fn cursors(
     snapshot: &LmdbSnapshot,
     table: &LmdbTable,
     scan_ranges: &ScanRanges,
-    (lens, after): (Option<&Arc<Lens>>, Option<(&str, &str)>),
+    lens: Option<&Arc<Lens>>,
+    after: Option<(&str, &str)>,
 ) -> Result<Vec<Box<dyn RowCursor>>> {
     let (inner, txn) = snapshot.parts();
     let walk = |scan: Scan| -> Box<dyn RowCursor> { Box::new(Leaves { scan, walk: None, rows: FIRST }) };
@@ -36,7 +38,7 @@ pub(crate) fn cursors(
         // Most queries have one scan range. A scan is large, and is better not moved.
         return Ok(vec![walk(Scan::new(inner, txn, table.state(), query)?)]);
     }
-    let mut scans = scan_ranges::scans(scan_ranges, lens, (inner, txn), table.state())?;
+    let mut scans = scan_ranges::scans(scan_ranges, lens, inner, txn, table.state())?;
     if let Some(last) = after {
         scan_ranges::go_on_after(scan_ranges, &mut scans, last)?;
     }
@@ -46,7 +48,7 @@ pub(crate) fn cursors(
 /// A scan over leaves, of which it holds no more than numbers.
 struct Leaves {
     scan: Scan,
-    /// Once it has begun.
+    /// The walk, once it has begun.
     walk: Option<LeafWalk>,
     /// The most rows that it lends the next time.
     rows: usize,
@@ -88,7 +90,7 @@ impl Leaves {
             while let Some(row) = walk.next_of(pages, leaf) {
                 let Entry { key, bytes, apart } = row?;
                 if !self.scan.accepts_fast_path(key, bytes)
-                    && self.scan.take(inner, txn, (key, bytes))?.is_none()
+                    && self.scan.take(inner, txn, key, bytes)?.is_none()
                 {
                     continue;
                 }

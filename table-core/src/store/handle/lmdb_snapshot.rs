@@ -1,4 +1,4 @@
-//! LMDB's snapshots: an executor's moments.
+//! LMDB's snapshots.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -22,7 +22,6 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, PeriodTables, Schema};
 use crate::store::blobs::BlobView;
-use crate::store::encryption::Lens;
 use crate::store::lmdb::{Db, ReadTxn};
 use crate::store::open::{OptionalDb, SnapshotPages};
 use crate::store::queues::View;
@@ -30,6 +29,7 @@ use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 use crate::store::scan::cursor::{Ahead, MergedCursor};
 use crate::store::scan::read;
+use crate::store::scan::scan_ranges::LensedRanges;
 use crate::store::state::StoreState;
 use crate::store::state::live::Ticket;
 use crate::store::write::range;
@@ -53,7 +53,7 @@ impl LmdbSnapshot {
         Ok(Self { txn, inner: inner.clone(), ticket, blobs })
     }
 
-    /// The moment, if it is one of LMDB's.
+    /// Returns the snapshot as LMDB's, if it is one.
     pub(crate) fn of(snapshot: &dyn ReadSnapshot) -> Result<&Self> {
         let snapshot: &dyn Any = snapshot;
         snapshot.downcast_ref().ok_or_else(stranger)
@@ -63,7 +63,8 @@ impl LmdbSnapshot {
         (&self.inner, &self.txn)
     }
 
-    /// What whoever reads a kind goes by; of a table that was dropped since, as it is at this moment.
+    /// Returns the indexes that a reader of a kind goes by; of a table that was dropped since, as they are in this
+    /// snapshot.
     fn index_mask(&self, table: &LmdbTable, schema: &'static Schema) -> Result<IndexMask> {
         match table.index_mask(schema, false) {
             Err(error) if error.kind() == ErrorKind::TableNotFound => {
@@ -73,23 +74,25 @@ impl LmdbSnapshot {
         }
     }
 
-    /// The store that it is of, and its transaction.
+    /// Returns the store that it is of, and its transaction.
     pub(crate) fn shared(&self) -> (&Arc<Shared>, &ReadTxn<'static>) {
         (&self.inner, &self.txn)
     }
 
-    /// A page of rows; with a lens, filters may not look at what is sealed.
+    /// Reads a page of rows. With a lens, filters may not look at what is sealed.
     pub(crate) fn page_through(
         &self,
         table: &dyn TableExec,
-        read: (ScanRanges, Option<&Arc<Lens>>),
-        (size, after): (usize, Option<&Continuation>),
+        ranges: LensedRanges<'_>,
+        size: usize,
+        after: Option<&Continuation>,
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
         if !(1..=limits::PAGE_ENTITIES).contains(&size) {
             return Err(executor::page_size(size));
         }
-        let mut walk = MergedCursor::new(&self.inner, &self.txn, LmdbTable::of(table)?.state(), read, after)?;
+        let mut walk =
+            MergedCursor::new(&self.inner, &self.txn, LmdbTable::of(table)?.state(), ranges, after)?;
         let mut taken = 0;
         while let Some(view) = walk.next()? {
             each(walk.selection(), &view)?;
@@ -136,7 +139,7 @@ impl ReadSnapshot for LmdbSnapshot {
 
     fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
         let table = LmdbTable::of(table)?;
-        // What the process knows of the index is then at least as new as this moment.
+        // What the process knows of the index is then at least as new as this snapshot.
         table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
         if self.index_mask(table, schema)?.reads(index, self.txn.id()) {
             return Ok(());
@@ -146,7 +149,7 @@ impl ReadSnapshot for LmdbSnapshot {
 
     fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
         let table = LmdbTable::of(table)?;
-        // What the process knows of the kind is then at least as new as this moment.
+        // What the process knows of the kind is then at least as new as this snapshot.
         table.state().check_exists(&self.inner.environment.dbs, &self.txn)?;
         if !self.index_mask(table, schema)?.looks_at_rows() {
             return Ok(());
@@ -154,19 +157,19 @@ impl ReadSnapshot for LmdbSnapshot {
         table.check_rows(&self.txn, schema, as_stored)
     }
 
-    fn follows(&self, table: &dyn TableExec, (partition, row): (&str, &str)) -> Result<bool> {
+    fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
         let environment = &self.inner.environment;
         let Some(db) = environment.known(OptionalDb::Queues) else { return Ok(false) };
-        // The process may have come to know it since the moment began.
+        // The process may have opened the database since the snapshot was taken.
         if !Meta::read(environment.dbs.main, &self.txn)?.features.has(OptionalDb::Queues.feature()) {
             return Ok(false);
         }
-        let stored = key::stored(table.id(), partition, row);
+        let stored = key::stored(table.id(), keys.0, keys.1);
         View::of_snapshot(environment, &self.txn, db)?.has_entry(&stored)
     }
 
-    /// A blob that a row refers to never changes. So one that this process could not see yet when the moment began is read as
-    /// it is now.
+    /// Returns the content of a blob that a row refers to, which never changes. If this process had not opened the
+    /// database of blobs when the snapshot was taken, it reads the blob as it is now.
     fn content(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
         let environment = &self.inner.environment;
         if let Some(db) = self.blobs {
@@ -188,7 +191,7 @@ impl ReadSnapshot for LmdbSnapshot {
         if let Some(db) = self.blobs {
             return BlobView::of_snapshot(environment, &self.txn, db)?.has(id);
         }
-        // The database was made or opened since the moment began, or there is none.
+        // The database was made or opened since the snapshot was taken, or there is none.
         Ok(Meta::read(environment.dbs.main, &self.txn)?.features.has(Feature::BlobRows))
     }
 
@@ -198,7 +201,7 @@ impl ReadSnapshot for LmdbSnapshot {
     }
 
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
-        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, (None, None))
+        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, None, None)
     }
 
     fn walks_after(
@@ -207,7 +210,7 @@ impl ReadSnapshot for LmdbSnapshot {
         scan_ranges: &ScanRanges,
         last: (&str, &str),
     ) -> Result<Vec<Box<dyn RowCursor>>> {
-        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, (None, Some(last)))
+        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, None, Some(last))
     }
 
     fn periods(
@@ -236,7 +239,13 @@ impl ReadSnapshot for LmdbSnapshot {
         scan_ranges: ScanRanges,
     ) -> Result<Box<dyn InPlace<'s> + 's>> {
         let state = LmdbTable::of(table)?.state();
-        Ok(Box::new(MergedCursor::new(&self.inner, &self.txn, state, (scan_ranges, None), None)?))
+        Ok(Box::new(MergedCursor::new(
+            &self.inner,
+            &self.txn,
+            state,
+            LensedRanges::plain(scan_ranges),
+            None,
+        )?))
     }
 
     fn page(
@@ -247,7 +256,7 @@ impl ReadSnapshot for LmdbSnapshot {
         after: Option<&Continuation>,
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
-        self.page_through(table, (scan_ranges, None), (size, after), each)
+        self.page_through(table, LensedRanges::plain(scan_ranges), size, after, each)
     }
 
     fn chunk(
@@ -292,15 +301,15 @@ impl<'s> InPlace<'s> for MergedCursor<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnapshotInfo {
-    /// Since when it lives.
+    /// For how long it has lived.
     pub age: Duration,
     /// The number of the last transaction that it sees.
     pub transaction: usize,
 }
 
 impl Store {
-    /// The snapshots that live in this process, the oldest first: what keeps the store from using space again. Of a store
-    /// that is not on LMDB, none.
+    /// Returns the snapshots that live in this process, the oldest first: what keeps the store from using space again.
+    /// Of a store that is not on LMDB, none.
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         let info =
             |(taken, transaction): (Instant, usize)| SnapshotInfo { age: taken.elapsed(), transaction };

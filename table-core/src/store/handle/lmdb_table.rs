@@ -21,7 +21,7 @@ impl LmdbTable {
         Self { inner, state }
     }
 
-    /// The table, if it is one of LMDB's.
+    /// Returns the table, if it is one of LMDB's.
     pub(crate) fn of(table: &dyn TableExec) -> Result<&Self> {
         let table: &dyn Any = table;
         table.downcast_ref().ok_or_else(stranger)
@@ -43,7 +43,7 @@ fn stranger() -> Error {
 
 #[cfg(any(test, feature = "encrypt"))]
 impl DynamicTable {
-    /// The table as LMDB's: for what nothing else can.
+    /// Returns the table as LMDB's: for what nothing else can.
     pub(crate) fn lmdb(&self) -> Result<&LmdbTable> {
         LmdbTable::of(self.exec()).map_err(|e| e.table(self.name()))
     }

@@ -37,7 +37,7 @@ pub(crate) struct Reclaimer {
 }
 
 impl Reclaimer {
-    /// The failure of the last step, unless it succeeded.
+    /// Returns the failure of the last step, unless it succeeded.
     pub(crate) fn failure(&self) -> Option<ReclaimFailure> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -52,7 +52,7 @@ impl Reclaimer {
         });
     }
 
-    /// Whether the caller is to be the thread in the background.
+    /// Returns whether the caller is to be the thread in the background.
     pub(crate) fn begin(&self) -> bool {
         !self.is_running.swap(true, Ordering::AcqRel)
     }

@@ -19,16 +19,16 @@ use crate::store::write::transaction::clock;
 /// How many stores the process has opened.
 static OPENED: AtomicU64 = AtomicU64::new(1);
 
-/// An opened store with those who write to it; one for each store that the process has open.
+/// An opened store with its writer. A process has one for each store that it has open.
 pub(crate) struct Shared {
     inner: StoreState,
     pub(crate) writer: Writer,
     pub(crate) reclaimer: Reclaimer,
-    /// Which of the stores it is that the process has opened since it began.
+    /// The store's number among those that the process has opened since it began.
     pub(crate) number: u64,
-    /// Tells those who wait for messages that some have come.
+    /// Notifies the threads that wait for messages that some have come.
     pub(crate) arrivals: Arrivals,
-    /// Who sees to what is to follow.
+    /// The threads and passes that propagate deferred copies.
     pub(crate) propagators: Arc<Propagators>,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
     /// when they are removed.
@@ -55,18 +55,18 @@ impl Shared {
         drop(self.temporary.set(directory));
     }
 
-    /// The directory that goes with the store, to be kept by another handle.
+    /// Returns the directory that goes with the store, to be kept by another handle.
     pub(crate) fn take_temporary(&mut self) -> Option<TemporaryDirectory> {
         self.temporary.take()
     }
 
-    /// A database that a feature brings, if there is one.
+    /// Returns a database that a feature brings, if there is one.
     pub(crate) fn optional_db(&self, late: OptionalDb) -> Result<Option<Db>> {
         self.writer.check_running()?;
         if let Some(known) = self.environment.known(late) {
             return Ok(Some(known));
         }
-        // Nobody waits for writers where there is nothing to be opened.
+        // A store without the database makes no caller wait for writers.
         if !self.environment.has(late)? {
             return Ok(None);
         }
@@ -75,7 +75,7 @@ impl Shared {
         self.environment.open_late(late)
     }
 
-    /// The same, made if there is none.
+    /// Returns a database that a feature brings, and makes it if there is none.
     pub(crate) fn made(&self, late: OptionalDb) -> Result<Db> {
         if let Some(known) = self.optional_db(late)? {
             return Ok(known);
@@ -113,7 +113,7 @@ impl Deref for Shared {
 }
 
 impl Drop for Shared {
-    /// Whoever waits in the background for something to do learns that there is none any more.
+    /// Tells the threads in the background, which wait for something to do, that there is none any more.
     fn drop(&mut self) {
         self.propagators.over();
     }

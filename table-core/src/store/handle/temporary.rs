@@ -11,7 +11,7 @@ use crate::handle::store::Store;
 use crate::store::lmdb;
 use crate::store::open::{Durability, OpenOptions};
 
-/// So many names are tried; each is one of 2^64.
+/// The number of names that are tried; each is one of 2^64.
 const NAMES: u64 = 16;
 
 /// A directory that is removed, with all that is in it, when it is dropped.
@@ -19,8 +19,8 @@ const NAMES: u64 = 16;
 pub(crate) struct TemporaryDirectory(PathBuf);
 
 impl TemporaryDirectory {
-    /// Makes one where the system keeps what is temporary. Nobody else can look into it, and it is nobody's already:
-    /// making a directory that is there fails, be it a link too.
+    /// Makes a directory where the system keeps temporary files. Other users can't look into it, and it is new: the
+    /// call fails if there is a directory or a link of that name.
     fn make() -> io::Result<Self> {
         let names = RandomState::new();
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
@@ -50,16 +50,16 @@ fn private() -> DirBuilder {
 }
 
 impl Drop for TemporaryDirectory {
-    /// Nobody can be told if it fails; then a directory is left among what is temporary.
+    /// Removes the directory. A failure can't be reported; then the directory is left among the temporary files.
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.0));
     }
 }
 
 impl Store {
-    /// A new store in a directory of its own among the system's temporary ones, which is removed when the last handle of
-    /// it is dropped: stores, tables, snapshots and iterators. For unit tests: each has a store for itself, and nothing to
-    /// clean up.
+    /// Returns a new store in a directory of its own among the system's temporary ones, which is removed when the last
+    /// handle of it is dropped: stores, tables, snapshots and iterators. For unit tests: each has a store for itself,
+    /// and nothing to clean up.
     ///
     /// It is a store like any other, on disk; what a power failure would leave of it is not cared for
     /// ([`Durability::Relaxed`]). A process that is killed leaves the directory behind.

@@ -40,7 +40,7 @@ pub struct CheckReport {
     /// How many shapes of rows the tables have numbered: one for each kind of entity and each index, and one more for each
     /// time that what its rows hold was declared anew.
     pub shapes: u64,
-    /// Those of them that no row has any more. They stay: rows are read by their numbers.
+    /// How many of the [`shapes`](Self::shapes) no row has any more. They stay: rows are read by their numbers.
     pub unused_shapes: u64,
     /// How many queues there are.
     pub queues: u64,
@@ -104,7 +104,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a check says that goes no further.
+/// The problem that a check ends with if it looks at pages alone.
 const PAGES_ALONE: &str = "tables, queues and blobs were not looked at: LMDB may end the process that has it go over a \
                            damaged page; take the store from a backup";
 
@@ -114,11 +114,14 @@ const MOST_PROBLEMS: usize = 1_000;
 impl Store {
     /// Reads the whole store and tells everything that is wrong with it.
     ///
-    /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each
-    /// table's counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each blob has its segments, and each that a row refers to is there; of what is to follow nothing is missing; each page is used once, and is not among the free ones, and its keys are between those that lead there; each database is as deep as LMDB's record of it says, and has as many entries. It reads
-    /// one snapshot and holds up no writer. Where the entries of a page are not where it says, only pages are looked at: LMDB may
-    /// end the process that goes over them. Beside that, copies are compared with their entities, as far as the store knows
-    /// how those are declared ([`wrong_copies`](CheckReport::wrong_copies)).
+    /// Every checksum is compared; rows must stand in order, and a search for each row's key must find it; each table's
+    /// counts and dictionary must fit its rows; each message of a queue has its entry, and its queue counts it; each
+    /// blob has its segments, and each that a row refers to is there; no entry of the outbox is missing; each page is
+    /// used once, and is not among the free ones, and its keys are between those that lead there; each database is as
+    /// deep as LMDB's record of it says, and has as many entries. It reads one snapshot and holds up no writer. Where
+    /// the entries of a page are not where it says, only pages are looked at: LMDB may end the process that goes over
+    /// them. Beside that, copies are compared with their entities, as far as the store knows how those are declared
+    /// ([`wrong_copies`](CheckReport::wrong_copies)).
     ///
     /// ```
     /// # use table_core::{DynamicEntity, Store};
@@ -182,7 +185,7 @@ struct Check<'t> {
     txn: &'t heed::RoTxn<'t>,
     tables: BTreeMap<u32, Table>,
     tombstones: BTreeSet<u32>,
-    /// Whether there were blobs that rows may refer to, and the references that rows have.
+    /// Whether the store has had blobs that rows may refer to: then the references of rows are counted.
     refers: bool,
     references: BTreeMap<BlobId, u32>,
     report: CheckReport,
@@ -260,7 +263,7 @@ impl<'t> Check<'t> {
         self.noted(main);
     }
 
-    /// The records of the catalog, or of the dropped tables, that can be read.
+    /// Returns the records of the catalog, or of the dropped tables, that can be read.
     fn entries(&mut self, db: lmdb::Db, decode: fn(&[u8], &[u8]) -> Result<Option<Entry>>) -> Vec<Entry> {
         let mut entries = Vec::new();
         match db.iter(self.txn).map_err(lmdb::error) {
@@ -281,7 +284,7 @@ impl<'t> Check<'t> {
         entries
     }
 
-    /// The table's own records.
+    /// Checks the table's own records.
     fn table(&mut self, entry: &Entry, meta: &Meta) {
         self.report.tables += 1;
         let found = catalog::find(self.dbs, self.txn, meta, &entry.name);
@@ -312,7 +315,7 @@ impl<'t> Check<'t> {
         };
         let (dict, found) = (Arc::new(known), Counts::default());
         let shapes = BTreeSet::new();
-        // What keeps them from being read has been told.
+        // The damage that keeps them from being read is among the problems.
         let declared = kinds::declared(self.dbs, self.txn, entry.id).unwrap_or_default();
         let table = Table { name: Some(entry.name.clone()), dict, layouts, shapes, declared, found };
         if self.tables.insert(entry.id, table).is_some() {
@@ -335,7 +338,7 @@ impl<'t> Check<'t> {
                 return Err(key::locate(read::out_of_order(), key));
             }
             last = Some(key);
-            // One that is said to be longer may reach beyond the end of the file.
+            // A record that is said to be longer may reach beyond the end of the file.
             if self.dbs.pages.check_value(bytes).is_ok() {
                 let references = &mut self.references;
                 reference::each_in(bytes, |_, id, _| *references.entry(id).or_default() += 1);
@@ -361,7 +364,8 @@ impl<'t> Check<'t> {
         }
         let row = Row::parse(bytes)?;
         if self.tombstones.contains(&parsed.table) {
-            // Nobody reads it any more, but what lies beside it is read and written by it until its space comes back.
+            // No read comes to a row of a dropped table, but until its space is freed, searches and writes of the rows
+            // beside it look at it.
             return Ok(row.verify(row::key_seed(key))?);
         }
         self.report.rows += 1;
@@ -456,7 +460,7 @@ impl<'t> Check<'t> {
         self.noted(told);
     }
 
-    /// Looks at the records of blobs; those that rows refer to and that are not there.
+    /// Looks at the records of blobs, and returns those that rows refer to and that are missing.
     fn counted_blobs(
         &mut self,
         database: lmdb::Db,
@@ -474,8 +478,8 @@ impl<'t> Check<'t> {
         counted.missing
     }
 
-    /// Whether the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature that this
-    /// library does not know may have databases.
+    /// Checks that the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature
+    /// that this library does not know may have databases.
     fn main(&mut self, meta: &Meta, entries: &[Entry]) -> Result<()> {
         let may_be_named =
             |key: &[u8]| meta.features.has_unknown() && key.first().is_some_and(u8::is_ascii_alphabetic);
@@ -502,7 +506,7 @@ impl<'t> Check<'t> {
         Ok(())
     }
 
-    /// Whether the dictionaries hold nothing but the tables' entries.
+    /// Checks that the dictionaries hold nothing but the tables' entries.
     fn names(&mut self) -> Result<()> {
         let mut entries = BTreeMap::<u32, usize>::new();
         for pair in self.dbs.names.iter(self.txn).map_err(lmdb::error)? {

@@ -1,14 +1,15 @@
 //! What becomes of a kind when its rows are converted from one version to another.
 
 use super::declare::authenticate;
-use super::elsewhere;
+use super::elsewhere::{self, NotedKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Conversion, JobRecord};
 use crate::schema::{self, Index, IndexStates, KindEvent, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
+use crate::store::records::index_states::RecordName;
 use crate::store::records::{index_states, layouts};
 
-/// The states of a kind, and the version that is noted of it.
+/// Returns the states of a kind, and the version that is noted of it.
 pub(super) fn version(table: &LmdbTable, schema: &'static Schema) -> Result<(IndexStates, Option<u32>)> {
     let (txn, dbs) = (table.inner.environment.read_txn()?, &table.inner.environment.dbs);
     table.state.check_exists(dbs, &txn)?;
@@ -18,7 +19,7 @@ pub(super) fn version(table: &LmdbTable, schema: &'static Schema) -> Result<(Ind
     Ok((index_states, noted.transpose()?.map(|noted| noted.version)))
 }
 
-/// Carries out what happens to a kind; whether it did.
+/// Carries out what happens to a kind. Returns whether it did.
 pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<bool> {
     let Conversion { schema, event, epoch, job } = conversion;
     let (state, kind) = (&table.state, schema.kind);
@@ -28,7 +29,8 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
         let Some(noted) = layouts::noted(dbs, txn, state, kind)? else { return Ok(false) };
         let noted = schema::read(noted, kind).ok_or_else(layouts::damaged)?;
         let begins = matches!(event, KindEvent::Convert { .. });
-        // Who begins is of a later version, and whoever goes on is of the one that is noted.
+        // The declaration that begins a conversion is of a later version than the one that is noted; from then on it is
+        // the one that is noted.
         if index_states.epoch != *epoch || begins != (noted.version < schema.version) {
             return Ok(false);
         }
@@ -37,6 +39,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             return Ok(false);
         }
         let (name, record) = *job;
+        let table = state.id;
         let mut record = record.cloned();
         if begins {
             check_places(&noted, schema)?;
@@ -51,15 +54,16 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
                 let of_index = ["rebuild", "drop"].map(|word| format!("{word} {kind} "));
                 let is_of_index = of_index.iter().any(|of_index| known.starts_with(of_index));
                 if is_of_index || known == name {
-                    // They may not have swept these yet.
+                    // They may not have purged these yet.
                     unite(&mut former, &state.name, &mut begun.tables());
                 }
                 if is_of_index {
-                    index_states::write_job(dbs, txn, meta, state.id, (&known, None))?;
+                    index_states::write_job(dbs, txn, meta, RecordName { table, name: &known }, None)?;
                 }
             }
+            let noted = NotedKind { table: state, schema, layout: &layout };
             for index in schema.indexes {
-                elsewhere::note(dbs, txn, meta, state, (schema, &layout, index.name))?;
+                noted.note_elsewhere(dbs, txn, meta, index.name)?;
             }
             if let Some(record) = &mut record {
                 record.asked = former.join("\n");
@@ -69,15 +73,16 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             let swept = index_states::job(dbs, txn, state.id, name)?;
             let layout = schema::layout(schema);
             let tables: Vec<_> = swept.iter().flat_map(JobRecord::tables).map(str::to_owned).collect();
-            elsewhere::forget(dbs, txn, meta, state, (schema, &layout), tables.into_iter())?;
+            let noted = NotedKind { table: state, schema, layout: &layout };
+            noted.forget_elsewhere(dbs, txn, meta, &tables)?;
         }
-        index_states::write_index_states(dbs, txn, meta, state.id, (kind, &index_states))?;
-        index_states::write_job(dbs, txn, meta, state.id, (name, record.as_ref()))?;
+        index_states::write_index_states(dbs, txn, meta, RecordName { table, name: kind }, &index_states)?;
+        index_states::write_job(dbs, txn, meta, RecordName { table, name }, record.as_ref())?;
         Ok(true)
     })
 }
 
-/// The tables in which copies of entities of this declaration may lie, but for the entities' own.
+/// Returns the tables in which copies of entities of this declaration may lie, but for the entities' own.
 fn previous_tables(own: &str, noted: &Schema) -> Vec<String> {
     let mut tables = Vec::new();
     let of_copies = noted.indexes.iter().filter(|index| index.is_elsewhere() && index.summary.is_none());

@@ -8,13 +8,12 @@ use crate::sealing::missing;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{Databases, WriteTxn};
-use crate::store::records::authenticated;
-use crate::store::records::catalog::{self, TableState};
+use crate::store::records::catalog::TableState;
 use crate::store::records::meta::Meta;
 use crate::store::records::{index_states, layouts};
 
-/// Makes sure that the rows of this kind can be read by what the schema declares. Writes nothing: a program that opens a
-/// table and reads locks nobody out.
+/// Makes sure that the rows of this kind can be read by what the schema declares. Writes nothing, so a program that
+/// opens a table to read it does not lock other declarations out.
 pub(crate) fn compare(inner: &Shared, table: &TableState, schema: &'static Schema) -> Result<()> {
     inner.writer.check_running()?;
     let (txn, dbs) = (inner.environment.read_txn()?, &inner.environment.dbs);
@@ -22,7 +21,7 @@ pub(crate) fn compare(inner: &Shared, table: &TableState, schema: &'static Schem
     if table.may_open(schema) {
         return Ok(());
     }
-    // What could never be written is told at once, but to who only reads.
+    // A declaration that could never write is refused at once, unless the store is open for reading only.
     if examine(dbs, &txn, table, schema)? != Noted::Same && !inner.writer.is_read_only() {
         layouts::check_apart(dbs, &txn, table, schema)?;
         if schema.seals() || schema.signs_some() {
@@ -33,8 +32,8 @@ pub(crate) fn compare(inner: &Shared, table: &TableState, schema: &'static Schem
     Ok(())
 }
 
-/// What whoever writes or reads a kind by this declaration goes by. One that is about to be written has its layout noted,
-/// unless what is noted says it already.
+/// Returns the indexes that a writer or a reader by this declaration goes by. Before a kind is written by it, its
+/// layout is noted, unless the one that is noted says as much.
 #[cold]
 pub(crate) fn index_mask(
     inner: &Shared,
@@ -48,7 +47,7 @@ pub(crate) fn index_mask(
         inner.writer.check_running()?;
     }
     let mut has_changed = false;
-    // No layout comes back, so this ends.
+    // No layout comes back once another has replaced it, so the loop ends.
     let index_mask = loop {
         if let Some(index_mask) = look(inner, table, schema, writes, &mut has_changed)? {
             break index_mask;
@@ -73,7 +72,7 @@ pub(crate) fn index_mask(
 }
 
 impl LmdbTable {
-    /// What whoever reads a kind by this declaration goes by, as it is in a snapshot.
+    /// Returns the indexes that a reader by this declaration goes by, as they are in a snapshot.
     #[cold]
     pub(crate) fn index_mask_then(
         &self,
@@ -129,8 +128,9 @@ fn examine(
     Ok(noted)
 }
 
-/// What a declaration goes by, if what is noted says it; else it is noted, and the caller looks again, as it does if somebody
-/// else has noted a layout meanwhile. For who only reads nothing is noted.
+/// Returns the indexes that a declaration goes by, if the layout that is noted says as much. Else notes its layout and
+/// returns `None`: the caller looks again, as it does if another process has noted one meanwhile. For a reader nothing
+/// is noted.
 fn look(
     inner: &Shared,
     table: &TableState,
@@ -144,7 +144,7 @@ fn look(
         let txn = inner.environment.read_txn()?;
         table.check_exists(dbs, &txn)?;
         let found = match examine(dbs, &txn, table, schema) {
-            // Who has written by it goes on, as long as that writes nothing plain that is sealed by now.
+            // A program that has written by it goes on, as long as it writes nothing plain that is sealed by now.
             Err(changed) if changed.kind() == ErrorKind::LayoutChanged && table.has_written(schema) => {
                 if let Some(why) = layouts::is_outdated(dbs, &txn, table, schema)? {
                     return Err(layouts::outdated(schema, why));
@@ -162,7 +162,7 @@ fn look(
             let refusal = refusal.filter(|_| schema.lies_in(&table.name));
             let may_write = found == Noted::Same && refusal.is_none();
             let generation = Meta::read(dbs.main, &txn)?.generation;
-            table.set_index_mask(schema, (generation, index_mask), may_write, goes_on);
+            table.set_index_mask(schema, generation, index_mask, may_write, goes_on);
             return match refusal {
                 Some(refusal) if writes => Err(refused(schema, noted, &refusal)),
                 _ => Ok(Some(index_mask)),
@@ -174,7 +174,7 @@ fn look(
     *has_changed = matches!(found, Noted::Before(_));
     inner.transact(|txn, dbs, meta| {
         table.check_generation(dbs, txn, meta)?;
-        // Somebody else may have been quicker.
+        // Another process may have noted a layout meanwhile.
         if layouts::compare(dbs, txn, table, schema)? != found {
             return Ok(());
         }
@@ -182,7 +182,7 @@ fn look(
         // rows are their structs' alone.
         meta.generation += 1;
         layouts::check_apart(dbs, txn, table, schema)?;
-        // The former digest is verified before a new one vouches for the table.
+        // The former digest is verified before a new one authenticates the table.
         table.verify(dbs, txn, meta)?;
         if found == Noted::Never {
             elsewhere::take_over(dbs, txn, meta, table, schema)?;
@@ -207,7 +207,7 @@ pub(crate) fn note_first(
     authenticate(dbs, txn, meta, table, schema)
 }
 
-/// What is noted of a kind in the table of its entities, and the states that go with it.
+/// Returns the declaration that is noted of a kind in the table of its entities, and the states of its indexes.
 pub(super) fn lived(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -247,7 +247,7 @@ fn check_sealed(
     Err(Error::new(ErrorKind::LayoutChanged).because(because).partition(partition).row(row))
 }
 
-/// Has the keys vouch for a kind that seals or signs.
+/// Has the keys authenticate a kind that seals or signs, in the table of its entities.
 pub(super) fn authenticate(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
@@ -255,22 +255,5 @@ pub(super) fn authenticate(
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
-    authenticate_entry(dbs, txn, meta, table, (schema, &table.name))
-}
-
-/// Has the keys vouch for a kind in the table of this name, where copies of its entities lie.
-pub(super) fn authenticate_entry(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    meta: &mut Meta,
-    table: &TableState,
-    (schema, name): (&Schema, &str),
-) -> Result<()> {
-    if !schema.seals() && !schema.signs_some() {
-        return Ok(());
-    }
-    let dict = table.dict();
-    let authenticator = dict.vault().ok_or_else(missing::keys)?.authenticator()?;
-    let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
-    authenticated::authenticate(dbs, txn, meta, authenticator, &entry)
+    table.authenticate_in(dbs, txn, meta, schema, &table.name)
 }

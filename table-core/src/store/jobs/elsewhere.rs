@@ -5,16 +5,16 @@
 //! each of those keeps a record of the kind that says that the copies are of former entities, until a table of entities
 //! comes again.
 
-use super::declare::authenticate_entry;
 use crate::error::Result;
 use crate::executor::{JobRecord, layouts as compared};
 use crate::schema::{self, IndexEvent, IndexState, IndexStates, Schema};
 use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::catalog::{self, Entry, TableState};
+use crate::store::records::index_states::RecordName;
 use crate::store::records::meta::Meta;
 use crate::store::records::{index_states, layouts};
 
-/// The table in which the copies of an index lie; `None` if it is that of the entities.
+/// Returns the table in which the copies of an index lie; `None` if it is that of the entities.
 pub(super) fn table_of(schema: &Schema, name: &str) -> Option<&'static str> {
     let index = schema.indexes.iter().find(|index| index.name == name)?;
     let table = index.place.table.source();
@@ -22,8 +22,8 @@ pub(super) fn table_of(schema: &Schema, name: &str) -> Option<&'static str> {
         .then_some(table)
 }
 
-/// The tables in which copies of an index may lie: by what is noted, by what is declared, and those that a job which was
-/// broken off has yet to sweep. The first is that of the entities only if copies may lie there.
+/// Returns the tables in which copies of an index may lie: by what is noted, by what is declared, and those that a job
+/// which was broken off has yet to purge. The first is that of the entities only if copies may lie there.
 pub(super) fn may_lie_in(
     own: &str,
     schemas: [Option<&Schema>; 2],
@@ -44,61 +44,71 @@ pub(super) fn may_lie_in(
     found
 }
 
-/// Has the layout of a kind, as it is noted in the table of its entities, noted in the other table where an index is to lie.
-pub(super) fn note(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    meta: &mut Meta,
-    table: &TableState,
-    (schema, noted, index): (&'static Schema, &str, &str),
-) -> Result<()> {
-    let Some(name) = table_of(schema, index) else { return Ok(()) };
-    let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
-    let there = layouts::all(dbs, txn, entry.id)?;
-    let known = there.iter().find(|(kind, _)| *kind == schema.kind).map(|(_, layout)| *layout);
-    // Copies of another table's entities are refused.
-    compared::compare(&entry.name, known, schema).map_err(|error| error.table(&entry.name))?;
-    compared::check_apart(&entry.name, there.into_iter(), schema)
-        .map_err(|error| error.table(&entry.name))?;
-    let layout = schema::noted_elsewhere(noted, schema.table());
-    table.verify_entry(dbs, txn, meta, &entry)?;
-    layouts::put(dbs, txn, entry.id, schema.kind, layout)?;
-    authenticate_entry(dbs, txn, meta, table, (schema, &entry.name))
+/// A kind with the layout that is noted of it in the table of its entities.
+pub(super) struct NotedKind<'k> {
+    pub(super) table: &'k TableState,
+    pub(super) schema: &'static Schema,
+    pub(super) layout: &'k str,
 }
 
-/// Has a kind's layout forgotten in those of these tables where no index of it lies any more.
-pub(super) fn forget(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    meta: &mut Meta,
-    table: &TableState,
-    (schema, noted): (&'static Schema, &str),
-    names: impl Iterator<Item = String>,
-) -> Result<()> {
-    let now = schema::read(noted, schema.kind).ok_or_else(layouts::damaged)?;
-    for name in names.filter(|name| !name.eq_ignore_ascii_case(&table.name)) {
-        if now
-            .indexes
-            .iter()
-            .filter_map(|index| table_of(&now, index.name))
-            .any(|other| other.eq_ignore_ascii_case(&name))
-        {
-            continue;
-        }
-        let Some(entry) = catalog::find(dbs, txn, meta, &name)? else { continue };
-        if of_kind(dbs, txn, &entry, schema.kind)?
-            .is_none_or(|there| !there.table().eq_ignore_ascii_case(&table.name))
-        {
-            continue;
-        }
+impl NotedKind<'_> {
+    /// Notes the layout in the other table where an index is to lie, if it does not lie with the entities.
+    pub(super) fn note_elsewhere(
+        &self,
+        dbs: &Databases,
+        txn: &mut WriteTxn<'_>,
+        meta: &mut Meta,
+        index: &str,
+    ) -> Result<()> {
+        let Self { table, schema, layout } = *self;
+        let Some(name) = table_of(schema, index) else { return Ok(()) };
+        let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
+        let there = layouts::all(dbs, txn, entry.id)?;
+        let known = there.iter().find(|(kind, _)| *kind == schema.kind).map(|(_, layout)| *layout);
+        // Copies of another table's entities are refused.
+        compared::compare(&entry.name, known, schema).map_err(|error| error.table(&entry.name))?;
+        compared::check_apart(&entry.name, there.into_iter(), schema)
+            .map_err(|error| error.table(&entry.name))?;
+        let layout = schema::noted_elsewhere(layout, schema.table());
         table.verify_entry(dbs, txn, meta, &entry)?;
-        layouts::remove(dbs, txn, entry.id, schema.kind)?;
-        authenticate_entry(dbs, txn, meta, table, (schema, &entry.name))?;
+        layouts::put(dbs, txn, entry.id, schema.kind, layout)?;
+        table.authenticate_in(dbs, txn, meta, schema, &entry.name)
     }
-    Ok(())
+
+    /// Removes the layout from those of these tables where no index of the kind lies any more.
+    pub(super) fn forget_elsewhere(
+        &self,
+        dbs: &Databases,
+        txn: &mut WriteTxn<'_>,
+        meta: &mut Meta,
+        names: &[String],
+    ) -> Result<()> {
+        let Self { table, schema, layout } = *self;
+        let now = schema::read(layout, schema.kind).ok_or_else(layouts::damaged)?;
+        for name in names.iter().filter(|name| !name.eq_ignore_ascii_case(&table.name)) {
+            if now
+                .indexes
+                .iter()
+                .filter_map(|index| table_of(&now, index.name))
+                .any(|other| other.eq_ignore_ascii_case(name))
+            {
+                continue;
+            }
+            let Some(entry) = catalog::find(dbs, txn, meta, name)? else { continue };
+            if of_kind(dbs, txn, &entry, schema.kind)?
+                .is_none_or(|there| !there.table().eq_ignore_ascii_case(&table.name))
+            {
+                continue;
+            }
+            table.verify_entry(dbs, txn, meta, &entry)?;
+            layouts::remove(dbs, txn, entry.id, schema.kind)?;
+            table.authenticate_in(dbs, txn, meta, schema, &entry.name)?;
+        }
+        Ok(())
+    }
 }
 
-/// What is noted of a kind in a table.
+/// Reads the declaration of a kind that is noted in a table.
 fn of_kind(dbs: &Databases, txn: &heed::RoTxn<'_>, entry: &Entry, kind: &str) -> Result<Option<Schema>> {
     let declared = layouts::all_declared(dbs, txn, entry.id)?;
     Ok(declared.into_iter().find(|schema| schema.kind == kind))
@@ -119,73 +129,82 @@ pub(crate) fn table_is_dropped(
         let of = schema.table();
         if of.is_empty() || of.eq_ignore_ascii_case(&dropped.name) {
             for name in schema.other_tables().filter(|name| stays(name)) {
-                entities_go(dbs, txn, meta, (&schema, &dropped.name), name)?;
+                DroppedKind { schema: &schema, table: dropped }.orphan_copies(dbs, txn, meta, name)?;
             }
         } else if stays(of) {
-            copies_go(dbs, txn, meta, (schema.kind, of), &dropped.name)?;
+            DroppedKind { schema: &schema, table: dropped }.lose_copies(dbs, txn, meta)?;
         }
     }
     Ok(())
 }
 
-/// What of a dropped table of entities is in another: copies of entities that are no more.
-fn entities_go(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    meta: &mut Meta,
-    (schema, own): (&Schema, &str),
-    name: &str,
-) -> Result<()> {
-    let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
-    if of_kind(dbs, txn, &entry, schema.kind)?.is_none_or(|there| !there.table().eq_ignore_ascii_case(own)) {
-        return Ok(());
-    }
-    let mut left = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
-    for index in schema.indexes {
-        if table_of(schema, index.name).is_some_and(|table| table.eq_ignore_ascii_case(name)) {
-            let ready = IndexState::Ready { since: 0 };
-            left.transit(index.name, &ready, IndexEvent::EntitiesDropped);
-        }
-    }
-    index_states::write_index_states(dbs, txn, meta, entry.id, (schema.kind, &left))
+/// A kind of which a dropped table had the entities or copies.
+struct DroppedKind<'d> {
+    schema: &'d Schema,
+    table: &'d Entry,
 }
 
-/// The copies that lay in a dropped table are to be made again.
-fn copies_go(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    meta: &mut Meta,
-    (kind, of): (&str, &str),
-    dropped: &str,
-) -> Result<()> {
-    let Some(entry) = catalog::find(dbs, txn, meta, of)? else { return Ok(()) };
-    let Some(noted) = of_kind(dbs, txn, &entry, kind)? else { return Ok(()) };
-    let mut states = index_states::index_states(dbs, txn, entry.id, kind)?;
-    let before = states.clone();
-    for index in noted.indexes {
-        if table_of(&noted, index.name).is_none_or(|table| !table.eq_ignore_ascii_case(dropped)) {
-            continue;
+impl DroppedKind<'_> {
+    /// Notes in another table that the copies which it has are of entities that are no more.
+    fn orphan_copies(
+        &self,
+        dbs: &Databases,
+        txn: &mut WriteTxn<'_>,
+        meta: &mut Meta,
+        name: &str,
+    ) -> Result<()> {
+        let (schema, own) = (self.schema, &*self.table.name);
+        let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
+        if of_kind(dbs, txn, &entry, schema.kind)?
+            .is_none_or(|there| !there.table().eq_ignore_ascii_case(own))
+        {
+            return Ok(());
         }
-        let now = states.index(&noted, index.name);
-        if !now.is_kept() {
-            continue;
+        let mut left = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
+        for index in schema.indexes {
+            if table_of(schema, index.name).is_some_and(|table| table.eq_ignore_ascii_case(name)) {
+                let ready = IndexState::Ready { since: 0 };
+                left.transit(index.name, &ready, IndexEvent::EntitiesDropped);
+            }
         }
-        states.transit(index.name, &now, IndexEvent::RowsDropped);
-        // A job that fills it begins again.
-        let job = format!("rebuild {kind} {}", index.name);
-        if let Some(record) = index_states::job(dbs, txn, entry.id, &job)? {
-            let again = JobRecord { position: None, end: None, done: 0, ..record };
-            index_states::write_job(dbs, txn, meta, entry.id, (&job, Some(&again)))?;
-        }
+        let kind = RecordName { table: entry.id, name: schema.kind };
+        index_states::write_index_states(dbs, txn, meta, kind, &left)
     }
-    if states == before {
-        return Ok(());
+
+    /// Notes in the table of the entities that the copies which the dropped table had are to be made again.
+    fn lose_copies(&self, dbs: &Databases, txn: &mut WriteTxn<'_>, meta: &mut Meta) -> Result<()> {
+        let (kind, dropped) = (self.schema.kind, &*self.table.name);
+        let Some(entry) = catalog::find(dbs, txn, meta, self.schema.table())? else { return Ok(()) };
+        let Some(noted) = of_kind(dbs, txn, &entry, kind)? else { return Ok(()) };
+        let mut states = index_states::index_states(dbs, txn, entry.id, kind)?;
+        let before = states.clone();
+        for index in noted.indexes {
+            if table_of(&noted, index.name).is_none_or(|table| !table.eq_ignore_ascii_case(dropped)) {
+                continue;
+            }
+            let now = states.index(&noted, index.name);
+            if !now.is_kept() {
+                continue;
+            }
+            states.transit(index.name, &now, IndexEvent::RowsDropped);
+            // A job that fills it begins again.
+            let job = format!("rebuild {kind} {}", index.name);
+            if let Some(record) = index_states::job(dbs, txn, entry.id, &job)? {
+                let again = JobRecord { position: None, end: None, done: 0, ..record };
+                let name = RecordName { table: entry.id, name: &job };
+                index_states::write_job(dbs, txn, meta, name, Some(&again))?;
+            }
+        }
+        // To write them would have every handle look again at what it knows of its table.
+        if states == before {
+            return Ok(());
+        }
+        index_states::write_index_states(dbs, txn, meta, RecordName { table: entry.id, name: kind }, &states)
     }
-    index_states::write_index_states(dbs, txn, meta, entry.id, (kind, &states))
 }
 
-/// The states of a kind of which nothing is noted in the table of its entities: its indexes are ready, but for those in
-/// which copies are left of the entities of a dropped table. With them the tables that say so.
+/// Returns the states of a kind of which nothing is noted in the table of its entities: its indexes are ready, but for
+/// those in which copies are left of the entities of a dropped table. With them the tables that say so.
 pub(super) fn inherited(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -226,9 +245,10 @@ pub(super) fn take_over(
         return Ok(());
     }
     states.epoch += 1;
-    index_states::write_index_states(dbs, txn, meta, table.id, (schema.kind, &states))?;
+    let kind = |table: u32| RecordName { table, name: schema.kind };
+    index_states::write_index_states(dbs, txn, meta, kind(table.id), &states)?;
     for entry in tables {
-        index_states::forget_index_states(dbs, txn, meta, entry.id, schema.kind)?;
+        index_states::forget_index_states(dbs, txn, meta, kind(entry.id))?;
     }
     Ok(())
 }

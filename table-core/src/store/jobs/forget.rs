@@ -1,15 +1,16 @@
-//! What is noted of denormalised copies is taken out, once nobody declares them any more.
+//! Takes denormalised copies out of a kind's layout, once no struct declares them any more.
 
 use super::declare::authenticate;
-use super::elsewhere;
+use super::elsewhere::NotedKind;
 use crate::error::Result;
 use crate::executor::layouts::{pending, unknown_version};
 use crate::schema::{self, KindState, Schema};
 use crate::store::handle::lmdb_table::LmdbTable;
+use crate::store::records::index_states::RecordName;
 use crate::store::records::{index_states, layouts};
 
-/// Takes out of a kind's layout what it says of copies and the declaration doesn't; how many of them. Plans that were made
-/// before are of another epoch, and are made again.
+/// Takes out of a kind's layout what it says of copies and the declaration doesn't. Returns how many lines went. Plans
+/// that were made before are of another epoch, and are made again.
 pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> {
     let (state, kind) = (&table.state, schema.kind);
     table.inner.transact(|txn, dbs, meta| {
@@ -34,11 +35,13 @@ pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> 
         state.verify(dbs, txn, meta)?;
         layouts::put(dbs, txn, state.id, kind, left.clone())?;
         authenticate(dbs, txn, meta, state, schema)?;
+        let noted = NotedKind { table: state, schema, layout: &left };
         for index in schema.indexes {
-            elsewhere::note(dbs, txn, meta, state, (schema, &left, index.name))?;
+            noted.note_elsewhere(dbs, txn, meta, index.name)?;
         }
         index_states.epoch += 1;
-        index_states::write_index_states(dbs, txn, meta, state.id, (kind, &index_states))?;
+        let kind = RecordName { table: state.id, name: kind };
+        index_states::write_index_states(dbs, txn, meta, kind, &index_states)?;
         Ok(u64::try_from(gone).unwrap_or(u64::MAX))
     })
 }

@@ -37,7 +37,7 @@ impl MissingBlobs<'_> {
         }
         for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
-            // What is damaged was told.
+            // Damage is reported where the rows are read.
             if self.dbs.pages.check_value(bytes).is_err() {
                 continue;
             }

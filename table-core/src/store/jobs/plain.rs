@@ -18,7 +18,7 @@ pub(crate) struct PlainValues {
     pub(crate) first: (String, String),
 }
 
-/// The values of these properties that rows of the kind, and copies of them, hold plain.
+/// Returns the values of these properties that rows of the kind, and copies of them, hold plain.
 pub(crate) fn plain_values(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -32,7 +32,7 @@ pub(crate) fn plain_values(
     for pair in dbs.data.prefix_iter(txn, &Number::of(table.id)).map_err(lmdb::error)? {
         let (key, bytes) = pair.map_err(lmdb::error)?;
         walked += 1;
-        // Twice the same and one less would come to the table's number.
+        // A row that is met twice in the place of another would come to the table's number, too.
         if last.is_some_and(|last| last >= key) {
             return Err(key::locate(read::out_of_order(), key));
         }
@@ -60,7 +60,7 @@ pub(crate) fn plain_values(
     Ok(found)
 }
 
-/// The keys of a row with this stored key.
+/// Returns the keys of a row with this stored key.
 pub(super) fn texts(key: &[u8]) -> (String, String) {
     let texts = StoredKey::parse(key).and_then(|key| key.texts());
     texts.map(|(partition, row)| (partition.into_owned(), row.into_owned())).unwrap_or_default()

@@ -77,12 +77,13 @@ fn background(weak: &Weak<Shared>) {
                 }
             }
         }
+        // Between two steps the thread has no handle, so a program that drops its last one closes the store.
         drop(inner);
         std::thread::yield_now();
     }
 }
 
-/// Frees all there is to free; returns the rows removed.
+/// Frees the space of everything that was dropped. Returns how many rows were removed.
 pub(crate) fn run(inner: &Shared) -> Result<u64> {
     let mut total = 0;
     while let Some(removed) = step(inner)? {
@@ -91,11 +92,11 @@ pub(crate) fn run(inner: &Shared) -> Result<u64> {
     Ok(total)
 }
 
-/// One transaction; returns the rows it removed, or `None` if nothing is left to do.
+/// Removes some rows in one transaction. Returns how many, or `None` if nothing is left to do.
 fn step(inner: &Shared) -> Result<Option<usize>> {
     inner.purge_entries().map_err(|e| e.attempted(ATTEMPTED))?;
     inner.purge_blobs().map_err(|e| e.attempted(ATTEMPTED))?;
-    // A store that has stopped says so wherever it is asked.
+    // Every other call of a store that has stopped returns this error.
     let _lead = inner.writer.lead().map_err(|e| e.attempted(ATTEMPTED))?;
     let done =
         as_much_as_fits(inner).map_err(|e| inner.writer.explain_failure(inner, e).attempted(ATTEMPTED));
@@ -190,7 +191,7 @@ fn remove_some(
 struct First<'e> {
     environment: &'e Environment,
     db: Db,
-    /// Of the rows: their tree.
+    /// The tree of the rows, where the entries are rows.
     tree: Option<Tree>,
     most: usize,
 }
@@ -201,7 +202,7 @@ impl<'e> First<'e> {
         Ok(Self { environment, db: environment.dbs.data, tree: Some(tree), most })
     }
 
-    /// Removes them; how many there were.
+    /// Removes the entries. Returns how many there were.
     fn remove(&self, txn: &mut WriteTxn<'_>, prefix: &[u8]) -> Result<usize> {
         let (mut last, mut checked) = (None, Ok(()));
         let state = open::state_of_write(txn);

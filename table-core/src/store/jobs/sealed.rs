@@ -27,9 +27,9 @@ use crate::store::records::meta::Meta;
 use crate::store::scan::read;
 
 impl Store {
-    /// The number of sealed values in each table, by the data key that sealed them: in every row, of whatever kind, typed
-    /// or not. No key is needed, and nothing is opened. It reads every row of one snapshot. The tokens of values are
-    /// counted too, of the kinds that were declared to have any.
+    /// Returns the number of sealed values in each table, by the data key that sealed them: in every row, of whatever
+    /// kind, typed or not. No key is needed, and nothing is opened. It reads every row of one snapshot. The tokens of
+    /// values are counted too, of the kinds that were declared to have any.
     ///
     /// It counts bytes of the form of a sealed value; a program's own bytes that look the same are among them.
     ///
@@ -83,12 +83,12 @@ impl KeptStore for Shared {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             ahead.of_entry(&txn, key)?;
             seen += 1;
-            // Twice the same and one less would come to the same number.
+            // A row that is met twice in the place of another would come to the same number.
             if last.is_some_and(|last| last >= key) {
                 return Err(key::locate(read::out_of_order(), key));
             }
             last = Some(key);
-            // Of which table a row is says a key that is sound.
+            // Only a sound key tells of which table a row is.
             let row = Row::parse(bytes).map_err(damaged(key))?;
             row.verify(row::key_seed(key)).map_err(damaged(key))?;
             let table = StoredKey::parse(key).map(|key| key.table).ok_or_else(read::out_of_order)?;
@@ -110,7 +110,7 @@ impl KeptStore for Shared {
                     looked = Some((table, Looked::of(self.state(entry), dbs, &txn)?));
                 }
                 let Some((_, looked)) = &mut looked else { return Ok(()) };
-                let (view, kinds) = looked.view(key, row, (dbs, &txn))?;
+                let (view, kinds) = looked.view(key, row, dbs, &txn)?;
                 for property in view.properties() {
                     if let (_, ValueRef::Binary(value)) = property?
                         && let Some(handle) = KeyHandle::of(value)
@@ -158,7 +158,7 @@ impl Makers {
         Ok(Self(makers))
     }
 
-    /// The key that made a token, among those of its scope: no two living keys share a version byte.
+    /// Returns the key that made a token, among those of its scope: no two living keys share a version byte.
     fn find(&self, scope: &Scope, token: &[u8]) -> Option<KeyHandle> {
         let version = token.first().filter(|_| token.len() == TOKEN_BYTES)?;
         let of_scope = self.0.get(scope)?;
@@ -189,12 +189,13 @@ impl Looked {
         Ok(Self { table, dict, kinds: Kinds(kinds) })
     }
 
-    /// A row of the table, whose dictionary it may need anew.
+    /// Returns a view of a row. The dictionary is read anew if it does not cover the row.
     fn view<'v>(
         &'v mut self,
         key: &'v [u8],
         row: Row<'v>,
-        (dbs, txn): (&Databases, &heed::RoTxn<'_>),
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
     ) -> Result<(RowView<'v>, &'v Kinds)> {
         if !view::covers(&self.dict, &row) {
             self.dict = self.table.reload_for(dbs, txn, &row)?;
@@ -226,7 +227,7 @@ impl Kinds {
 }
 
 impl LmdbTable {
-    /// What seals the table's values anew.
+    /// Returns the table as the job that seals values anew goes over it.
     pub(crate) fn job(&self) -> Result<&dyn Resealing> {
         self.inner.keys.get()?;
         Ok(self)

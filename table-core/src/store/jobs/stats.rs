@@ -21,7 +21,7 @@ pub struct StoreStats {
     pub tables: Vec<TableStats>,
     /// Each queue, in the order in which they were made.
     pub queues: Vec<QueueStats>,
-    /// What the blobs come to.
+    /// How many blobs there are, and their bytes.
     pub blobs: BlobStats,
     /// Dropped tables whose space is still to be freed.
     pub dropped: u64,
@@ -66,8 +66,8 @@ pub struct SpaceStats {
     pub live_bytes: u64,
     /// Free pages that the next changes take before the file grows.
     pub free_bytes: u64,
-    /// Free pages that nobody may take, since a snapshot may still look at them. As long as it lives each change takes
-    /// pages at the end of the file.
+    /// Free pages that can't be used yet, since a snapshot may still look at them. As long as the snapshot lives, each
+    /// change takes pages at the end of the file.
     pub held_back_bytes: u64,
 }
 
@@ -84,8 +84,8 @@ pub struct TableStats {
 }
 
 impl Store {
-    /// How much the store and each table hold, and what the file's space is used for. The counts are kept with every
-    /// write, so this is quick whatever there is; it reads the list of free pages, eight bytes for each.
+    /// Returns how much the store and each table hold, and what the file's space is used for. The counts are kept with
+    /// every write, so this is quick whatever there is; it reads the list of free pages, eight bytes for each.
     ///
     /// Reader slots of processes that have died are freed on the way, as
     /// [`clear_stale_readers`](Self::clear_stale_readers) does.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::convert;
 use super::declare::{authenticate, lived};
-use super::elsewhere;
+use super::elsewhere::{self, NotedKind};
 use super::forget;
 use super::plain::damaged;
 use crate::error::{Error, Result};
@@ -22,6 +22,7 @@ use crate::store::lmdb;
 use crate::store::open::{Environment, LeavesAhead, Tree};
 use crate::store::records::catalog;
 use crate::store::records::counts::Counts;
+use crate::store::records::index_states::RecordName;
 use crate::store::records::meta::Meta;
 use crate::store::records::{index_states, layouts};
 use crate::store::scan::read;
@@ -70,7 +71,7 @@ impl Jobs for LmdbTable {
     fn keep(&self, name: &str, job: Option<&JobRecord>) -> Result<()> {
         self.inner.transact(|txn, dbs, meta| {
             self.state.check_generation(dbs, txn, meta)?;
-            index_states::write_job(dbs, txn, meta, self.state.id, (name, job))
+            index_states::write_job(dbs, txn, meta, RecordName { table: self.state.id, name }, job)
         })
     }
 
@@ -272,9 +273,10 @@ impl Jobs for LmdbTable {
             if index_states.epoch != *epoch || !index_states.transit(index, &now, event) {
                 return Ok(None);
             }
-            // Who makes an index anew is done with removing it, and the other way round.
+            let record_of = |name| RecordName { table: table.id, name };
+            // A job that makes an index anew ends the one that removes it, and the other way round.
             for other in names.iter().filter(|other| begins && *other != name) {
-                index_states::write_job(dbs, txn, meta, table.id, (other, None))?;
+                index_states::write_job(dbs, txn, meta, record_of(other), None)?;
             }
             let noted = if let Some(layout) = becomes.filter(|layout| *layout != noted) {
                 layouts::check_apart(dbs, txn, table, schema)?;
@@ -285,12 +287,13 @@ impl Jobs for LmdbTable {
             } else {
                 noted
             };
+            let noted = NotedKind { table, schema, layout: &noted };
             if rebuilds {
-                elsewhere::note(dbs, txn, meta, table, (*schema, &noted, *index))?;
+                noted.note_elsewhere(dbs, txn, meta, index)?;
             }
-            elsewhere::forget(dbs, txn, meta, table, (*schema, &noted), former.into_iter())?;
-            index_states::write_index_states(dbs, txn, meta, table.id, (kind, &index_states))?;
-            index_states::write_job(dbs, txn, meta, table.id, (name, record.as_ref()))?;
+            noted.forget_elsewhere(dbs, txn, meta, &former)?;
+            index_states::write_index_states(dbs, txn, meta, record_of(kind), &index_states)?;
+            index_states::write_job(dbs, txn, meta, record_of(name), record.as_ref())?;
             Ok(Some(
                 index_states
                     .indexes
@@ -303,7 +306,7 @@ impl Jobs for LmdbTable {
 }
 
 impl LmdbTable {
-    /// Why an index can't be read in the state of this number.
+    /// Returns the error that says why an index can't be read in the state of this number.
     #[cold]
     pub(crate) fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
         let find = || {
@@ -313,7 +316,7 @@ impl LmdbTable {
             let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
             let (noted, index_states) = lived(dbs, &txn, &self.state, schema, noted)?;
             let why = schema::unread(noted.as_ref(), &index_states, schema, name, state);
-            // It has become ready meanwhile: whoever asked has read a former state.
+            // It has become ready meanwhile: the caller reads an earlier state.
             let why = why.unwrap_or(schema::Unread::Is(IndexState::Ready { since: 0 }));
             let jobs = index_states::all_jobs(dbs, &txn, self.state.id)?;
             let of_it = [format!("rebuild {} {name}", schema.kind), format!("convert {}", schema.kind)];

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 pub(crate) type LmdbEnv = Env<WithoutTls>;
 /// A database as bytes; its handle stays valid as long as the environment.
 pub(crate) type Db = heed::Database<'static, Bytes, Bytes>;
-/// The same, while databases are being opened.
+/// A database as bytes, while the databases are being opened.
 pub(crate) type OpeningDb<'d> = heed::Database<'d, Bytes, Bytes>;
 pub(crate) type ReadTxn<'e> = heed::RoTxn<'e, WithoutTls>;
 pub(crate) type WriteTxn<'e> = heed::RwTxn<'e>;
@@ -36,8 +36,8 @@ pub(crate) struct Databases {
 }
 
 impl Databases {
-    /// The record of a key in a small database. It lies on its page: one that is said to be longer would be hashed to beyond
-    /// the end of the file.
+    /// Returns the record of a key in a small database. It lies on its page: one that is said to be longer would be
+    /// hashed to beyond the end of the file.
     pub(crate) fn record<'t>(
         &self,
         db: Db,
@@ -61,17 +61,17 @@ impl Databases {
     }
 }
 
-/// What a page tells that can't be as it is.
+/// Returns the error of a page whose contents can't be right.
 #[cold]
 pub(crate) fn damaged_page() -> Error {
     Error::new(ErrorKind::Corrupt).because("a page of the store is damaged")
 }
 
-/// What LMDB or the operating system said, as an error of this crate.
+/// Returns an error of LMDB or of the operating system as one of this crate.
 #[cold]
 pub(crate) fn error(error: heed::Error) -> Error {
     if matches!(error, heed::Error::Mdb(MdbError::Panic)) {
-        // LMDB refuses every call so after a header that could not be written, which may have reached the disk.
+        // LMDB answers every call so once it could not write a header, which may have reached the disk all the same.
         return Error::new(ErrorKind::OutcomeUnknown);
     }
     let kind = match &error {
@@ -102,7 +102,7 @@ pub(crate) fn error(error: heed::Error) -> Error {
     Error::new(kind).because(because).caused_by(error)
 }
 
-/// An error of the operating system.
+/// Returns an error of the operating system.
 #[cold]
 pub(crate) fn io_error(error: std::io::Error) -> Error {
     Error::new(os_kind(error.kind())).caused_by(error)

@@ -2,7 +2,7 @@
 //!
 //! Rows tell much of what is damaged, but not what is left out: a page whose number of entries is damaged gives fewer
 //! rows, each of them right and all in order. The page itself tells it, since its entries fill it without a gap. It
-//! also tells that an entry reaches beyond its page, before anybody follows it there.
+//! also tells that an entry reaches beyond its page, before a read follows it there.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(crate) const OVERFLOW: u16 = 0x04;
 pub(crate) const META: u16 = 0x08;
 /// A leaf of bare keys without nodes.
 pub(crate) const LEAF2: u16 = 0x20;
-/// What a page is. The other flags are for memory: a page that is stored has none of them.
+/// The flags that say what a page is. The others are for memory: a page that is stored has none of them.
 pub(crate) const KINDS: u16 = BRANCH | LEAF | OVERFLOW | META | LEAF2;
 
 /// The value stands on pages of its own, and the node holds the first one's number.
@@ -34,17 +34,18 @@ pub(crate) struct Pages {
     /// Address of the map.
     start: usize,
     length: usize,
-    /// A power of two.
+    /// The size of a page, a power of two.
     page: usize,
 }
 
 impl Pages {
-    /// A map that starts at this address, of so many bytes, in pages of this size: a power of two.
+    /// Returns the pages of a map that starts at this address, has so many bytes, and pages of this size: a power of
+    /// two.
     pub(crate) fn at(start: usize, length: usize, page: usize) -> Self {
         Self { start, length, page }
     }
 
-    /// The page that a key or a value of a read transaction lies in.
+    /// Returns the page that a key or a value of a read transaction lies in.
     #[allow(unsafe_code, reason = "heed gives out keys and values, and not the pages they lie in")]
     pub(crate) fn of<'t>(&self, bytes: &'t [u8]) -> Option<&'t [u8]> {
         let page = self.place(bytes);
@@ -60,24 +61,25 @@ impl Pages {
         Some(unsafe { std::slice::from_raw_parts(page, self.page) })
     }
 
-    /// The number of the page that a key or a value lies in, unless it lies elsewhere than in the map.
+    /// Returns the number of the page that a key or a value lies in, unless it lies elsewhere than in the map.
     pub(crate) fn number(&self, bytes: &[u8]) -> Option<u64> {
         let place = self.place(bytes).checked_sub(self.start).filter(|place| *place < self.length)?;
         u64::try_from(place / self.page).ok()
     }
 
-    /// Whether the page that a key or a value lies in says that it is the one of its place. LMDB goes by what it says.
+    /// Returns whether the page that a key or a value lies in says that it is the one of its place. LMDB goes by what
+    /// it says.
     pub(crate) fn is_own(&self, bytes: &[u8]) -> bool {
         let own = self.of(bytes).and_then(|page| Fields(page).u64());
         own.is_some() && own == self.number(bytes)
     }
 
-    /// Bytes of a page.
+    /// Returns the size of a page, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.page
     }
 
-    /// So many bytes from the page of this number on, which end within the first `file` bytes. `None` where they don't.
+    /// Returns so many bytes from the page of this number on; `None` unless they end within the first `file` bytes.
     #[allow(unsafe_code, reason = "heed gives out keys and values, and no pages")]
     #[inline]
     pub(crate) fn span<'t>(
@@ -93,15 +95,16 @@ impl Pages {
             return None;
         }
         let first = std::ptr::with_exposed_provenance(self.start + from);
-        // SAFETY: The bytes lie in the map, and in the file, which never becomes shorter, so none of them is missing. The
-        // map is LMDB's and foreign to Rust, hence exposed; the environment keeps it, and the transaction keeps the
+        // SAFETY: The bytes lie in the map, and in the file, which never becomes shorter, so none of them is missing.
+        // The map is LMDB's and foreign to Rust, hence exposed; the environment keeps it, and the transaction keeps the
         // environment. Nothing is written through it, and what a transaction reads is not written at all while the
-        // transaction lives; the header's two pages are asked for under the write lock alone, while nobody commits. A number that a damaged page gives may lead to a page that LMDB is about to take, as it
-        // may lead LMDB itself there; whatever bytes are found, each is a `u8`, and nothing that they say is believed.
+        // transaction lives; the header's two pages are asked for under the write lock alone, while no commit runs. A
+        // number that a damaged page gives may lead to a page that LMDB is about to take, as it may lead LMDB itself
+        // there; whatever bytes are found, each is a `u8`, and nothing that they say is believed.
         Some(unsafe { std::slice::from_raw_parts(first, length) })
     }
 
-    /// The address of the page that a key or a value lies in: to compare.
+    /// Returns the address of the page that a key or a value lies in: to compare.
     pub(crate) fn place(&self, bytes: &[u8]) -> usize {
         bytes.as_ptr().addr() & !(self.page - 1)
     }
@@ -123,7 +126,8 @@ impl Pages {
         if room.is_some_and(|room| offset + value.len() <= room) { Ok(()) } else { Err(damaged()) }
     }
 
-    /// The same, and whether a value has more pages of its own than it takes.
+    /// Checks a value as [`check_value`](Self::check_value) does, and returns whether it has more pages of its own than
+    /// it takes.
     pub(crate) fn has_spare(&self, value: &[u8]) -> Result<bool> {
         if value.as_ptr().addr() - self.place(value) != HEADER {
             return Ok(false);
@@ -141,7 +145,7 @@ impl Pages {
     }
 }
 
-/// How many pages a value has of its own, by the first of them.
+/// Returns how many pages a value has of its own, by the first of them.
 pub(crate) fn run(first: &[u8]) -> Option<usize> {
     let mut fields = Fields(first);
     fields.bytes(10)?;
@@ -149,7 +153,7 @@ pub(crate) fn run(first: &[u8]) -> Option<usize> {
     usize::try_from(pages).ok().filter(|_| flags == OVERFLOW)
 }
 
-/// Whether a page is a leaf that its entries fill, from the lowest to the end of the page.
+/// Returns whether a page is a leaf that its entries fill, from the lowest to the end of the page.
 pub(crate) fn is_whole(page: &[u8]) -> bool {
     is_filled(page, LEAF, |node| {
         // A value with pages of its own leaves their number here.
@@ -161,12 +165,13 @@ pub(crate) fn is_whole(page: &[u8]) -> bool {
     })
 }
 
-/// The same of a branch.
+/// Returns whether a page is a branch that its entries fill, from the lowest to the end of the page.
 pub(crate) fn is_whole_branch(page: &[u8]) -> bool {
     is_filled(page, BRANCH, |_| Some(0))
 }
 
-/// Whether a page is of a kind and filled by its entries. `value` gives the bytes of an entry's value by its header.
+/// Returns whether a page is of a kind and filled by its entries. `value` gives the bytes of an entry's value by its
+/// header.
 #[inline]
 fn is_filled(page: &[u8], kind: u16, value: impl Fn(u64) -> Option<usize>) -> bool {
     let filled = || {

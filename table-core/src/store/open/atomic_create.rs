@@ -1,4 +1,4 @@
-//! The way of a data file into its place: it is made where nobody looks, and given its name in one step.
+//! Creates a data file atomically: it is made in a private directory, and given its name in one step.
 //!
 //! A crash while LMDB lays out a new file leaves one that it refuses ever after. So a file is made, filled and
 //! flushed in a private directory, and only then appears under its name. A hard link never replaces what is there,
@@ -21,15 +21,15 @@ pub(super) const DATA: &str = "data.mdb";
 /// The start of the names of private directories.
 const PRIVATE: &str = ".new-";
 
-/// What the operating system refused, and where.
+/// Returns the error of a call that the operating system refused for this path.
 #[cold]
 pub(super) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
     let because = format!("{doing} `{}`: {error}", path.display());
     lmdb::io_error(error).because(because)
 }
 
-/// Runs `make` with the directory in place, and durable. Directories that were missing are gone again if it fails,
-/// unless somebody else has put something into them.
+/// Runs `make` with the directory in place, and durable. Directories that were missing are removed again if it fails,
+/// unless another process has put something into them.
 ///
 /// Directories that were there already are flushed too. Their maker, another process a moment ago or the caller itself,
 /// may not have done so, and a store in a lost directory is lost.
@@ -64,14 +64,14 @@ fn make_directories(dir: &Path, missing: &[&Path]) -> Result<()> {
     Ok(())
 }
 
-/// The file system that a directory lies on.
+/// Returns the file system that a directory lies on.
 #[cfg(unix)]
 fn device(dir: &Path) -> Result<u64> {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(dir).map(|found| found.dev()).map_err(|error| failed("reading", dir, error))
 }
 
-/// Nothing is flushed there.
+/// Returns the same for every directory, since none is flushed on this system.
 #[cfg(not(unix))]
 fn device(_: &Path) -> Result<u64> {
     Ok(0)
@@ -100,7 +100,7 @@ impl Private {
         Ok(private)
     }
 
-    /// One whose directory does not exist yet.
+    /// Returns a private directory that does not exist yet.
     pub(super) fn unmade(store: &Path) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         // Process numbers repeat, over time and between containers that share a volume; the clock tells them apart.
@@ -141,7 +141,7 @@ impl Private {
         flushed
     }
 
-    /// Both of these: a store's whole way into its place.
+    /// Gives the finished data file its place, and makes the name durable.
     pub(super) fn publish(self) -> Result<bool> {
         let placed = self.place()?;
         self.settle()?;
@@ -165,9 +165,9 @@ pub(super) fn flush(dir: &Path) -> Result<()> {
 
 /// Finishes what other attempts may have left unfinished once a data file is in place.
 ///
-/// Where there is a private directory, whoever put the data file in place may not have flushed its name yet: without
-/// that, what is committed now could be lost with it. Removing the directory hurts nobody: an attempt that still
-/// runs finds it gone and opens the store that there is.
+/// Where there is a private directory, the process that put the data file in place may not have flushed its name yet:
+/// without that, what is committed now could be lost with it. The directory can be removed: an attempt that still runs
+/// finds it gone and opens the store that there is.
 pub(super) fn settle(store: &Path) -> Result<()> {
     let left = privates(store)?;
     if !left.is_empty() {
@@ -179,7 +179,7 @@ pub(super) fn settle(store: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The private directories that there are.
+/// Returns the private directories that there are.
 fn privates(store: &Path) -> Result<Vec<PathBuf>> {
     let unread = |error| failed("reading the directory", store, error);
     let mut found = Vec::new();
@@ -195,7 +195,7 @@ fn privates(store: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// How many names a data file has in private directories, where nobody opens it.
+/// Returns how many names a data file has in private directories, where it is never opened.
 pub(super) fn private_names(store: &Path, data: &Path) -> Result<u64> {
     let data = identity(data);
     let same = |private: &PathBuf| data.is_some() && identity(&private.join(DATA)) == data;
@@ -203,8 +203,8 @@ pub(super) fn private_names(store: &Path, data: &Path) -> Result<u64> {
     Ok(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// Whether there is no room for a file beside the store's, or for its data file to grow. The failed write has used up the
-/// room that there was.
+/// Returns whether there is no room for a file beside the store's, or for its data file to grow. The failed write has
+/// used up the room that there was.
 #[cold]
 pub(super) fn is_full(store: &Path) -> bool {
     /// A few pages, of whatever size.
@@ -223,14 +223,14 @@ pub(super) fn is_full(store: &Path) -> bool {
     }
 }
 
-/// A file's identity, whatever its name.
+/// Returns a file's identity, whatever its name.
 #[cfg(unix)]
 fn identity(file: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     fs::symlink_metadata(file).ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Nothing tells.
+/// Returns nothing: on this system a file's identity is not known.
 #[cfg(not(unix))]
 fn identity(_: &Path) -> Option<(u64, u64)> {
     None
@@ -271,7 +271,7 @@ fn sync(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Windows has no call for it; NTFS journals its entries.
+/// Does nothing: Windows has no call for it, and NTFS journals its entries.
 #[cfg(not(unix))]
 fn sync(_: &Path) -> io::Result<()> {
     Ok(())

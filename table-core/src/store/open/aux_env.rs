@@ -13,7 +13,7 @@ use super::commit_recovery::NumberOf;
 use super::map::{self, Sizes};
 use super::meta_resync::MetaResync;
 use super::options::{Durability, OpenOptions};
-use super::{filesystem, identify, open_data, open_sound, registry, retrying, snapshot, whole};
+use super::{DataFile, filesystem, identify, open_data, open_sound, registry, retrying, snapshot, whole};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db, LmdbEnv, ReadTxn, WriteTxn};
 
@@ -23,7 +23,7 @@ const MAP_SIZE: usize = if cfg!(target_pointer_width = "64") { 1 << 34 } else { 
 /// Enough for the first records.
 const FIRST_MAP_SIZE: usize = 1 << 20;
 
-/// An open environment with one database, LMDB's unnamed one. Whoever opens it again in this process shares it.
+/// An open environment with one database, LMDB's unnamed one. A second opening in this process shares it.
 #[derive(Debug)]
 pub(crate) struct AuxEnv {
     pub(crate) env: LmdbEnv,
@@ -37,10 +37,10 @@ pub(crate) struct AuxEnv {
 /// What an environment is opened for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    /// It is made if it is missing.
+    /// Whether it is made if it is missing.
     pub(crate) create: bool,
     pub(crate) read_only: bool,
-    /// As [`OpenOptions::accept_lost_commit`].
+    /// Whether a lost last commit is accepted, as by [`OpenOptions::accept_lost_commit`].
     pub(crate) accept_lost_commit: bool,
 }
 
@@ -61,9 +61,9 @@ impl From<&OpenOptions> for Access {
 /// The first records of a new environment.
 pub(crate) type Records = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Opens the environment in a directory, and makes it with what `first` gives if there is none. If somebody else
-/// makes one meanwhile, theirs is the environment. The directory exists when `first` is called. `number_of` reads the record
-/// that stands first in it.
+/// Opens the environment in a directory, and makes it with what `first` gives if there is none. If another process
+/// makes one meanwhile, that is opened. The directory exists when `first` is called. `number_of` reads the record that
+/// stands first in it.
 pub(crate) fn open(
     dir: &Path,
     access: impl Into<Access>,
@@ -97,7 +97,8 @@ pub(crate) fn open(
         .accept_lost_commit(access.accept_lost_commit);
     registry::shared(&identity, &options, || {
         let sizes = Sizes { map: MAP_SIZE, readers: options.max_readers, durability: Durability::Durable };
-        let env = open_sound(&path, &mut file, &identity, sizes, number_of, &options)?;
+        let opened = DataFile { path: &path, file: &mut file, identity: &identity };
+        let env = open_sound(opened, sizes, number_of, &options)?;
         whole::check(&env, &path)?;
         let db = unnamed(&env)?;
         let closed = env.clone().prepare_for_closing();
@@ -107,7 +108,7 @@ pub(crate) fn open(
 }
 
 impl AuxEnv {
-    /// A snapshot.
+    /// Returns a snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
         snapshot(&self.env, || self.env.read_txn()).map_err(lmdb::error)
     }
@@ -127,7 +128,7 @@ impl AuxEnv {
         self.meta_resync.commit(txn)
     }
 
-    /// The number of the last commit, by whatever process: cheaper than a snapshot.
+    /// Returns the number of the last commit, by whatever process: cheaper than a snapshot.
     pub(crate) fn last_commit(&self) -> usize {
         self.env.info().last_txn_id
     }

@@ -4,9 +4,10 @@
 //! commit before it is then the newest, sound in itself, and what was written last is gone without a word. But the page
 //! still leads to the newest state, whose record says its true number.
 //!
-//! LMDB itself leaves the same bytes when a header could not be written: it takes the number back, since nobody knows what
-//! the disk has. So a process whose commit has failed in this way leaves a note with the commit's number beside the file,
-//! and whoever opens the file knows that nobody was told of that commit. Without a note the commit is in doubt.
+//! LMDB itself leaves the same bytes when a header could not be written: it takes the number back, since it can't know
+//! what the disk has. So a process whose commit has failed in this way leaves a note with the commit's number beside
+//! the file, and the next opening knows that the commit was never reported as done. Without a note the commit is in
+//! doubt.
 //!
 //! What the older page leads to is whole as long as the page stands, since its pages are free to the commit after the next
 //! one, and that begins when the next one has taken the page. Only a crash of a relaxed store may leave parts of that later
@@ -74,9 +75,9 @@ pub(super) fn note(dir: &Path, number_of: NumberOf) {
     write().unwrap_or_default();
 }
 
-/// The number of the commit that has failed, as it was noted.
+/// Returns the number of the commit that has failed, as it was noted.
 fn noted(dir: &Path) -> Option<u64> {
-    /// More than a note has.
+    /// More bytes than a note has.
     const MOST: u64 = 64;
     let path = dir.join(NOTE);
     if !fs::symlink_metadata(&path).ok()?.is_file() {
@@ -87,7 +88,7 @@ fn noted(dir: &Path) -> Option<u64> {
     Some(u64::from_le_bytes(meta::opened(NOTE.as_bytes(), &bytes)?.try_into().ok()?))
 }
 
-/// The header of the commit that the file seems to hold, and of which its header page says that it never was.
+/// Returns the header of the commit that the file seems to hold, and of which its header page says that it never was.
 fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<Header>, Flaw> {
     let (newer, older) = Header::read_both(file)?;
     if older.main_root.is_none() {
@@ -109,8 +110,8 @@ fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<
     Ok(is_next_but_one.then_some(Header { transaction: written, ..older }))
 }
 
-/// Whether all of that commit's state is there, as it is behind a header page whose number alone is wrong. Every commit
-/// frees pages, so the list of free pages has the number, too.
+/// Returns whether all of that commit's state is there, as it is behind a header page whose number alone is wrong.
+/// Every commit frees pages, so the list of free pages has the number, too.
 fn stands(file: &mut (impl Read + Seek), state: &Header) -> Result<bool, Flaw> {
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
     let mut last_freed = 0;

@@ -2,7 +2,8 @@
 //!
 //! One writers' lock covers making the copy and marking the old file, so the copy lacks nothing: later writers find the
 //! mark. The lock file goes with the old file. Processes that have both open keep them, and find the mark; the new file
-//! gets a lock file of its own. All of it happens in one [`OpenLock`], so nobody opens one file under the other's lock.
+//! gets a lock file of its own. All of it happens in one [`OpenLock`], so no process opens one file under the other's
+//! lock.
 //!
 //! A directory named [`MARK`] says how far the compaction has come. As long as the copy lies in it, the old file is the
 //! store. Without the copy the new file is, and the lock file at hand may still be the old one's. The next opening goes on
@@ -66,7 +67,7 @@ pub(super) fn settled(dir: &Path, read_only: bool) -> Result<OpenLock> {
     }
 }
 
-/// The error of a store that is opened for reading only, and would have to be mended first.
+/// Returns the error of a store that is opened for reading only, and would have to be mended first.
 #[cold]
 pub(super) fn broken_off(dir: &Path) -> Error {
     Error::new(ErrorKind::Incompatible).because(format!(
@@ -119,13 +120,14 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
     atomic_create::settle(dir)?;
     lockfile::check(dir)?;
 
-    // From here on nobody writes, in whatever process.
+    // From here on no process writes.
     let mut txn = environment.write_txn()?;
     let mut meta = Meta::begin(main, &txn)?;
     environment.check_in_place(&data)?;
     let private = Private::new(dir)?;
     make(environment, &private)?;
     atomic_create::flush(private.path())?;
+    // The mark appears with the copy in it: without one it would say that the new file is in its place.
     fs::rename(private.path(), &mark).map_err(|error| atomic_create::failed("making", &mark, error))?;
 
     let marked = atomic_create::flush(dir)

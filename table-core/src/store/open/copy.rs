@@ -145,8 +145,8 @@ impl Drop for Placed {
     }
 }
 
-/// Makes a compacted copy in a new file, flushed. Unlike [`copy_to`] it never takes the writers' lock, which the caller
-/// may have; so a file whose pages don't add up is refused.
+/// Makes a compacted copy in a new file, flushed. Unlike [`copy_with`] it never takes the writers' lock, which the
+/// caller may have; so a file whose pages don't add up is refused.
 pub(super) fn compacted(
     env: &LmdbEnv,
     path: &Path,
@@ -194,7 +194,7 @@ fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Res
     header.renumber(file, number).map_err(|error| atomic_create::failed("writing", data, error))
 }
 
-/// Options for a file that is as closed to others as LMDB's own files are.
+/// Makes a file that is as closed to other users as LMDB's own files are.
 fn new_file(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create_new(true);

@@ -18,8 +18,8 @@ pub(crate) const NAMES: [&str; 4] = ["data", "names", "catalog", "graves"];
 /// Enough for a new store's dozen pages. LMDB notes the size in the file; each opening brings its own.
 const MAP_SIZE: usize = 1 << 20;
 
-/// Makes a store in the directory, and the directory if it is missing. If somebody else makes one meanwhile,
-/// theirs is the store.
+/// Makes a store in the directory, and the directory if it is missing. If another process makes one meanwhile, that is
+/// the store.
 pub(super) fn create(dir: &Path) -> Result<()> {
     atomic_create::within(dir, || {
         let laid_out = Private::new(dir).and_then(|private| {

@@ -39,13 +39,13 @@ pub(super) fn check(path: &Path) -> Result<()> {
     else {
         return Ok(());
     };
-    // Without `/proc` nobody can tell, and most file systems are fine.
+    // Without `/proc` the file system is not known, and most are fine.
     let Ok(table) = std::fs::read("/proc/self/mountinfo") else { return Ok(()) };
     refuse(&path, mount_of(&String::from_utf8_lossy(&table), metadata.dev(), &path))
 }
 
-/// Refuses a path unless it is known that nobody can write on its file system. A mount may be read-only, and the file
-/// system writable by another way.
+/// Refuses a path unless its file system is known to be read-only. A mount may be read-only, and the file system
+/// writable by another way.
 #[cfg(target_os = "linux")]
 pub(super) fn check_unchanging(path: &Path) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -73,7 +73,7 @@ fn may_change(path: &Path) -> Error {
     ))
 }
 
-/// Other systems have no such table to read without `unsafe`.
+/// Checks nothing: other systems have no table of mounts that can be read without `unsafe`.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn check(_: &Path) -> Result<()> {
     Ok(())
@@ -93,7 +93,7 @@ struct Mount {
 }
 
 impl Mount {
-    /// `id parent major:minor root point options [optional ..] - kind source options`
+    /// Parses a line: `id parent major:minor root point options [optional ..] - kind source options`.
     fn parse(line: &str) -> Option<Self> {
         let (place, filesystem) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(2);
@@ -127,7 +127,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// The mount that holds a file of this device and canonical path.
+/// Returns the mount that holds a file of this device and canonical path.
 ///
 /// The device decides: it sees through bind mounts. Where none matches (the files of a btrfs subvolume have a
 /// device of their own), the mount with the longest path does; of two at one point the later hides the earlier.

@@ -53,8 +53,8 @@ impl Environment {
     }
 }
 
-/// Whether a list may be one of the state with this header: its numbers fall and are those of pages of the file, and a
-/// transaction up to that state has freed them.
+/// Returns whether a list may be one of the state with this header: its numbers fall and are those of pages of the
+/// file, and a transaction up to that state has freed them.
 pub(super) fn can_be_right(header: &Header, freed_by: u64, list: &[[u8; 8]]) -> bool {
     let numbers = || list.iter().map(|number| u64::from_le_bytes(*number));
     numbers().all(|number| (FIRST_PAGE..=header.last_page).contains(&number))

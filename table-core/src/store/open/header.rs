@@ -40,7 +40,7 @@ impl Flaw {
         Self::Unfit(ErrorKind::Incompatible, what.into())
     }
 
-    /// LMDB would take an empty file for a new one, and fill it.
+    /// Returns the flaw of an empty file, which LMDB would take for a new one, and fill.
     pub(super) fn empty() -> Self {
         Self::foreign("is empty, so no store; remove it to have a store made there")
     }
@@ -91,7 +91,7 @@ impl Header {
         }
         let mut first = Self::read_one(file, 0)?;
         let mut second = Self::read_one(file, first.page_size)?;
-        // Commits follow one another. Two pages that don't may only have been read while somebody committed.
+        // Commits follow one another. Two pages that don't may have been read during a commit.
         while first.transaction.abs_diff(second.transaction) != 1
             && (first.transaction, second.transaction) != (0, 0)
         {
@@ -129,18 +129,18 @@ impl Header {
         if header.transaction != transaction {
             return Ok(None);
         }
-        // Somebody may be writing it, the number last: once it was read again, he has done so.
+        // A process may be writing it, the number last: when it is read again, the write is done.
         Ok((Self::read_one(file, offset)? == header).then_some(header))
     }
 
-    /// Bytes that the file has if it is whole.
+    /// Returns how many bytes the file has if it is whole.
     pub(super) fn bytes(&self) -> u64 {
         // Checked when the page was read.
         (self.last_page + 1) * self.page_size
     }
 
-    /// Gives a copy that LMDB has numbered anew, and that nobody else has open, this number. A commit's page follows from
-    /// its number, and the other one's is the number before.
+    /// Gives a copy that LMDB has numbered anew, and that no other process has open, this number. A commit's page
+    /// follows from its number, and the other one's is the number before.
     pub(super) fn renumber(&self, file: &mut (impl Read + Write + Seek), transaction: u64) -> io::Result<()> {
         let mut read = |page: u64| {
             let mut bytes = [0; META_BYTES];
@@ -184,7 +184,7 @@ impl Header {
         parsed?.ok_or_else(|| Flaw::foreign("is not a file of LMDB's data format 1, so no store"))
     }
 
-    /// `None`: not a header page. An error: one that can't be used.
+    /// Parses a page; `None` if it is no header page, an error if it is one that can't be used.
     pub(super) fn parse(page: &[u8]) -> Result<Option<Self>, Flaw> {
         let mut fields = Fields(page);
         let Some((flags, magic, version)) = (|| {

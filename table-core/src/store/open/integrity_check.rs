@@ -4,8 +4,8 @@
 //! field which LMDB alone goes by is wrong, or that a key of a branch is not between those that others begin or end with.
 //! The pages are read where they are mapped, in the snapshot in which the rest of a check reads.
 //!
-//! [`raw_pages::verify`] reads the file and asks for more, since nothing else has been looked at by then. A page that nobody
-//! has is no problem: it costs room, and a copy of the store takes it along.
+//! [`raw_pages::verify`] reads the file and asks for more, since nothing else has been looked at by then. A page that
+//! is neither used nor free is no problem: it costs room, and a copy of the store takes it along.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ use super::free_list::can_be_right;
 use super::header::Header;
 use super::page_set::PageSet;
 use super::raw_pages::{FIRST_PAGE, Kind};
-use super::tree::{NO_PAGE, Node, Page, described, described_with_flags};
+use super::tree::{KeyBounds, NO_PAGE, Node, Page, TreeRecord, described, described_with_flags};
 use super::{Environment, NAMES, OptionalDb, raw_pages};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fields::Fields;
@@ -34,7 +34,7 @@ struct Whole<'e, 't> {
     report: PagesReport,
 }
 
-/// A tree as LMDB's record of it has it. LMDB, and whoever proves that a row is absent, go by what it says.
+/// A tree as LMDB's record of it has it. LMDB goes by what it says, and so do proofs that a row is absent.
 struct Tree {
     kind: Kind,
     depth: u32,
@@ -50,8 +50,7 @@ struct Pending<'t> {
     above: u32,
     /// The tree's place among those that are known.
     tree: usize,
-    /// The least key that it may have, and the first that it may not.
-    bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
+    bounds: KeyBounds<'t>,
 }
 
 impl Environment {
@@ -123,16 +122,16 @@ impl Environment {
     }
 }
 
-/// What was found of the pages of a state.
+/// The outcome of a look at the pages of a state.
 pub(crate) struct PagesReport {
-    /// What is wrong, so far as there are not too many.
+    /// The problems, up to [`MOST_PROBLEMS`].
     pub(crate) problems: Vec<Error>,
     /// Whether the entries of each page lie on it and fill it, and each page is used once. Otherwise LMDB may end the process
     /// that has it go there.
     pub(crate) are_whole: bool,
 }
 
-/// As many problems are kept.
+/// The most problems that are kept.
 const MOST_PROBLEMS: usize = 100;
 
 impl<'t> Whole<'_, 't> {
@@ -151,7 +150,7 @@ impl<'t> Whole<'_, 't> {
         }
     }
 
-    /// The list of free pages: none of them is known yet.
+    /// Takes in the list of free pages, none of which may be known yet.
     fn free_list(&mut self, pages: Pages) -> Result<()> {
         let (environment, txn, header) = (self.environment, self.txn, self.header);
         let mut done = Ok(());
@@ -167,14 +166,14 @@ impl<'t> Whole<'_, 't> {
         if complete { Ok(()) } else { Err(corrupt("the list of free pages can't be read".into())) }
     }
 
-    /// A tree of so many levels and entries, with this root.
-    fn tree(&mut self, kind: Kind, (depth, entries, root): (u32, u64, u64)) -> Result<()> {
+    /// Takes note of a tree, whose pages are looked at later.
+    fn tree(&mut self, kind: Kind, TreeRecord { depth, entries, root }: TreeRecord) -> Result<()> {
         if root == NO_PAGE {
             return if (depth, entries) == (0, 0) { Ok(()) } else { Err(wrong_record()) };
         }
         let tree = self.trees.len();
         self.trees.push(Tree { kind, depth, entries, met: 0 });
-        self.visit(Pending { number: root, above: 0, tree, bounds: (None, None) })
+        self.visit(Pending { number: root, above: 0, tree, bounds: KeyBounds::default() })
     }
 
     fn visit(&mut self, page: Pending<'t>) -> Result<()> {
@@ -189,7 +188,7 @@ impl<'t> Whole<'_, 't> {
     /// Marks pages as known; none of them may be known yet.
     fn claim(&mut self, first: u64, count: u64) -> Result<()> {
         let claimed = self.claim_each(first, count);
-        // What is another's has entries of another kind.
+        // A page that belongs to another tree has entries of another kind.
         self.report.are_whole &= claimed.is_ok();
         claimed
     }
@@ -223,9 +222,9 @@ impl<'t> Whole<'_, 't> {
         if page.is_branch() {
             for at in 0..page.len() {
                 let node = page.node(at).ok_or_else(damaged)?;
-                // The first key stands for none.
-                let low = if at == 0 { bounds.0 } else { Some(node.key) };
-                let bounds = (low, page.key(at + 1).or(bounds.1));
+                // LMDB never reads the first key of a branch: its entry leads to every key below the second.
+                let low = if at == 0 { bounds.low } else { Some(node.key) };
+                let bounds = KeyBounds { low, high: page.key(at + 1).or(bounds.high) };
                 let visited = self.visit(Pending { number: node.child(), above: above + 1, tree, bounds });
                 self.note(visited);
             }
@@ -246,7 +245,7 @@ impl<'t> Whole<'_, 't> {
         Ok(())
     }
 
-    /// An entry of a leaf: what it says of itself, and what it leads to. `None` if it can't be one.
+    /// Looks at an entry of a leaf, and at what it leads to. `None` if no entry can be so.
     fn entry(&mut self, node: &Node<'_>, kind: Kind) -> Option<Result<()>> {
         let is_main = kind == Kind::Main;
         match (node.flags, is_main && is_name(node.key)) {
@@ -256,7 +255,7 @@ impl<'t> Whole<'_, 't> {
             (SUB_DATABASE, _) if is_main => {
                 let record = node.rest.get(..usize::try_from(node.size).ok()?)?;
                 let visited = self.tree(Kind::Named, described(record)?);
-                // Nobody has looked at its pages.
+                // Its pages have not been looked at.
                 self.report.are_whole &= visited.is_ok();
                 Some(visited)
             }
@@ -266,13 +265,13 @@ impl<'t> Whole<'_, 't> {
         }
     }
 
-    /// The page of this number, if its entries lie on it and fill it.
+    /// Returns the page of this number, if its entries lie on it and fill it.
     fn whole_page(&self, number: u64) -> Option<Page<'t>> {
         let bytes = self.environment.page(self.pages, self.txn, number)?;
         Page::parse(bytes, number).filter(Page::is_whole)
     }
 
-    /// The pages of a value of `size` bytes.
+    /// Looks at the first page of a value of `size` bytes, and claims all its pages.
     fn value(&mut self, first: u64, size: u64) -> Result<()> {
         let damaged = || corrupt(format!("page {first} does not start a value"));
         let head = self.environment.span(self.pages, self.txn, first, HEADER).ok_or_else(damaged)?;
@@ -289,8 +288,8 @@ impl<'t> Whole<'_, 't> {
     }
 }
 
-/// Whether the keys of a page rise, and stay between those that lead to it.
-fn keys_rise(page: &Page<'_>, kind: Kind, (low, high): (Option<&[u8]>, Option<&[u8]>)) -> bool {
+/// Returns whether the keys of a page rise, and stay between those that lead to it.
+fn keys_rise(page: &Page<'_>, kind: Kind, KeyBounds { low, high }: KeyBounds<'_>) -> bool {
     // The first key of a branch stands for none. On a leaf the first may be the very key that leads there.
     let (first, mut before) =
         if page.is_branch() { (1, low.map(|low| (low, false))) } else { (0, low.map(|low| (low, true))) };
@@ -304,13 +303,13 @@ fn keys_rise(page: &Page<'_>, kind: Kind, (low, high): (Option<&[u8]>, Option<&[
     })
 }
 
-/// Whether an entry of LMDB's main database is one of the databases that are known.
+/// Returns whether an entry of LMDB's main database is one of the databases that are known.
 pub(super) fn is_name(key: &[u8]) -> bool {
     let optional_db = OptionalDb::ALL.map(OptionalDb::name);
     NAMES.iter().chain(&optional_db).any(|name| name.as_bytes() == key)
 }
 
-/// The kind of page that a page says it is.
+/// Returns the kind of page that a page says it is.
 fn flags(page: &[u8]) -> Option<u16> {
     let mut fields = Fields(page);
     fields.bytes(10)?;

@@ -1,8 +1,8 @@
 //! A look at the lock file before LMDB opens it.
 //!
 //! LMDB would follow a link there and write into its target, and would wait for ever at a pipe. The look is not the
-//! opening: anybody who may write in the store's directory can change the name in between. So the directory should be the
-//! owner's alone.
+//! opening: a user who may write in the store's directory can change the name in between. So the directory should be
+//! the owner's alone.
 
 use std::fs;
 use std::io;

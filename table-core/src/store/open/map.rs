@@ -39,8 +39,8 @@ pub(super) enum Access {
     Read,
 }
 
-/// Opens an environment for reading only, or for writing too. On a read-only file system a reader has no lock: the caller makes
-/// sure, before it looks at any page, that nobody writes there.
+/// Opens an environment for reading only, or for writing too. On a read-only file system a reader has no lock: the
+/// caller makes sure, before it looks at any page, that no process writes there.
 pub(super) fn open_for(dir: &Path, mut sizes: Sizes, access: Access) -> Result<LmdbEnv> {
     let deadline = Instant::now() + PATIENCE;
     let shrinks = sizes.map == DEFAULT_MAP_SIZE;
@@ -76,13 +76,13 @@ fn open_once(dir: &Path, sizes: &Sizes, access: Access) -> heed::Result<LmdbEnv>
         // SAFETY: `READ_ONLY` maps the file for reading and refuses transactions that write. Readers register in the
         // lock file as they do without it. On a read-only file system alone LMDB goes without that; `open_sound` closes
         // the environment again before any page but the header's was touched, unless the file system itself, and not
-        // just its mount, is read-only: so nobody changes the file there.
+        // just its mount, is read-only: so no process changes the file there.
         unsafe { options.flags(EnvFlags::READ_ONLY) };
     }
-    // SAFETY: LMDB hands out slices of the mapped file, so nobody may change or cut the file but through LMDB.
-    // This crate never writes to the data file itself, and never opens the lock file; the environment is opened once
-    // in a process (heed by path and the registry by inode), and every process locks through LMDB; file systems that
-    // keep neither locks nor maps are refused. What is left, other programs writing into the store's directory, the
+    // SAFETY: LMDB hands out slices of the mapped file, so the file may be changed or cut through LMDB alone. This
+    // crate never writes to the data file itself, and never opens the lock file; the environment is opened once in a
+    // process (heed by path and the registry by inode), and every process locks through LMDB; file systems that keep
+    // neither locks nor maps are refused. What is left, other programs writing into the store's directory, the
     // documentation forbids.
     unsafe { options.open(dir) }
 }

@@ -14,7 +14,7 @@ use super::raw_pages::FIRST_PAGE;
 /// The pages of the file that have been looked at.
 #[derive(Debug, Default)]
 pub(super) struct Met {
-    /// Whether all have been.
+    /// Whether all pages have been looked at.
     all: AtomicBool,
     pages: Mutex<MetPages>,
 }
@@ -23,14 +23,14 @@ pub(super) struct Met {
 #[derive(Debug, Default)]
 pub(super) struct MetPages {
     bits: PageSet,
-    /// The last of them.
+    /// The last page that the file had.
     last: u64,
-    /// How many have no bit.
+    /// How many pages have no bit yet.
     left: u64,
 }
 
 impl MetPages {
-    /// None of the pages of the state with this header.
+    /// Returns a set without any of the pages of the state with this header.
     pub(super) fn of(header: &Header) -> Self {
         let left = (header.last_page + 1).saturating_sub(FIRST_PAGE);
         Self { bits: PageSet::up_to(header.last_page), last: header.last_page, left }
@@ -47,14 +47,14 @@ impl MetPages {
         }
     }
 
-    /// Whether every page has its bit.
+    /// Returns whether every page has its bit.
     pub(super) fn are_all(&self) -> bool {
         self.left == 0
     }
 }
 
 impl Met {
-    /// Whether all pages have been looked at.
+    /// Returns whether all pages have been looked at.
     #[inline]
     pub(super) fn are_all(&self) -> bool {
         self.all.load(Ordering::Relaxed)
@@ -65,7 +65,7 @@ impl Met {
         self.all.store(true, Ordering::Relaxed);
     }
 
-    /// Begins with these, before the process writes.
+    /// Begins with this set, before the process writes.
     pub(super) fn begin(&self, pages: MetPages) {
         if pages.are_all() {
             self.meet_all();
@@ -73,7 +73,7 @@ impl Met {
         *self.pages() = pages;
     }
 
-    /// The pages one by one, for who has the write lock.
+    /// Returns the pages one by one, for a caller that has the write lock.
     pub(super) fn pages(&self) -> MutexGuard<'_, MetPages> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -59,7 +59,7 @@ impl MetaResync {
         self.rewrite(env, &txn)
     }
 
-    /// The transaction holds the lock: nobody changes the pages meanwhile.
+    /// Writes both header pages again. The transaction holds the lock, so no process changes them meanwhile.
     fn rewrite(&self, env: &LmdbEnv, txn: &WriteTxn<'_>) -> Result<()> {
         // A write transaction has the number that it will make.
         let rewritten = rewrite(env, txn.id().saturating_sub(1));
@@ -71,12 +71,12 @@ impl MetaResync {
         })
     }
 
-    /// Commits it. After an error nobody can tell what is on the disk.
+    /// Commits a transaction. After an error it is not known what is on the disk.
     pub(super) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
         txn.commit().map_err(|error| self.failed(error))
     }
 
-    /// The error of a commit, after which the header pages are to be written again.
+    /// Returns the error of a commit, after which the header pages are to be written again.
     #[cold]
     pub(super) fn failed(&self, error: heed::Error) -> Error {
         self.known.store(false, Ordering::Release);

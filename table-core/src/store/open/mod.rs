@@ -2,19 +2,20 @@
 //!
 //! A store is a directory with LMDB's `data.mdb` and `lock.mdb`. Opening one goes this way:
 //!
-//! 1. [`create`]: a missing store is made in private and put in place in one step ([`place`]).
+//! 1. [`create`]: a missing store is made in private and put in place in one step ([`atomic_create`]).
 //! 2. [`registry`]: a store that this process has open is shared.
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
-//! 4. [`header`], [`page_walk`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
-//!    under the lock's name is a file, and this store's alone; [`one_name`]: so is the data file.
-//! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`pinned`]). Only
+//! 4. [`header`], [`raw_pages`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
+//!    under the lock's name is a file, and this store's alone; [`hard_links`]: so is the data file.
+//! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`reader_pin`]). Only
 //!    now is any page but the header's touched through the map.
 //! 6. The pages of the small databases, which LMDB reads from here on, hold entries that it can read; for writing, whole ones
 //!    and nothing else.
 //! 7. The store's own record says whether this library can read it.
 //! 8. [`meta_resync`]: before the first change, the disk is made to hold the header that is read.
 //!
-//! [`compact`] puts another file in a store's place, and [`turn`] keeps it apart from openings. [`copy`] writes a store into another directory, by the same steps as making one.
+//! [`mod@compact`] puts another file in a store's place, and [`open_lock`] keeps it apart from openings. [`copy`]
+//! writes a store into another directory, by the same steps as making one.
 
 mod atomic_create;
 #[cfg(feature = "encrypt")]
@@ -94,7 +95,7 @@ use crate::store::records::meta::{META_KEY, Meta};
 pub(crate) struct Environment {
     pub(crate) env: LmdbEnv,
     pub(crate) dbs: Databases,
-    /// What it was opened with.
+    /// The options that it was opened with.
     pub(crate) options: OpenOptions,
     /// The store's directory, absolute and without links.
     pub(crate) path: PathBuf,
@@ -122,7 +123,7 @@ pub(crate) fn open<T: Any + Send + Sync>(
     let open = || {
         let dir = locate(path, options)?;
         let data = dir.join(DATA);
-        // Until it is open, nobody puts another file in its place.
+        // Until it is open, no process puts another file in its place.
         let _turn = compact::settled(&dir, options.read_only)?;
         let file = open_data(&data, options.read_only)?;
         let identity = identify(&file, &data)?;
@@ -142,7 +143,7 @@ fn open_data(data: &Path, read_only: bool) -> Result<File> {
     file.map_err(|error| atomic_create::failed("opening", data, error))
 }
 
-/// Whether a directory holds an environment.
+/// Returns whether a directory holds an environment.
 #[cfg(feature = "encrypt")]
 pub(crate) fn has_data(dir: &Path) -> Result<bool> {
     let data = dir.join(DATA);
@@ -159,7 +160,7 @@ fn identify(file: &File, data: &Path) -> Result<Identity> {
     Identity::of(file, data).map_err(|error| atomic_create::failed("reading", data, error))
 }
 
-/// The directory of the store, with its data file in place.
+/// Returns the directory of the store, with its data file in place.
 fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
     let incompatible = |because| Err(Error::new(ErrorKind::Incompatible).because(because));
     let absolute =
@@ -177,7 +178,7 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
     match fs::symlink_metadata(&data) {
         Ok(found) if found.is_file() => {}
         Ok(found) if found.is_symlink() => {
-            // Through another directory it would have another lock file.
+            // Opened by a link in another directory, the file would have another lock file.
             return incompatible(format!(
                 "`{}` is a symbolic link; a store's files lie side by side, so link the directory instead",
                 data.display()
@@ -198,12 +199,16 @@ fn locate(path: &Path, options: &OpenOptions) -> Result<PathBuf> {
     absolute.canonicalize().map_err(|error| atomic_create::failed("finding", path, error))
 }
 
-/// Opens the environment in `path`, whose data file is open already and has this identity, once the file is known to
-/// hold every page that is in use, and more if the options say so.
+/// The data file of a directory, which is open already and has this identity.
+struct DataFile<'f> {
+    path: &'f Path,
+    file: &'f mut File,
+    identity: &'f Identity,
+}
+
+/// Opens an environment, once its data file is known to hold every page that is in use, and more if the options say so.
 fn open_sound(
-    path: &Path,
-    file: &mut File,
-    identity: &Identity,
+    DataFile { path, file, identity }: DataFile<'_>,
     sizes: Sizes,
     number_of: NumberOf,
     options: &OpenOptions,
@@ -227,8 +232,7 @@ fn open_sound(
         check_registered(&env, path)?;
     }
     if options.verify_first || !whole {
-        // What is looked at stands still, and neither the look nor a snapshot touches a page through the map but the
-        // header's.
+        // The pages stand still under the snapshot, and of all pages only the header's are touched through the map.
         with_pinned_reader(&env, file, &data, |_, header, file| {
             let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
             let contents = if options.verify_first { Contents::Verified } else { Contents::Unread };
@@ -244,7 +248,8 @@ impl Environment {
     fn open(path: PathBuf, mut file: File, identity: &Identity, options: &OpenOptions) -> Result<Self> {
         let sizes =
             Sizes { map: options.map_size, readers: options.max_readers, durability: options.durability };
-        let env = open_sound(&path, &mut file, identity, sizes, Meta::number_of, options)?;
+        let opened = DataFile { path: &path, file: &mut file, identity };
+        let env = open_sound(opened, sizes, Meta::number_of, options)?;
         let data = path.join(DATA);
         check_records(&env, &mut file, &data, options.read_only)?;
         let [main, rows, names, catalog, tombstones] = match open_databases(&env, &path) {
@@ -281,12 +286,12 @@ impl Environment {
         Ok(environment)
     }
 
-    /// A snapshot.
+    /// Returns a snapshot.
     pub(crate) fn read_txn(&self) -> Result<ReadTxn<'_>> {
         snapshot(&self.env, || self.env.read_txn()).map_err(lmdb::error)
     }
 
-    /// A snapshot that keeps the environment open by itself.
+    /// Returns a snapshot that keeps the environment open by itself.
     pub(crate) fn static_read_txn(&self) -> Result<ReadTxn<'static>> {
         snapshot(&self.env, || self.env.clone().static_read_txn()).map_err(lmdb::error)
     }
@@ -298,7 +303,7 @@ impl Environment {
         Ok(txn)
     }
 
-    /// Whether no write has to look at a page any more.
+    /// Returns whether no write has to look at a page any more.
     #[inline]
     pub(crate) fn has_met_all(&self) -> bool {
         self.met.are_all()
@@ -309,7 +314,7 @@ impl Environment {
         self.met.meet_all();
     }
 
-    /// Commits it: every commit comes here, so that one that fails is known to the next.
+    /// Commits a transaction. Every commit comes here, so that one that fails is known to the next.
     pub(crate) fn commit(&self, txn: WriteTxn<'_>) -> Result<()> {
         self.meta_resync.commit(txn)
     }
@@ -319,8 +324,8 @@ impl Environment {
         self.meta_resync.flush(&self.env)
     }
 
-    /// The error of a write that was refused. LMDB takes a write that ends early for a failure of the device. A write ends
-    /// so, too, if the disk has some room, but not enough.
+    /// Returns the error of a write that was refused. LMDB takes a write that ends early for a failure of the device. A
+    /// write ends so, too, if the disk has some room, but not enough.
     #[cold]
     pub(crate) fn refusal(&self, error: Error) -> Error {
         if error.kind() == ErrorKind::Io && atomic_create::is_full(&self.path) {
@@ -367,19 +372,19 @@ fn snapshot<'e>(
     retrying(env, begin)
 }
 
-/// Whether the file is as long as its header says. The header is read first: a commit that comes between makes the
-/// file longer, never shorter.
+/// Returns whether the file is as long as its header says. The header is read first: a commit that comes between makes
+/// the file longer, never shorter.
 fn is_whole(file: &mut File) -> Result<bool, Flaw> {
     let header = Header::read(file)?;
     let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
     Ok(length >= header.bytes())
 }
 
-/// Makes sure that an environment which is open for reading has its readers seen by those that write, or that nobody
-/// can write.
+/// Makes sure that the readers of an environment which is open for reading are seen by processes that write, or that no
+/// process can write.
 fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
     let reader = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
-    // Without a lock file LMDB counts none.
+    // Without a lock file LMDB counts no readers.
     let checked = if env.info().number_of_readers > 0 { Ok(()) } else { filesystem::check_unchanging(path) };
     drop(reader);
     checked
@@ -394,7 +399,7 @@ fn check_registered(env: &LmdbEnv, path: &Path) -> Result<()> {
 fn check_records(env: &LmdbEnv, file: &mut File, data: &Path, read_only: bool) -> Result<()> {
     let demand = if read_only { Demand::Readable } else { Demand::Whole };
     with_pinned_reader(env, file, data, |_, header, file| {
-        // That another program's file is none is said by those that open the databases.
+        // That a file is another program's is found where the databases are opened.
         let is_ours = |record: &[u8]| Meta::number_of(record).is_some();
         raw_pages::check_records(file, header, demand, is_ours).map_err(|flaw| {
             let flaw = match flaw {
@@ -450,7 +455,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<[Db; 5]> {
     }
 }
 
-/// The error of a write to a store for reading only.
+/// Returns the error of a write to a store for reading only.
 #[cold]
 pub(crate) fn read_only() -> Error {
     Error::new(ErrorKind::ReadOnly)
@@ -470,7 +475,7 @@ fn not_a_store(path: &Path) -> Error {
         .because(format!("`{}` holds an LMDB environment that is not a store", path.display()))
 }
 
-/// LMDB's limit is the build's: a smaller one could not take apart pages with longer keys.
+/// Refuses a store whose longest key is above this build's limit: LMDB could not read pages with longer keys.
 fn check_key_limit(env: &LmdbEnv, path: &Path, meta: &Meta) -> Result<()> {
     let limit = env.max_key_size();
     if usize::try_from(meta.max_key).is_ok_and(|stored| stored <= limit) {

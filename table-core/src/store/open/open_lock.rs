@@ -1,8 +1,8 @@
-//! Turns: an opening of a store and an exchange of its file never happen at once.
+//! The lock of a store's directory: an opening of a store and an exchange of its file never happen at once.
 //!
-//! LMDB opens the lock file and then the data file, each by its name. Between the two nobody may exchange them, or one
-//! file would be written under the other's lock. So an opening holds a shared lock of the directory meanwhile, and an
-//! exchange an exclusive one. It is a lock by `flock`, which goes with the descriptor, and is none of LMDB's.
+//! LMDB opens the lock file and then the data file, each by its name. Between the two no process may exchange them, or
+//! one file would be written under the other's lock. So an opening holds a shared lock of the directory meanwhile, and
+//! an exchange an exclusive one. It is a lock by `flock`, which goes with the descriptor, and is none of LMDB's.
 //!
 //! The wait for it is as long as an opening or a small compaction takes: some other program may hold the lock for ever.
 
@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// How long to wait for the lock.
 pub(super) const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 2_000 } else { 10_000 });
 
-/// How soon it is asked for again: ever later, up to this.
+/// The longest pause before the lock is asked for again; pauses grow up to this.
 const LATEST: Duration = Duration::from_millis(5);
 
 /// The lock of a store's directory; let go of when dropped.
@@ -29,10 +29,10 @@ pub(super) struct OpenLock {
 }
 
 impl OpenLock {
-    /// Waits until nobody is exchanging the store's files, and keeps others from it.
+    /// Waits until no process exchanges the store's files, and keeps others from doing so.
     pub(super) fn to_open(dir: &Path) -> Result<Self> {
         match Self::take(dir, File::try_lock_shared) {
-            // Then nobody exchanges files there either.
+            // Where no lock can be had, no process can exchange files either.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                 Ok(Self { dir: None })
             }
@@ -40,12 +40,12 @@ impl OpenLock {
         }
     }
 
-    /// Waits until nobody is opening the store, and keeps others from it.
+    /// Waits until no process opens the store, and keeps others from doing so.
     pub(super) fn to_exchange(dir: &Path) -> Result<Self> {
         Self::take(dir, File::try_lock).map_err(|error| refused(dir, error))
     }
 
-    /// Asks again and again: the system knows no wait for a lock that ends by itself.
+    /// Takes the lock. Asks for it again and again, since the system has no wait for a lock that ends by itself.
     #[cfg(unix)]
     fn take(dir: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Self, TryLockError> {
         let file = File::open(dir).map_err(TryLockError::Error)?;
@@ -63,7 +63,7 @@ impl OpenLock {
         }
     }
 
-    /// Elsewhere a directory is no file.
+    /// Takes no lock: on this system a directory can't be opened as a file.
     #[cfg(not(unix))]
     fn take(_: &Path, _: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Self, TryLockError> {
         Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))

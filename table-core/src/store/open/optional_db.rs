@@ -16,7 +16,7 @@ use crate::store::records::meta::{self, Meta};
 /// A database that not every store has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionalDb {
-    /// Queues, and what is to follow.
+    /// Queues, and the outbox of deferred copies.
     Queues,
     /// Blobs.
     Blobs,
@@ -25,7 +25,7 @@ pub(crate) enum OptionalDb {
 impl OptionalDb {
     pub(crate) const ALL: [Self; 2] = [Self::Queues, Self::Blobs];
 
-    /// The database's name.
+    /// Returns the database's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Queues => "queues",
@@ -33,7 +33,7 @@ impl OptionalDb {
         }
     }
 
-    /// The feature that says that it is there.
+    /// Returns the feature that says that it is there.
     pub(crate) const fn feature(self) -> Feature {
         match self {
             Self::Queues => Feature::Queues,
@@ -41,7 +41,7 @@ impl OptionalDb {
         }
     }
 
-    /// The records that it has from its beginning.
+    /// Returns the records that it has from its beginning.
     fn first(self) -> Vec<(&'static [u8], Vec<u8>)> {
         let directory = Directory::default().encode();
         match self {
@@ -71,12 +71,12 @@ impl OptionalDatabases {
 }
 
 impl Environment {
-    /// The database, if this process has opened it: transactions that begin from now on can use it.
+    /// Returns the database, if this process has opened it: transactions that begin from now on can use it.
     pub(crate) fn known(&self, optional_db: OptionalDb) -> Option<Db> {
         self.optional_db.of(optional_db).get().copied()
     }
 
-    /// Whether the store has the database.
+    /// Returns whether the store has the database.
     pub(crate) fn has(&self, optional_db: OptionalDb) -> Result<bool> {
         let txn = self.read_txn()?;
         Ok(Meta::read(self.dbs.main, &txn)?.features.has(optional_db.feature()))
@@ -118,7 +118,7 @@ impl Environment {
         let txn = self.write_txn()?;
         let mut meta = Meta::begin(main, &txn)?;
         if meta.features.has(optional_db.feature()) {
-            // Another process was quicker.
+            // Another process has made it meanwhile.
             drop(txn);
             return self.open_late(optional_db)?.ok_or_else(lmdb::damaged_page);
         }

@@ -32,14 +32,14 @@ pub enum Durability {
     Relaxed,
 }
 
-/// Who has the copies of `eventual` indexes follow their entities, of those that a process has opened.
+/// How the copies of `eventual` indexes are propagated, in the tables that a process has opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Propagate {
-    /// A thread in the background, as long as there is something to do.
+    /// By a thread in the background, which runs as long as there is something to do.
     #[default]
     Background,
-    /// Nobody, unless [`Store::propagate`](crate::Store::propagate) is called.
+    /// Only when [`Store::propagate`](crate::Store::propagate) is called.
     Manual,
 }
 
@@ -123,21 +123,21 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The default of each option: what [`Store::options`](crate::Store::options) gives.
+    /// Returns the default of each option: what [`Store::options`](crate::Store::options) gives.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What a commit promises when it returns. The default is [`Durability::Durable`].
+    /// Sets what a commit promises when it returns. The default is [`Durability::Durable`].
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The size, in bytes, that the store may grow to, rounded up to whole pages. A store that is larger
-    /// already can be read and not written.
+    /// Sets the size, in bytes, that the store may grow to, rounded up to whole pages. A store that is larger already
+    /// can be read and not written.
     ///
     /// The default is 1 TiB on 64-bit Unix, where it costs nothing (where the system has fewer addresses, as
     /// many as it gives), and 1 GiB elsewhere. Every process that opens the store should give the same size.
@@ -148,10 +148,10 @@ impl OpenOptions {
         self
     }
 
-    /// How many snapshots and iterators may be alive at once, over all processes. The default is 1,024; zero
-    /// counts as one. When all are taken, reads are [`TooManyReaders`](crate::ErrorKind::TooManyReaders), and so are changes, which
-    /// read what is there before they write: every slot that snapshots hold is one that they lack. An insert of a kind whose
-    /// layout is known needs none.
+    /// Sets how many snapshots and iterators may be alive at once, over all processes. The default is 1,024; zero
+    /// counts as one. When all are taken, reads are [`TooManyReaders`](crate::ErrorKind::TooManyReaders), and so are
+    /// changes, which read what is there before they write: every slot that snapshots hold is one that they lack. An
+    /// insert of a kind whose layout is known needs none.
     ///
     /// The process that opens the store first decides; one that comes while the store is open elsewhere gets
     /// that process's number.
@@ -161,7 +161,7 @@ impl OpenOptions {
         self
     }
 
-    /// Whether every read verifies the checksums of what it returns, and that nothing between was skipped. The
+    /// Sets whether every read verifies the checksums of what it returns, and that nothing between was skipped. The
     /// default is `true`.
     #[must_use]
     pub fn verify_reads(mut self, verify: bool) -> Self {
@@ -169,7 +169,8 @@ impl OpenOptions {
         self
     }
 
-    /// How many threads' batches may share one commit; 1 gives each its own. The default is 256; zero counts as one.
+    /// Sets how many threads' batches may share one commit; 1 gives each its own. The default is 256; zero counts as
+    /// one.
     ///
     /// A commit waits for the disk. Threads that write at one time share that wait, and a thread alone never waits
     /// for company.
@@ -179,14 +180,14 @@ impl OpenOptions {
         self
     }
 
-    /// Whether a store that is missing is made. The default is `true`.
+    /// Sets whether a store that is missing is made. The default is `true`.
     #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// Whether the store is opened for reading only. The default is `false`.
+    /// Sets whether the store is opened for reading only. The default is `false`.
     ///
     /// Every write is refused with [`ReadOnly`](crate::ErrorKind::ReadOnly). A missing store is not made, nor are keys.
     /// [`Store::table`](crate::Store::table) opens existing tables, and notes no layout. Space of dropped tables is not freed.
@@ -223,51 +224,50 @@ impl OpenOptions {
         self
     }
 
-    /// Whether all pages of the store's files are looked at before LMDB goes by them. The default is `false`.
+    /// Sets whether all pages of the store's files are looked at before LMDB goes by them. The default is `false`.
     ///
-    /// LMDB believes its pages: in a file that is damaged, or made by somebody with a purpose, one of them can end the
-    /// process. With this the file is read once from end to end, and one that LMDB could come to harm by is
-    /// [`Corrupt`](crate::ErrorKind::Corrupt): a page that two have, one that nobody has, entries out of order or beyond
-    /// their page, a row, message or segment of a blob whose checksum does not fit. So are the keys of encrypted properties, if
-    /// there are any. What rows say of one another is not looked at: [`Store::check`](crate::Store::check) does that. No write
-    /// of this process has to look at a page any more then.
+    /// LMDB believes its pages: in a file that is damaged, or was changed on purpose, one of them can end the process.
+    /// With this the file is read once from end to end, and what could harm LMDB is
+    /// [`Corrupt`](crate::ErrorKind::Corrupt): a page that is used twice, one that is neither used nor free, entries
+    /// out of order or beyond their page, a row, message or segment of a blob whose checksum does not fit. So are the
+    /// keys of encrypted properties, if there are any. What rows say of one another is not looked at:
+    /// [`Store::check`](crate::Store::check) does that. No write of this process has to look at a page any more then.
     ///
-    /// It says nothing of what becomes of the file later; and where the layout of LMDB's pages is not known, on machines
-    /// of 32 bits or with the high byte first, it is refused.
+    /// It says nothing of what becomes of the file later.
     #[must_use]
     pub fn verify_first(mut self, verify: bool) -> Self {
         self.verify_first = verify;
         self
     }
 
-    /// Whether a store opens whose last commit is in doubt, **without that commit**. The default is `false`: such a store is
-    /// [`OutcomeUnknown`](crate::ErrorKind::OutcomeUnknown).
+    /// Sets whether a store opens whose last commit is in doubt, **without that commit**. The default is `false`: such
+    /// a store is [`OutcomeUnknown`](crate::ErrorKind::OutcomeUnknown).
     ///
-    /// The file has the commit, and its header says that it never was. Either the disk failed while the header was written,
-    /// and power was lost before a note of that was safe; then nobody was told that the commit is done. Or the header has
-    /// been damaged since; then the commit is lost, and a copy from before may be the better choice.
+    /// The file has the commit, and its header says that it never was. Either the disk failed while the header was
+    /// written, and power was lost before a note of that was safe; then the commit was never reported as done. Or the
+    /// header has been damaged since; then the commit is lost, and a copy from before may be the better choice.
     #[must_use]
     pub fn accept_lost_commit(mut self, accept: bool) -> Self {
         self.accept_lost_commit = accept;
         self
     }
 
-    /// Who has copies follow that are `eventual`. The default is a thread of this process in the background, which is there as
-    /// long as there is something to do.
+    /// Sets how copies that are `eventual` are propagated. The default is a thread of this process in the background,
+    /// which runs as long as there is something to do.
     #[must_use]
     pub fn propagate(mut self, propagate: Propagate) -> Self {
         self.propagate = propagate;
         self
     }
 
-    /// Who keeps the key that encrypted properties hang on. Without one they can be neither read nor written;
+    /// Sets the provider of the key that encrypted properties need. Without one they can be neither read nor written;
     /// everything else can.
     ///
     /// The data keys lie, wrapped, in the directory `keys` in the store's, which is made when a store is opened with a
-    /// provider for the first time (unless [`create`](Self::create) forbids it). If it is missing later, the store does not
-    /// open; see [`new_keys`](Self::new_keys). The provider is asked once now, so that a key which can't be had shows
-    /// at once. Whoever opens the store again in this process must give the same provider: a clone of the `Arc`, or
-    /// of these options.
+    /// provider for the first time (unless [`create`](Self::create) forbids it). If it is missing later, the store does
+    /// not open; see [`new_keys`](Self::new_keys). The provider is asked once now, so that a key which can't be had
+    /// shows at once. A second opening in this process must give the same provider: a clone of the `Arc`, or of these
+    /// options.
     #[cfg(feature = "encrypt")]
     #[must_use]
     pub fn encryption(mut self, provider: Arc<dyn KeyProvider>) -> Self {
@@ -275,13 +275,14 @@ impl OpenOptions {
         self
     }
 
-    /// Whether a store whose values are sealed, and whose keys are missing, gets new ones. **What is sealed in it is then
-    /// lost**, as it is without keys, and nothing finds a value any more by a token from before: a unique index takes it
-    /// once more. The default is `false`: such a store is an error, and its keys are to be taken from a backup. Keys that
-    /// are there are used.
+    /// Sets whether a store whose values are sealed, and whose keys are missing, gets new ones. **What is sealed in it
+    /// is then lost**, as it is without keys, and nothing finds a value any more by a token from before: a unique index
+    /// takes it once more. The default is `false`: such a store is an error, and its keys are to be taken from a
+    /// backup. Keys that are there are used.
     ///
-    /// The new keys vouch for what says that kinds seal or sign as they find it. So it is for the one opening that is to make
-    /// them: with it, who can write the store's files need only take the keys away to have his changes vouched for.
+    /// The new keys authenticate the records that say which kinds seal or sign, as they find them. So the option is for
+    /// the one opening that is to make the keys: with it, a person who can write the store's files need only remove the
+    /// keys to have changes authenticated.
     #[cfg(feature = "encrypt")]
     #[must_use]
     pub fn new_keys(mut self, make: bool) -> Self {
@@ -289,8 +290,8 @@ impl OpenOptions {
         self
     }
 
-    /// Which option keeps a store that is open with `self` from being opened again with `asked`, and both values.
-    /// `create`, `accept_lost_commit` and `new_keys` say nothing about a store that is there.
+    /// Returns which option keeps a store that is open with `self` from being opened again with `asked`, and both
+    /// values. `create`, `accept_lost_commit` and `new_keys` say nothing about a store that is there.
     pub(super) fn conflict(&self, asked: &Self) -> Option<String> {
         let values = |options: &Self| {
             [
@@ -301,7 +302,7 @@ impl OpenOptions {
                 ("group_limit", options.group_limit.to_string()),
                 ("read_only", options.read_only.to_string()),
                 ("propagation", format!("{:?}", options.propagate)),
-                // What was looked at needs no other look.
+                // A store that was opened with all its pages verified need not be verified again.
                 ("verify_first", (options.verify_first || self.verify_first).to_string()),
             ]
         };

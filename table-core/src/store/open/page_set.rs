@@ -4,12 +4,12 @@
 pub(super) struct PageSet(Vec<u64>);
 
 impl PageSet {
-    /// None of the pages up to this one.
+    /// Returns a set of pages up to this one, none of which is in it.
     pub(super) fn up_to(last: u64) -> Self {
         Self(vec![0; usize::try_from(last / 64 + 1).unwrap_or_default()])
     }
 
-    /// Adds a page; whether it was not there before. One beyond the last can't be added.
+    /// Adds a page. Returns whether it was not in the set before; one beyond the last can't be added.
     pub(super) fn add(&mut self, number: u64) -> bool {
         let word = usize::try_from(number / 64).ok().and_then(|word| self.0.get_mut(word));
         word.is_some_and(|word| {
@@ -19,7 +19,7 @@ impl PageSet {
         })
     }
 
-    /// Whether a page up to the last one is not among them.
+    /// Returns whether a page up to the last one is not among them.
     #[inline]
     pub(super) fn lacks(&self, number: u64) -> bool {
         let word = usize::try_from(number / 64).ok().and_then(|word| self.0.get(word));

@@ -7,15 +7,15 @@
 
 use super::header::Header;
 use super::met::MetPages;
-use super::tree::{Page, described};
+use super::tree::{Page, TreeRecord, described};
 use super::{Environment, NAMES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 use crate::store::lmdb::pages::{BIG_DATA, Pages, SUB_DATABASE, damaged};
 
 impl Environment {
-    /// Whether the pages of a tree are filled by their entries, as far as they are branches and leaves of it. They are added to
-    /// those that have been looked at, with those of its values.
+    /// Returns whether the pages of a tree are filled by their entries, as far as they are branches and leaves of it.
+    /// They are added to those that have been looked at, with those of its values.
     pub(super) fn pages_are_whole(
         &self,
         pages: Pages,
@@ -71,7 +71,7 @@ impl Environment {
         let [_, small @ ..] = NAMES;
         for name in small {
             let record = self.dbs.main.get(txn, name.as_bytes()).map_err(lmdb::error)?;
-            let (depth, _, root) = record.and_then(described).ok_or_else(damaged)?;
+            let TreeRecord { depth, root, .. } = record.and_then(described).ok_or_else(damaged)?;
             if depth > 0 && !self.pages_are_whole(pages, txn, Some(root), met) {
                 return Err(damaged_in(name));
             }
@@ -99,7 +99,7 @@ mod tests {
             let txn = environment.read_txn().unwrap();
             let root = |name: &str| described(environment.dbs.main.get(&txn, name.as_bytes()).unwrap()?);
             ["names", "catalog"]
-                .map(|name| usize::try_from(root(name).unwrap().2).unwrap() * environment.dbs.pages.size())
+                .map(|name| usize::try_from(root(name).unwrap().root).unwrap() * environment.dbs.pages.size())
         };
         let data = path.join("data.mdb");
         let whole = std::fs::read(&data).unwrap();

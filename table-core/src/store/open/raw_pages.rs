@@ -20,31 +20,31 @@ pub(super) use self::full::{Contents, verify};
 pub(super) use self::records::{Demand, check_records};
 
 const PAGE_HEADER: u64 = 16;
-/// Deeper trees LMDB itself can't follow.
+/// The most levels of a tree that LMDB can follow.
 pub(super) const DEEPEST: u32 = 32;
 /// Pages 0 and 1 are the header's.
 pub(super) const FIRST_PAGE: u64 = 2;
 
-/// Whose tree it is.
+/// The kind of a tree, by what its entries are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The list of free pages, whose keys are numbers.
     Free,
     /// An unnamed database that has the descriptions of named ones among its values.
     Main,
-    /// One whose values are values.
+    /// A named database, whose values are no more than values.
     Named,
 }
 
 impl Kind {
-    /// How keys are ordered.
+    /// Returns how keys are ordered.
     pub(super) fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
         let number = |key: &[u8]| key.try_into().map_or(0, u64::from_le_bytes);
         if self == Self::Free { number(one).cmp(&number(other)) } else { one.cmp(other) }
     }
 }
 
-/// The first leaf of the unnamed database: its number and its bytes.
+/// Returns the first leaf of the unnamed database: its number and its bytes.
 pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Result<(u64, Vec<u8>), Flaw> {
     let damaged = || Flaw::corrupt("is damaged: the way to the store's own record leads nowhere");
     let mut page = vec![0; usize::try_from(header.page_size).map_err(|_| damaged())?];
@@ -65,7 +65,7 @@ pub(super) fn first_leaf(file: &mut (impl Read + Seek), header: &Header) -> Resu
     Err(damaged())
 }
 
-/// The value of a leaf's first entry, if it stands on the leaf.
+/// Returns the value of a leaf's first entry, if it stands on the leaf.
 pub(super) fn first_value(leaf: &[u8]) -> Option<&[u8]> {
     let offset = Fields(leaf.get(16..)?).u16()?;
     let node = Node::parse(leaf.get(usize::from(offset)..)?).filter(|node| node.flags == 0)?;
@@ -81,7 +81,7 @@ fn read_at(file: &mut (impl Read + Seek), offset: u64, out: &mut [u8]) -> Result
     })
 }
 
-/// What a page is, and where its list of nodes ends, if it is the page of this number.
+/// Returns the flags of a page and the end of its list of nodes, if it is the page of this number.
 fn page_head(page: &[u8], number: u64) -> Option<(u16, u16)> {
     let mut fields = Fields(page);
     let is = fields.u64()?;
@@ -108,7 +108,7 @@ impl<'p> Node<'p> {
         Some(Self { key, size, flags, data: fields.0 })
     }
 
-    /// In a branch the flags hold the upper part of the number.
+    /// Returns the page that an entry of a branch leads to. The flags hold the upper part of its number.
     fn child(&self) -> u64 {
         u64::from(self.size) | u64::from(self.flags) << 32
     }

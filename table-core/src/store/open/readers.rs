@@ -15,8 +15,8 @@ pub(crate) struct Reader {
     pub(crate) transaction: u64,
 }
 
-/// The readers of the environment in a directory. `own` is the number of a snapshot that this process holds: a place
-/// that lacks it is not the table. `None` where the table can't be found.
+/// Returns the readers of the environment in a directory. `own` is the number of a snapshot that this process holds: a
+/// place that lacks it is not the table. `None` where the table can't be found.
 #[cfg(all(target_os = "linux", target_endian = "little", target_pointer_width = "64"))]
 pub(super) fn list(dir: &Path, own: usize) -> Option<Vec<Reader>> {
     use std::fs::{self, File};
@@ -52,10 +52,10 @@ mod table {
     const SLOT: u64 = 64;
     /// A slot that is taken, and whose owner has no snapshot.
     const IDLE: u64 = u64::MAX;
-    /// The lock file is much larger where somebody asked for it; no program has more snapshots.
+    /// The most slots that are read: the lock file may have room for more, but no program has more snapshots.
     const MOST: u64 = 1 << 20;
 
-    /// The addresses of a mapping of this file's start.
+    /// Returns the addresses of a mapping of this file's start.
     pub(super) fn place(line: &[u8], path: &Path) -> Option<Range<u64>> {
         let mut fields = line.splitn(6, |byte| *byte == b' ');
         let (range, access, offset) = (fields.next()?, fields.next()?, fields.next()?);
@@ -77,7 +77,7 @@ mod table {
         Some(address(start)?..address(end)?)
     }
 
-    /// The readers in a table that is mapped here; this one is among them.
+    /// Returns the readers in a table that is mapped here; this one is among them.
     pub(super) fn read(memory: &File, place: Range<u64>, own: Reader) -> Option<Vec<Reader>> {
         let mut head = [0; 24];
         memory.read_exact_at(&mut head, place.start).ok()?;

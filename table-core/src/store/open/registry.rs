@@ -1,7 +1,7 @@
 //! The stores that this process has open.
 //!
 //! LMDB's locks are the process's, not the descriptor's: a second environment on one file would, when closed, release
-//! the first one's. So each file is open once, and whoever opens it again shares it.
+//! the first one's. So each file is open once, and a second opening shares it.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -63,21 +63,22 @@ impl Registered {
 
 static STORES: Mutex<BTreeMap<Identity, Slot>> = Mutex::new(BTreeMap::new());
 
-/// The guarded values are whole between any two statements, so a panic elsewhere takes nothing from them.
+/// Locks a mutex, also after a panic: its value is whole between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn slot(identity: &Identity) -> Slot {
     let mut stores = lock(&STORES);
-    // Nobody waits at a slot that only the registry holds; if its environment is closed too, it is done with.
+    // No thread waits at a slot that only the registry holds; if its environment is closed too, it is removed.
     stores.retain(|_, slot| {
         Arc::strong_count(slot) > 1 || lock(slot).as_ref().is_some_and(|opened| !opened.is_closed())
     });
     Arc::clone(stores.entry(identity.clone()).or_default())
 }
 
-/// The store that is open under this identity, or else the one that `open` makes, with the event of its closing.
+/// Returns the store that is open under this identity, or else the one that `open` makes, with the event of its
+/// closing.
 pub(super) fn shared<T: Any + Send + Sync>(
     identity: &Identity,
     options: &OpenOptions,

@@ -27,12 +27,12 @@ pub(crate) struct Usage {
     /// The length of the file.
     pub(crate) file: u64,
     pub(crate) space: Space,
-    /// Those that see less than the last transaction; `None` where the table can't be read.
+    /// The readers that see less than the last transaction; `None` where the table can't be read.
     pub(crate) behind: Option<Vec<Reader>>,
 }
 
 impl Environment {
-    /// How the file is used now. `oldest` is the number of the oldest snapshot that the process knows of.
+    /// Returns how the file is used now. `oldest` is the number of the oldest snapshot that the process knows of.
     pub(crate) fn usage(&self, oldest: Option<u64>) -> Result<Usage> {
         let data = self.path.join(DATA);
         let of_file = |flaw: Flaw| flaw.of(&data);
@@ -45,7 +45,7 @@ impl Environment {
             let oldest = seen.chain(oldest).fold(header.transaction, u64::min);
             let (mut free, mut held_back) = (0, 0);
             raw_pages::each_freed(file, header, |freed| {
-                // What the last commit has freed waits for the next one, whoever reads.
+                // Pages that the last commit has freed wait for the next commit, with or without readers.
                 let held = (oldest..header.transaction).contains(&freed.transaction);
                 *if held { &mut held_back } else { &mut free } += freed.count();
                 Ok(())
@@ -58,7 +58,7 @@ impl Environment {
         })
     }
 
-    /// The readers that see less than the last transaction, those of processes that have died left out.
+    /// Returns the readers that see less than the last transaction, those of processes that have died left out.
     fn behind(&self, txn: &ReadTxn<'_>) -> Result<Option<Vec<Reader>>> {
         let transaction = u64::try_from(txn.id()).unwrap_or(u64::MAX);
         let list = || {

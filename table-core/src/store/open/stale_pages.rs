@@ -22,7 +22,7 @@ const SHARE: u32 = 128;
 /// The least time between two looks, in nanoseconds. Pages that were taken since the last look are met once each, at the
 /// price of reading a header: they are few beside the writes between two looks.
 const PAUSE: u64 = 20_000_000;
-/// The clock is asked at one of so many pages that are met.
+/// The clock is read at one of so many pages that are met.
 const ONE_IN: u64 = 32;
 /// The most page numbers that are taken in at a look.
 const MOST: usize = 1 << 19;
@@ -41,7 +41,7 @@ pub(super) struct StalePages {
     asked: AtomicU64,
     /// How many bytes the file is known to have.
     length: AtomicU64,
-    /// The rows' tree in the state that somebody last asked for.
+    /// The rows' tree in the state for which it was last asked.
     tree: RwLock<Option<Tree>>,
     /// The header of the state that this process last began to write in.
     header: Mutex<Option<Header>>,
@@ -128,7 +128,7 @@ impl StalePages {
     }
 }
 
-/// The number of the state that a transaction reads; that of a write transaction is the one before its own.
+/// Returns the number of the state that a transaction reads; that of a write transaction is the one before its own.
 pub(crate) fn state_of_write(txn: &heed::RwTxn<'_>) -> usize {
     txn.id().wrapping_sub(1)
 }
@@ -157,12 +157,13 @@ impl Environment {
         pages: &[u64],
     ) -> Result<()> {
         let state = u64::try_from(state).unwrap_or(u64::MAX);
-        let memo = &self.stale;
-        let is_plain = memo.knows(state, pages) && !pages.iter().any(|page| memo.filter.may_have(*page));
+        let stale_pages = &self.stale;
+        let may_be_free = |page: &u64| stale_pages.filter.may_have(*page);
+        let is_plain = stale_pages.knows(state, pages) && !pages.iter().any(may_be_free);
         if is_plain { Ok(()) } else { self.look_closer(txn, state, pages) }
     }
 
-    /// The slow way: the known pages are of another state, or a page was free in theirs.
+    /// Checks pages the slow way: the known pages are of another state, or one of these was free in theirs.
     #[cold]
     fn look_closer(&self, txn: &heed::RoTxn<'_>, state: u64, looked_at: &[u64]) -> Result<()> {
         let pages = self.dbs.pages;
@@ -191,14 +192,14 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether one of these pages is free in a state that a transaction of this process reads; no, if it can't be found
-    /// out.
+    /// Returns whether one of these pages is free in a state that a transaction of this process reads; no, if it can't
+    /// be found out.
     fn has_free(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64, looked_for: &[u64]) -> bool {
         let look = |txn: &heed::RoTxn<'_>, header: &Header| {
             let mut found = false;
             let by_list = |freed_by, list: &[[u8; 8]]| {
-                // What a later transaction has freed is in use in this state, and while somebody reads this state, the
-                // list says of no page that it was freed earlier than it was.
+                // What a later transaction has freed is in use in this state, and while this state is read, the list
+                // says of no page that it was freed earlier than it was.
                 if freed_by > state {
                     return ControlFlow::Break(());
                 }
@@ -226,15 +227,15 @@ impl Environment {
         false
     }
 
-    /// Looks anew, if that is not too soon and the state is a later one; whether it did.
+    /// Looks at the list anew, if that is not too soon and the state is a later one. Returns whether it did.
     fn refresh(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64) -> bool {
-        let memo = &self.stale;
-        memo.asked.fetch_max(state, Ordering::Relaxed);
-        let begun = memo.nanos();
-        if begun < memo.next.load(Ordering::Relaxed) {
+        let stale_pages = &self.stale;
+        stale_pages.asked.fetch_max(state, Ordering::Relaxed);
+        let begun = stale_pages.nanos();
+        if begun < stale_pages.next.load(Ordering::Relaxed) {
             return false;
         }
-        let Ok(mut known) = memo.known.try_write() else { return false };
+        let Ok(mut known) = stale_pages.known.try_write() else { return false };
         if known.state >= state {
             return false;
         }
@@ -251,12 +252,12 @@ impl Environment {
             taken += list.len();
             if taken < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        memo.filter.take(&known.pages);
-        memo.state.store(state, Ordering::Release);
+        stale_pages.filter.take(&known.pages);
+        stale_pages.state.store(state, Ordering::Release);
         drop(known);
-        let ended = memo.nanos();
+        let ended = stale_pages.nanos();
         let pause = ended.saturating_sub(begun).saturating_mul(u64::from(SHARE)).max(PAUSE);
-        memo.next.store(ended.saturating_add(pause), Ordering::Relaxed);
+        stale_pages.next.store(ended.saturating_add(pause), Ordering::Relaxed);
         true
     }
 
@@ -267,8 +268,8 @@ impl Environment {
         Ok(())
     }
 
-    /// The header of the state that a write transaction begins with, as LMDB itself sees it. Nobody writes a header page
-    /// while the transaction lives.
+    /// Returns the header of the state that a write transaction begins with, as LMDB itself sees it. No process writes
+    /// a header page while the transaction lives.
     pub(super) fn header_of_write(&self, pages: Pages, txn: &heed::RwTxn<'_>) -> Option<Header> {
         let state = u64::try_from(state_of_write(txn)).ok()?;
         // Commits alternate between the two pages.
@@ -287,8 +288,8 @@ impl Environment {
         Header::of_commit(&mut *file, u64::try_from(pages.size()).ok()?, state).ok().flatten()
     }
 
-    /// The pages of a list entry each: the transaction that freed them, and their numbers. Ends at what is no list;
-    /// whether it came to the end.
+    /// Shows each entry of the list: the transaction that freed the pages, and their numbers. Ends at a page that holds
+    /// no list. Returns whether it came to the end.
     pub(super) fn each_list(
         &self,
         pages: Pages,
@@ -337,7 +338,7 @@ impl Environment {
         }
     }
 
-    /// The page of a number, if the file has it.
+    /// Returns the page of a number, if the file has it.
     #[inline]
     pub(super) fn page<'t>(&self, pages: Pages, txn: &'t heed::RoTxn<'_>, number: u64) -> Option<&'t [u8]> {
         if number < raw_pages::FIRST_PAGE {
@@ -374,7 +375,7 @@ impl Environment {
         pages.span(txn, number, length, self.grown()?)
     }
 
-    /// How many bytes the file has by now.
+    /// Returns how many bytes the file has by now.
     #[cold]
     fn grown(&self) -> Option<u64> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -386,9 +387,9 @@ impl Environment {
 }
 
 impl StalePages {
-    /// Whether the pages that are out of use in a state are known as well as they are going to be. Of a state that is
-    /// later than what is known, the clock is asked once if another look is due, and at one page in so many, so that
-    /// whoever reads one state for long comes to know it.
+    /// Returns whether the pages that are out of use in a state are known as well as they are going to be. Of a state
+    /// that is later than what is known, the clock is asked once if another look is due, and at one page in so many, so
+    /// that a reader of one state learns of it in time.
     #[inline]
     fn knows(&self, state: u64, looked_at: &[u64]) -> bool {
         self.state.load(Ordering::Acquire) >= state

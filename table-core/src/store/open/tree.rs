@@ -34,7 +34,7 @@ const HEADER: usize = 16;
 const NODE: usize = 8;
 /// Bytes of the length of an entry's key, which stands before the key.
 const KEY_SIZE: usize = 2;
-/// As many levels as LMDB can follow.
+/// The most levels that LMDB can follow.
 pub(super) const LEVELS: usize = 32;
 /// The root of a database that holds nothing.
 pub(super) const NO_PAGE: u64 = u64::MAX;
@@ -55,8 +55,23 @@ pub(crate) struct Tree {
 pub(super) struct Page<'p> {
     pub(super) bytes: &'p [u8],
     kind: u16,
-    /// Two bytes each.
+    /// The places of its entries, in two bytes each.
     offsets: &'p [[u8; 2]],
+}
+
+/// The least key that a page may have, and the first that it may not, where branches tell.
+#[derive(Clone, Copy, Default)]
+pub(super) struct KeyBounds<'k> {
+    pub(super) low: Option<&'k [u8]>,
+    pub(super) high: Option<&'k [u8]>,
+}
+
+/// A tree as LMDB's record of it has it.
+#[derive(Clone, Copy)]
+pub(super) struct TreeRecord {
+    pub(super) depth: u32,
+    pub(super) entries: u64,
+    pub(super) root: u64,
 }
 
 /// An entry of a page.
@@ -69,12 +84,12 @@ pub(super) struct Node<'p> {
 }
 
 impl Node<'_> {
-    /// Of a leaf: whether it is an entry of a key with one value, as all are but those of databases.
+    /// Returns whether it is an entry of a leaf with one value, as all are but those of databases.
     pub(super) fn is_plain(&self) -> bool {
         self.flags & !BIG_DATA == 0
     }
 
-    /// In a branch, the number of the page that the entry leads to.
+    /// Returns the number of the page that an entry of a branch leads to.
     pub(super) fn child(&self) -> u64 {
         u64::from(self.size) | u64::from(self.flags) << 32
     }
@@ -99,12 +114,12 @@ impl<'p> Page<'p> {
         self.kind == BRANCH
     }
 
-    /// Whether its entries fill it, without a gap.
+    /// Returns whether its entries fill it, without a gap.
     pub(super) fn is_whole(&self) -> bool {
         if self.is_branch() { is_whole_branch(self.bytes) } else { is_whole(self.bytes) }
     }
 
-    /// Whether each of its entries lies on it, and on a leaf is that of a key with one value.
+    /// Returns whether each of its entries lies on it, and on a leaf is that of a key with one value.
     pub(super) fn is_plain(&self) -> bool {
         (0..self.len()).all(|at| self.node(at).is_some_and(|node| self.is_branch() || node.is_plain()))
     }
@@ -113,7 +128,7 @@ impl<'p> Page<'p> {
         self.offsets.len()
     }
 
-    /// Whether a quarter of it or more is taken.
+    /// Returns whether a quarter of it or more is taken.
     fn has_a_quarter(&self) -> bool {
         let upper = self.bytes.get(14..).and_then(|bytes| Fields(bytes).u16()).map_or(0, usize::from);
         let room = upper.saturating_sub(HEADER + 2 * self.len());
@@ -130,7 +145,7 @@ impl<'p> Page<'p> {
         Some(Node { size: u32::from_le_bytes([a, b, c, d]), flags: u16::from_le_bytes([e, f]), key, rest })
     }
 
-    /// The key of an entry.
+    /// Returns the key of an entry.
     #[inline]
     pub(super) fn key(&self, at: usize) -> Option<&'p [u8]> {
         let start = usize::from(u16::from_le_bytes(*self.offsets.get(at)?)) + NODE;
@@ -138,20 +153,20 @@ impl<'p> Page<'p> {
         self.bytes.get(start..start + usize::from(u16::from_le_bytes(size)))
     }
 
-    /// The key of the last entry.
+    /// Returns the key of the last entry.
     #[inline]
     pub(super) fn last_key(&self) -> Option<&'p [u8]> {
         self.key(self.len().checked_sub(1)?)
     }
 
-    /// Of a branch: the entry that leads to a key.
+    /// Returns the entry of a branch that leads to a key.
     #[inline]
     fn step(&self, key: &[u8]) -> Option<(usize, Node<'p>)> {
         let (at, _) = self.taken(key)?;
         Some((at, self.node(at)?))
     }
 
-    /// Of a branch: the place of the entry that leads to a key, and whether it has this key.
+    /// Returns the place of the entry of a branch that leads to a key, and whether it has this key.
     #[inline]
     fn taken(&self, key: &[u8]) -> Option<(usize, bool)> {
         // The first key of a branch stands for none.
@@ -159,7 +174,7 @@ impl<'p> Page<'p> {
         Some((if found { at } else { at.checked_sub(1)? }, found))
     }
 
-    /// Of a branch: whether the key of an entry is above that of the one before it.
+    /// Returns whether the key of an entry of a branch is above that of the one before it.
     pub(super) fn rises_to(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return true };
         if before == 0 {
@@ -169,7 +184,7 @@ impl<'p> Page<'p> {
         matches!((self.key(before), self.key(at)), (Some(before), Some(key)) if before < key)
     }
 
-    /// Of a leaf: whether its keys rise.
+    /// Returns whether the keys of a leaf rise.
     fn is_in_order(&self) -> bool {
         let Some(mut before) = self.key(0) else { return false };
         (1..self.len()).all(|at| {
@@ -178,7 +193,7 @@ impl<'p> Page<'p> {
         })
     }
 
-    /// Of a branch: whether its keys rise, and each of its entries lies on it.
+    /// Returns whether the keys of a branch rise, and each of its entries lies on it.
     fn rises(&self) -> bool {
         let mut before = None;
         (0..self.len()).all(|at| {
@@ -191,13 +206,13 @@ impl<'p> Page<'p> {
         })
     }
 
-    /// Of a leaf: whether its first key and its last lie within those that branches give. `None` if it has none.
-    fn lies_within(&self, (low, high): (Option<&[u8]>, Option<&[u8]>)) -> Option<bool> {
+    /// Returns whether the first key of a leaf and its last lie within those that branches give; `None` if it has none.
+    fn lies_within(&self, KeyBounds { low, high }: KeyBounds<'_>) -> Option<bool> {
         let (first, last) = (self.key(0)?, self.key(self.len().checked_sub(1)?)?);
         Some(low.is_none_or(|low| low <= first) && high.is_none_or(|high| last < high))
     }
 
-    /// The first entry from `from` on whose key is not below this one, and whether it has this key.
+    /// Returns the first entry from `from` on whose key is not below this one, and whether it has this key.
     ///
     /// It looks at the very entries that LMDB looks at. If a damaged key is among them, another search would end
     /// elsewhere.
@@ -222,26 +237,25 @@ impl<'p> Page<'p> {
 
 /// The surroundings of a leaf, as the branches on the way to a key give them.
 struct Around<'t> {
-    /// The leaf's keys are not below the one, and below the other.
-    bounds: (Option<&'t [u8]>, Option<&'t [u8]>),
+    bounds: KeyBounds<'t>,
     /// The subtrees before and after it.
     beside: (Option<u64>, Option<u64>),
 }
 
 impl Tree {
-    /// The tree of the rows in the state of this number, which the transaction reads or began with.
+    /// Returns the tree of the rows in the state of this number, which the transaction reads or began with.
     pub(crate) fn find(environment: &Environment, txn: &heed::RoTxn<'_>, state: usize) -> Result<Self> {
         if let Some(tree) = environment.known_tree().filter(|tree| tree.state == state) {
             return Ok(tree);
         }
         let record = environment.dbs.main.get(txn, DATA_DATABASE.as_bytes()).map_err(lmdb::error)?;
-        let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
+        let TreeRecord { depth, entries, root } = record.and_then(described).ok_or_else(damaged)?;
         let tree = Self { pages: environment.dbs.pages, state, root, depth, entries };
         environment.learn_tree(tree);
         Ok(tree)
     }
 
-    /// The tree of a database that a feature brings, in the state that the transaction reads or began with.
+    /// Returns the tree of a database that a feature brings, in the state that the transaction reads or began with.
     pub(crate) fn of_late(
         environment: &Environment,
         optional_db: OptionalDb,
@@ -251,7 +265,7 @@ impl Tree {
         Self::of_database(environment, optional_db.name(), txn, state)
     }
 
-    /// The tree of the catalog, likewise.
+    /// Returns the tree of the catalog, in the state that the transaction reads or began with.
     pub(crate) fn of_catalog(environment: &Environment, txn: &heed::RoTxn<'_>, state: usize) -> Result<Self> {
         Self::of_database(environment, CATALOG_DATABASE, txn, state)
     }
@@ -263,12 +277,12 @@ impl Tree {
         state: usize,
     ) -> Result<Self> {
         let record = environment.dbs.main.get(txn, name.as_bytes()).map_err(lmdb::error)?;
-        let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
+        let TreeRecord { depth, entries, root } = record.and_then(described).ok_or_else(damaged)?;
         Ok(Self { pages: environment.dbs.pages, state, root, depth, entries })
     }
 
-    /// The bytes of the row of a key, as far as a search finds one. That there is none is not proved, and neither is the row
-    /// verified, nor that it lies on a page that is in use.
+    /// Returns the bytes of the row of a key, as far as a search finds one. That there is none is not proved, and
+    /// neither is the row verified, nor that it lies on a page that is in use.
     #[inline]
     pub(crate) fn row<'t>(
         &self,
@@ -298,8 +312,8 @@ impl Tree {
         row.map(Some).ok_or_else(damaged)
     }
 
-    /// The way to the leaf of a key; `at_branch` is given each branch, its number, and the place of the entry that is taken,
-    /// with whether that has the very key.
+    /// Returns the way to the leaf of a key; `at_branch` is given each branch, its number, and the place of the entry
+    /// that is taken, with whether that has the very key.
     #[inline]
     fn descend<'t, 's>(
         &self,
@@ -327,14 +341,14 @@ impl Tree {
         }
     }
 
-    /// What is around the leaf of a way.
+    /// Returns the surroundings of the leaf of a path.
     fn around<'t>(
         &self,
         environment: &Environment,
         txn: &'t heed::RoTxn<'_>,
         steps: &TreeSteps,
     ) -> Result<Around<'t>> {
-        let (mut bounds, mut beside) = ((None, None), (None, None));
+        let (mut bounds, mut beside) = (KeyBounds::default(), (None, None));
         for (number, at) in steps.branches() {
             let branch = self.page(environment, txn, number)?;
             let entry = |at| branch.node(at).ok_or_else(damaged);
@@ -344,15 +358,15 @@ impl Tree {
                 return Err(damaged());
             }
             if at > 0 {
-                bounds.0 = bounds.0.max(Some(entry(at)?.key));
+                bounds.low = bounds.low.max(Some(entry(at)?.key));
                 beside.0 = Some(entry(at - 1)?.child());
             }
             if at + 1 < branch.len() {
                 let after = entry(at + 1)?;
-                bounds.1 = Some(bounds.1.map_or(after.key, |known: &[u8]| known.min(after.key)));
+                bounds.high = Some(bounds.high.map_or(after.key, |known| known.min(after.key)));
                 beside.1 = Some(after.child());
             } else if !is_whole_branch(branch.bytes) {
-                // A hidden row would stand here.
+                // A branch that damage has made shorter hides the rows that would stand here.
                 return Err(damaged());
             }
         }
@@ -393,31 +407,31 @@ const CATALOG_DATABASE: &str = {
     catalog
 };
 
-/// Depth, entries and root of a database, of LMDB's record of it. It has no flags, and a root if it has anything.
-pub(super) fn described(record: &[u8]) -> Option<(u32, u64, u64)> {
+/// Reads LMDB's record of a database, which has no flags.
+pub(super) fn described(record: &[u8]) -> Option<TreeRecord> {
     let (flags, described) = described_with_flags(record)?;
     (flags == 0).then_some(described)
 }
 
-/// Reads flags, depth, entries and root of any tree of LMDB's: the list of free pages has flags.
-pub(super) fn described_with_flags(record: &[u8]) -> Option<(u16, (u32, u64, u64))> {
+/// Reads LMDB's record of any tree, with its flags: the list of free pages has some.
+pub(super) fn described_with_flags(record: &[u8]) -> Option<(u16, TreeRecord)> {
     let mut fields = Fields(record);
     fields.u32()?;
     let (flags, depth) = (fields.u16()?, fields.u16()?);
     fields.bytes(24)?;
     let (entries, root) = (fields.u64()?, fields.u64()?);
-    fields.0.is_empty().then_some((flags, (depth.into(), entries, root)))
+    fields.0.is_empty().then_some((flags, TreeRecord { depth: depth.into(), entries, root }))
 }
 
-/// Whether LMDB's record of a database is as one of this store's can be.
+/// Returns whether LMDB's record of a database is as one of this store's can be.
 pub(super) fn is_database(record: &[u8]) -> bool {
-    described(record).is_some_and(|(depth, entries, root)| {
+    described(record).is_some_and(|TreeRecord { depth, entries, root }| {
         (root == NO_PAGE) == (depth == 0) && (root == NO_PAGE) == (entries == 0) && depth <= DEEPEST
     })
 }
 
 impl Environment {
-    /// The value of a leaf's entry, on the leaf or on pages of its own.
+    /// Returns the value of a leaf's entry, on the leaf or on pages of its own.
     pub(super) fn value<'t>(
         &self,
         pages: Pages,

@@ -1,19 +1,20 @@
 //! The pages that are in use, as far as branches tell.
 //!
-//! Nothing in the list of free pages says that a number is right: one flipped bit may make it another page's, which LMDB then
-//! gives to whoever writes next, and what stands there is lost. The branches have the numbers of all pages of the trees but
-//! their roots, and are a hundredth of them. Pages of large values are not told: a value that is written over is found by
-//! its checksum.
+//! Nothing in the list of free pages says that a number is right: one flipped bit may make it another page's, which
+//! LMDB then gives to the next write, and the page's contents are lost. The branches have the numbers of all pages of
+//! the trees but their roots, and are a hundredth of them. Pages of large values are not told: a value that is written
+//! over is found by its checksum.
 
 use super::Environment;
 use super::header::Header;
 use super::page_set::PageSet;
 use super::raw_pages::DEEPEST;
-use super::tree::{NO_PAGE, Page, described, described_with_flags};
+use super::tree::{NO_PAGE, Page, TreeRecord, described, described_with_flags};
 use crate::store::lmdb::pages::{Pages, SUB_DATABASE};
 
-/// As many branches are read before the first write: those of some five gigabytes of rows, by reckoning. More would take
-/// longer than that is worth; [`OpenOptions::verify_first`](super::OpenOptions::verify_first) looks at all there is.
+/// The most branches that are read before the first write: those of some five gigabytes of rows, by reckoning. More
+/// would take longer than that is worth; [`OpenOptions::verify_first`](super::OpenOptions::verify_first) looks at all
+/// there is.
 pub(super) const MOST_BRANCHES: usize = 1 << 14;
 
 /// A page of a tree that is to be looked at.
@@ -26,8 +27,8 @@ struct Place {
 }
 
 impl Environment {
-    /// The branches and leaves that a state uses, where it has `most` branches or fewer. What damaged pages lead to is not
-    /// among them.
+    /// Returns the branches and leaves that a state uses, where it has `most` branches or fewer. What damaged pages
+    /// lead to is not among them.
     pub(super) fn used_pages(
         &self,
         pages: Pages,
@@ -37,7 +38,8 @@ impl Environment {
     ) -> Option<PageSet> {
         let mut used = PageSet::up_to(header.last_page);
         let (mut pending, mut branches) = (Vec::new(), 0);
-        let begin = |pending: &mut Vec<Place>, used: &mut PageSet, (levels, _, number), is_main| {
+        let begin = |pending: &mut Vec<Place>, used: &mut PageSet, tree: TreeRecord, is_main| {
+            let TreeRecord { depth: levels, root: number, .. } = tree;
             if number != NO_PAGE && (1..=DEEPEST).contains(&levels) {
                 used.add(number);
                 pending.push(Place { number, levels, is_main });

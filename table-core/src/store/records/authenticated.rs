@@ -1,9 +1,10 @@
-//! Tables whose kinds seal or sign: a keyed digest vouches for the records that say so.
+//! Tables whose kinds seal or sign: a keyed digest authenticates the records that say so.
 //!
-//! The record of such a table in the catalog carries a digest of its name, its identity, its number, the layouts of those
-//! kinds, and the numbers of the texts that say which rows are theirs. So these are numbered when the table is vouched for. The store's own record carries one of the set of such tables. Without the keys nobody can exchange two
-//! tables, make a table forget that something in it is sealed, or make one vanish from those that are verified. A process
-//! with the keys compares the digests whenever the catalog's generation has moved.
+//! The record of such a table in the catalog carries a digest of its name, its identity, its number, the layouts of
+//! those kinds, and the numbers of the texts that say which rows are theirs. So these are numbered when the table is
+//! authenticated. The store's own record carries one of the set of such tables. It takes the keys to exchange two
+//! tables, to make a table forget that something in it is sealed, or to make one vanish from those that are verified. A
+//! process with the keys compares the digests whenever the catalog's generation has moved.
 
 use super::catalog::{self, Entry, RecordMac};
 use super::meta::Meta;
@@ -20,14 +21,21 @@ const TABLES: &str = "tables";
 /// Bytes of either digest.
 pub(crate) const DIGEST: usize = 16;
 
-/// The digest that a table's record is to carry; `None` if none of its kinds seals or signs.
+/// The keys of a store, with the identity that its digests are bound to.
+struct Signer<'s> {
+    store: &'s [u8; 16],
+    authenticator: &'s dyn Authenticator,
+}
+
+/// Returns the digest that a table's record is to carry; `None` if none of its kinds seals or signs.
 fn of_table(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
-    (store, authenticator): (&[u8; 16], &dyn Authenticator),
+    signer: &Signer<'_>,
     entry: &Entry,
     has_numbers: bool,
 ) -> Result<Option<RecordMac>> {
+    let Signer { store, authenticator } = *signer;
     let layouts = layouts::authenticated(dbs, txn, entry.id)?;
     if layouts.is_empty() {
         return Ok(None);
@@ -44,13 +52,13 @@ fn of_table(
     let texts = texts(&layouts)?;
     let numbers: Vec<_> = texts.iter().map(|text| symbols.id(text).map(u16::to_le_bytes)).collect();
     for (text, number) in texts.iter().zip(&numbers) {
-        // One that came when all numbers were given out has none for ever.
+        // A text that came when all numbers were given out never gets one.
         parts.extend([text.as_bytes(), number.as_ref().map_or(&[], |number| &number[..])]);
     }
     Ok(Some(RecordMac { digest: authenticator.digest(NUMBERED, &parts), has_numbers }))
 }
 
-/// The texts of `EntityType` on the rows of kinds, in the order of their layouts.
+/// Returns the texts of `EntityType` on the rows of kinds, in the order of their layouts.
 fn texts(layouts: &[(&str, &str)]) -> Result<Vec<Box<str>>> {
     let mut texts = Vec::new();
     for (kind, layout) in layouts {
@@ -59,13 +67,13 @@ fn texts(layouts: &[(&str, &str)]) -> Result<Vec<Box<str>>> {
     Ok(texts)
 }
 
-/// Gives numbers to the texts that say which rows are of the kinds that are vouched for.
+/// Gives numbers to the texts that say which rows are of the kinds that are authenticated.
 fn number(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32) -> Result<()> {
     let texts = texts(&layouts::authenticated(dbs, txn, table)?)?;
     names::number_symbols(dbs, txn, table, &texts)
 }
 
-/// The digest of the tables that carry one.
+/// Returns the digest of the tables that carry one.
 pub(crate) fn of_tables(
     store: &[u8; 16],
     authenticator: &dyn Authenticator,
@@ -81,7 +89,7 @@ pub(crate) fn of_tables(
     authenticator.digest(TABLES, &identities)
 }
 
-/// Whether something is vouched for, or would be: by a digest, or by a layout that seals or signs.
+/// Returns whether something is authenticated, or would be: by a digest, or by a layout that seals or signs.
 #[cfg(feature = "encrypt")]
 pub(crate) fn is_any(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool> {
     if meta.authenticated != [0; DIGEST] {
@@ -95,7 +103,7 @@ pub(crate) fn is_any(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Res
     Ok(false)
 }
 
-/// Verifies the set of tables that are vouched for.
+/// Verifies the set of tables that are authenticated.
 pub(crate) fn verify_tables(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -121,7 +129,8 @@ pub(crate) fn verify_table(
     entry: &Entry,
 ) -> Result<()> {
     let has_numbers = entry.digest.is_none_or(|record_mac| record_mac.has_numbers);
-    if of_table(dbs, txn, (&meta.identity, authenticator), entry, has_numbers)? == entry.digest {
+    let signer = Signer { store: &meta.identity, authenticator };
+    if of_table(dbs, txn, &signer, entry, has_numbers)? == entry.digest {
         return Ok(());
     }
     let error = Error::new(ErrorKind::NotGenuine).because(
@@ -131,7 +140,7 @@ pub(crate) fn verify_table(
     Err(error.table(&entry.name))
 }
 
-/// Vouches for a table as it is now, and for the set with it.
+/// Authenticates a table as it is now, and for the set with it.
 pub(crate) fn authenticate(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
@@ -140,7 +149,7 @@ pub(crate) fn authenticate(
     entry: &Entry,
 ) -> Result<()> {
     number(dbs, txn, entry.id)?;
-    let digest = of_table(dbs, txn, (&meta.identity, authenticator), entry, true)?;
+    let digest = of_table(dbs, txn, &Signer { store: &meta.identity, authenticator }, entry, true)?;
     if digest != entry.digest {
         catalog::rewrite(dbs, txn, meta, entry, &Entry { digest, ..entry.clone() })?;
         authenticate_set(dbs, txn, meta, authenticator)?;
@@ -148,7 +157,7 @@ pub(crate) fn authenticate(
     Ok(())
 }
 
-/// Vouches for the set of tables as it is now.
+/// Authenticates the set of tables as it is now.
 pub(crate) fn authenticate_set(
     dbs: &Databases,
     txn: &WriteTxn<'_>,
@@ -167,7 +176,8 @@ mod tests {
     use crate::crypt::mac::MacKey;
     use crate::{DynamicEntity, Store};
 
-    /// Copies of the first hold what it seals. The second is of two rows, and signs all; nothing is vouched for of the third.
+    /// Copies of the first hold what it seals. The second is of two rows, and signs all; nothing is authenticated of
+    /// the third.
     const LAYOUTS: [(&str, &str); 3] = [
         (
             "patient",
@@ -210,7 +220,8 @@ mod tests {
         let hex = |digest: [u8; DIGEST]| {
             digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
         };
-        let of = |has_numbers| of_table(dbs, &txn, (store, &key), &entry, has_numbers).unwrap();
+        let signer = Signer { store, authenticator: &key };
+        let of = |has_numbers| of_table(dbs, &txn, &signer, &entry, has_numbers).unwrap();
         let [numbered, former] = [true, false].map(of).map(Option::unwrap);
         assert!(numbered.has_numbers && !former.has_numbers);
         assert_eq!(hex(numbered.digest), "f3dc0299d8ad51cef3ba9d2945f0cc32");

@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub(crate) identity: [u8; IDENTITY],
     /// The keyed digest of a table whose kinds seal or sign.
     pub(crate) digest: Option<RecordMac>,
-    /// What it was called before, the latest last, as far as no table was created by that name since.
+    /// The names that it had before, the latest last, without those of tables that were created since.
     pub(crate) former: Vec<Box<str>>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct RecordMac {
 }
 
 /// The flag of a record that carries a keyed digest, and that of one whose digest covers the numbers of kinds.
-const VOUCHED: u16 = 1;
+const AUTHENTICATED: u16 = 1;
 const NUMBERED: u16 = 2;
 
 /// The flag of a record of a table that has former names.
@@ -54,8 +54,9 @@ impl Entry {
         let mut body = Fields(meta::opened(key, record)?);
         let id = body.u32().filter(|id| *id < NUMBERS)?;
         // A record with another flag is no record of this version.
-        let flags =
-            body.u16().filter(|flags| [0, VOUCHED, VOUCHED | NUMBERED].contains(&(flags & !RENAMED)))?;
+        let flags = body
+            .u16()
+            .filter(|flags| [0, AUTHENTICATED, AUTHENTICATED | NUMBERED].contains(&(flags & !RENAMED)))?;
         let identity = body.take()?;
         let mut former = Vec::new();
         if flags & RENAMED != 0 {
@@ -64,14 +65,14 @@ impl Entry {
                 let [length] = body.take()?;
                 former.push(std::str::from_utf8(body.bytes(usize::from(length))?).ok()?.into());
             }
-            // The flag says that there are some.
+            // The flag says that there are former names.
             former.first()?;
         }
         let (name, digest) = match body.0.split_last_chunk() {
-            Some((name, digest)) if flags & VOUCHED != 0 => {
+            Some((name, digest)) if flags & AUTHENTICATED != 0 => {
                 (name, Some(RecordMac { digest: *digest, has_numbers: flags & NUMBERED != 0 }))
             }
-            _ if flags & VOUCHED != 0 => return None,
+            _ if flags & AUTHENTICATED != 0 => return None,
             _ => (body.0, None),
         };
         let name = std::str::from_utf8(name).ok()?;
@@ -82,8 +83,8 @@ impl Entry {
         let mut body = Vec::with_capacity(6 + IDENTITY + self.name.len() + meta::CHECKSUM);
         body.extend_from_slice(&self.id.to_le_bytes());
         let flags = match &self.digest {
-            Some(RecordMac { has_numbers: true, .. }) => VOUCHED | NUMBERED,
-            Some(_) => VOUCHED,
+            Some(RecordMac { has_numbers: true, .. }) => AUTHENTICATED | NUMBERED,
+            Some(_) => AUTHENTICATED,
             None => 0,
         };
         let flags = flags | if self.former.is_empty() { 0 } else { RENAMED };
@@ -103,12 +104,12 @@ impl Entry {
         meta::sealed(key, body)
     }
 
-    /// Whether it was called so before.
+    /// Returns whether the table had this name before.
     pub(crate) fn was(&self, name: &str) -> bool {
         self.former.iter().any(|former| former.eq_ignore_ascii_case(name))
     }
 
-    /// Has it say no more that it was called so: another table comes to have the name.
+    /// Removes a name from the former ones, since another table comes to have it.
     fn forget(
         &self,
         dbs: &Databases,
@@ -133,7 +134,7 @@ impl Entry {
     }
 }
 
-/// A record of the catalog; nothing of one that is of no table.
+/// Returns a record of the catalog; nothing of one that is of no table.
 pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
     if periods::is_one(key) {
         return PeriodsEntry::decode(key, record).map(|_| None);
@@ -141,7 +142,7 @@ pub(crate) fn decode(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> 
     Entry::decode(key, record).map(Some)
 }
 
-/// A record of the dropped tables.
+/// Returns a record of the dropped tables.
 pub(crate) fn decode_tombstone(key: &[u8], record: &[u8]) -> Result<Option<Entry>, Error> {
     tombstone(key, record).map(Some)
 }
@@ -157,12 +158,12 @@ fn damaged(records: &str, key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(because)
 }
 
-/// A table's key in the catalog: names are compared without regard to case, and are ASCII.
+/// Returns a table's key in the catalog: names are compared without regard to case, and are ASCII.
 pub(crate) fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// The table of this name. Its absence is told only after all tables were seen.
+/// Returns the table of this name; `None` only after all records of the catalog were seen.
 pub(crate) fn find(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -190,7 +191,7 @@ pub(crate) fn others(
     others().map_err(|e: Error| e.table(name))
 }
 
-/// The table of this name, if it is found. One that is not found may still be there.
+/// Returns the table of this name, if a search finds it. One that is not found may still be there.
 pub(crate) fn seen(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result<Option<Entry>, Error> {
     names::check_table(name)?;
     let key = folded(name);
@@ -208,17 +209,21 @@ pub(crate) fn seen(dbs: &Databases, txn: &heed::RoTxn<'_>, name: &str) -> Result
     look().map_err(|e: Error| e.table(name))
 }
 
-/// Every table, by folded name.
+/// Returns every table, by folded name.
 pub(crate) fn list(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
-    all(dbs, txn, meta).map(|(entries, _)| entries)
+    all(dbs, txn, meta).map(|all| all.entries)
 }
 
-/// Every table, by folded name, and every template of tables for each period.
-pub(crate) fn all(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    meta: &Meta,
-) -> Result<(Vec<Entry>, Vec<PeriodsEntry>), Error> {
+/// Every record of the catalog.
+pub(crate) struct AllRecords {
+    /// The tables, by folded name.
+    pub(crate) entries: Vec<Entry>,
+    /// The templates of tables for each period.
+    pub(crate) templates: Vec<PeriodsEntry>,
+}
+
+/// Reads every record of the catalog, and compares them with the digest that the store keeps of them.
+pub(crate) fn all(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<AllRecords, Error> {
     #[cfg(test)]
     LISTED.set(LISTED.get() + 1);
     let (mut entries, mut templates, mut found) = (Vec::new(), Vec::new(), SetDigest::default());
@@ -233,7 +238,7 @@ pub(crate) fn all(
         found.add(record);
     }
     meta.catalog.check(found, "tables")?;
-    Ok((entries, templates))
+    Ok(AllRecords { entries, templates })
 }
 
 #[cfg(test)]
@@ -354,12 +359,12 @@ pub(crate) fn drop_table(
     Ok(entry)
 }
 
-/// The key of a dropped table among those to be reclaimed.
+/// Returns the key of a dropped table among those to be reclaimed.
 pub(crate) fn tombstone_key(table: u32) -> [u8; 4] {
     table.to_be_bytes()
 }
 
-/// The dropped tables whose rows are still there.
+/// Returns the dropped tables whose rows are still there.
 pub(crate) fn tombstones(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<Vec<Entry>, Error> {
     let (mut tables, mut found) = (Vec::new(), SetDigest::default());
     for pair in dbs.tombstones.iter(txn).map_err(lmdb::error)? {

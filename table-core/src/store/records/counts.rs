@@ -36,10 +36,10 @@ impl Counts {
         Self::of_record(main.get(txn, &key(table)).map_err(lmdb::error)?, table)
     }
 
-    /// The counts of a table, of its record as it has been found.
+    /// Returns the counts of a table, of its record as it has been found.
     pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self, Error> {
         let read = |record: &[u8]| {
-            // One that is said to be longer may reach beyond the end of the file.
+            // A record that is said to be longer may reach beyond the end of the file.
             if record.len() != BYTES + meta::CHECKSUM {
                 return None;
             }
@@ -56,7 +56,7 @@ impl Counts {
         main.put(txn, &key(table), &self.record(table)).map_err(lmdb::error)
     }
 
-    /// The record of the table's counts.
+    /// Returns the record of the table's counts.
     pub(crate) fn record(&self, table: u32) -> [u8; BYTES + meta::CHECKSUM] {
         let mut record = meta::Record::new();
         record.push(self.entities.to_le_bytes());
@@ -70,7 +70,7 @@ impl Counts {
     }
 }
 
-/// The key of the counts in LMDB's unnamed database.
+/// Returns the key of the counts in LMDB's unnamed database.
 pub(crate) fn key(table: u32) -> [u8; 7] {
     let [a, b, c, d] = table.to_be_bytes();
     [0, b'n', b'#', a, b, c, d]

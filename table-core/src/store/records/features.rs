@@ -11,11 +11,11 @@ use crate::error::{Error, ErrorKind, Result};
 /// Three words of bits: they differ in what a library does that doesn't know one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Features {
-    /// Without these the store is misread: it is refused.
+    /// A library that doesn't know one of these would misread the store, and refuses it.
     pub(crate) reader: u64,
-    /// Without these the store is miswritten: it is read, and not written.
+    /// A library that doesn't know one of these would miswrite the store: it reads it, and writes nothing.
     pub(crate) writer: u64,
-    /// These hurt nobody who doesn't know them.
+    /// A library that doesn't know one of these reads and writes the store all the same.
     pub(crate) ignorable: u64,
 }
 
@@ -32,16 +32,16 @@ pub(crate) enum Feature {
     SealedBlobs,
     /// A reader must know it: ids of index lists lie in blobs.
     BlobLists,
-    /// Hurts nobody: values of this store are sealed, so its keys belong to it.
+    /// May be ignored: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
-    /// Hurts nobody: the store has queues, in a database of their own.
+    /// May be ignored: the store has queues, in a database of their own.
     Queues,
-    /// Hurts nobody: the store has blobs, in a database of their own.
+    /// May be ignored: the store has blobs, in a database of their own.
     Blobs,
     /// A writer must know it: copies are to follow some entities, or have been, and each change of such a one says so.
     Pending,
-    /// A writer must know it: rows refer to blobs, which count who does.
+    /// A writer must know it: rows refer to blobs, which count the references to them.
     BlobRows,
 }
 
@@ -74,7 +74,7 @@ impl Features {
         *words.word(feature) & feature.bit() != 0
     }
 
-    /// The word that a feature's bit is in.
+    /// Returns the word that a feature's bit is in.
     #[inline]
     fn word(&mut self, feature: Feature) -> &mut u64 {
         match feature {
@@ -96,7 +96,7 @@ impl Features {
         *self.word(feature) &= !feature.bit();
     }
 
-    /// Whether the store has a feature that this library does not.
+    /// Returns whether the store has a feature that this library does not.
     pub(crate) fn has_unknown(&self) -> bool {
         let known = [&Feature::READER[..], &Feature::WRITER, &Feature::IGNORABLE].map(Feature::bits);
         let words = [self.reader, self.writer, self.ignorable];

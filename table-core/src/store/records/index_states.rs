@@ -1,8 +1,8 @@
 //! The states of the kinds of entities in a table, and the jobs that were begun there: small records beside the kinds'
 //! layouts.
 //!
-//! A kind has a record from the first transition on; before, all its indexes are ready. Both groups of records are counted
-//! in the table's inventory, so that one that is lost to damage is not taken for one that never was.
+//! A kind has a record from the first transition on; before, all its indexes are ready. Both sorts of records are
+//! counted in the table's record digest, so that one that is lost to damage is not taken for one that never was.
 
 use super::features::Feature;
 use super::meta::{self, Meta};
@@ -15,11 +15,34 @@ use crate::model::Ticks;
 use crate::schema::{Blocked, IndexState, IndexStates, KindState};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
-/// The kinds of the dictionary entries that hold states, under the names of kinds, and jobs, under theirs.
-const LIVES_BY_KIND: u8 = 6;
-const JOB_BY_NAME: u8 = 7;
+/// A sort of these records.
+struct Sort<T> {
+    /// The kind of their dictionary entries, which lie under the names of kinds or of jobs.
+    number: u8,
+    /// What errors call them.
+    what: &'static str,
+    decode: fn(&[u8]) -> Option<T>,
+    /// Where the table's record of digests counts them.
+    counted: fn(&mut RecordDigest) -> &mut SetDigest,
+}
 
-/// The states of a kind; as they are from the beginning, if there is no record.
+const STATES: Sort<IndexStates> = Sort {
+    number: 6,
+    what: "states of kinds of entities",
+    decode: decode_index_states,
+    counted: |digests| &mut digests.index_states,
+};
+const JOBS: Sort<JobRecord> =
+    Sort { number: 7, what: "jobs", decode: decode_job, counted: |digests| &mut digests.jobs };
+
+/// Names a record of one sort: by the kind that it describes or by the job, in the table of this number.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordName<'n> {
+    pub(crate) table: u32,
+    pub(crate) name: &'n str,
+}
+
+/// Returns the states of a kind; as they are from the beginning, if there is no record.
 pub(crate) fn index_states(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -34,33 +57,25 @@ pub(crate) fn index_states(
         .unwrap_or_default())
 }
 
-/// The states of every kind of a table that has any.
+/// Returns the states of every kind of a table that has any.
 pub(crate) fn all_index_states(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: u32,
 ) -> Result<Vec<(String, IndexStates)>> {
-    let set_digest = RecordDigest::read(dbs.main, txn, table)?.index_states;
-    if set_digest == SetDigest::default() {
-        return Ok(Vec::new());
-    }
-    all(dbs, txn, (table, LIVES_BY_KIND), set_digest, "states of kinds of entities", decode_index_states)
+    STATES.all(dbs, txn, table)
 }
 
-/// The jobs of a table that were begun and have not ended.
+/// Returns the jobs of a table that were begun and have not ended.
 pub(crate) fn all_jobs(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: u32,
 ) -> Result<Vec<(String, JobRecord)>> {
-    let set_digest = RecordDigest::read(dbs.main, txn, table)?.jobs;
-    if set_digest == SetDigest::default() {
-        return Ok(Vec::new());
-    }
-    all(dbs, txn, (table, JOB_BY_NAME), set_digest, "jobs", decode_job)
+    JOBS.all(dbs, txn, table)
 }
 
-/// How far a job is; `None` if it has not begun, or has ended.
+/// Returns how far a job is; `None` if it has not begun, or has ended.
 pub(crate) fn job(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -71,28 +86,54 @@ pub(crate) fn job(
     Ok(all.into_iter().find(|(known, _)| known == name).map(|(_, job)| job))
 }
 
-/// Every record of one sort. What the inventory counts must be what is there.
-fn all<T>(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    (table, sort): (u32, u8),
-    set_digest: SetDigest,
-    what: &str,
-    decode: fn(&[u8]) -> Option<T>,
-) -> Result<Vec<(String, T)>> {
-    let (mut records, mut found) = (Vec::new(), SetDigest::default());
-    let prefix = names::entry_key(table, sort, b"");
-    for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
-        let (key, record) = entry.map_err(lmdb::error)?;
-        dbs.check_entry(key, record)?;
-        let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
-        let body = meta::opened(key, record).and_then(decode);
-        let (Some(name), Some(body)) = (name, body) else { return Err(damaged(what)) };
-        records.push((name.to_owned(), body));
-        found.add(record);
+impl<T> Sort<T> {
+    /// Reads every record of the sort. What the table's digests count must be what is found.
+    fn all(&self, dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<(String, T)>> {
+        let set_digest = *(self.counted)(&mut RecordDigest::read(dbs.main, txn, table)?);
+        if set_digest == SetDigest::default() {
+            return Ok(Vec::new());
+        }
+        let (mut records, mut found) = (Vec::new(), SetDigest::default());
+        let prefix = names::entry_key(table, self.number, b"");
+        for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
+            let (key, record) = entry.map_err(lmdb::error)?;
+            dbs.check_entry(key, record)?;
+            let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
+            let body = meta::opened(key, record).and_then(self.decode);
+            let (Some(name), Some(body)) = (name, body) else { return Err(damaged(self.what)) };
+            records.push((name.to_owned(), body));
+            found.add(record);
+        }
+        set_digest.check(found, self.what)?;
+        Ok(records)
     }
-    set_digest.check(found, what)?;
-    Ok(records)
+
+    /// Puts a record in the place of the one of this name, or removes that, and keeps the digest of the sort.
+    fn replace(
+        &self,
+        dbs: &Databases,
+        txn: &mut WriteTxn<'_>,
+        RecordName { table, name }: RecordName<'_>,
+        body: Option<Vec<u8>>,
+    ) -> Result<()> {
+        let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
+        let set_digest = (self.counted)(&mut record_digest);
+        let key = names::entry_key(table, self.number, name.as_bytes());
+        if let Some(former) = dbs.record(dbs.names, txn, &key)? {
+            set_digest.subtract(former);
+        }
+        match body {
+            Some(body) => {
+                let record = meta::sealed(&key, body);
+                set_digest.add(&record);
+                dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
+            }
+            None => {
+                dbs.names.delete(txn, &key).map_err(lmdb::error)?;
+            }
+        }
+        record_digest.write(dbs.main, txn, table)
+    }
 }
 
 #[cold]
@@ -100,26 +141,17 @@ fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("a record of the {what} is damaged"))
 }
 
-/// Writes the states of a kind. Handles look again at what they know of the table: the catalog's generation rises.
+/// Writes the states of a kind. The catalog's generation rises, so that handles look again at what they know of the table.
 pub(crate) fn write_index_states(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
-    table: u32,
-    (kind, index_states): (&str, &IndexStates),
+    kind: RecordName<'_>,
+    index_states: &IndexStates,
 ) -> Result<()> {
     meta.features.set(Feature::IndexStates);
     meta.generation += 1;
-    let set_digest = |record_digest: &mut RecordDigest, set_digest| record_digest.index_states = set_digest;
-    let former = RecordDigest::read(dbs.main, txn, table)?.index_states;
-    replace(
-        dbs,
-        txn,
-        (table, LIVES_BY_KIND, kind),
-        Some(encode_index_states(index_states)),
-        former,
-        set_digest,
-    )
+    STATES.replace(dbs, txn, kind, Some(encode_index_states(index_states)))
 }
 
 /// Forgets the states of a kind.
@@ -127,13 +159,10 @@ pub(crate) fn forget_index_states(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
-    table: u32,
-    kind: &str,
+    kind: RecordName<'_>,
 ) -> Result<()> {
     meta.generation += 1;
-    let set_digest = |record_digest: &mut RecordDigest, set_digest| record_digest.index_states = set_digest;
-    let former = RecordDigest::read(dbs.main, txn, table)?.index_states;
-    replace(dbs, txn, (table, LIVES_BY_KIND, kind), None, former, set_digest)
+    STATES.replace(dbs, txn, kind, None)
 }
 
 /// Writes how far a job is; `None` when it has ended.
@@ -141,41 +170,11 @@ pub(crate) fn write_job(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
-    table: u32,
-    (name, job): (&str, Option<&JobRecord>),
+    name: RecordName<'_>,
+    job: Option<&JobRecord>,
 ) -> Result<()> {
     meta.features.set(Feature::IndexStates);
-    let set_digest = |record_digest: &mut RecordDigest, set_digest| record_digest.jobs = set_digest;
-    let former = RecordDigest::read(dbs.main, txn, table)?.jobs;
-    replace(dbs, txn, (table, JOB_BY_NAME, name), job.map(encode_job), former, set_digest)
-}
-
-/// Puts a record in the place of the one there, and keeps the set digest of its sort.
-fn replace(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    (table, sort, name): (u32, u8, &str),
-    body: Option<Vec<u8>>,
-    mut set_digest: SetDigest,
-    set: impl FnOnce(&mut RecordDigest, SetDigest),
-) -> Result<()> {
-    let key = names::entry_key(table, sort, name.as_bytes());
-    if let Some(former) = dbs.record(dbs.names, txn, &key)? {
-        set_digest.subtract(former);
-    }
-    match body {
-        Some(body) => {
-            let record = meta::sealed(&key, body);
-            set_digest.add(&record);
-            dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
-        }
-        None => {
-            dbs.names.delete(txn, &key).map_err(lmdb::error)?;
-        }
-    }
-    let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
-    set(&mut record_digest, set_digest);
-    record_digest.write(dbs.main, txn, table)
+    JOBS.replace(dbs, txn, name, job.map(encode_job))
 }
 
 /// Reads every record of both sorts; returns how many there are.

@@ -25,7 +25,7 @@ pub(crate) struct DeclaredKind {
 }
 
 impl DeclaredKind {
-    /// The kinds of the rows that a declaration makes: its own first, then those of its copies.
+    /// Returns the kinds of the rows that a declaration makes: its own first, then those of its copies.
     fn of(schema: &Schema) -> impl Iterator<Item = Self> {
         let own = std::iter::once((None, None));
         let copies = schema.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name)));
@@ -47,26 +47,26 @@ impl DeclaredKind {
         rows.chain(parts)
     }
 
-    /// The error of a write of such a row by its properties.
+    /// Returns the error of a write by properties to a row of the kind.
     #[cold]
     pub(crate) fn refusal(&self) -> Error {
         needs_its_struct(&self.entity, &self.kind, self.index.as_deref())
     }
 }
 
-/// The texts of `EntityType` on the rows of a kind and on its copies.
+/// Returns the texts of `EntityType` on the rows of a kind and on its copies.
 pub(super) fn texts(layout: &str, kind: &str) -> Result<Vec<Box<str>>> {
     let schema = schema::read(layout, kind).ok_or_else(layouts::damaged)?;
     Ok(DeclaredKind::of(&schema).map(|declared| declared.kind).collect())
 }
 
-/// Every kind that the structs of a table declare, as far as their layouts tell.
+/// Returns every kind that the structs of a table declare, as far as their layouts tell.
 pub(crate) fn declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<DeclaredKind>> {
     let schemas = layouts::all_declared(dbs, txn, table)?;
     Ok(schemas.iter().flat_map(DeclaredKind::of).collect())
 }
 
-/// The one of the declared kinds that has this name.
+/// Returns the one of the declared kinds that has this name.
 fn find<'d>(declared: &'d [DeclaredKind], kind: &str) -> Option<&'d DeclaredKind> {
     // Rows of other versions are the struct's as well.
     let is_version =
@@ -86,7 +86,7 @@ pub(crate) fn check_unsigned(declared: &[DeclaredKind], view: &RowView<'_>) -> R
 }
 
 impl TableState {
-    /// The declared kind of this name.
+    /// Returns the declared kind of this name.
     pub(crate) fn with_declared<T>(&self, kind: &str, read: impl FnOnce(&DeclaredKind) -> T) -> Option<T> {
         find(&self.declared_kinds(), kind).map(read)
     }

@@ -14,7 +14,7 @@ use crate::store::lmdb::{self, Databases, WriteTxn};
 /// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
 const LAYOUT_BY_KIND: u8 = 4;
 
-/// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
+/// Compares the layout that is noted with the schema's. An error if rows can't be read by both.
 pub(crate) fn compare(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -24,7 +24,7 @@ pub(crate) fn compare(
     layouts::compare(&table.name, noted(dbs, txn, table, schema.kind)?, schema)
 }
 
-/// The kinds that seal or sign, in order, with their layouts.
+/// Returns the kinds that seal or sign, in order, with their layouts.
 pub(super) fn authenticated<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
@@ -40,14 +40,14 @@ pub(super) fn authenticated<'t>(
     Ok(authenticated)
 }
 
-/// The declarations of every kind in a table, as far as their layouts tell.
+/// Returns the declarations of every kind in a table, as far as their layouts tell.
 pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
     let layouts = all(dbs, txn, table)?;
     layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()
 }
 
-/// Every kind in a table and its layout. The count and the digest in the table's inventory tell that a layout is missing,
-/// or is a former one.
+/// Returns every kind in a table and its layout. The count and the digest in the table's record digest tell that a
+/// layout is missing, or is a former one.
 pub(crate) fn all<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn all<'t>(
     Ok(layouts)
 }
 
-/// The noted layout of a kind.
+/// Returns the noted layout of a kind.
 pub(crate) fn noted<'t>(
     dbs: &Databases,
     txn: &'t heed::RoTxn<'_>,
@@ -79,7 +79,7 @@ pub(crate) fn noted<'t>(
     Ok(layouts.into_iter().find(|(known, _)| *known == kind).map(|(_, layout)| layout))
 }
 
-/// Why nobody may write by this declaration any more, under the layout that is noted.
+/// Returns why no program may write by this declaration any more, under the layout that is noted; `None` if it may.
 pub(crate) fn is_outdated(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
@@ -90,7 +90,7 @@ pub(crate) fn is_outdated(
     Ok(noted.and_then(|layout| schema::outdated(layout, schema)))
 }
 
-/// The error of a program with a former declaration.
+/// Returns the error of a program with a former declaration.
 #[cold]
 pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
     let (kind, entity) = (schema.kind, schema.entity);

@@ -15,7 +15,7 @@ use crate::fields::Fields;
 /// with [`OpenOptions::not_before`](crate::OpenOptions::not_before), the store is refused if a former file, or a backup,
 /// has been put in its place. As text the mark has 64 hex digits.
 ///
-/// A mark does not tell of a former file that somebody gave a higher number, or that was written to until it reached the
+/// A mark does not tell of a former file that was given a higher number, or that was written to until it reached the
 /// number again. Sealed values, and rows of kinds that are [signed](derive@crate::Entity), can't be made that way.
 ///
 /// ```
@@ -42,7 +42,7 @@ pub struct Mark {
     transaction: u64,
 }
 
-/// `mark`, as a number.
+/// The text `mark`, as a number.
 const SEED: u64 = 0x6d61_726b;
 
 /// Bytes before the checksum.

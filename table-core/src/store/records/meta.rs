@@ -46,7 +46,7 @@ pub(crate) const IDENTITY: usize = 16;
 const META_BYTES: usize = 116;
 
 impl Meta {
-    /// The record of a new store.
+    /// Returns the record of a new store.
     pub(crate) fn initial(max_key: u32) -> Self {
         Self {
             max_key,
@@ -76,7 +76,7 @@ impl Meta {
         Self::begin_with(main.get(txn, META_KEY).map_err(lmdb::error)?, txn)
     }
 
-    /// The same with the record as it has been found.
+    /// Reads the record at the beginning of a write transaction, in the bytes that were found of it.
     pub(crate) fn begin_with(record: Option<&[u8]>, txn: &WriteTxn<'_>) -> Result<Self, Error> {
         // A write transaction has the number of the state that it will make.
         let state = txn.id().wrapping_sub(1);
@@ -115,7 +115,7 @@ impl Meta {
         self.features.set(Feature::Superseded);
     }
 
-    /// Takes that note back, if there is one.
+    /// Takes back the note that another file is to take this one's place, if there is one.
     pub(crate) fn revive(main: OpeningDb<'_>, txn: &mut WriteTxn<'_>) -> Result<(), Error> {
         let Some(record) = main.get(txn, META_KEY).map_err(lmdb::error)? else {
             return Err(missing());
@@ -134,12 +134,12 @@ impl Meta {
         meta.write(main, txn)
     }
 
-    /// The number of the transaction whose state holds this record.
+    /// Returns the number of the transaction whose state holds this record.
     pub(crate) fn transaction_of(record: &[u8]) -> Result<u64, Error> {
         Self::decode(record).map(|meta| meta.transaction)
     }
 
-    /// The same, if the record is sound and can be read.
+    /// Returns the number of the transaction whose state holds this record, if the record is sound and can be read.
     pub(crate) fn number_of(record: &[u8]) -> Option<u64> {
         Self::transaction_of(record).ok()
     }
@@ -162,7 +162,7 @@ impl Meta {
         record.sealed(META_KEY)
     }
 
-    /// The bytes that bind a token to the store.
+    /// Returns the bytes that bind a token to the store.
     pub(crate) fn tag(&self) -> u64 {
         xxh3_64_with_seed(&self.identity, 0)
     }
@@ -223,17 +223,17 @@ const MOST_BYTES: usize = 1 << 10;
 /// Bytes of a checksum.
 pub(crate) const CHECKSUM: usize = 8;
 
-/// The checksum of a small record under its key.
+/// Returns the checksum of a small record under its key.
 fn checksum(key: &[u8], body: &[u8]) -> u64 {
     xxh3_64_with_seed(body, xxh3_64_with_seed(key, 0))
 }
 
-/// The checksum that a record ends with.
+/// Returns the checksum that a record ends with.
 pub(crate) fn checksum_of(record: &[u8]) -> u64 {
     record.last_chunk().map_or(0, |sum| u64::from_le_bytes(*sum))
 }
 
-/// A small record with this body.
+/// Returns a small record with this body.
 pub(crate) fn sealed(key: &[u8], mut body: Vec<u8>) -> Vec<u8> {
     body.extend_from_slice(&[0; CHECKSUM]);
     seal(key, &mut body);
@@ -247,7 +247,7 @@ pub(crate) fn seal(key: &[u8], record: &mut [u8]) {
     }
 }
 
-/// A record without its checksum, or `None` where it does not fit.
+/// Returns a record without its checksum, or `None` where it does not fit.
 pub(crate) fn opened<'a>(key: &[u8], record: &'a [u8]) -> Option<&'a [u8]> {
     let (body, sum) = record.split_last_chunk::<CHECKSUM>()?;
     (checksum(key, body).to_le_bytes() == *sum).then_some(body)
@@ -271,15 +271,15 @@ impl<const LENGTH: usize> Record<LENGTH> {
         self.at += N;
     }
 
-    /// The record, with its checksum in the last bytes.
+    /// Returns the record, with its checksum in the last bytes.
     pub(crate) fn sealed(mut self, key: &[u8]) -> [u8; LENGTH] {
         seal(key, &mut self.bytes);
         self.bytes
     }
 }
 
-/// Bytes that no other store and no other table has, as far as chance goes. They guard against mistakes, not against
-/// forgers.
+/// Returns bytes that no other store and no other table has, as far as chance goes. They guard against mistakes, not
+/// against forgers.
 pub(super) fn new_identity() -> [u8; IDENTITY] {
     use std::hash::{BuildHasher, RandomState};
     let mut record = Record::new();

@@ -16,6 +16,14 @@ const ID_BY_SYMBOL: u8 = 3;
 /// Four is a [layout](super::layouts).
 const SHAPE_BY_ID: u8 = 5;
 
+/// The two entries of each text: under its number, and under itself.
+#[derive(Clone, Copy)]
+struct TextEntries {
+    table: u32,
+    by_id: u8,
+    by_text: u8,
+}
+
 impl Dict {
     /// Reads the entries that the dictionary does not have yet.
     pub(crate) fn read_new(
@@ -26,23 +34,23 @@ impl Dict {
     ) -> Result<(), Error> {
         self.forget();
         let record_digest = RecordDigest::read(dbs.main, txn, table)?;
-        read_new(&mut self.names, record_digest.names, dbs, txn, (table, NAME_BY_ID))?;
+        TextEntries::names(table).read_new(&mut self.names, record_digest.names, dbs, txn)?;
         self.find_entity_type();
-        read_new(&mut self.symbols, record_digest.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
+        TextEntries::symbols(table).read_new(&mut self.symbols, record_digest.symbols, dbs, txn)?;
         self.read_shapes(record_digest.shapes, dbs, txn, table)
     }
 
     /// Writes the entries from this length on.
     pub(crate) fn write_new(
         &self,
-        meta_resync: Length,
+        from: Length,
         dbs: &Databases,
         txn: &mut WriteTxn<'_>,
         table: u32,
     ) -> Result<(), Error> {
-        write_new(&self.names, meta_resync.names, dbs.names, txn, (table, NAME_BY_ID, ID_BY_NAME))?;
-        write_new(&self.symbols, meta_resync.symbols, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
-        for (number, shape) in (0_u16..).zip(&self.shapes).skip(meta_resync.shapes) {
+        TextEntries::names(table).write_new(&self.names, from.names, dbs.names, txn)?;
+        TextEntries::symbols(table).write_new(&self.symbols, from.symbols, dbs.names, txn)?;
+        for (number, shape) in (0_u16..).zip(&self.shapes).skip(from.shapes) {
             let key = entry_key(table, SHAPE_BY_ID, &number.to_be_bytes());
             dbs.names.put(txn, &key, &meta::sealed(&key, shape.encode())).map_err(lmdb::error)?;
         }
@@ -93,10 +101,10 @@ impl Dict {
     }
 }
 
-/// The texts of `EntityType` that have a number.
+/// Returns the texts of `EntityType` that have a number.
 pub(super) fn symbols(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Numbered, Error> {
     let (mut symbols, record_digest) = (Numbered::default(), RecordDigest::read(dbs.main, txn, table)?);
-    read_new(&mut symbols, record_digest.symbols, dbs, txn, (table, SYMBOL_BY_ID))?;
+    TextEntries::symbols(table).read_new(&mut symbols, record_digest.symbols, dbs, txn)?;
     Ok(symbols)
 }
 
@@ -117,19 +125,19 @@ pub(super) fn number_symbols(
     if symbols.texts.len() == from {
         return Ok(());
     }
-    write_new(&symbols, from, dbs.names, txn, (table, SYMBOL_BY_ID, ID_BY_SYMBOL))?;
+    TextEntries::symbols(table).write_new(&symbols, from, dbs.names, txn)?;
     let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
     record_digest.symbols = count(&symbols);
     record_digest.write(dbs.main, txn, table)
 }
 
-/// How many entries a dictionary has on disk: each text by number and by itself, and each shape.
+/// Returns how many entries a dictionary has on disk: each text by number and by itself, and each shape.
 pub(crate) fn entries(dict: &Dict) -> usize {
     let Length { names, symbols, shapes } = dict.len();
     2 * (names + symbols) + shapes
 }
 
-/// The prefix under which a table's entries lie.
+/// Returns the prefix under which a table's entries lie.
 pub(crate) fn table_prefix(table: u32) -> [u8; 4] {
     table.to_be_bytes()
 }
@@ -147,50 +155,62 @@ fn damaged(because: &str) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("the dictionary of the table is damaged: {because}"))
 }
 
-/// How many texts have a number: at most 2^16.
+/// Returns how many texts have a number: at most 2^16.
 fn count(numbered: &Numbered) -> u32 {
     u32::try_from(numbered.texts.len()).unwrap_or(u32::MAX)
 }
 
-/// Reads so many entries. None may be missing: a number that only seemed to be free would be given twice.
-fn read_new(
-    numbered: &mut Numbered,
-    many: u32,
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    (table, kind): (u32, u8),
-) -> Result<(), Error> {
-    while count(numbered) < many {
-        let Ok(id) = u16::try_from(numbered.texts.len()) else {
-            return Err(damaged("it counts more entries than there are numbers"));
-        };
-        let key = entry_key(table, kind, &id.to_be_bytes());
-        let record = dbs.record(dbs.names, txn, &key)?;
-        let text = record
-            .and_then(|record| meta::opened(&key, record))
-            .and_then(|text| std::str::from_utf8(text).ok())
-            .ok_or_else(|| damaged(&format!("entry {id} of {many} is missing, or can't be read")))?;
-        numbered.push(text.into());
+impl TextEntries {
+    /// Returns the entries of the names of properties.
+    fn names(table: u32) -> Self {
+        Self { table, by_id: NAME_BY_ID, by_text: ID_BY_NAME }
     }
-    Ok(())
-}
 
-fn write_new(
-    numbered: &Numbered,
-    from: usize,
-    db: Db,
-    txn: &mut WriteTxn<'_>,
-    kinds: (u32, u8, u8),
-) -> Result<(), Error> {
-    let (table, by_id, by_text) = kinds;
-    for (id, text) in (0_u16..).zip(&numbered.texts).skip(from) {
-        let entries = [
-            (entry_key(table, by_id, &id.to_be_bytes()), text.as_bytes()),
-            (entry_key(table, by_text, text.as_bytes()), &id.to_le_bytes()),
-        ];
-        for (key, body) in entries {
-            db.put(txn, &key, &meta::sealed(&key, body.to_vec())).map_err(lmdb::error)?;
-        }
+    /// Returns the entries of the texts of `EntityType`.
+    fn symbols(table: u32) -> Self {
+        Self { table, by_id: SYMBOL_BY_ID, by_text: ID_BY_SYMBOL }
     }
-    Ok(())
+
+    /// Reads entries until there are `many`. None may be missing: a number that only seemed to be free would be given twice.
+    fn read_new(
+        self,
+        numbered: &mut Numbered,
+        many: u32,
+        dbs: &Databases,
+        txn: &heed::RoTxn<'_>,
+    ) -> Result<(), Error> {
+        while count(numbered) < many {
+            let Ok(id) = u16::try_from(numbered.texts.len()) else {
+                return Err(damaged("it counts more entries than there are numbers"));
+            };
+            let key = entry_key(self.table, self.by_id, &id.to_be_bytes());
+            let record = dbs.record(dbs.names, txn, &key)?;
+            let text = record
+                .and_then(|record| meta::opened(&key, record))
+                .and_then(|text| std::str::from_utf8(text).ok())
+                .ok_or_else(|| damaged(&format!("entry {id} of {many} is missing, or can't be read")))?;
+            numbered.push(text.into());
+        }
+        Ok(())
+    }
+
+    /// Writes both entries of each text from the number `from` on.
+    fn write_new(
+        self,
+        numbered: &Numbered,
+        from: usize,
+        db: Db,
+        txn: &mut WriteTxn<'_>,
+    ) -> Result<(), Error> {
+        for (id, text) in (0_u16..).zip(&numbered.texts).skip(from) {
+            let entries = [
+                (entry_key(self.table, self.by_id, &id.to_be_bytes()), text.as_bytes()),
+                (entry_key(self.table, self.by_text, text.as_bytes()), &id.to_le_bytes()),
+            ];
+            for (key, body) in entries {
+                db.put(txn, &key, &meta::sealed(&key, body.to_vec())).map_err(lmdb::error)?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 //! A template's record lies in the catalog, behind the tables whose names begin as it says: the set digest that proves a table
 //! absent proves it too.
 
-use super::catalog::{self, Entry};
+use super::catalog::{self, AllRecords, Entry};
 use super::features::Feature;
 use super::meta::{self, Meta};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,29 +15,29 @@ use crate::store::lmdb::{self, Databases, WriteTxn};
 /// A template whose tables the store has, or has had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PeriodsEntry {
-    /// What the names of its tables begin with, as it was first declared.
+    /// The start of its tables' names, as it was first declared.
     pub(crate) stem: Box<str>,
     pub(crate) period: Period,
-    /// No table of a period that begins before is there, nor comes again.
+    /// The time before which no period has a table, or gets one again.
     pub(crate) floor: Ticks,
 }
 
-/// What follows the stem in the record's key: no table's name holds it.
+/// The byte that follows the stem in the record's key: no table's name holds it.
 const MARK: u8 = b'{';
 
-/// Whether a record of the catalog is one of a template.
+/// Returns whether a record of the catalog is one of a template.
 pub(crate) fn is_one(key: &[u8]) -> bool {
     key.last() == Some(&MARK)
 }
 
-/// The key of a template's record.
+/// Returns the key of a template's record.
 pub(crate) fn key(stem: &str) -> Vec<u8> {
     let mut key = stem.to_ascii_lowercase().into_bytes();
     key.push(MARK);
     key
 }
 
-/// The number of a period's length in the record.
+/// Returns the number of a period's length in the record.
 fn number(period: Period) -> u8 {
     match period {
         Period::Year => 1,
@@ -73,12 +73,12 @@ impl PeriodsEntry {
         meta::sealed(key, body)
     }
 
-    /// When the period of the table of this name begins, if it is one of the template's.
+    /// Returns when the period of the table of this name begins, if it is one of the template's.
     fn start_of(&self, name: &str) -> Option<Ticks> {
         self.period.start_of(&self.stem, name)
     }
 
-    /// The template as it was declared, but for the field.
+    /// Returns the template as it was declared, but for the field.
     fn shown(&self) -> String {
         format!("{}{{{}}}", self.stem, self.period.pattern())
     }
@@ -96,15 +96,17 @@ impl PeriodsEntry {
     }
 }
 
-/// What the catalog has: its tables, and the templates.
-type All = (Vec<Entry>, Vec<PeriodsEntry>);
+/// The tables of a store, and the record of one template.
+pub(crate) struct Noted {
+    pub(crate) entries: Vec<Entry>,
+    /// `None` if the template has no tables and never had any.
+    pub(crate) template: Option<PeriodsEntry>,
+}
 
-/// The tables of a store, and what is noted of a template; nothing, if it has no tables and never had any. A store that has the
-/// stem with another period is refused, as long as there are tables of that.
-pub(crate) fn noted(
-    (entries, templates): All,
-    tables: &PeriodTables,
-) -> Result<(Vec<Entry>, Option<PeriodsEntry>)> {
+/// Finds the record of a template in the catalog. A store that has the stem with another period is refused, as long as there
+/// are tables of that.
+pub(crate) fn noted(catalog: AllRecords, tables: &PeriodTables) -> Result<Noted> {
+    let AllRecords { entries, templates } = catalog;
     let noted = templates.into_iter().find(|noted| noted.stem.eq_ignore_ascii_case(tables.stem));
     if let Some(noted) = &noted
         && noted.period != tables.period
@@ -119,7 +121,7 @@ pub(crate) fn noted(
         );
         return Err(Error::new(ErrorKind::LayoutChanged).because(because).table(tables.source));
     }
-    Ok((entries, noted))
+    Ok(Noted { entries, template: noted })
 }
 
 /// Notes a template, or how far its tables are dropped now.
@@ -127,7 +129,8 @@ pub(crate) fn put(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
-    (former, now): (Option<&PeriodsEntry>, &PeriodsEntry),
+    former: Option<&PeriodsEntry>,
+    now: &PeriodsEntry,
 ) -> Result<()> {
     let key = key(&now.stem);
     if let Some(former) = former {
@@ -145,13 +148,14 @@ pub(crate) fn begin(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,
     meta: &mut Meta,
-    (entries, former): (&[Entry], Option<&PeriodsEntry>),
+    noted: &Noted,
     tables: &PeriodTables,
 ) -> Result<PeriodsEntry> {
+    let former = noted.template.as_ref();
     if let Some(known) = former.filter(|former| former.period == tables.period) {
         return Ok(known.clone());
     }
-    if let Some(other) = entries.iter().find(|entry| tables.start_of(&entry.name).is_some()) {
+    if let Some(other) = noted.entries.iter().find(|entry| tables.start_of(&entry.name).is_some()) {
         let because = format!(
             "the table `{}` has a name that fits `{}`, and is none of its periods: give it another name by \
              `Store::rename_table`",
@@ -162,7 +166,7 @@ pub(crate) fn begin(
     let floor = former.map_or(Ticks::MIN, |former| former.floor);
     let stem = former.map_or(tables.stem, |former| &former.stem).into();
     let now = PeriodsEntry { stem, period: tables.period, floor };
-    put(dbs, txn, meta, (former, &now))?;
+    put(dbs, txn, meta, former, &now)?;
     Ok(now)
 }
 
@@ -171,7 +175,7 @@ pub(crate) fn check_plain(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta, n
     if !meta.features.has(Feature::Periods) {
         return Ok(());
     }
-    let (_, templates) = catalog::all(dbs, txn, meta)?;
+    let AllRecords { templates, .. } = catalog::all(dbs, txn, meta)?;
     let Some(noted) = templates.iter().find(|noted| noted.start_of(name).is_some()) else { return Ok(()) };
     let because = format!(
         "the name is that of a period of `{}`, whose tables are made by `Store::periods`",

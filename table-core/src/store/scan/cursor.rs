@@ -1,7 +1,7 @@
-//! A walk over rows in place: one scan, or several that are merged.
+//! A cursor over rows in place: one scan, or several that are merged.
 
 use super::rows::Rows;
-use super::scan_ranges;
+use super::scan_ranges::{self, LensedRanges};
 use crate::error::Result;
 use crate::executor::{self, Looked, ScanRanges, order};
 use crate::query::{Continuation, Position};
@@ -9,14 +9,13 @@ use crate::row::key;
 use crate::row::partition::begins;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::records::catalog::TableState;
 use crate::store::scan::Scan;
 use crate::store::state::StoreState;
 use std::sync::Arc;
 
-/// A walk through a snapshot.
+/// A cursor over the rows of one snapshot.
 pub(crate) struct MergedCursor<'s> {
     inner: &'s StoreState,
     txn: &'s ReadTxn<'static>,
@@ -26,7 +25,7 @@ pub(crate) struct MergedCursor<'s> {
     remaining: u64,
 }
 
-/// Where one scan is.
+/// The place of one scan.
 struct RangeRows<'s> {
     rows: Rows<'s>,
     /// The next row, where it had to be seen to be compared.
@@ -39,7 +38,7 @@ struct RangeRows<'s> {
     looked: Option<&'s [u8]>,
 }
 
-/// What a walk comes to in a job's step.
+/// The outcome of one more look in a job's step.
 pub(crate) enum Ahead<'s> {
     /// A row that is wanted, and its stored key.
     Row(RowView<'s>, &'s [u8]),
@@ -54,18 +53,18 @@ impl<'s> MergedCursor<'s> {
         inner: &'s StoreState,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
-        (scan_ranges, lens): (ScanRanges, Option<&Arc<Lens>>),
+        LensedRanges { scan_ranges, lens }: LensedRanges<'_>,
         after: Option<&Continuation>,
     ) -> Result<Self> {
-        let mut scans = scan_ranges::scans(&scan_ranges, lens, (inner, txn), table)?;
+        let mut scans = scan_ranges::scans(&scan_ranges, lens, inner, txn, table)?;
         let remaining = match after {
-            Some(token) => scan_ranges::go_on(&scan_ranges, &mut scans, token, (inner, txn))?,
+            Some(token) => scan_ranges::go_on(&scan_ranges, &mut scans, token, inner, txn)?,
             None => scan_ranges.wanted(),
         };
-        Self::of((inner, txn), scan_ranges, scans, remaining)
+        Self::of(inner, txn, scan_ranges, scans, remaining)
     }
 
-    /// Begins a walk behind a row, for a job.
+    /// Begins behind a row, for a job.
     pub(crate) fn after(
         inner: &'s StoreState,
         txn: &'s ReadTxn<'static>,
@@ -73,16 +72,17 @@ impl<'s> MergedCursor<'s> {
         scan_ranges: ScanRanges,
         after: Option<&executor::Position>,
     ) -> Result<Self> {
-        let mut scans = scan_ranges::scans(&scan_ranges, None, (inner, txn), table)?;
+        let mut scans = scan_ranges::scans(&scan_ranges, None, inner, txn, table)?;
         if let Some(executor::Position { partition, row }) = after {
             scan_ranges::go_on_after(&scan_ranges, &mut scans, (partition, row))?;
         }
         let remaining = scan_ranges.wanted();
-        Self::of((inner, txn), scan_ranges, scans, remaining)
+        Self::of(inner, txn, scan_ranges, scans, remaining)
     }
 
     fn of(
-        (inner, txn): (&'s StoreState, &'s ReadTxn<'static>),
+        inner: &'s StoreState,
+        txn: &'s ReadTxn<'static>,
         scan_ranges: ScanRanges,
         scans: Vec<Scan>,
         remaining: u64,
@@ -95,7 +95,7 @@ impl<'s> MergedCursor<'s> {
         Ok(Self { inner, txn, scan_ranges, scans, rows, remaining })
     }
 
-    /// The next row.
+    /// Returns the next row.
     pub(crate) fn next(&mut self) -> Result<Option<RowView<'s>>> {
         if self.remaining == 0 {
             return Ok(None);
@@ -140,7 +140,7 @@ impl<'s> MergedCursor<'s> {
         Ok(first.and_then(|at| self.rows.get_mut(at)?.head.take()))
     }
 
-    /// The scan range whose key comes first, of those that have one.
+    /// Returns the scan range whose key comes first, of those that have one.
     fn first(&self, key: impl for<'l> Fn(&'l RangeRows<'s>) -> Option<&'l [u8]>) -> Option<usize> {
         let reverse = self.scans.first().is_some_and(|scan| scan.plan.reverse);
         let mut first: Option<(&[u8], usize)> = None;
@@ -154,9 +154,10 @@ impl<'s> MergedCursor<'s> {
         first.map(|(_, at)| at)
     }
 
-    /// The next row of a job's step. Of several scan ranges that one looks on which is behind the others, a row at a time: so a step
-    /// that has looked at enough ends behind a row before which there is none that is wanted and has not come, and the next
-    /// step looks again at one row of each scan range at most. Each looks at one at least, so that steps go on.
+    /// Returns the next row of a job's step. Of several scan ranges the one that is behind the others is read on, a row
+    /// at a time. So when a step has looked at enough, every wanted row before its end has been returned, and the next
+    /// step reads one row of each scan range again at most. Each step reads one row of each range at least, so that a
+    /// job advances.
     pub(crate) fn next_of_step(&mut self, looked: &mut Looked) -> Result<Ahead<'s>> {
         for at in 0..self.rows.len() {
             if self.rows.get(at).is_some_and(|scan_range| scan_range.looked.is_none() && !scan_range.ended) {
@@ -188,14 +189,14 @@ impl<'s> MergedCursor<'s> {
             scan_range.ended = true;
             return scan.end();
         };
-        let found = scan.take(self.inner, self.txn, (key, bytes))?;
+        let found = scan.take(self.inner, self.txn, key, bytes)?;
         looked.add(key.len() + bytes.len(), found.is_some());
         scan_range.looked = Some(key);
         scan_range.head = found.map(|found| scan.view(found));
         Ok(())
     }
 
-    /// Whether anything is left, without reading on to the next match, which may be far.
+    /// Returns whether anything is left, without reading on to the next match, which may be far.
     fn has_more(&mut self) -> Result<bool> {
         if self.remaining == 0 {
             return Ok(false);
@@ -210,7 +211,7 @@ impl<'s> MergedCursor<'s> {
         Ok(false)
     }
 
-    /// The token of a page that ends after this row, or `None` if nothing is left.
+    /// Returns the token of a page that ends after this row, or `None` if nothing is left.
     pub(crate) fn token(&mut self, partition: &str, row: &str) -> Result<Option<Continuation>> {
         if !self.has_more()? {
             return Ok(None);
@@ -220,7 +221,7 @@ impl<'s> MergedCursor<'s> {
         Ok(Some(Continuation::new(position, scan_ranges::fingerprint(self.inner, self.txn, &self.scans)?)))
     }
 
-    /// What of the rows is selected.
+    /// Returns the properties that are selected of the rows.
     pub(crate) fn selection(&self) -> &Selection {
         static ALL: Selection = Selection::ALL;
         self.scans.first().map_or(&ALL, Scan::selection)

@@ -30,7 +30,7 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// A property of rows whose keys may give it back.
+    /// Returns a property of rows whose keys may give it back.
     pub(crate) fn given(keys: Option<&'static dyn KeyProperties>, dict: &Dict, name: &str) -> Self {
         match keys {
             Some(keys) if keys.gives(name) => Self::Key(name.into()),
@@ -92,7 +92,8 @@ impl Fields for Filtered<'_, '_> {
         self.property(slot).map(test)
     }
 
-    /// A row that is found by its token is opened all the same: who can write the file can put a token anywhere.
+    /// Opens the value and compares it, also if its token is right: a person who can write the file can put a token
+    /// anywhere.
     fn opens_as(&self, sealed: &SealedEq) -> Result<bool> {
         let (Some(keys), false) = (self.keys, *sealed.tokens() == Tokens::Unknown) else {
             return Err(sealed.stranger());
@@ -115,7 +116,8 @@ impl Fields for Filtered<'_, '_> {
         let Some(ValueRef::Binary(bytes)) = self.view.get(sealed.property())? else { return Ok(false) };
         match sealing::open(self.view, &keys.own_row_key(self.view)?, sealed.property(), bytes) {
             Ok(opened) => Ok(sealed.is(opened.expose().as_value_ref())),
-            // A value that is no more equals nothing. One that was there when the query began would be lost.
+            // A value whose key was destroyed equals nothing. If keys have changed since the query began, the value may
+            // have been sealed anew, and its row would be missed.
             Err(error) if error.kind().is_destroyed() => {
                 if sealing::generation_of(self.view)? == sealed.generation() {
                     Ok(false)

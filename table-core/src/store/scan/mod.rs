@@ -19,7 +19,7 @@ use crate::row::selection::Selection;
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::sealing::sign;
-use crate::store::encryption::Lens;
+use crate::store::encryption::{Lens, TableView};
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
 use crate::store::state::StoreState;
@@ -33,7 +33,7 @@ pub(crate) struct Scan {
     dict: Arc<Dict>,
     /// Whether a row without a keyed digest may be of a kind that has one. A query of one kind looks at its own rows alone.
     asks_for_digests: bool,
-    /// For queries of one kind of rows.
+    /// The test of a row's kind, for queries of one kind.
     kind: Option<KindTest>,
     /// The shape of rows that are wanted whatever they hold.
     plain_shape: Option<u16>,
@@ -43,10 +43,10 @@ pub(crate) struct Scan {
     /// How many entities are still wanted.
     pub(crate) remaining: u64,
     pub(crate) verify: bool,
-    /// For a scan of the whole table: what it must come to, and what it has come to.
+    /// The counts that a scan of the whole table must come to; `None` for any other scan.
     expected: Option<Counts>,
     seen: Counts,
-    /// What says which properties no filter may look at.
+    /// The lens that tells which properties no filter may look at.
     lens: Option<Arc<Lens>>,
 }
 
@@ -93,7 +93,7 @@ impl Scan {
         Ok(scan)
     }
 
-    /// From now on, a filter that looks at what is sealed is an error.
+    /// Makes a filter that looks at sealed properties an error from now on.
     pub(crate) fn look_through(&mut self, lens: Option<&Arc<Lens>>) {
         self.lens = lens.filter(|_| self.plan.predicate.is_some()).cloned();
     }
@@ -113,7 +113,7 @@ impl Scan {
         }
     }
 
-    /// The next row that the query wants.
+    /// Returns the next row that the query wants.
     pub(crate) fn next<'t>(
         &mut self,
         inner: &StoreState,
@@ -121,16 +121,15 @@ impl Scan {
         rows: &mut Rows<'t>,
     ) -> Result<Option<Found<'t>>> {
         while self.remaining > 0 {
-            let Some(row) = rows.next(self.range.as_ref())? else {
+            let Some((key, bytes)) = rows.next(self.range.as_ref())? else {
                 self.end()?;
                 return Ok(None);
             };
-            let (key, bytes) = row;
             if self.accepts_fast_path(key, bytes) {
                 let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
                 return Ok(Some(Found { key, row }));
             }
-            if let Some(found) = self.take(inner, txn, row)? {
+            if let Some(found) = self.take(inner, txn, key, bytes)? {
                 return Ok(Some(found));
             }
         }
@@ -159,10 +158,11 @@ impl Scan {
         &mut self,
         inner: &StoreState,
         txn: &heed::RoTxn<'_>,
-        (key, bytes): (&'t [u8], &'t [u8]),
+        key: &'t [u8],
+        bytes: &'t [u8],
     ) -> Result<Option<Found<'t>>> {
         let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
-        // Then the dictionary has the kind's text, too.
+        // A row of the kind needs no look for its text: the dictionary has it.
         let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));
         if !(of_kind && view::covers_names(&self.dict, &row) || view::covers(&self.dict, &row)) {
             self.dict =
@@ -207,22 +207,23 @@ impl Scan {
         Ok(Some(found))
     }
 
-    /// Whether the filter does.
+    /// Returns whether the filter accepts a row.
     fn accepts(&self, inner: &StoreState, txn: &heed::RoTxn<'_>, found: Found<'_>) -> Result<bool> {
         let view = self.lend(found);
         if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
-            lens.check_filter((&inner.environment.dbs, txn, &self.table), &view, predicate.names())?;
+            let of = TableView { dbs: &inner.environment.dbs, txn, table: &self.table };
+            lens.check_filter(of, &view, predicate.names())?;
         }
         let keys = self.plan.kind.map(|kind| kind.keys);
         self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })
     }
 
-    /// A view of a row that the scan has found, for whoever outlives the scan.
+    /// Returns a view of a row that the scan has found, which may outlive the scan.
     pub(crate) fn view<'t>(&self, found: Found<'t>) -> RowView<'t> {
         RowView::new(found.key, found.row, self.dict.clone(), self.verify)
     }
 
-    /// A view of a row that the scan has found.
+    /// Returns a view of a row that the scan has found, which borrows from the scan.
     #[inline]
     pub(crate) fn lend<'t>(&'t self, found: Found<'t>) -> RowView<'t> {
         RowView::new(found.key, found.row, &*self.dict, self.verify)
@@ -234,7 +235,7 @@ impl Scan {
         self.expected = None;
     }
 
-    /// At the end of the range: whether a scan of the whole table saw the rows that were counted.
+    /// Checks, at the end of the range, that a scan of the whole table saw the rows that were counted.
     pub(crate) fn end(&self) -> Result<()> {
         match self.expected {
             Some(expected) if expected != self.seen => Err(Error::new(ErrorKind::Corrupt).because(format!(
@@ -246,12 +247,12 @@ impl Scan {
         }
     }
 
-    /// What of the rows is selected.
+    /// Returns the properties that are selected of the rows.
     pub(crate) fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// How rows that it has found are read: their dictionary, and what of them is selected.
+    /// Returns what is needed to read the rows: their dictionary, and the properties that are selected.
     pub(crate) fn read_by(&self) -> (&Arc<Dict>, &Arc<Selection>) {
         (&self.dict, &self.selection)
     }

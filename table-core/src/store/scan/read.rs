@@ -37,7 +37,7 @@ pub(crate) fn get_unverified<'t>(
     Ok(Some(RowView::new(key, row, dict, inner.environment.options.verify_reads)))
 }
 
-/// Finds a row in a snapshot, for who does not keep it: `key` is where its stored key is put.
+/// Finds a row in a snapshot, for a caller that does not keep it: `key` is where its stored key is put.
 pub(crate) fn get_at<'k>(
     inner: &StoreState,
     txn: &'k heed::RoTxn<'_>,
@@ -52,17 +52,18 @@ pub(crate) fn get_at<'k>(
     Ok(Some(view))
 }
 
-/// The row of these keys, which are stored as `key`, and the dictionary that covers it. For a transaction that reads.
+/// Returns the row of these keys, which are stored as `key`, and the dictionary that covers it. For a transaction that
+/// reads.
 fn find<'t>(
     inner: &StoreState,
     txn: &'t heed::RoTxn<'_>,
     table: &TableState,
-    (partition, row): (&str, &str),
+    keys: (&str, &str),
     key: &[u8],
 ) -> Result<Option<(Row<'t>, Arc<Dict>)>> {
     let environment = &inner.environment;
     table.check_exists(&environment.dbs, txn)?;
-    if !key::fits(partition, row) {
+    if !key::fits(keys.0, keys.1) {
         // Longer than any row's: there is none.
         return Ok(None);
     }
@@ -89,7 +90,8 @@ fn find<'t>(
     Ok(Some((row, dict)))
 }
 
-/// Whether a key has no row in the state that a transaction reads, or began with: that of the commit of this number.
+/// Returns whether a key has no row in the state that a transaction reads, or began with: that of the commit of this
+/// number.
 ///
 /// That a row is not there is proved by the way to where it would stand.
 pub(crate) fn is_absent(
@@ -108,8 +110,9 @@ pub(crate) fn verify_alone(key: &[u8], bytes: &[u8]) -> Result<()> {
     verify().map_err(|damaged| key::locate(damaged.into(), key))
 }
 
-/// Whether no row stands between these two, which were met one after the other; without one, none before the first or
-/// after the last. In one leaf nothing stands between, else the paths to both tell. For a transaction that reads.
+/// Returns whether no row stands between these two, which were met one after the other; without one, none before the
+/// first or after the last. In one leaf nothing stands between, else the paths to both tell. For a transaction that
+/// reads.
 pub(crate) fn adjacent(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
@@ -125,7 +128,7 @@ pub(crate) fn adjacent(
     Tree::find(environment, txn, txn.id())?.adjoin(environment, txn, before, after)
 }
 
-/// Whether a search from each of two rows comes to the other.
+/// Returns whether a search from each of two rows comes to the other.
 pub(crate) fn lead_to_each_other(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,

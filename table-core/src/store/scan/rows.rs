@@ -27,7 +27,7 @@ impl<'t> Rows<'t> {
         Ok(Self { pages, walk: scan.range.as_ref().map(walk).transpose()?, on: None })
     }
 
-    /// The next row of the scan's range.
+    /// Returns the next row of the scan's range.
     #[inline]
     pub(crate) fn next(&mut self, range: Option<&StoredRange>) -> Result<Option<Pair<'t>>> {
         let Self { pages, walk, on } = self;
@@ -41,7 +41,7 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// The pages that a scan walks over in place.
+/// Returns the pages that a scan walks over in place.
 pub(crate) fn pages<'t>(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> SnapshotPages<'t> {
     SnapshotPages::of(&inner.environment, txn, if scan.verify { Some(read::verify_alone) } else { None })
 }

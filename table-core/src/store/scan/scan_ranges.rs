@@ -12,11 +12,26 @@ use crate::store::records::meta::Meta;
 use crate::store::scan::Scan;
 use crate::store::state::StoreState;
 
-/// The scans of these scan ranges, each before its first row. With a lens, filters may not look at what is sealed.
+/// The scan ranges of a query, with the lens through which their filters look if a rule of the user's seals properties.
+pub(crate) struct LensedRanges<'l> {
+    pub(crate) scan_ranges: ScanRanges,
+    pub(crate) lens: Option<&'l Arc<Lens>>,
+}
+
+impl LensedRanges<'_> {
+    /// Returns scan ranges whose filters may look at every property.
+    pub(crate) fn plain(scan_ranges: ScanRanges) -> Self {
+        Self { scan_ranges, lens: None }
+    }
+}
+
+/// Returns the scans of these scan ranges, each before its first row. With a lens, filters may not look at what is
+/// sealed.
 pub(crate) fn scans(
     scan_ranges: &ScanRanges,
     lens: Option<&Arc<Lens>>,
-    (inner, txn): (&StoreState, &ReadTxn<'static>),
+    inner: &StoreState,
+    txn: &ReadTxn<'static>,
     table: &Arc<TableState>,
 ) -> Result<Vec<Scan>> {
     // A scan is large: each is put where it stays.
@@ -32,7 +47,7 @@ pub(crate) fn scans(
     Ok(scans)
 }
 
-/// What binds a token to these scans of a table of this store.
+/// Returns the number that binds a token to these scans of a table of this store.
 pub(crate) fn fingerprint(inner: &StoreState, txn: &heed::RoTxn<'_>, scans: &[Scan]) -> Result<u64> {
     let store = Meta::read(inner.environment.dbs.main, txn)?.tag();
     let table = scans.first().map_or(0, |scan| scan.table.id);
@@ -44,7 +59,8 @@ pub(crate) fn go_on(
     scan_ranges: &ScanRanges,
     scans: &mut [Scan],
     token: &Continuation,
-    (inner, txn): (&StoreState, &ReadTxn<'static>),
+    inner: &StoreState,
+    txn: &ReadTxn<'static>,
 ) -> Result<u64> {
     let Position { partition, row, remaining } = token.resume(fingerprint(inner, txn, scans)?)?;
     let remaining = remaining.unwrap_or(u64::MAX);

@@ -15,12 +15,12 @@ struct Register {
 }
 
 impl Live {
-    /// The oldest, by what it sees: when it was taken, and the number of the last transaction that it sees.
+    /// Returns the oldest, by what it sees: when it was taken, and the number of the last transaction that it sees.
     pub(crate) fn oldest(&self) -> Option<(Instant, usize)> {
         self.all().into_iter().min_by_key(|(taken, transaction)| (*transaction, *taken))
     }
 
-    /// All of them, the oldest first: when each was taken, and the number of the last transaction that it sees.
+    /// Returns all of them, the oldest first: when each was taken, and the number of the last transaction that it sees.
     pub(crate) fn all(&self) -> Vec<(Instant, usize)> {
         let register = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         register.taken.iter().map(|(_, taken)| *taken).collect()
@@ -45,7 +45,7 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// How long the snapshot has lived.
+    /// Returns how long the snapshot has lived.
     pub(crate) fn age(&self) -> Duration {
         self.taken.elapsed()
     }

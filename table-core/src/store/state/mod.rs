@@ -22,7 +22,7 @@ use crate::sealing::missing;
 pub(crate) struct StoreState {
     pub(crate) environment: Environment,
     pub(crate) live: Live,
-    /// What seals, opens and vouches.
+    /// The keys, which seal, open and authenticate.
     pub(crate) keys: Keys,
     /// The store's identity.
     identity: [u8; 16],
@@ -39,10 +39,10 @@ impl StoreState {
         &self.identity
     }
 
-    /// The process's knowledge of a table, shared between its handles.
+    /// Returns the process's knowledge of a table, shared between its handles.
     pub(crate) fn state(&self, entry: &Entry) -> Arc<TableState> {
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&entry.id).cloned();
-        // Somebody may have given it another name.
+        // The table may have been renamed.
         let is_called_so = |known: &Arc<TableState>| known.name == entry.name;
         known.filter(is_called_so).unwrap_or_else(|| {
             let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl StoreState {
         })
     }
 
-    /// A table's dictionary, of which nothing is known yet.
+    /// Returns a table's dictionary, of which nothing is known yet.
     pub(crate) fn new_dict(&self, entry: &Entry) -> Dict {
         Dict::of_vault(self.keys.of_table(self.identity, entry.identity))
     }
@@ -71,13 +71,13 @@ impl StoreState {
         authenticated::verify_tables(&self.environment.dbs, txn, meta, authenticator)
     }
 
-    /// Verifies, where the store was opened with keys, what says that the table's rows are sealed or signed.
+    /// Verifies, where the store was opened with keys, the records that say that the table's rows are sealed or signed.
     pub(crate) fn verify_table(&self, txn: &heed::RoTxn<'_>, meta: &Meta, entry: &Entry) -> Result<()> {
         let Some(authenticator) = self.keys.authenticator()? else { return Ok(()) };
         authenticated::verify_table(&self.environment.dbs, txn, meta, authenticator, entry)
     }
 
-    /// Vouches for the tables that are left when one that was vouched for goes.
+    /// Authenticates the tables that are left when one that was authenticated goes.
     pub(crate) fn forget_authenticated(
         &self,
         txn: &WriteTxn<'_>,

@@ -12,7 +12,7 @@ use crate::store::open::Usage;
 pub struct OldestSnapshot {
     /// The number of its process. One in another container has the number that it has there.
     pub process: u32,
-    /// Since when it lives. `None` if it is another process's, or one that this process took for itself, as for
+    /// For how long it has lived. `None` if it is another process's, or one that this process took for itself, as for
     /// [`Store::check`](crate::Store::check) and [`Store::copy_to`](crate::Store::copy_to): LMDB notes no times.
     pub age: Option<Duration>,
     /// The number of the last transaction that it sees.
@@ -20,7 +20,7 @@ pub struct OldestSnapshot {
 }
 
 impl StoreState {
-    /// How the file is used, and the oldest snapshot.
+    /// Returns how the file is used, and the oldest snapshot.
     pub(crate) fn usage(&self) -> Result<(Usage, Option<OldestSnapshot>)> {
         let number = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         let own = self.live.oldest().map(|(taken, transaction)| OldestSnapshot {
@@ -34,12 +34,12 @@ impl StoreState {
             age: None,
             transaction: reader.transaction,
         });
-        // Of those that are as old as another the first: the one whose age is known.
+        // Of snapshots that see the same transaction the first is taken: the one whose age is known.
         let oldest = own.into_iter().chain(readers).min_by_key(|snapshot| snapshot.transaction);
         Ok((usage, oldest))
     }
 
-    /// What it means that a write was refused.
+    /// Returns the error of a write that was refused for want of room.
     #[cold]
     pub(crate) fn refusal(&self, error: Error) -> Error {
         if error.kind() != ErrorKind::MapFull {

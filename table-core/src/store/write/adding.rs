@@ -1,12 +1,12 @@
 //! What plans add to rows, inside the transaction: to the numbers of summaries and of entities, and to lists.
 //!
-//! The row is read where the transaction has it, with what plans before have added. So nobody who adds was ever too late.
+//! The row is read where the transaction has it, with what plans before have added. So an addition is never refused
+//! because another came first.
 
 use super::apply::{AppliedRow, Blobs, FEW_PUTS, New, OldRow, Writing};
 use super::encoded::{Deferred, EncodedAddition, EncodedPlan};
 use super::insert::Becomes;
 use super::merging::check_merged_size;
-use super::numbering::encode_now;
 use super::transaction::touched;
 use crate::contents::{BlobContent, BlobId, LIST_TYPE};
 use crate::error::{Error, ErrorKind, Result};
@@ -28,7 +28,8 @@ impl Writing<'_, '_> {
     pub(super) fn examine_addition(
         &mut self,
         plan: &EncodedPlan,
-        (at, addition): (usize, &EncodedAddition),
+        at: usize,
+        addition: &EncodedAddition,
     ) -> Result<AppliedRow> {
         if addition.amounts.are_own() {
             return self.examine_own(plan, addition);
@@ -38,7 +39,7 @@ impl Writing<'_, '_> {
                 self.scratch.waiting.push(at);
                 return Ok(AppliedRow::DONE);
             }
-            return self.examine_list(plan, (at, addition));
+            return self.examine_list(plan, at, addition);
         }
         let key = plan.bytes(&addition.key);
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
@@ -70,7 +71,7 @@ impl Writing<'_, '_> {
         Ok(AppliedRow::of(Some(old), new))
     }
 
-    /// Makes sure of a row that was not found, and is to be as it is said here.
+    /// Makes sure that a row which was not found is absent, and returns the change that makes it `new`.
     fn reached_new(&mut self, key: &[u8], new: New) -> Result<AppliedRow> {
         match new {
             New::Nothing => self.check_miss(key)?,
@@ -79,11 +80,12 @@ impl Writing<'_, '_> {
         Ok(AppliedRow::of(None, new))
     }
 
-    /// Examines what is added to a list: ids come and go, and the row with the first and the last of them.
+    /// Examines what is added to a list: ids come and go, the row comes with the first of them, and goes with the last.
     fn examine_list(
         &mut self,
         plan: &EncodedPlan,
-        (at, addition): (usize, &EncodedAddition),
+        at: usize,
+        addition: &EncodedAddition,
     ) -> Result<AppliedRow> {
         #[cfg(test)]
         EXAMINED.set(EXAMINED.get() + 1);
@@ -93,7 +95,7 @@ impl Writing<'_, '_> {
             self.scratch.listed.extend(becomes.bytes().map(|bytes| (at, bytes)));
             let new = match becomes {
                 ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
-                ListBecomes::Long(text) => self.encode_long(plan, addition, (&text, None))?,
+                ListBecomes::Long(text) => self.encode_long(plan, addition, &text, None)?,
                 ListBecomes::Same | ListBecomes::Gone => New::Nothing,
             };
             return self.reached_new(key, new);
@@ -120,7 +122,7 @@ impl Writing<'_, '_> {
             ListBecomes::Row(properties) => self.encode(plan, addition, &borrowed_values(&properties))?,
             ListBecomes::Long(text) => {
                 let former = blob.map(|(id, _)| id);
-                self.encode_long(plan, addition, (&text, former))?
+                self.encode_long(plan, addition, &text, former)?
             }
             ListBecomes::Gone => New::Nothing,
         };
@@ -128,30 +130,31 @@ impl Writing<'_, '_> {
         Ok(AppliedRow::of(Some(old), new))
     }
 
-    /// Blobs as the transaction has them.
+    /// Returns the blobs as the transaction has them.
     fn view_of_blobs(&self) -> Result<BlobView<'_>> {
         let Blobs { db, txn_state, .. } = self.blobs;
-        // Whoever changes a list has made the database before.
+        // A plan that changes a list has had the database made before it was submitted.
         let db = db.ok_or_else(no_such_container)?;
         let changed_little = self.scratch.puts + txn_state.map_or(0, BlobTxnState::writes) <= FEW_PUTS;
         let removed = txn_state.and_then(BlobTxnState::removed);
         BlobView::of_write(self.environment, self.txn, db, (removed, changed_little))
     }
 
-    /// The text of a list's ids that lie in a blob.
+    /// Returns the text of a list's ids that lie in a blob.
     fn list_in(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
         self.view_of_blobs()?
             .content(id, length)?
             .ok_or_else(|| damaged_list("the blob of its ids is missing"))
     }
 
-    /// Puts the row of a list whose ids its row has no room for into bytes, and notes what is to be in its blob. That is a
-    /// new one, so that what somebody has read stays as it is, unless `former` came with this very transaction.
+    /// Puts the row of a list whose ids its row has no room for into bytes, and notes what is to be in its blob. That
+    /// blob is a new one, since readers may have the former, unless `former` came with this very transaction.
     fn encode_long(
         &mut self,
         plan: &EncodedPlan,
         addition: &EncodedAddition,
-        (text, former): (&str, Option<BlobId>),
+        text: &str,
+        former: Option<BlobId>,
     ) -> Result<New> {
         let own = former.map_or(Ok(None), |id| {
             let blob = self.view_of_blobs()?.blob(id)?;
@@ -189,14 +192,15 @@ impl Writing<'_, '_> {
         let whole = if addition.amounts.row_kind().is_some_and(|kind| dict.wants_shape(kind)) {
             None
         } else {
-            with_sums(&view, &dict, (&sums, addition.seed))?
+            with_sums(&view, &dict, &sums, addition.seed)?
         };
         let new = if let Some(whole) = whole {
             let from = self.scratch.rows.len();
             self.scratch.rows.extend_from_slice(&whole);
             New::Scratch(from..self.scratch.rows.len())
         } else {
-            // Some name has no number yet, or the kind no shape. What is there lies where the row that takes its place is put.
+            // Some name has no number yet, or the kind no shape. The values are copied, since they lie in the bytes
+            // that the new row replaces.
             let owned = |property: Result<RowProperty<'_>>| {
                 property.map(|(name, value)| (Name::from(name), value.to_value()))
             };
@@ -249,15 +253,17 @@ impl Writing<'_, '_> {
         let owned = |(name, value): &RowProperty<'_>| (Name::from(*name), value.to_value());
         let properties = properties.iter().map(owned).collect();
         let row = Deferred { properties, digest: None, kind };
-        encode_now(self.dbs, self.txn, touched, self.scratch, &row, seed).map(New::Scratch)
+        self.scratch.encode_now(self.dbs, self.txn, touched, &row, seed).map(New::Scratch)
     }
 }
 
-/// An entity's own row with these sums in the place of what it has of them; `None` if one of them has no number yet.
+/// Returns an entity's own row with these sums in the place of what it has of them; `None` if one of them has no number
+/// yet.
 fn with_sums(
     view: &RowView<'_>,
     dict: &Dict,
-    (sums, seed): (&[(&'static str, Value)], u64),
+    sums: &[(&'static str, Value)],
+    seed: u64,
 ) -> Result<Option<Vec<u8>>> {
     let mut numbered = Vec::with_capacity(sums.len());
     for (name, sum) in sums {
@@ -292,7 +298,7 @@ fn borrowed_values<'v>(properties: &'v [(&'static str, Value)]) -> Vec<RowProper
 
 #[cfg(test)]
 thread_local! {
-    /// How many lists this thread has looked at, which is to write them.
+    /// How many lists this thread has examined.
     pub(super) static EXAMINED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

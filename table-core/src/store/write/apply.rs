@@ -18,10 +18,10 @@ use crate::store::blobs::{BlobTxnState, Sealed};
 use crate::store::lmdb::{self, Databases, Db, WriteTxn};
 use crate::store::open::{Environment, Tree};
 use crate::store::records::features::Feature;
-use crate::store::records::index_states;
+use crate::store::records::index_states::{self, RecordName};
 
-/// So many rows can be put before LMDB might write a changed page early: it does when it has changed 131,000, and a row
-/// changes at most two for each level of its tree, and those of its own.
+/// The number of rows that can be put before LMDB might write a changed page early: it does when it has changed
+/// 131,000, and a row changes at most two for each level of its tree, and those of its own.
 pub(super) const FEW_PUTS: usize = 2_048;
 
 /// What a transaction works with. It is kept for the next one, which needs no memory of its own then.
@@ -36,9 +36,10 @@ pub(super) struct Scratch {
     pub(super) applied: Vec<AppliedRow>,
     /// What the lists of a plan that is being examined are to say, where that is too much for their rows.
     pub(super) lists: Vec<Sealed>,
-    /// The additions of that plan to lists that it is the first to change, by their places in it, and the bytes of the ids then;
+    /// The additions of the plan to lists that no earlier plan has changed: their places in it, and the bytes of the
+    /// ids with them.
     pub(super) listed: Vec<(usize, usize)>,
-    /// and those that can wait until the lists are written.
+    /// The additions of the plan that can wait until the lists are written, by their places in it.
     pub(super) waiting: Vec<usize>,
     pub(super) writer: RowWriter,
     pub(super) order: Vec<Place>,
@@ -48,7 +49,7 @@ pub(super) struct Scratch {
 const MOST_KEPT: usize = 1 << 20;
 
 impl Scratch {
-    /// Forgets what the transaction knew: another may have it.
+    /// Forgets what the transaction knew. `None` if the memory is too large to be kept.
     pub(super) fn end(mut self: Box<Self>) -> Option<Box<Self>> {
         self.puts = 0;
         self.rows.clear();
@@ -70,7 +71,7 @@ impl AppliedRow {
     /// What is left to be done of a row that has been inserted, or stays as it is.
     pub(super) const DONE: Self = Self { old: None, new: New::Nothing };
 
-    /// What comes in the place of what is there; `None` if that stays, or if there is nothing and nothing comes.
+    /// Returns what takes the place of the row that is there; `None` if that stays, or if there is none and none comes.
     pub(super) fn coming(&self) -> Option<&New> {
         if self.old.is_none() && matches!(self.new, New::Nothing) { None } else { Some(&self.new) }
     }
@@ -83,14 +84,14 @@ impl AppliedRow {
 /// What is still needed of a row that gives way.
 #[derive(Debug)]
 pub(super) struct OldRow {
-    /// Of its key and its bytes.
+    /// The length of its key and its bytes together.
     pub(super) length: usize,
     pub(super) checksum: u64,
     pub(super) timestamp: Ticks,
 }
 
 impl OldRow {
-    /// A row that is so long with its key.
+    /// Returns a row whose length with its key is `length`.
     pub(super) fn of(row: &Row<'_>, length: usize) -> Self {
         Self { length, checksum: row.checksum(), timestamp: row.timestamp() }
     }
@@ -99,7 +100,7 @@ impl OldRow {
 #[derive(Debug)]
 pub(super) enum New {
     Nothing,
-    /// What is there.
+    /// The row that is there stays.
     Keyspace,
     FromPlan,
     Scratch(std::ops::Range<usize>),
@@ -170,7 +171,7 @@ impl<'e> Transaction<'e> {
         Ok(done)
     }
 
-    /// What one plan works with.
+    /// Returns the parts of the transaction that one plan works with.
     pub(super) fn writing(&mut self) -> Writing<'_, 'e> {
         Writing {
             environment: self.environment,
@@ -205,7 +206,7 @@ impl<'e> Transaction<'e> {
         Ok(Ok(timestamp))
     }
 
-    /// Whether a job is where its step begins.
+    /// Checks that a job is where its step begins.
     fn check_step(&mut self, step: &EncodedStep) -> Result<()> {
         let EncodedStep { table, step } = step;
         self.touch(table)?;
@@ -219,14 +220,14 @@ impl<'e> Transaction<'e> {
         }
     }
 
-    /// Writes how far a job is then.
+    /// Writes how far the job is after the step.
     fn write_step(&mut self, step: &EncodedStep) -> Result<()> {
         let EncodedStep { table, step } = step;
-        let to = (step.name.as_str(), step.to.as_ref());
-        index_states::write_job(self.dbs, &mut self.txn, &mut self.meta, table.id, to)
+        let job = RecordName { table: table.id, name: &step.name };
+        index_states::write_job(self.dbs, &mut self.txn, &mut self.meta, job, step.to.as_ref())
     }
 
-    /// Looks at the tables of a plan; the time that it gets.
+    /// Looks at the tables of a plan. Returns the time that the plan gets.
     fn begin_plan(&mut self, plan: &EncodedPlan) -> Result<Ticks, Refused> {
         let timestamp = self.next_timestamp().map_err(|refused| plan.locate_all(refused))?;
         for (number, group) in plan.groups.iter().enumerate() {
@@ -259,7 +260,7 @@ pub(super) struct Writing<'g, 'e> {
     pub(super) environment: &'e Environment,
     pub(super) dbs: &'e Databases,
     pub(super) txn: &'g mut WriteTxn<'e>,
-    /// As the transaction has it.
+    /// The number of the state that the transaction began with, as [`Transaction`] has it.
     pub(super) state: Option<usize>,
     pub(super) tables: &'g mut [TableDelta],
     pub(super) scratch: &'g mut Scratch,
@@ -294,7 +295,7 @@ impl Writing<'_, '_> {
             refused => refused,
         };
         if let Err(refused) = done {
-            // Names that only a refused plan brought are forgotten.
+            // Names that only a refused plan brought are not kept in the dictionary.
             for group in plan.groups.iter() {
                 let Some(touched) = touched(self.tables, group) else { continue };
                 match (&mut touched.grown, touched.known) {
@@ -308,7 +309,7 @@ impl Writing<'_, '_> {
         self.put(plan, timestamp).map(Ok)
     }
 
-    /// The table of a group of the plan.
+    /// Returns the table of a group of the plan.
     pub(super) fn touched_by(&self, plan: &EncodedPlan, group: usize) -> Option<&TableDelta> {
         let group = plan.groups.get(group)?;
         self.tables.iter().find(|touched| touched.state.id == group.table.id)
@@ -328,7 +329,7 @@ impl Writing<'_, '_> {
             }
             let timestamp = match &applied.old {
                 Some(old) if plan.keeps_times => old.timestamp,
-                // What is added to is of many entities, and of no one's version.
+                // A row that is added to belongs to many entities, so its version is none of the plan's.
                 _ => plan.as_of.filter(|_| index < plan.rows.len()).unwrap_or(timestamp),
             };
             let (key, image, seed) = match &applied.new {
@@ -353,14 +354,14 @@ impl Writing<'_, '_> {
     }
 }
 
-/// The refusal of a plan that keeps other indexes than are to be kept now.
+/// Returns the refusal of a plan that keeps other indexes than are to be kept now.
 #[cold]
 fn another_epoch() -> Error {
     Error::new(ErrorKind::ConditionNotMet)
         .because("an index of the kind has come, gone or become ready meanwhile; plan the change again")
 }
 
-/// The refusal of a step that somebody else has carried out, or of a job that has ended meanwhile.
+/// Returns the refusal of a step that another process has carried out, or of a job that has ended meanwhile.
 #[cold]
 fn overtaken(name: &str) -> Error {
     Error::new(ErrorKind::ConditionNotMet).because(format!(

@@ -1,7 +1,7 @@
 //! Group commit: threads that write at one time share a commit.
 //!
-//! The thread that finds nobody leading leads: it runs its own prepared write and those that wait, in the order in which
-//! they came, in one transaction on its own stack, answers them, and hands the lead to the first of those that
+//! A thread that finds no leader becomes the leader: it runs its own prepared write and those that wait, in the order
+//! in which they came, in one transaction on its own stack, answers them, and hands the lead to the first of those that
 //! came meanwhile. A thread alone never waits and never hops to another.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -23,12 +23,12 @@ use crate::store::state::StoreState;
 
 /// Most bytes in one transaction: LMDB's list of changed pages is bounded.
 pub(crate) const GROUP_BYTES: usize = 16 * 1024 * 1024;
-/// Size of a group that takes in nobody: its members are a sequence of one caller's.
+/// The size of a group that takes in no other thread: its members are a sequence of one caller's.
 const ALONE: usize = 0;
 /// The longest that a leader waits for company.
 const LONGEST_WAIT: Duration = Duration::from_micros(500);
 
-/// Whose turn it is to write, in this process.
+/// The threads of this process that write: one leads at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     /// Whether the store was opened for reading only.
@@ -36,7 +36,7 @@ pub(crate) struct Writer {
     /// The turn of a change that others have been too quick for, while which plans don't come to the queue.
     pub(crate) turns: RetryFairness,
     queue: Mutex<Queue>,
-    /// Signalled when somebody joins the queue while a leader waits for company.
+    /// Signalled when a thread joins the queue while a leader waits for company.
     joined: Condvar,
     /// Writes in the last group, and the microseconds that the transaction of the last one of several took.
     last_group: AtomicUsize,
@@ -45,13 +45,13 @@ pub(crate) struct Writer {
     batches: AtomicU64,
     /// Set when a commit's outcome is unknown: from then on the store refuses everything.
     stopped: AtomicBool,
-    /// What the last transaction worked with.
+    /// The memory that the last transaction worked with.
     scratch: Mutex<Option<Box<Scratch>>>,
     /// Memory of plans that were carried out.
     blanks: Mutex<Blanks>,
 }
 
-/// The lead; handed on when dropped, also by a panic.
+/// Holds the lead, which is handed on when the guard is dropped, also by a panic.
 pub(crate) struct LeaderGuard<'w> {
     writer: &'w Writer,
 }
@@ -76,12 +76,12 @@ impl Drop for LeaderGuard<'_> {
 }
 
 impl Writer {
-    /// The writer of a store that was opened for reading only, or not.
+    /// Returns the writer of a store that was opened for reading only, or not.
     pub(crate) fn new(read_only: bool) -> Self {
         Self { read_only, ..Self::default() }
     }
 
-    /// Refuses to write where nobody may, before anything is tried.
+    /// Refuses to write if the store is open for reading only or has stopped, before anything is tried.
     pub(crate) fn check_writable(&self) -> Result<()> {
         self.check_running()?;
         if self.read_only { Err(read_only()) } else { Ok(()) }
@@ -102,7 +102,7 @@ impl Writer {
         self.stopped.store(true, Ordering::Release);
     }
 
-    /// What a transaction works with.
+    /// Returns the memory that a transaction works with.
     pub(super) fn scratch(&self) -> Box<Scratch> {
         lock(&self.scratch).take().unwrap_or_default()
     }
@@ -117,12 +117,12 @@ impl Writer {
         lock(&self.blanks).plan()
     }
 
-    /// Transactions committed by this process and the batches in them.
+    /// Returns how many transactions this process has committed, and how many batches were in them.
     pub(crate) fn totals(&self) -> (u64, u64) {
         (self.transactions.load(Ordering::Relaxed), self.batches.load(Ordering::Relaxed))
     }
 
-    /// How many wait for a leader.
+    /// Returns how many wait for a leader.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
         lock(&self.queue).waiting.len()
@@ -175,6 +175,7 @@ impl Writer {
         if expected < 2 {
             return;
         }
+        // The wait is short beside the commit that it may save.
         let commit = Duration::from_micros(self.last_commit_micros.load(Ordering::Relaxed));
         let deadline = Instant::now() + (commit / 4).min(LONGEST_WAIT);
         let mut queue = lock(&self.queue);
@@ -194,7 +195,7 @@ impl Writer {
         while members.0.len() < most && bytes < GROUP_BYTES {
             let Some(turn) = queue.waiting.front() else { return };
             let mut state = lock(&turn.state);
-            // Somebody who waits for the lead itself ends the group: nobody is overtaken.
+            // A thread that waits for the lead itself ends the group, so that none overtakes it.
             let State::Waiting(prepared @ Some(_)) = &mut *state else { return };
             let Some(prepared) = prepared.take() else { return };
             *state = State::Taken;
@@ -244,7 +245,7 @@ impl Writer {
         }
         let group = if most == ALONE { 0 } else { members.0.len() };
         self.last_group.store(group, Ordering::Relaxed);
-        // Nobody waits for company where there was none.
+        // The next leader waits for company only if this group had some.
         if group > 1 {
             let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
             self.last_commit_micros.store(micros, Ordering::Relaxed);
@@ -299,10 +300,11 @@ impl Writer {
         }
     }
 
-    /// LMDB refuses everything after a failed write of its meta page, which may or may not have reached the disk.
+    /// Returns whether the outcome of a commit is unknown, and stops the store if it is. LMDB refuses everything after
+    /// a failed write of its meta page, which may or may not have reached the disk.
     fn outcome_unknown(&self, inner: &StoreState, error: &Error) -> bool {
         let panics = |e: &heed::Error| matches!(e, heed::Error::Mdb(heed::MdbError::Panic));
-        // A reader would not be told where every reader slot is taken.
+        // A read transaction would not show it where every reader slot is taken.
         let unknown = error.kind() == ErrorKind::OutcomeUnknown
             || inner.environment.env.write_txn().err().as_ref().is_some_and(panics);
         if unknown {
@@ -311,7 +313,8 @@ impl Writer {
         unknown
     }
 
-    /// What an error of a transaction means that the caller ran under the lead.
+    /// Returns the error of a transaction that the caller ran under the lead, once the store has stopped if the outcome
+    /// is unknown.
     #[cold]
     pub(crate) fn explain_failure(&self, inner: &StoreState, error: Error) -> Error {
         if self.outcome_unknown(inner, &error) {

@@ -5,7 +5,6 @@
 use super::apply::{AppliedRow, FEW_PUTS, New, OldRow, Writing};
 use super::encoded::{EncodedPlan, EncodedRange, EncodedRow, Image};
 use super::insert::Becomes;
-use super::numbering::encode_now;
 use super::range::{self, Ground};
 use super::transaction::{TableDelta, touched};
 use crate::error::{Error, ErrorKind, Result};
@@ -20,8 +19,8 @@ use crate::store::open;
 impl Writing<'_, '_> {
     /// Looks at the old rows, checks every condition and puts into bytes what is not yet. Writes nothing.
     ///
-    /// Rows that are put without a look are looked at only where another is refused: the first that is refused is the
-    /// one that is spoken of.
+    /// Rows that are put without a look are looked at only where another is refused, since the error names the first
+    /// that is refused.
     pub(super) fn examine(&mut self, plan: &EncodedPlan) -> Result<(), Refused> {
         self.scratch.rows.clear();
         self.scratch.applied.clear();
@@ -45,7 +44,7 @@ impl Writing<'_, '_> {
             }
         }
         for (at, addition) in plan.additions.iter().enumerate() {
-            match self.examine_addition(plan, (at, addition)) {
+            match self.examine_addition(plan, at, addition) {
                 Ok(applied) => self.scratch.applied.push(applied),
                 Err(refused) => return Err(plan.locate_addition(refused, addition)),
             }
@@ -61,7 +60,7 @@ impl Writing<'_, '_> {
         Ok(applied)
     }
 
-    /// Whether all rows of a range are those that were read.
+    /// Checks that all rows of a range are those that were read.
     #[cold]
     fn examine_range(&self, plan: &EncodedPlan, range: &EncodedRange) -> Result<(), Refused> {
         let changed_little = self.scratch.puts <= FEW_PUTS;
@@ -80,8 +79,8 @@ impl Writing<'_, '_> {
         Err(plan.locate_group(refused.attempted("rely on"), range.group))
     }
 
-    /// The change of a row that was read in the very state that the transaction began with: nobody has written since,
-    /// and it was found sound then.
+    /// Returns the change of a row that was read in the very state that the transaction began with: no process has
+    /// written since, and the row was found sound then.
     fn known(&self, row: &EncodedRow) -> Option<AppliedRow> {
         let Condition::Is(version) = row.condition else { return None };
         let new = match row.act {
@@ -98,8 +97,8 @@ impl Writing<'_, '_> {
         Some(AppliedRow::of(Some(old), new))
     }
 
-    /// Whether a row that is so long with its key may have pages of its own that were not looked at. How many, the first of them
-    /// says, and LMDB frees as many.
+    /// Returns whether a row that is so long with its key may have pages of its own that were not looked at. How many,
+    /// the first of them says, and LMDB frees as many.
     fn may_have_pages(&self, length: usize) -> bool {
         // LMDB puts what would fill half of a page on pages of its own, or a little less.
         !self.environment.has_met_all() && length >= self.dbs.pages.size() / 4
@@ -116,7 +115,7 @@ impl Writing<'_, '_> {
                 let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {
                     return Err(Error::new(ErrorKind::TableNotFound));
                 };
-                New::Scratch(encode_now(self.dbs, self.txn, touched, self.scratch, deferred, seed)?)
+                New::Scratch(self.scratch.encode_now(self.dbs, self.txn, touched, deferred, seed)?)
             }
         };
         // Before the transaction has written, what it sees lies in the map.
@@ -173,7 +172,7 @@ impl Writing<'_, '_> {
     pub(super) fn check_value(&self, bytes: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
         let pages = self.dbs.pages;
-        // But where it has changed very much, LMDB writes some of it early, on pages that were free.
+        // If it has changed very much, LMDB has written some of that early, on pages that were free.
         if pages.of(bytes).is_none() || self.scratch.puts > FEW_PUTS {
             return Ok(());
         }

@@ -16,7 +16,7 @@ use crate::store::blobs::{BlobOutcome, BlobOverlay, BlobTxnState, BlobWrites, Se
 use crate::store::records::features::Feature;
 use crate::store::verified::OverlayContext;
 
-/// Why a plan's changes of blobs could not be drafted.
+/// Why a plan's changes of blobs could not be put into the overlay.
 struct NotOverlaid {
     error: Error,
     /// The reference that it is about.
@@ -86,7 +86,7 @@ impl Transaction<'_> {
         if plan.blobs.is_none() && references.blobs.is_empty() {
             return Ok(None);
         }
-        // Whoever asks for something has opened the database before, and no transaction of this process was open then.
+        // A caller that asks for blobs has opened the database before, while no transaction of this process was open.
         let db = self.blobs.ok_or_else(|| {
             let because = "the store had no container when the transaction began";
             Error::new(ErrorKind::ContainerNotFound).because(because)
@@ -127,7 +127,7 @@ impl Transaction<'_> {
         Ok(Some((overlay.end()?, outcomes)))
     }
 
-    /// Writes what was drafted. An error spoils the transaction.
+    /// Writes what the overlay holds. An error spoils the transaction.
     pub(super) fn carry_out_blobs(
         &mut self,
         writes: Option<(BlobWrites, Vec<BlobOutcome>)>,

@@ -29,7 +29,7 @@ impl TableState {
         })
     }
 
-    /// Whether a group of this table must leave alone the rows of declared kinds that are there.
+    /// Returns whether a group of this table must leave alone the rows of declared kinds that are there.
     #[inline]
     pub(crate) fn guards_against(&self, prepared: &EncodedPlan, group: usize) -> bool {
         self.declares_some() && !prepared.is_raw && !prepared.is_declared(group)

@@ -21,7 +21,7 @@ use crate::store::records::catalog::TableState;
 /// The image of a row to be written.
 #[derive(Debug)]
 pub(crate) enum Image {
-    /// In the plan's bytes.
+    /// The row lies in the plan's bytes, ready to be stamped.
     Ready(Range<usize>),
     /// Some name has no number yet, or the row's kind no shape, so the row can only be put into bytes inside the transaction.
     Deferred(Deferred),
@@ -33,7 +33,7 @@ pub(crate) struct Deferred {
     pub(crate) properties: Box<[(Name, Value)]>,
     /// Its keyed digest, if it is signed.
     pub(crate) digest: Option<[u8; DIGEST]>,
-    /// What declares it, if anything does: then its kind gets a shape.
+    /// The declaration of its kind, if it has one: then the kind gets a shape.
     pub(crate) kind: Option<RowKind>,
 }
 
@@ -43,20 +43,20 @@ pub(crate) struct EncodedRow {
     pub(crate) condition: Condition,
     pub(crate) act: Act<Image>,
     pub(super) key: Range<usize>,
-    /// What binds the row's checksums to its key.
+    /// The seed that binds the row's checksums to its key.
     pub(crate) seed: u64,
-    /// Which of the groups it is of.
+    /// The number of its group in the plan.
     pub(crate) group: usize,
 }
 
 impl EncodedRow {
-    /// Whether the row can be put without a look at what is there: the put itself finds out whether one is.
+    /// Returns whether the row can be put without a look at what is there: the put itself finds out whether one is.
     pub(crate) fn is_blind(&self) -> bool {
         self.condition == Condition::Absent && matches!(self.act, Act::Put(Image::Ready(_)))
     }
 }
 
-/// Where the rows of a group lie, and who has declared them.
+/// The rows of a group: where they lie, and the declarations that they were made by.
 #[derive(Debug)]
 pub(crate) struct EncodedGroup {
     pub(crate) table: Arc<TableState>,
@@ -81,10 +81,10 @@ impl EncodedGroup {
 /// Rows that must still be those that were read.
 #[derive(Debug)]
 pub(crate) struct EncodedRange {
-    /// With what their keys begin.
+    /// The start of their keys.
     pub(super) prefix: Range<usize>,
     pub(crate) digest: u64,
-    /// Which of the groups it is of.
+    /// The number of its group in the plan.
     pub(crate) group: usize,
 }
 
@@ -92,11 +92,11 @@ pub(crate) struct EncodedRange {
 #[derive(Debug)]
 pub(crate) struct EncodedAddition {
     pub(super) key: Range<usize>,
-    /// What binds the row's checksums to its key.
+    /// The seed that binds the row's checksums to its key.
     pub(super) seed: u64,
-    /// Which of the groups it is of,
+    /// The number of its group in the plan.
     pub(super) group: usize,
-    /// and its place there, which counts on behind the rows.
+    /// Its place in the group, which counts on behind the rows.
     pub(super) at: usize,
     pub(super) amounts: Amounts,
 }
@@ -118,7 +118,7 @@ pub(crate) struct EncodedPlan {
     pub(crate) is_raw: bool,
     /// Whether some row that it writes refers to a blob.
     pub(super) refers: bool,
-    /// With which keys its values were sealed.
+    /// The keys that its values were sealed with.
     pub(crate) sealed_at: SealedAt,
     /// Whether rows that are there keep their times: their values are sealed anew, and no entity changes.
     pub(crate) keeps_times: bool,
@@ -139,24 +139,24 @@ pub(crate) struct EncodedStep {
     pub(crate) step: JobStep,
 }
 
-/// What a plan does with queues, and where what comes of it is put.
+/// The operations of a plan on queues, and the place for their outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct QueueOps {
     pub(crate) work: Vec<Work>,
-    /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
+    /// The outcome of each, once the plan has been carried out. It counts only if the plan was not refused.
     pub(crate) outcomes: Arc<Mutex<Vec<Outcome>>>,
 }
 
-/// What a plan does with blobs, and where what comes of it is put.
+/// The operations of a plan on blobs, and the place for their outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct BlobOps {
     pub(crate) work: Vec<BlobWork>,
-    /// What comes of each, once the plan has been carried out. It is to be believed only if the plan was not refused.
+    /// The outcome of each, once the plan has been carried out. It counts only if the plan was not refused.
     pub(crate) outcomes: Arc<Mutex<Vec<BlobOutcome>>>,
 }
 
 impl QueueOps {
-    /// About how many bytes they write.
+    /// Returns about how many bytes they write.
     fn weight(&self) -> usize {
         let bytes = |work: &Work| match work {
             Work::Task(_, Task::Send(sending)) => sending.body.len(),
@@ -205,21 +205,21 @@ impl EncodedPlan {
         (*step, *queue_ops, *blobs) = (None, None, None);
     }
 
-    /// About how many bytes of memory it has.
+    /// Returns about how many bytes of memory it has.
     pub(super) fn size(&self) -> usize {
         let rows = self.rows.capacity() * size_of::<EncodedRow>();
         let additions = self.additions.capacity() * size_of::<EncodedAddition>();
         self.bytes.capacity() + rows + additions + self.unchanged.capacity() * size_of::<EncodedRange>()
     }
 
-    /// A step of a job by itself.
+    /// Returns a plan of one step of a job.
     pub(crate) fn of_step(table: &Arc<TableState>, step: JobStep) -> Self {
         let step = Some(Box::new(EncodedStep { table: table.clone(), step }));
         Self { step, ..Self::default() }
     }
 
-    /// An addition to the row of this key by itself.
-    pub(super) fn of_addition(table: &Arc<TableState>, (key, seed): (&[u8], u64), amounts: Amounts) -> Self {
+    /// Returns a plan of one addition to the row of this key.
+    pub(super) fn of_addition(table: &Arc<TableState>, key: &[u8], seed: u64, amounts: Amounts) -> Self {
         let group = EncodedGroup {
             table: table.clone(),
             first: 0,
@@ -242,7 +242,7 @@ impl EncodedPlan {
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// A row, to be stamped in place, its key, and what binds its checksums to that.
+    /// Returns a row's key, the row, which is stamped in place, and the seed that binds its checksums to the key.
     pub(crate) fn key_and_image(&mut self, row: usize) -> (&[u8], &mut [u8], u64) {
         let Some(EncodedRow {
             key,
@@ -264,7 +264,7 @@ impl EncodedPlan {
         }
     }
 
-    /// Whether the row that is written is signed.
+    /// Returns whether the row that is written is signed.
     pub(crate) fn signs(&self, row: &EncodedRow) -> bool {
         match row.act.content() {
             None => false,
@@ -273,7 +273,7 @@ impl EncodedPlan {
         }
     }
 
-    /// Whether structs have made the rows of a group.
+    /// Returns whether structs have made the rows of a group.
     pub(crate) fn is_declared(&self, group: usize) -> bool {
         self.groups.get(group).is_some_and(|group| group.declarations.first().is_some())
     }
@@ -302,22 +302,22 @@ impl EncodedPlan {
         Ok(())
     }
 
-    /// The stored keys with which a range begins.
+    /// Returns the stored keys with which a range begins.
     pub(crate) fn prefix(&self, range: &EncodedRange) -> &[u8] {
         self.bytes.get(range.prefix.clone()).unwrap_or_default()
     }
 
-    /// Whether it is a step of a job and nothing else.
+    /// Returns whether it is a step of a job and nothing else.
     pub(super) fn is_step_alone(&self) -> bool {
         self.step.is_some() && self.groups.first().is_none()
     }
 
-    /// Whether nothing needs a look at what is there before rows are put.
+    /// Returns whether nothing needs a look at what is there before rows are put.
     pub(crate) fn is_blind(&self) -> bool {
         self.unchanged.is_empty() && self.additions.is_empty() && self.rows.iter().all(EncodedRow::is_blind)
     }
 
-    /// About how many bytes the plan writes; what one transaction takes in is bounded by it.
+    /// Returns about how many bytes the plan writes; what one transaction takes in is bounded by it.
     pub(crate) fn weight(&self) -> usize {
         let queue_ops = self.queue_ops.as_ref().map_or(0, |queue_ops| queue_ops.weight());
         let blobs: usize = self.blobs.iter().flat_map(|blobs| &blobs.work).map(BlobWork::weight).sum();
@@ -325,12 +325,12 @@ impl EncodedPlan {
         rows + queue_ops + blobs
     }
 
-    /// Some of the plan's bytes.
+    /// Returns this range of the plan's bytes.
     pub(super) fn bytes(&self, range: &Range<usize>) -> &[u8] {
         self.bytes.get(range.clone()).unwrap_or_default()
     }
 
-    /// The group of a row or, behind those, of an addition, what binds its checksums to its key, and that.
+    /// Returns the group of a row or, behind the rows, of an addition, with the seed of its checksums and its key.
     pub(super) fn target(&self, at: usize) -> Option<(usize, u64, &[u8])> {
         if let Some(row) = self.rows.get(at) {
             return Some((row.group, row.seed, self.key(row)));

@@ -1,4 +1,4 @@
-//! What a plan leaves to be done, on its way to the entries that say so.
+//! The deferred copies of a plan, as work on entries of the outbox.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::store::records::catalog::TableState;
 /// The longest key that the database takes.
 const LONGEST: usize = 1_982;
 
-/// The work that an intent of a plan is. A copy that could never lie where it is to is refused with the change of its entity.
+/// Returns the work that an outbox operation of a plan is. A copy whose keys are not valid is refused with the change
+/// of its entity.
 pub(super) fn of(outbox_op: &OutboxOp, tables: &[&Arc<TableState>]) -> Result<Work> {
     match outbox_op {
         OutboxOp::Follow(follow) => self::follow(follow, tables),
@@ -49,17 +50,17 @@ fn follow(follow: &Follow, tables: &[&Arc<TableState>]) -> Result<Work> {
     };
     let before = before.iter().map(named).collect();
     let work = EntryWork::Follow { kind, before, without: without.clone() };
-    Ok(Work::Entry(key_of((*table, partition, row), tables)?, work))
+    Ok(Work::Entry(key_of(*table, partition, row, tables)?, work))
 }
 
 fn hold(hold: &DeferredDependents, tables: &[&Arc<TableState>]) -> Result<Work> {
     let DeferredDependents { table, partition, row, kind, dependents } = hold;
     let work = EntryWork::DeferredDependents { kind, dependents: dependents.clone() };
-    Ok(Work::Entry(key_of((*table, partition, row), tables)?, work))
+    Ok(Work::Entry(key_of(*table, partition, row, tables)?, work))
 }
 
-/// The key of the entry of an entity in one of the tables that are handed over with the plan.
-fn key_of((table, partition, row): (usize, &str, &str), tables: &[&Arc<TableState>]) -> Result<Vec<u8>> {
+/// Returns the key of the entry of an entity in one of the tables that are handed over with the plan.
+fn key_of(table: usize, partition: &str, row: &str, tables: &[&Arc<TableState>]) -> Result<Vec<u8>> {
     let table = tables.get(table).ok_or_else(|| {
         Error::new(ErrorKind::TableNotFound).because("the plan is of a table that was not given")
     })?;

@@ -33,15 +33,15 @@ struct List {
 }
 
 impl Gathered {
-    /// Whether a plan before has changed the list. What this one changes need not be looked at, unless the list has to be
-    /// [written](Transaction::write_lists_for) before it.
+    /// Returns whether a plan before has changed the list. What this one changes need not be looked at, unless the list
+    /// has to be [written](Transaction::write_lists_for) before it.
     pub(super) fn has(&self, key: &[u8]) -> bool {
         !self.0.is_empty() && self.0.contains_key(key)
     }
 }
 
 impl List {
-    /// Whether what a plan adds can wait: it can't be refused, whatever is on the list.
+    /// Returns whether what a plan adds can wait: it can't be refused, whatever is on the list.
     fn takes(&self, plan: &EncodedPlan, addition: &EncodedAddition) -> bool {
         can_wait(plan, &addition.amounts)
             && addition.amounts.kind_name() == self.kind.name()
@@ -49,7 +49,8 @@ impl List {
     }
 }
 
-/// A list that is put right is looked at, and one whose row keeps its time is written with that.
+/// Returns whether changes of a list may wait: not those of a repair, which looks at the list, nor of a plan whose rows
+/// keep their times.
 fn can_wait(plan: &EncodedPlan, amounts: &Amounts) -> bool {
     amounts.are_ids() && !amounts.mends() && !plan.keeps_times
 }
@@ -104,7 +105,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Writes what was gathered of all lists.
+    /// Writes the gathered changes of all lists.
     pub(super) fn write_lists(&mut self) -> Result<()> {
         while let Some((key, list)) = self.gathered.0.pop_first() {
             self.write(&key, list)?;
@@ -112,7 +113,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Writes what was gathered of one, if anything was.
+    /// Writes the changes that were gathered of one list, if there are any.
     fn write_list(&mut self, key: &[u8]) -> Result<()> {
         match self.gathered.0.remove_entry(key) {
             Some((key, list)) => self.write(&key, list),
@@ -120,14 +121,14 @@ impl Transaction<'_> {
         }
     }
 
-    /// Nothing here can be refused: the list was sound when the transaction came to it, and has room. What goes wrong all
-    /// the same spoils the transaction.
+    /// Writes a list with its gathered changes. None of them can be refused: the list was sound when the transaction
+    /// came to it, and has room. Any error spoils the transaction.
     fn write(&mut self, key: &[u8], list: List) -> Result<()> {
         if list.changes.is_empty() {
             return Ok(());
         }
         let amounts = Amounts::of_ids(list.kind, list.changes);
-        let mut plan = EncodedPlan::of_addition(&list.table, (key, list.seed), amounts);
+        let mut plan = EncodedPlan::of_addition(&list.table, key, list.seed, amounts);
         for group in plan.groups.iter() {
             self.begin_group(group)?;
         }

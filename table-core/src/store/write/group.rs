@@ -1,4 +1,4 @@
-//! A group of prepared writes that share a transaction: each is carried out by itself, and told what came of it.
+//! A group of prepared writes that share a transaction: each is carried out by itself, and gets an answer of its own.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) struct Member {
     pub(super) result: Option<Result<Ticks, Refused>>,
 }
 
-/// The members of a group. One that has no answer when the group ends, by a panic, is told so.
+/// The members of a group. One that has no answer when the group ends by a panic gets that as its error.
 #[derive(Default)]
 pub(crate) struct Members(pub(super) Vec<Member>);
 
@@ -95,11 +95,12 @@ pub(super) fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Res
     if written {
         group.commit()?;
     }
+    // The results stand: nothing is left that could take the writes back.
     std::mem::forget(members);
     Ok(written)
 }
 
-/// A table that makes panic whoever applies a prepared write to it: in the store itself nothing does.
+/// A table on which a prepared write panics: nothing in the store itself panics.
 #[cfg(test)]
 pub(super) const PANICS: &str = "Panics";
 

@@ -83,15 +83,15 @@ impl Writing<'_, '_> {
         tree.meet(self.environment, self.txn, Written { key, removed }, &verify)
     }
 
-    /// Makes sure of a row that was looked for and not found: that the store had none when the transaction began.
+    /// Makes sure that a row which was looked for and not found was absent when the transaction began.
     #[cold]
     pub(super) fn check_miss(&mut self, key: &[u8]) -> Result<()> {
         let is_absent = self.tree()?.is_absent(self.environment, self.txn, key, read::verify_alone)?;
-        // What was there may have been removed by another plan.
+        // Another plan of this transaction may have removed the row.
         if is_absent || self.state.is_none() { Ok(()) } else { Err(read::out_of_order()) }
     }
 
-    /// The tree of the rows that the transaction began with.
+    /// Returns the tree of the rows that the transaction began with.
     pub(super) fn tree(&mut self) -> Result<Tree> {
         match *self.tree {
             Some(tree) => Ok(tree),
@@ -99,7 +99,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    /// What is said of a row that should not be there. Whether it is sound is looked at first.
+    /// Returns the error of a row that should not be there, once it was found sound.
     #[cold]
     fn already_there(&mut self, plan: &EncodedPlan, index: usize) -> Refused {
         let found = plan.rows.get(index).and_then(|row| self.examine_row(plan, row).err());
@@ -107,7 +107,7 @@ impl Writing<'_, '_> {
     }
 }
 
-/// The error of a write whose row is to lie on a page with this one, which is damaged.
+/// Returns the error of a write whose row is to lie on a page with this one, which is damaged.
 #[cold]
 fn beside(damaged: &Error) -> Error {
     let named = |name: Option<&str>| name.unwrap_or_default().escape_debug().to_string();

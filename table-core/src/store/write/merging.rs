@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::apply::Writing;
 use super::encoded::{Deferred, EncodedPlan, EncodedRow};
-use super::numbering::encode_now;
 use super::transaction::{TableDelta, touched};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -24,7 +23,7 @@ pub(super) enum MergedRow {
 }
 
 impl Writing<'_, '_> {
-    /// The row that is there with what another sets.
+    /// Returns the row that is there with the properties that another one sets.
     pub(super) fn merge(
         &self,
         plan: &EncodedPlan,
@@ -77,7 +76,7 @@ impl Writing<'_, '_> {
         let Some(touched) = group.and_then(|group| touched(self.tables, group)) else {
             return Err(Error::new(ErrorKind::TableNotFound));
         };
-        let range = encode_now(self.dbs, self.txn, touched, self.scratch, &deferred, row.seed)?;
+        let range = self.scratch.encode_now(self.dbs, self.txn, touched, &deferred, row.seed)?;
         let whole = self.scratch.rows.get(range.clone()).unwrap_or_default();
         if let Some((dict, _)) = touched.grown.as_deref() {
             check_merged_size(plan.key(row), whole, dict)?;
@@ -85,7 +84,7 @@ impl Writing<'_, '_> {
         Ok(range)
     }
 
-    /// The dictionary with everything that a row needs: also a row that this transaction has put.
+    /// Returns the dictionary with everything that a row needs: also a row that this transaction has put.
     pub(super) fn dict_for(&self, touched: &TableDelta, row: &Row<'_>) -> Result<Arc<Dict>> {
         let known = match &touched.grown {
             Some(grown) => Arc::new(grown.0.clone()),
@@ -95,7 +94,7 @@ impl Writing<'_, '_> {
     }
 }
 
-/// A merged entity may be larger than either of its parts.
+/// Refuses a merged entity that is too large: it may be larger than either of its parts.
 pub(super) fn check_merged_size(key: &[u8], bytes: &[u8], dict: &Dict) -> Result<()> {
     // No entity is larger than this: two bytes for each stored one, and the most that names can come to.
     let bound = 2 * (key.len() + bytes.len()) + limits::PROPERTIES * (12 + 2 * limits::NAME_UNITS);

@@ -9,50 +9,53 @@ use crate::model::names::ENTITY_TYPE;
 use crate::row::encode::{self, Under};
 use crate::store::lmdb::{Databases, WriteTxn};
 
-/// Puts a row into bytes, numbering the names that have no number yet, and the shape of its kind.
-pub(super) fn encode_now(
-    dbs: &Databases,
-    txn: &WriteTxn<'_>,
-    touched: &mut TableDelta,
-    scratch: &mut Scratch,
-    row: &Deferred,
-    seed: u64,
-) -> Result<std::ops::Range<usize>> {
-    let grown = if let Some(grown) = touched.grown.take() {
-        grown
-    } else {
-        // Another process may have numbered them meanwhile.
-        let dict = (*touched.state.reload(dbs, txn)?).clone();
-        let meta_resync = dict.len();
-        Box::new((dict, meta_resync))
-    };
-    let dict = &mut touched.grown.insert(grown).0;
-    let Deferred { properties, digest, kind } = row;
-    for (name, value) in properties {
-        if dict.id(name).is_none() && !dict.names_full() {
-            dict.push_name(name.clone());
-        }
-        if let (ENTITY_TYPE, Value::String(text)) = (&**name, value)
-            && dict.id(ENTITY_TYPE).is_some()
-            && dict.symbol_id(text).is_none()
-            && dict.takes_symbol(text)
-        {
-            dict.push_symbol(text.as_str().into());
-        }
-    }
-    if let Some(kind) = *kind {
-        // Those too that this row does without.
-        for (name, _) in kind.properties() {
+impl Scratch {
+    /// Puts a row into bytes, numbering the names that have no number yet, and the shape of its kind.
+    pub(super) fn encode_now(
+        &mut self,
+        dbs: &Databases,
+        txn: &WriteTxn<'_>,
+        touched: &mut TableDelta,
+        row: &Deferred,
+        seed: u64,
+    ) -> Result<std::ops::Range<usize>> {
+        let grown = if let Some(grown) = touched.grown.take() {
+            grown
+        } else {
+            // Another process may have numbered them meanwhile.
+            let dict = (*touched.state.reload(dbs, txn)?).clone();
+            let length = dict.len();
+            Box::new((dict, length))
+        };
+        let dict = &mut touched.grown.insert(grown).0;
+        let Deferred { properties, digest, kind } = row;
+        for (name, value) in properties {
             if dict.id(name).is_none() && !dict.names_full() {
-                dict.push_name(name.into());
+                dict.push_name(name.clone());
+            }
+            if let (ENTITY_TYPE, Value::String(text)) = (&**name, value)
+                && dict.id(ENTITY_TYPE).is_some()
+                && dict.symbol_id(text).is_none()
+                && dict.takes_symbol(text)
+            {
+                dict.push_symbol(text.as_str().into());
             }
         }
-        dict.push_shape_of(kind);
+        if let Some(kind) = *kind {
+            // The shape has a place for each property of the kind, also for those that this row does without.
+            for (name, _) in kind.properties() {
+                if dict.id(name).is_none() && !dict.names_full() {
+                    dict.push_name(name.into());
+                }
+            }
+            dict.push_shape_of(kind);
+        }
+        let Self { order, writer, rows, .. } = self;
+        let under = Under { dict, seed, digest: digest.as_ref() };
+        let written = encode::write(&crate::plan::borrowed(properties), under, order, writer, rows)?;
+        // By now there is a number for everything that is to have one.
+        written.ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one")
+        })
     }
-    let Scratch { order, writer, rows, .. } = scratch;
-    let under = Under { dict, seed, digest: digest.as_ref() };
-    let written = encode::write(&crate::plan::borrowed(properties), under, order, writer, rows)?;
-    // By now there is a number for everything that is to have one.
-    written
-        .ok_or_else(|| Error::new(ErrorKind::Corrupt).because("a name has no number that was just given one"))
 }

@@ -34,7 +34,7 @@ pub(crate) fn single(
     let dict = table.dict();
     let mut builder = Builder::new(blank, 1);
     builder.begin(table);
-    builder.add(&dict, partition, write).map_err(|e| place(e, table, (partition, write)))?;
+    builder.add(&dict, partition, write).map_err(|e| place(e, table, partition, write))?;
     Ok(builder.plan)
 }
 
@@ -71,18 +71,18 @@ pub(crate) fn plan(
     builder.finish()
 }
 
-/// What a plan does with queues. That they are the store's has been seen to.
+/// Returns the operations of a plan on queues, which are known to be the store's.
 fn queue_ops(plan: &Plan<'_>) -> QueueOps {
     let work = plan.queue_ops.iter().map(|queue_op| Work::Task(queue_op.queue.number, queue_op.task.clone()));
     QueueOps { work: work.collect(), ..QueueOps::default() }
 }
 
-/// A plan of nothing but work on queues.
+/// Returns a plan of nothing but work on queues.
 pub(crate) fn of_queues(queue_ops: QueueOps) -> Box<EncodedPlan> {
     Box::new(EncodedPlan { queue_ops: Some(Box::new(queue_ops)), ..EncodedPlan::default() })
 }
 
-/// A plan of nothing but work on blobs.
+/// Returns a plan of nothing but work on blobs.
 pub(crate) fn of_blobs(blobs: BlobOps) -> Box<EncodedPlan> {
     Box::new(EncodedPlan { blobs: Some(Box::new(blobs)), ..EncodedPlan::default() })
 }
@@ -90,7 +90,7 @@ pub(crate) fn of_blobs(blobs: BlobOps) -> Box<EncodedPlan> {
 /// How many rows are compared each with each, rather than sorted.
 const FEW: usize = 8;
 
-/// The first row that an earlier one is, too.
+/// Returns the first row that has the key of an earlier one.
 fn second_of_a_row(plan: &EncodedPlan) -> Option<usize> {
     if plan.rows.is_sorted_by(|a, b| plan.key(a) < plan.key(b)) {
         return None;
@@ -109,16 +109,23 @@ fn second_of_a_row(plan: &EncodedPlan) -> Option<usize> {
 }
 
 #[cold]
-fn place(error: Error, table: &TableState, (partition, write): (&str, &RowWrite<'_>)) -> Error {
+fn place(error: Error, table: &TableState, partition: &str, write: &RowWrite<'_>) -> Error {
     let words = write.act.describe(write.condition);
     error.attempted(words).table(&table.name).partition(partition).row(write.key)
+}
+
+/// What a row of a declared kind has beside its properties.
+#[derive(Default)]
+struct OfKind {
+    digest: Option<[u8; DIGEST]>,
+    kind: Option<RowKind>,
 }
 
 struct Builder {
     plan: Box<EncodedPlan>,
     /// How many rows there will be.
     length: usize,
-    /// Whether something is left to be done, or done of what was left: then rows need not be written.
+    /// Whether the plan changes the outbox: then it need not write rows.
     has_outbox_ops: bool,
     writer: RowWriter,
     order: Vec<Place>,
@@ -176,7 +183,7 @@ impl Builder {
         let mut entities = 0;
         for (index, write) in group.rows.iter().enumerate() {
             let size = self.add(&dict, partition, write).map_err(|error| {
-                let error = place(error, table, (partition, write));
+                let error = place(error, table, partition, write);
                 Refused { error, group: 0, row: Some(index) }
             })?;
             entities += if write.act.keeps() { 0 } else { size };
@@ -197,7 +204,7 @@ impl Builder {
         let number = self.plan.groups.len().saturating_sub(1);
         for range in &group.unchanged {
             key::check_row(partition, range.prefix).map_err(whole)?;
-            let prefix = self.add_key((partition, range.prefix), 0);
+            let prefix = self.add_key(partition, range.prefix, 0);
             self.plan.unchanged.push(EncodedRange { prefix, digest: range.digest, group: number });
         }
         if let Some(begun) = self.plan.groups.last_mut() {
@@ -207,7 +214,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The rows of all groups, no two of which are one.
+    /// Returns the rows of all groups, no two of which are one.
     fn finish(self) -> Result<Box<EncodedPlan>, Refused> {
         match second_of_a_row(&self.plan) {
             Some(index) => Err(self.plan.locate(Error::new(ErrorKind::DuplicateRow), index)),
@@ -217,7 +224,7 @@ impl Builder {
 
     /// Checks a row's change and puts it into bytes; returns its size as the limits count it, or more.
     fn add(&mut self, dict: &Dict, partition: &str, write: &RowWrite<'_>) -> Result<usize, Error> {
-        // All of a group are in one.
+        // All rows of a group are in one partition, so it is checked with the first.
         if self.plan.groups.last().is_none_or(|group| group.first == self.plan.rows.len()) {
             key::check_partition(partition)?;
         }
@@ -230,12 +237,12 @@ impl Builder {
         match write.act.content() {
             None => {
                 let act = if write.act.keeps() { Act::Keep } else { Act::Remove };
-                let key = self.add_key(keys, 0);
+                let key = self.add_key(partition, write.key, 0);
                 self.push(write.condition, act, key);
-                Ok(keys_size(keys))
+                Ok(keys_size(partition, write.key))
             }
             Some(Content::Properties(properties)) => {
-                self.add_properties(dict, keys, write, properties, (None, None))
+                self.add_properties(dict, keys, write, properties, OfKind::default())
             }
             Some(Content::Row(row)) => {
                 let digest =
@@ -244,7 +251,8 @@ impl Builder {
                     return Ok(size);
                 }
                 let properties: Vec<_> = row.properties().collect();
-                self.add_properties(dict, keys, write, &properties, (digest, Some(row.kind)))
+                let of_kind = OfKind { digest, kind: Some(row.kind) };
+                self.add_properties(dict, keys, write, &properties, of_kind)
             }
         }
     }
@@ -258,7 +266,7 @@ impl Builder {
         let (number, mut size) = (self.plan.groups.len().saturating_sub(1), 0);
         for (at, addition) in (group.rows.len()..).zip(&group.additions) {
             key::check_printed_row(partition, addition.key)?;
-            let key = self.add_key((partition, addition.key), 0);
+            let key = self.add_key(partition, addition.key, 0);
             let (seed, amounts) = (self.seed(&key), addition.amounts.clone());
             size += addition.body("", partition);
             self.plan.additions.push(EncodedAddition { key, seed, group: number, at, amounts });
@@ -273,8 +281,9 @@ impl Builder {
         self.plan.rows.push(EncodedRow { condition, act, key, seed, group });
     }
 
-    /// Adds an entity's row by the shape of its kind. Adds nothing if there is anything to be said against it, if the
-    /// dictionary has no such shape, or if the shape can't hold it: then it goes by its names.
+    /// Adds an entity's row by the shape of its kind. Returns `None`, and adds nothing, if a check fails, if the
+    /// dictionary has no such shape, or if the shape can't hold the row: then it is added by its names, which also
+    /// finds the error.
     fn add_row(
         &mut self,
         dict: &Dict,
@@ -288,7 +297,7 @@ impl Builder {
             return None;
         }
         let from = self.plan.bytes.len();
-        let key = self.add_key(keys, numbers.columns.len() * TYPICAL_VALUE);
+        let key = self.add_key(keys.0, keys.1, numbers.columns.len() * TYPICAL_VALUE);
         let seed = self.seed(&key);
         let under = Under { dict, seed, digest };
         let Some((image, size)) = encode::write_row(row, numbers, under, &mut self.plan.bytes) else {
@@ -301,7 +310,7 @@ impl Builder {
         let group = self.plan.groups.len().saturating_sub(1);
         let act = act_with(&write.act, Image::Ready(image));
         self.plan.rows.push(EncodedRow { condition: write.condition, act, key, seed, group });
-        Some(size + keys_size(keys))
+        Some(size + keys_size(keys.0, keys.1))
     }
 
     /// Adds properties of any names.
@@ -311,12 +320,12 @@ impl Builder {
         keys: (&str, &str),
         write: &RowWrite<'_>,
         properties: &[Given<'_>],
-        (digest, kind): (Option<[u8; DIGEST]>, Option<RowKind>),
+        OfKind { digest, kind }: OfKind,
     ) -> Result<usize, Error> {
         let numbered = encode::number(properties, dict, &mut self.order);
-        let size = encode::check_properties(properties, &self.order)? + keys_size(keys);
+        let size = encode::check_properties(properties, &self.order)? + keys_size(keys.0, keys.1);
         if size > limits::ENTITY_BYTES {
-            let size = exact_size(keys, properties);
+            let size = exact_size(keys.0, keys.1, properties);
             if size > limits::ENTITY_BYTES {
                 return Err(model::too_large(size));
             }
@@ -325,7 +334,7 @@ impl Builder {
             properties.iter().any(|(_, value)| value.as_bytes().is_some_and(reference::is_in));
         // Text takes half of what was counted for it.
         let values = size / 2;
-        let key = self.add_key(keys, values);
+        let key = self.add_key(keys.0, keys.1, values);
         let seed = self.seed(&key);
         let is_ready = numbered && kind.is_none_or(|kind| !dict.wants_shape(kind));
         let under = Under { dict, seed, digest: digest.as_ref() };
@@ -349,7 +358,7 @@ impl Builder {
 
     /// Adds a key, and makes room for all the rows of the plan if the first one has about so many bytes of slots and
     /// values: they are mostly of one size.
-    fn add_key(&mut self, (partition, row): (&str, &str), content: usize) -> Range<usize> {
+    fn add_key(&mut self, partition: &str, row: &str, content: usize) -> Range<usize> {
         let bytes = &mut self.plan.bytes;
         let from = bytes.len();
         if from == 0 {
@@ -368,19 +377,19 @@ impl Builder {
 /// What a slot and its value take, mostly.
 const TYPICAL_VALUE: usize = row::NARROW_SLOT + 12;
 
-/// What a row's keys count for, or more.
-fn keys_size((partition, row): (&str, &str)) -> usize {
+/// Returns the size of a row's keys as the limits count it, or more.
+fn keys_size(partition: &str, row: &str) -> usize {
     4 + 2 * (partition.len() + row.len())
 }
 
-/// The size of an entity as the limits count it, in UTF-16 units.
+/// Returns the size of an entity as the limits count it, in UTF-16 units.
 #[cold]
-fn exact_size((partition, row): (&str, &str), properties: &[Given<'_>]) -> usize {
+fn exact_size(partition: &str, row: &str, properties: &[Given<'_>]) -> usize {
     let size = |(name, value): Given<'_>| model::property_size(name, value.size());
     model::keys_size(partition, row) + properties.iter().copied().map(size).sum::<usize>()
 }
 
-/// What is written with this image.
+/// Returns the act of a row's change with this image.
 fn act_with(act: &Act<Content<'_>>, image: Image) -> Act<Image> {
     match act {
         Act::Merge(_) => Act::Merge(image),

@@ -8,10 +8,10 @@ use crate::error::Result;
 use crate::model::Ticks;
 use crate::plan::Refused;
 
-/// Who waits to write, in the order in which they came.
+/// The threads that wait to write, in the order in which they came.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Whether somebody leads.
+    /// Whether a thread leads.
     pub(super) led: bool,
     pub(super) waiting: VecDeque<Arc<WriterTicket>>,
 }
@@ -36,7 +36,7 @@ pub(super) enum State {
     Leads(Option<Box<EncodedPlan>>),
 }
 
-/// Locks, whoever has panicked.
+/// Locks a mutex, also if a thread has panicked while it held it.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -21,10 +21,10 @@ impl Transaction<'_> {
         timestamp: Ticks,
     ) -> Result<Option<(DraftedQueues, Vec<Outcome>)>> {
         let Some(queue_ops) = &plan.queue_ops else { return Ok(None) };
-        // Whoever asks for something has opened the database before, and no transaction of this process was open then.
+        // A caller that asks for queues has opened the database before, while no transaction of this process was open.
         let db = match self.queues {
             Some(db) => db,
-            // Damage has LMDB forget it.
+            // Only damage can make LMDB lose the database.
             None if self.meta.features.has(Feature::Queues) => return Err(lmdb::damaged_page()),
             None => {
                 let because = "the store had no queue when the transaction began";
@@ -43,7 +43,7 @@ impl Transaction<'_> {
         Ok(Some((overlay.end()?, outcomes)))
     }
 
-    /// Writes what was drafted. An error spoils the transaction.
+    /// Writes what the overlay holds. An error spoils the transaction.
     pub(super) fn carry_out(
         &mut self,
         writes: Option<(DraftedQueues, Vec<Outcome>)>,

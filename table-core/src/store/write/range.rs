@@ -7,7 +7,7 @@ use crate::store::lmdb::{self, ReadTxn};
 use crate::store::open::{Environment, LeavesAhead, Tree};
 use crate::store::scan::read;
 
-/// What a walk over a range goes by.
+/// The environment and the state in which a range is walked over.
 pub(crate) struct Ground<'g> {
     pub(crate) environment: &'g Environment,
     /// The number of the state that the transaction reads, or began with.
@@ -19,7 +19,8 @@ pub(crate) struct Ground<'g> {
     pub(crate) changed_little: bool,
 }
 
-/// The digest of the keys and versions of all rows whose stored keys begin with the prefix, as a transaction sees them.
+/// Returns the digest of the keys and versions of all rows whose stored keys begin with the prefix, as a transaction
+/// sees them.
 ///
 /// Nothing of a range may be missed: the keys must rise, each leaf must be whole and in use, each row sound, and the
 /// rows beside the range as well; where one leaf ends, nothing may stand before the next.
@@ -71,7 +72,7 @@ pub(crate) fn digest_of_snapshot(environment: &Environment, txn: &ReadTxn<'_>, p
 }
 
 impl Ground<'_> {
-    /// Whether no row stands between these two, which were met one after the other.
+    /// Returns whether no row stands between these two, which were met one after the other.
     ///
     /// The tree of the state that the transaction began with tells, as long as nothing has been written. After that a
     /// search from each must come to the other, and the branches that led to both must be whole.

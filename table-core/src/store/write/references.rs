@@ -36,37 +36,37 @@ pub(crate) struct Referred {
 }
 
 impl Referred {
-    /// How many references come, or go.
+    /// Returns how many references come, or go.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.more.unsigned_abs()).unwrap_or(u32::MAX)
     }
 }
 
 impl References {
-    /// Takes in those of a row that comes, which has this place in its plan.
+    /// Counts the references of a row that is put, which has this place in its plan.
     fn come(&mut self, row: &[u8], by: usize) {
         let Self { blobs, has_sealed } = self;
         reference::each_in(row, |at, id, length| {
             let referred = blobs.entry(id).or_default();
-            // The first row of an entity's is its own.
+            // The entity's own row comes before its copies, so an error names it.
             let by = if referred.length.is_some() { referred.by } else { by };
             *referred = Referred { more: referred.more + 1, length: Some(length), by };
             *has_sealed |= reference::is_sealed(row, at);
         });
     }
 
-    /// Takes in those of a row that goes.
+    /// Counts the references of a row that is removed or replaced.
     pub(crate) fn go(&mut self, row: &[u8]) {
         reference::each_in(row, |_, id, _| self.blobs.entry(id).or_default().more -= 1);
     }
 }
 
 impl Writing<'_, '_> {
-    /// What becomes of references by a plan that was examined. It writes nothing.
+    /// Returns what a plan that was examined does to references. Writes nothing.
     pub(super) fn references(&self, plan: &EncodedPlan) -> Result<References> {
         let mut references = References::default();
         for index in 0..plan.rows.len() + plan.additions.len() {
-            // What is put without a look is in nothing's place.
+            // A row that is put without a look replaces none.
             if plan.rows.get(index).is_some_and(EncodedRow::is_blind) {
                 references.come(self.coming(plan, index), index);
                 continue;
@@ -85,7 +85,7 @@ impl Writing<'_, '_> {
         Ok(references)
     }
 
-    /// The bytes that are to be put for the row of this place in a plan; none, if it goes.
+    /// Returns the bytes that are to be put for the row of this place in a plan; none, if it goes.
     fn coming<'p>(&'p self, plan: &'p EncodedPlan, index: usize) -> &'p [u8] {
         let row = plan.rows.get(index);
         let ready = || match row.and_then(|row| row.act.content()) {
@@ -117,7 +117,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    /// The property of a row that is to come which refers to a blob.
+    /// Returns the property of a row that is to come which refers to a blob.
     fn property_with(&self, plan: &EncodedPlan, index: usize, id: BlobId) -> Option<String> {
         let (group, _, key) = plan.target(index)?;
         let row = Row::parse(self.coming(plan, index)).ok()?;

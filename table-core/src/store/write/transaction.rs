@@ -36,14 +36,14 @@ pub(crate) struct Transaction<'e> {
     writer: &'e Writer,
     /// The tree of the small records that the transaction began with.
     pub(super) records: Tree,
-    /// That of the rows, once it has been asked for.
+    /// The tree of the rows, once it has been asked for.
     pub(super) tree: Option<Tree>,
     /// How many rows LMDB counted at the beginning.
     rows: u64,
     /// The queues' database, if the process had opened it when the transaction began, and what was done to queues.
     pub(super) queues: Option<Db>,
     pub(super) txn_state: Option<Box<QueueTxnState>>,
-    /// The blobs' database, likewise, and what was done to blobs.
+    /// The blobs' database, if the process had opened it when the transaction began, and what was done to blobs.
     pub(super) blobs: Option<Db>,
     pub(super) blob_txn_state: Option<Box<BlobTxnState>>,
     /// Lists that its plans have changed.
@@ -59,7 +59,7 @@ pub(super) struct TableDelta {
     pub(super) before: u64,
     /// The counts before the plan that is being carried out.
     pub(super) before_plan: Counts,
-    /// How much the dictionary had then, if it had grown.
+    /// The length of the dictionary before that plan, if the transaction had added to it.
     pub(super) known: Option<Length>,
     /// The dictionary with the transaction's own additions, if it has any, and how much of it is on disk.
     pub(super) grown: Option<Box<(Dict, Length)>>,
@@ -115,7 +115,7 @@ impl<'e> Transaction<'e> {
         })
     }
 
-    /// The time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
+    /// Returns the time that the next plan gets: the clock's, or one tick more than the last where the clock is behind.
     pub(super) fn next_timestamp(&self) -> Result<Ticks> {
         let after = Ticks::new(self.meta.high_water.get() + 1).ok_or_else(|| {
             Error::new(ErrorKind::Incompatible)
@@ -124,7 +124,7 @@ impl<'e> Transaction<'e> {
         Ok(self.now.max(after))
     }
 
-    /// The place of a table among those touched; it must not have been dropped.
+    /// Returns the place of a table among those touched; it must not have been dropped.
     pub(super) fn touch(&mut self, state: &Arc<TableState>) -> Result<usize> {
         if let Some(at) = self.tables.iter().position(|touched| touched.state.id == state.id) {
             return Ok(at);
@@ -142,14 +142,14 @@ impl<'e> Transaction<'e> {
         Ok(self.tables.len() - 1)
     }
 
-    /// The counts of a table as they were at the beginning: no record is written before the transaction ends.
+    /// Returns the counts of a table as they were at the beginning: no record is written before the transaction ends.
     fn counts(&self, table: u32) -> Result<Counts> {
         let record = self.records.record(self.environment, &self.txn, &counts::key(table))?;
         Counts::of_record(record, table)
     }
 
-    /// Whether LMDB counts as many rows as have come and gone: one that did not find what it was to replace has put a
-    /// second one beside it.
+    /// Checks that LMDB counts as many rows as have come and gone: a put that did not find the row that it was to
+    /// replace has added a second one beside it.
     fn check_rows(&self) -> Result<()> {
         let come =
             |sum: u64, table: &TableDelta| sum.wrapping_add(table.counts.entities).wrapping_sub(table.before);
@@ -166,8 +166,8 @@ impl<'e> Transaction<'e> {
         for touched in &mut self.tables {
             let id = touched.state.id;
             touched.counts.write(self.dbs.main, &mut self.txn, id)?;
-            if let Some((dict, meta_resync)) = touched.grown.as_deref() {
-                dict.write_new(*meta_resync, self.dbs, &mut self.txn, id)?;
+            if let Some((dict, known)) = touched.grown.as_deref() {
+                dict.write_new(*known, self.dbs, &mut self.txn, id)?;
             }
         }
         if let Some(txn_state) = self.txn_state.take() {
@@ -180,6 +180,7 @@ impl<'e> Transaction<'e> {
         self.environment.commit(self.txn)?;
         for touched in self.tables.drain(..) {
             touched.state.exists_at(state);
+            // Only now: no other thread may use a number that could still be taken back.
             if let Some(grown) = touched.grown {
                 touched.state.learn(Arc::new(grown.0));
             }
@@ -190,14 +191,14 @@ impl<'e> Transaction<'e> {
     }
 }
 
-/// The table of a group of a plan that is being carried out: it has been touched.
+/// Returns the table of a group of a plan that is being carried out: it has been touched.
 #[inline]
 pub(super) fn touched<'t>(tables: &'t mut [TableDelta], group: &EncodedGroup) -> Option<&'t mut TableDelta> {
     tables.iter_mut().find(|touched| touched.state.id == group.table.id)
 }
 
-/// The time by the system's clock. One that is set beyond the calendar is no clock: a store that took its word could
-/// never give a later time.
+/// Returns the time by the system's clock. One that is set beyond the calendar is no clock: a store that took its word
+/// could never give a later time.
 pub(crate) fn clock() -> Ticks {
     #[cfg(test)]
     if let Some(set) = CLOCK.get() {
@@ -208,6 +209,6 @@ pub(crate) fn clock() -> Ticks {
 
 #[cfg(test)]
 thread_local! {
-    /// What this thread takes for the system's clock, if not that.
+    /// The time that this thread takes for the system clock's, if a test sets one.
     pub(crate) static CLOCK: std::cell::Cell<Option<Ticks>> = const { std::cell::Cell::new(None) };
 }

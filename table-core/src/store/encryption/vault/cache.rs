@@ -1,4 +1,4 @@
-//! The data keys that are at hand.
+//! The data keys that a process remembers.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::crypt::data_key::DataKey;
 /// How many keys each half holds.
 const HALF: usize = 512;
 
-/// A map that forgets keys which nobody has asked for in a long time. When the young half is full it becomes the old
+/// A map that forgets keys which have not been asked for in a long time. When the young half is full it becomes the old
 /// one, and the former old half is dropped, which wipes it.
 #[derive(Debug)]
 struct Halves<K> {
@@ -61,7 +61,7 @@ impl Cache {
         self.by_handle.get(&handle)
     }
 
-    /// The key that seals in a scope.
+    /// Returns the key that seals in a scope.
     pub(super) fn current(&mut self, scope: &[u8]) -> Option<Arc<DataKey>> {
         self.by_scope.get(scope)
     }

@@ -15,14 +15,14 @@ use crate::store::records::meta;
 pub(super) struct Change<'v> {
     vault: &'v Vault,
     txn: WriteTxn<'v>,
-    /// As it will be.
+    /// The environment's own record, as the change leaves it.
     pub(super) meta: Meta,
-    /// Whether a record went of which nobody knows how it was counted.
+    /// Whether a damaged record was removed, so that it is not known how it was counted.
     recount: bool,
 }
 
 impl Vault {
-    /// Begins a change. Whoever else wants to change the keys waits.
+    /// Begins a change. Other changes of the keys wait until it ends.
     pub(super) fn change(&self) -> Result<Change<'_>> {
         self.check_writable()?;
         let txn = self.side.write_txn()?;
@@ -31,7 +31,7 @@ impl Vault {
         Ok(Change { vault: self, txn, meta, recount: false })
     }
 
-    /// The environment's own record.
+    /// Returns the environment's own record.
     pub(super) fn meta(&self, txn: &heed::RoTxn<'_>) -> Result<Meta> {
         self.meta_at(txn, number(txn))
     }
@@ -48,7 +48,7 @@ impl Vault {
         Ok(meta)
     }
 
-    /// A record; `None` if there is none.
+    /// Returns a record; `None` if there is none.
     pub(super) fn find<'t>(&self, txn: &'t heed::RoTxn<'_>, key: &[u8]) -> Result<Option<&'t [u8]>> {
         match self.side.db.get(txn, key).map_err(lmdb::error)? {
             Some(record) => Ok(Some(record)),
@@ -73,8 +73,8 @@ pub(super) fn check_missing(db: Db, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result
     ))
 }
 
-/// Whether a record with a damaged key, found under `found`, may be the one that is to be found under `key`: its checksum
-/// says so, or it is damaged too and half of its key is right.
+/// Returns whether a record with a damaged key, found under `found`, may be the one that is to be found under `key`:
+/// its checksum says so, or it is damaged too and half of its key is right.
 fn may_be(key: &[u8], found: &[u8], record: &[u8]) -> bool {
     if meta::opened(found, record).is_some() {
         return false;
@@ -83,7 +83,7 @@ fn may_be(key: &[u8], found: &[u8], record: &[u8]) -> bool {
     meta::opened(key, record).is_some() || 2 * same >= key.len()
 }
 
-/// The set digest of the records that there are.
+/// Returns the set digest of the records that there are.
 pub(super) fn set_digest(db: Db, txn: &heed::RoTxn<'_>) -> Result<RecordCounts> {
     let mut set_digest = RecordCounts::default();
     for pair in db.iter(txn).map_err(lmdb::error)? {
@@ -112,7 +112,7 @@ fn compare_commit(path: &Path, meta: &Meta, commit: u64) -> Result<()> {
     )))
 }
 
-/// The number of a transaction: of the one that is being made, or of the commit that is seen.
+/// Returns the number of a transaction: of the one that is being made, or of the commit that is seen.
 pub(super) fn number(txn: &heed::RoTxn<'_>) -> u64 {
     u64::try_from(txn.id()).unwrap_or(u64::MAX)
 }
@@ -144,7 +144,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// It is durable when this returns.
+    /// Commits the change, which is durable when this returns.
     pub(super) fn commit(mut self) -> Result<()> {
         if self.recount {
             self.meta.set_digest = set_digest(self.vault.side.db, &self.txn)?;

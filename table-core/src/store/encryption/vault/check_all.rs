@@ -12,7 +12,7 @@ use crate::store::open::aux_env::{self, Access};
 use crate::store::open::{Environment, has_data};
 use crate::store::records::meta;
 
-/// What a look at every record has found.
+/// The outcome of a look at every record.
 #[derive(Default)]
 struct FoundRecords {
     set_digest: RecordCounts,
@@ -45,7 +45,8 @@ impl FoundRecords {
         Ok(found)
     }
 
-    /// A damaged record is its own scope's matter, and told when it is needed. One that is missing could be anybody's.
+    /// Compares what was found with the counts. A damaged record concerns its scope alone, and is an error when it is
+    /// needed. A missing one could be any scope's.
     fn compare(&self, meta: &Meta) -> Result<()> {
         let records = (self.set_digest.records(), meta.set_digest.records());
         if records.0 != records.1 {
@@ -73,18 +74,18 @@ impl Vault {
         FoundRecords::walk(self.side.db, &txn, |_, _| {})?.compare(&meta)
     }
 
-    /// What is wrong with what only the keys themselves can tell.
+    /// Finds the problems that show only with the keys.
     fn check_opened(&self, problems: &mut Vec<String>) -> Result<()> {
         let root = self.root()?;
         let txn = self.read_txn()?;
         if self.meta(&txn)?.root != root.number {
-            // Renewed this moment, by somebody who unwraps all of them.
+            // Another process renews the root key at this moment, and unwraps all keys itself.
             return Ok(());
         }
         for pair in self.side.db.iter(&txn).map_err(lmdb::error)? {
             let (at, bytes) = pair.map_err(lmdb::error)?;
             problems.extend(self.scope_flaw(&txn, at, bytes)?);
-            // What is no record has been told.
+            // A record that can't be read is among the problems already.
             let (Ok(handle), Ok(record)) = (record::handle_of(at), KeyRecord::decode(at, bytes)) else {
                 continue;
             };
@@ -108,9 +109,9 @@ impl Vault {
 }
 
 impl Vault {
-    /// What is wrong with the keys that the record of a scope names, if this is one.
+    /// Returns what is wrong with the keys that a record names, if it is a scope's.
     fn scope_flaw(&self, txn: &heed::RoTxn<'_>, at: &[u8], bytes: &[u8]) -> Result<Option<String>> {
-        // One that can't be read has been told.
+        // A record that can't be read is among the problems already.
         let Some(Ok(scope)) =
             record::is_scope(at).then(|| ScopeRecord::decode(self.authenticator()?, at, bytes))
         else {
@@ -134,7 +135,8 @@ impl Vault {
 /// Looks at everything in the keys of a store, if it has any, and says what is wrong. What is sealed in them is looked at
 /// if the store was opened with its provider. That a file can't be read is an error of the look, and says nothing of the keys.
 pub(crate) fn check(environment: &Environment, keys: Option<&Encryption>) -> Result<Vec<String>> {
-    /// What the system or LMDB had no room for, or could not do. A full disk is met where the keys are opened.
+    /// The kinds of errors that are the system's or LMDB's, and no fault of the keys. A disk may be full where the keys
+    /// are opened.
     const OF_THE_CALL: [ErrorKind; 3] = [ErrorKind::Io, ErrorKind::DiskFull, ErrorKind::TooManyReaders];
     let mut problems = Vec::new();
     match check_into(environment, keys, &mut problems) {

@@ -46,7 +46,7 @@ pub(crate) fn copy_to(store: &Path, copy: &Path, access: impl Into<Access>, were
     Err(without_end())
 }
 
-/// The number of the root key, and whether the keys are new.
+/// Returns the number of the root key, and whether the keys are new.
 fn root(side: &AuxEnv) -> Result<(u64, bool)> {
     let txn = side.read_txn()?;
     let meta = side.db.get(&txn, META).map_err(lmdb::error)?;

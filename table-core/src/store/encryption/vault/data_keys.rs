@@ -35,7 +35,7 @@ pub(super) struct Unwrapped {
 }
 
 impl Vault {
-    /// The key of this name.
+    /// Returns the key of this name.
     pub(super) fn key(&self, handle: KeyHandle) -> Result<Arc<DataKey>> {
         if let Some(key) = self.cache()?.key(handle) {
             return Ok(key);
@@ -82,12 +82,12 @@ impl Vault {
         found.map(|bytes| KeyRecord::decode(&key, bytes)).transpose()
     }
 
-    /// The bytes that a record's key is bound to.
+    /// Returns the bytes that a record's key is bound to.
     fn binding(&self, handle: KeyHandle, record: &KeyRecord) -> Vec<u8> {
         [&self.identity[..], &handle.0.to_le_bytes(), &record.head()].concat()
     }
 
-    /// The key that a record holds, which must be alive.
+    /// Returns the key that a record holds, which must be alive.
     pub(super) fn unwrap(&self, root: &Root, handle: KeyHandle, record: &KeyRecord) -> Result<Unwrapped> {
         let open = || {
             let State::Alive { check, wrapped } = &record.state else { return None };
@@ -104,12 +104,13 @@ impl Vault {
         })
     }
 
-    /// The record of a key under a root key.
+    /// Returns the record of a key, wrapped under a root key.
     pub(super) fn wrap(
         &self,
         root: &Root,
         handle: KeyHandle,
-        (version, made): (u32, Ticks),
+        version: u32,
+        made: Ticks,
         Unwrapped { key, scope }: &Unwrapped,
     ) -> Result<KeyRecord> {
         let check = key.check_value();
@@ -123,7 +124,7 @@ impl Vault {
         Ok(record)
     }
 
-    /// The keys of a scope; none if it never had any.
+    /// Returns the keys of a scope; none if it never had any.
     pub(super) fn scope(&self, txn: &heed::RoTxn<'_>, scope: &[u8]) -> Result<ScopeRecord> {
         let authenticator = self.authenticator()?;
         let key = record::scope_key(authenticator, scope);
@@ -140,7 +141,7 @@ impl Vault {
         change.put(&at, &keys.encode(authenticator, &at))
     }
 
-    /// The key that seals in a scope, made if there is none.
+    /// Returns the key that seals in a scope, made if there is none.
     pub(super) fn current(&self, scope: &[u8]) -> Result<Arc<DataKey>> {
         if let Some(key) = self.cache()?.current(scope) {
             return Ok(key);
@@ -169,7 +170,7 @@ impl Vault {
         Err(without_end())
     }
 
-    /// All keys of a scope that are alive, newest first.
+    /// Returns all keys of a scope that are alive, newest first.
     pub(super) fn alive(&self, scope: &[u8]) -> Result<Vec<Arc<DataKey>>> {
         let keys = {
             let txn = self.read_txn()?;
@@ -203,7 +204,7 @@ impl Vault {
             if let (Add::IfNone, Some(current)) = (add, keys.current()) {
                 return Ok(current);
             }
-            // There was none before, so nobody remembers another.
+            // If the scope had no key before, no process remembers one.
             if keys.current().is_some() {
                 change.meta.generation += 1;
             }
@@ -213,7 +214,7 @@ impl Vault {
                 continue;
             }
             let made = Unwrapped { key, scope: scope.clone() };
-            let record = self.wrap(&root, handle, (version, Ticks::now()), &made)?;
+            let record = self.wrap(&root, handle, version, Ticks::now(), &made)?;
             keys.latest = version;
             keys.keys.push((version, handle));
             change.put(&at, &record.encode(&at))?;
@@ -225,7 +226,8 @@ impl Vault {
     }
 }
 
-/// A scope's record must name the scope's own keys. A shredding would leave readable what another scope's key sealed.
+/// Checks that a key which a scope's record names is the scope's own: a shredding would leave readable what another
+/// scope's key sealed.
 fn check_scope(key: &DataKey, scope: &Scope) -> Result<()> {
     if key.scope() == scope {
         return Ok(());
@@ -236,7 +238,7 @@ fn check_scope(key: &DataKey, scope: &Scope) -> Result<()> {
     )))
 }
 
-/// The next version with which no living key makes tokens.
+/// Returns the next version with which no living key makes tokens.
 fn next_version(scope: &Scope, keys: &ScopeRecord) -> Result<u32> {
     let next = keys.latest.checked_add(1).filter(|next| {
         let byte = Token::version_byte(*next);

@@ -8,16 +8,17 @@ use crate::model::Ticks;
 use crate::sealing::job::Progress;
 use crate::store::records::meta;
 
-/// The authority that vouches for the fuzzer's scopes.
+/// Returns the MAC key of the fuzzer's scopes.
 fn authenticator() -> Option<MacKey> {
     SecretKey::from_slice(&[7; SecretKey::BYTES]).map(|key| MacKey::new(&key))
 }
 
-/// The record of this key as it is written, if the body can be read as one. A scope's has no voucher in its body: it is given one.
+/// Returns the record of this key as it is written, if the body can be read as one. The body of a scope's has no MAC:
+/// it is given one.
 pub(crate) fn again(key: &[u8], body: &[u8]) -> Option<Vec<u8>> {
     let record = meta::sealed(key, body.to_vec());
     let authenticator = authenticator()?;
-    // Nothing that is read alone may panic on what lacks a voucher.
+    // Reading a record that lacks its MAC may not panic.
     std::hint::black_box(record::flaw(Some(&authenticator), key, &record).is_none());
     let written = match key {
         record::META => Meta::decode(&record).ok()?.encode(),
@@ -39,7 +40,7 @@ pub(crate) fn again(key: &[u8], body: &[u8]) -> Option<Vec<u8>> {
     meta::opened(key, &written).map(<[u8]>::to_vec)
 }
 
-/// The keys and bodies of records of each sort.
+/// Returns the keys and bodies of records of each sort.
 pub(crate) fn samples() -> Vec<(Vec<u8>, Vec<u8>)> {
     let set_digest = RecordCounts { keys: 3, scopes: 2, jobs: 1, digest: u64::MAX };
     let meta =

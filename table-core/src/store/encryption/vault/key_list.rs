@@ -34,12 +34,12 @@ pub(super) struct KeyList {
 }
 
 impl KeyList {
-    /// Nothing may be left out.
+    /// Returns all keys, or the error that keeps one from being listed.
     pub(super) fn whole(self) -> Result<Vec<KeyInfo>> {
         self.flaw.map_or(Ok(self.keys), Err)
     }
 
-    /// Every scope that has a key which seals.
+    /// Returns every scope that has a key which seals.
     pub(super) fn scopes(&self) -> impl Iterator<Item = &Scope> {
         self.keys.iter().filter(|key| key.current).map(|key| &key.scope)
     }
@@ -95,7 +95,7 @@ impl Vault {
     }
 }
 
-/// Some scopes were dealt with, and there is one that could not be.
+/// Returns the error of a scope whose key could not be rotated, which also says of how many others they were.
 #[cold]
 pub(super) fn but_for(done: u64, flaw: Error) -> Error {
     let others = format!("; {done} others were rotated");

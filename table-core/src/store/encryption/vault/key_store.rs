@@ -1,7 +1,7 @@
 //! The opened environment of the keys, with its root key and its caches.
 //!
 //! Three rules hold throughout. The provider is never asked while a transaction is open. A data key is durable before
-//! anybody gets it. A commit, by whatever process, that makes a cache untrue empties it.
+//! any caller gets it. A commit, by whatever process, that makes a cache untrue empties it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -73,12 +73,12 @@ impl Vault {
         if self.side.read_only { Err(read_only()) } else { Ok(()) }
     }
 
-    /// The generation of the keys now: it rises when a key stops being current, or is destroyed.
+    /// Returns the generation of the keys now: it rises when a key stops being current, or is destroyed.
     pub(super) fn generation(&self) -> Result<u64> {
         self.cache().map(|cache| cache.generation)
     }
 
-    /// The root key, which the provider unwraps if it is not at hand.
+    /// Returns the root key, which the provider unwraps if it is not at hand.
     pub(super) fn root(&self) -> Result<Arc<Root>> {
         for _ in 0..PATIENCE {
             let number = {
@@ -120,7 +120,7 @@ impl Vault {
         Ok(())
     }
 
-    /// The cache, as far as it is still true.
+    /// Returns the cache, as far as it is still true.
     pub(super) fn cache(&self) -> Result<MutexGuard<'_, Cache>> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.commit != self.side.last_commit() {
@@ -147,7 +147,7 @@ impl Vault {
     }
 }
 
-/// The environment in this directory lacks the record that a store's keys have.
+/// Returns the error of an environment without the record that a store's keys have.
 #[cold]
 pub(super) fn no_keys(dir: &Path) -> Error {
     Error::new(ErrorKind::Incompatible)

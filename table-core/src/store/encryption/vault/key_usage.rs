@@ -29,7 +29,7 @@ pub(crate) trait KeptStore: Send + Sync {
     /// generation before can then be seen.
     fn await_writers(&self) -> Result<()>;
 
-    /// The values that the wanted keys sealed, and the tokens that they made.
+    /// Returns the values that the wanted keys sealed, and the tokens that they made.
     fn sealed_values(&self, wanted: &dyn Fn(KeyHandle) -> bool) -> Result<Vec<SealedValues>>;
 }
 

@@ -1,10 +1,10 @@
 //! The note that a store has keys. It lies with the data, so that lost keys are told from keys that never were.
 //!
-//! The keys are made first, and the note is durable before anybody gets them. So every sealed value, and every digest,
-//! stands in a store that says it has keys. Until the note is durable the keys are [new](super::new_keys), and say so; after a
-//! crash in between, the next opening makes others in their place, and the note.
+//! The keys are made first, and the note is durable before any caller gets them. So every sealed value, and every
+//! digest, stands in a store that says it has keys. Until the note is durable the keys are [new](super::new_keys), and
+//! say so; after a crash in between, the next opening makes others in their place, and the note.
 //!
-//! Beside keys that are in use nothing is vouched for by an opening: a note that is missing there was taken away.
+//! Beside keys that are in use nothing is authenticated by an opening: a note that is missing there was taken away.
 
 use super::key_store::{PATIENCE, without_end};
 use super::new_keys::NewKeys;
@@ -39,7 +39,7 @@ pub(crate) fn open(environment: &Environment) -> Result<Option<Encryption>> {
     Err(without_end())
 }
 
-/// Whether the store says that it has keys.
+/// Returns whether the store says that it has keys.
 pub(crate) fn are_noted(environment: &Environment) -> Result<bool> {
     read(environment).map(|meta| meta.features.has(Feature::Sealed))
 }
@@ -49,7 +49,7 @@ fn read(environment: &Environment) -> Result<Meta> {
     Meta::read(environment.dbs.main, &txn)
 }
 
-/// Whether the data say that they have keys, or hold what takes some.
+/// Returns whether the data say that they have keys, or hold what takes some.
 fn is_sealed(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool> {
     Ok(meta.features.has(Feature::Sealed) || authenticated::is_any(dbs, txn, meta)?)
 }
@@ -58,7 +58,7 @@ fn is_sealed(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<bool
 fn belong(environment: &Environment, keys: &Encryption) -> Result<bool> {
     let vault = &keys.vault;
     let Some(root) = vault.new_under() else {
-        // Whoever has made them new no longer has noted them before.
+        // The process whose keys are new no longer has noted them before.
         return if are_noted(environment)? { Ok(true) } else { Err(unnoted()) };
     };
     if environment.options.read_only {
@@ -67,18 +67,18 @@ fn belong(environment: &Environment, keys: &Encryption) -> Result<bool> {
         let is_finished = is_authenticated(environment, &txn, &meta, keys.authenticator()?)?;
         return if is_finished { Ok(true) } else { Err(unfinished()) };
     }
-    // Those that this opening has made are known to be new. The provider is asked while nobody waits.
+    // Keys that this opening has made are known to be new. The provider is asked while no lock is held.
     let spare =
         (vault.made != Some(root)).then(|| NewKeys::make(&vault.identity, &*vault.provider)).transpose()?;
     note(environment, keys, root, spare).map_err(|error| environment.refusal(error))
 }
 
-/// Notes durably, whatever the store's level, that the store has these keys, which are new, and has them vouch for what it
-/// says of sealing. That is nothing as yet, unless the keys take the place of lost ones.
+/// Notes durably, whatever the store's level, that the store has these keys, which are new, and has them authenticate
+/// what it says of sealing. That is nothing as yet, unless the keys take the place of lost ones.
 fn note(environment: &Environment, keys: &Encryption, root: u64, spare: Option<NewKeys>) -> Result<bool> {
     let (dbs, vault) = (&environment.dbs, &keys.vault);
     let mut txn = environment.write_txn()?;
-    // Whoever replaces or notes them holds the lock of the data, too.
+    // A process that replaces or notes them holds the lock of the data, too.
     if vault.new_root()? != Some(root) {
         return Ok(false);
     }
@@ -103,7 +103,7 @@ fn note(environment: &Environment, keys: &Encryption, root: u64, spare: Option<N
     Ok(replaced.is_none())
 }
 
-/// Whether the data say that they have keys, and these are the ones that vouch for them.
+/// Returns whether the data say that they have keys, and these are the ones that authenticate them.
 fn is_authenticated(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
@@ -119,7 +119,7 @@ fn is_authenticated(
     }
 }
 
-/// What is wrong if the data say that there are keys and there are none, or the other way round.
+/// Refuses data that say that there are keys if there are none, and keys in use of which the data don't say.
 pub(super) fn check(environment: &Environment, has_used_keys: bool) -> Result<()> {
     match (are_noted(environment)?, has_used_keys) {
         (true, false) if !has_data(&environment.path.join(DIRECTORY))? => Err(missing(environment)),
@@ -159,8 +159,8 @@ fn unfinished() -> Error {
     )
 }
 
-/// Vouches for everything as it is, by keys that are new: nothing seals or signs, or who opens the store says that the former
-/// keys are lost.
+/// Authenticates everything as it is, by keys that are new: nothing seals or signs, or the options of the opening say
+/// that the former keys are lost.
 fn authenticate_all(
     dbs: &Databases,
     txn: &mut WriteTxn<'_>,

@@ -1,4 +1,4 @@
-//! The store's authority: a key that vouches for rows and records in the clear.
+//! The store's MAC key: a key that authenticates rows and records in the clear.
 //!
 //! It is made with the keys, and stays as long as they do. No rotation makes another, no shredding destroys it, and a
 //! renewal of the root key puts it under the new one. So its digests hold for ever, in every copy too.
@@ -14,14 +14,14 @@ use crate::crypt::mac::MacKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb;
 
-/// The authority as it was read.
+/// The MAC key as it was read.
 pub(super) struct StoreMacKey {
     key: MacKey,
     /// The number of the root key, if the keys were [new](super::new_keys).
     new_under: Option<u64>,
 }
 
-/// Makes a new one, and its record.
+/// Makes a new MAC key, and its record.
 pub(super) fn make(identity: &[u8; 16], root: &Root) -> Result<(MacKey, Vec<u8>)> {
     let key = SecretKey::generate()?;
     Ok((MacKey::new(&key), wrap(identity, root, &key)?.encode()))
@@ -44,7 +44,7 @@ fn unwrap(identity: &[u8; 16], root: &Root, record: &MacKeyRecord) -> Result<Sec
         })
 }
 
-/// The record under another root key.
+/// Returns the record under another root key.
 pub(super) fn rewrap(identity: &[u8; 16], record: &[u8], old: &Root, new: &Root) -> Result<Vec<u8>> {
     let key = unwrap(identity, old, &MacKeyRecord::decode(record)?)?;
     let rewrapped = wrap(identity, new, &key)?;
@@ -54,7 +54,7 @@ pub(super) fn rewrap(identity: &[u8; 16], record: &[u8], old: &Root, new: &Root)
 }
 
 impl Vault {
-    /// The authority, which is read once.
+    /// Returns the MAC key, which is read once.
     pub(super) fn authenticator(&self) -> Result<&MacKey> {
         match self.authenticator.get() {
             Some(authenticator) => Ok(&authenticator.key),
@@ -62,7 +62,7 @@ impl Vault {
         }
     }
 
-    /// Returns the number of the root key if the keys were new when the authority was read.
+    /// Returns the number of the root key if the keys were new when the MAC key was read.
     pub(super) fn new_under(&self) -> Option<u64> {
         self.authenticator.get().and_then(|authenticator| authenticator.new_under)
     }

@@ -96,7 +96,7 @@ impl Encryption {
         Ok(Self { vault: Arc::new(vault), store: None })
     }
 
-    /// The keys of this store.
+    /// Returns the keys, as those of this store.
     pub(crate) fn of_store(self, store: Weak<dyn KeptStore>) -> Self {
         Self { store: Some(store), ..self }
     }
@@ -110,14 +110,14 @@ impl Encryption {
         value::seal(cell, &self.vault.identity, &key, value)
     }
 
-    /// The value that was sealed for this cell, of the type that it had.
+    /// Returns the value that was sealed for this cell, of the type that it had.
     pub fn open(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Value> {
         let sealed = Sealed::read(cell, sealed)?;
         let key = self.vault.key(sealed.key).map_err(placed(cell))?;
         sealed.open(cell, &self.vault.identity, &key)
     }
 
-    /// The value sealed anew with the key that is current now, if it was sealed with another.
+    /// Returns the value sealed anew with the key that is current now, if it was sealed with another.
     pub fn reseal(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Option<Vec<u8>>> {
         let parsed = Sealed::read(cell, sealed)?;
         let current =
@@ -129,20 +129,20 @@ impl Encryption {
         value::seal(cell, &self.vault.identity, &current, value.expose().as_value_ref()).map(Some)
     }
 
-    /// The key that seals in this cell now.
+    /// Returns the key that seals in this cell now.
     pub(crate) fn current(&self, cell: &Cell<'_>) -> Result<KeyHandle> {
         let scope = cell.scope.bytes(cell.table, cell.partition);
         self.vault.current(&scope).map(|key| key.handle()).map_err(placed(cell))
     }
 
-    /// The token of a value under the current key, with which a row's key is written.
+    /// Returns the token of a value under the current key, with which a row's key is written.
     pub fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token> {
         let keys = scope.key_scope(cell.scope).bytes(cell.table, cell.partition);
         let key = self.vault.current(&keys).map_err(placed(cell))?;
         Ok(Token::new(&key, scope, cell, value))
     }
 
-    /// Whether a token is of the key that makes tokens in this cell now.
+    /// Returns whether a token is of the key that makes tokens in this cell now.
     pub(crate) fn makes_token(
         &self,
         cell: &Cell<'_>,
@@ -154,8 +154,8 @@ impl Encryption {
         Ok(token.is_some_and(|token| token.len() == TOKEN_BYTES && token.first() == Some(&version)))
     }
 
-    /// The tokens of a value under every living key, newest first, which a lookup has to try. Empty if nothing was ever
-    /// sealed. The cell's row key plays no part.
+    /// Returns the tokens of a value under every living key, newest first, which a lookup has to try. Empty if nothing
+    /// was ever sealed. The cell's row key plays no part.
     ///
     /// A value that is found by a token is to be opened and compared.
     pub fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>> {
@@ -164,13 +164,13 @@ impl Encryption {
         Ok(keys.iter().map(|key| Token::new(key, scope, cell, value)).collect())
     }
 
-    /// The key that vouches for the rows and records that the store holds in the clear. It is made with the keys and stays as
-    /// long as they do, whatever is rotated, rewrapped or shredded.
+    /// Returns the key that authenticates the rows and records that the store holds in the clear. It is made with the
+    /// keys and stays as long as they do, whatever is rotated, rewrapped or shredded.
     pub(crate) fn authenticator(&self) -> Result<&MacKey> {
         self.vault.authenticator()
     }
 
-    /// A number that rises whenever a key stops being current or is destroyed, by whatever process.
+    /// Returns a number that rises whenever a key stops being current or is destroyed, by whatever process.
     ///
     /// A value that was sealed at one generation may be written only while that is the generation. Else it could come under
     /// a key that is about to be destroyed, after a job has counted the values under it.
@@ -178,13 +178,13 @@ impl Encryption {
         self.vault.generation()
     }
 
-    /// Every living data key, by scope and age. Keys of dropped tables are among them: their scopes name the tables' numbers,
-    /// and [`shred`](Self::shred) takes them.
+    /// Returns every living data key, by scope and age. Keys of dropped tables are among them: their scopes name the
+    /// tables' numbers, and [`shred`](Self::shred) takes them.
     pub fn keys(&self) -> Result<Vec<KeyInfo>> {
         self.vault.list().and_then(KeyList::whole).map_err(|error| error.attempted("list the keys"))
     }
 
-    /// The same without the keys whose records are damaged.
+    /// Returns every living data key whose record is sound, by scope and age.
     pub(crate) fn sound_keys(&self) -> Result<Vec<KeyInfo>> {
         self.vault.list().map(|listed| listed.keys)
     }
@@ -264,7 +264,7 @@ impl Encryption {
         destroy().map_err(|error: Error| error.attempted("destroy the unused data keys"))
     }
 
-    /// The store, which may have been closed.
+    /// Returns the store, which may have been closed.
     fn open_store(&self) -> Result<Arc<dyn KeptStore>> {
         self.store.as_ref().and_then(Weak::upgrade).ok_or_else(|| {
             Error::new(ErrorKind::KeyUnavailable).because("the store is closed; open it again")
@@ -277,7 +277,7 @@ impl Encryption {
         self.open_store()?.flush().map_err(|error| error.and("; no key was destroyed"))
     }
 
-    /// The values and tokens left under keys that are no longer current.
+    /// Returns the values and tokens left under keys that are no longer current.
     fn sealed_by(&self, keys: &BTreeSet<KeyHandle>) -> Result<Vec<SealedValues>> {
         let store = self.open_store()?;
         // A writer that sealed with them while they were current has committed by now, or is refused.
@@ -320,7 +320,7 @@ impl Encryption {
         renewed.map(|renewed| renewed.damaged).map_err(|error| error.attempted("rewrap the data keys"))
     }
 
-    /// How far a job of this name has come; `None` if it has not begun, or has ended.
+    /// Returns how far a job of this name has come; `None` if it has not begun, or has ended.
     pub fn progress(&self, job: &str) -> Result<Option<Progress>> {
         let read = || {
             let key = checked_job_key(job)?;

@@ -1,8 +1,9 @@
 //! Keys that are new: the store's data may not say yet that there are any, so no other process has used them.
 //!
-//! They say so themselves. Keys that don't are in use, and then the data must say that they have keys: an opening vouches
-//! for what it finds beside new keys alone. New keys that a process left behind which ended before it was done are replaced
-//! first, root key and authority. So keys in use that are made to pass for new vouch for nothing: they are replaced, and gone.
+//! They say so themselves. Keys that don't are in use, and then the data must say that they have keys: an opening
+//! authenticates what it finds beside new keys alone. New keys that a process left behind which ended before it was
+//! done are replaced first, root key and MAC key. So keys in use that are made to pass for new authenticate nothing:
+//! they are replaced, and gone.
 
 use super::key_store::{Vault, without_end};
 use super::mac_key;
@@ -16,16 +17,16 @@ use crate::store::open::aux_env::Records;
 /// The number of the first transaction in an environment.
 const FIRST: u64 = 1;
 
-/// A root key and an authority that are in no environment yet.
+/// A root key and a MAC key that are in no environment yet.
 pub(super) struct NewKeys {
     root: NewRoot,
     authenticator: MacKey,
-    /// The authority's record.
+    /// The MAC key's record.
     record: Vec<u8>,
 }
 
 impl NewKeys {
-    /// Makes them, and asks the provider to wrap the root key.
+    /// Makes new keys, and asks the provider to wrap the root key.
     pub(super) fn make(identity: &[u8; 16], provider: &dyn KeyProvider) -> Result<Self> {
         let root = NewRoot::make(identity, provider)?;
         let (authenticator, record) = mac_key::make(identity, &root.root)?;
@@ -56,7 +57,7 @@ impl Vault {
         Ok(meta.is_new.then_some(meta.root))
     }
 
-    /// Puts others in the place of the new keys under this root key, and returns their authority. What was opened of the
+    /// Puts others in the place of the new keys under this root key, and returns their MAC key. What was opened of the
     /// former ones is of no use any more.
     pub(super) fn replace(&self, former: u64, new: NewKeys) -> Result<MacKey> {
         let mut change = self.change()?;

@@ -6,7 +6,7 @@ use crate::fields::Fields;
 use crate::sealing::job::Progress;
 use crate::store::records::meta::{self, sealed};
 
-/// A text of a job's record.
+/// Returns a text of a job's record.
 fn text(body: &mut Fields<'_>) -> Option<String> {
     let length = usize::from(body.u16()?);
     std::str::from_utf8(body.bytes(length)?).ok().map(str::to_owned)

@@ -16,7 +16,7 @@ pub(super) const FORMAT: u32 = 2;
 /// The key of the environment's own record. No key sorts before it.
 pub(super) const META: &[u8] = b"\0keys";
 
-/// The key of the store's authority.
+/// The key of the store's MAC key.
 pub(super) const AUTHORITY: &[u8] = b"a";
 
 /// The feature of keys that are new.
@@ -34,7 +34,7 @@ pub(super) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("a record of the store's keys is damaged; take them from a backup")
 }
 
-/// The number of records of each sort beside the environment's own and the authority, and the sum of all their checksums,
+/// The number of records of each sort beside the environment's own and the MAC key, and the sum of all their checksums,
 /// modulo 2^64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecordCounts {
@@ -65,7 +65,7 @@ impl RecordCounts {
         *count = change(*count);
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     pub(super) fn records(&self) -> u64 {
         self.keys.wrapping_add(self.scopes).wrapping_add(self.jobs)
     }
@@ -78,7 +78,7 @@ pub(super) struct Meta {
     pub(super) identity: [u8; 16],
     /// The root key that wraps all data keys.
     pub(super) root: u64,
-    /// Rises when a key that somebody may remember is no longer current, or is destroyed.
+    /// Rises when a key that a process may remember is no longer current, or is destroyed.
     pub(super) generation: u64,
     /// Whether the store's data may not say yet that it has keys. Then no other process has used them.
     pub(super) is_new: bool,
@@ -100,7 +100,7 @@ impl Meta {
         sealed(META, body)
     }
 
-    /// The number of the transaction that wrote a record, if it is sound.
+    /// Returns the number of the transaction that wrote a record, if it is sound.
     pub(super) fn number_of(record: &[u8]) -> Option<u64> {
         Self::decode(record).ok().map(|meta| meta.transaction)
     }
@@ -130,7 +130,7 @@ impl Meta {
     }
 }
 
-/// The store's authority, wrapped: the key of its digests.
+/// The store's MAC key, wrapped: the key of its digests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MacKeyRecord {
     pub(super) check: CheckValue,
@@ -167,9 +167,9 @@ pub(super) enum State {
         /// The key and its scope in an envelope under the root key. Once that is gone, nothing shows the scope.
         wrapped: Vec<u8>,
     },
-    /// Destroyed together with its scope, and what it sealed with it.
+    /// It was destroyed together with its scope, and what it sealed can't be opened any more.
     Shredded,
-    /// Destroyed when nothing was left under it.
+    /// It was destroyed when nothing was left under it.
     Superseded,
 }
 
@@ -181,12 +181,12 @@ pub(super) fn key_key(handle: KeyHandle) -> [u8; 9] {
     key
 }
 
-/// Whether a record is a scope's, by its key.
+/// Returns whether a record is a scope's, by its key.
 pub(super) fn is_scope(key: &[u8]) -> bool {
     key.first() == Some(&SCOPE)
 }
 
-/// Whether a record is a data key's, by its key.
+/// Returns whether a record is a data key's, by its key.
 pub(super) fn is_key(key: &[u8]) -> bool {
     key.first() == Some(&KEY)
 }
@@ -201,7 +201,7 @@ const SHREDDED: u8 = 2;
 const SUPERSEDED: u8 = 3;
 
 impl KeyRecord {
-    /// The bytes before the envelope, which is bound to them.
+    /// Returns the bytes before the envelope, which is bound to them.
     pub(super) fn head(&self) -> Vec<u8> {
         let (state, check) = match &self.state {
             State::Alive { check, .. } => (ALIVE, &check[..]),
@@ -253,7 +253,7 @@ pub(super) struct ScopeRecord {
     pub(super) keys: Vec<(u32, KeyHandle)>,
 }
 
-/// The key of a scope's record. Without the authority it says nothing.
+/// Returns the key of a scope's record. Without the MAC key it says nothing.
 pub(super) fn scope_key(authenticator: &MacKey, scope: &[u8]) -> [u8; 17] {
     let mut key = [SCOPE; 17];
     if let Some(tag) = key.last_chunk_mut::<16>() {
@@ -262,19 +262,19 @@ pub(super) fn scope_key(authenticator: &MacKey, scope: &[u8]) -> [u8; 17] {
     key
 }
 
-/// Bytes of the digest that a scope's record ends with.
-const VOUCHER: usize = 16;
+/// Bytes of the MAC that a scope's record ends with.
+const SCOPE_MAC: usize = 16;
 
 impl ScopeRecord {
-    /// The authority vouches for it: without that, nobody can make another key the scope's.
+    /// Returns the record with its MAC: without the MAC key no other key can be made the scope's.
     pub(super) fn encode(&self, authenticator: &MacKey, key: &[u8]) -> Vec<u8> {
-        let mut body = Vec::with_capacity(12 + 12 * self.keys.len() + VOUCHER);
+        let mut body = Vec::with_capacity(12 + 12 * self.keys.len() + SCOPE_MAC);
         body.extend_from_slice(&self.latest.to_le_bytes());
         for (version, handle) in &self.keys {
             body.extend_from_slice(&version.to_le_bytes());
             body.extend_from_slice(&handle.0.to_le_bytes());
         }
-        let record_mac: [u8; VOUCHER] = authenticator.digest("scope's keys", &[key, &body]);
+        let record_mac: [u8; SCOPE_MAC] = authenticator.digest("scope's keys", &[key, &body]);
         body.extend_from_slice(&record_mac);
         sealed(key, body)
     }
@@ -282,7 +282,7 @@ impl ScopeRecord {
     pub(super) fn decode(authenticator: &MacKey, key: &[u8], record: &[u8]) -> Result<Self> {
         let (fields, record_mac) =
             meta::opened(key, record).and_then(|body| body.split_last_chunk()).ok_or_else(damaged)?;
-        if !authenticator.fits::<VOUCHER>("scope's keys", &[key, fields], record_mac) {
+        if !authenticator.fits::<SCOPE_MAC>("scope's keys", &[key, fields], record_mac) {
             return Err(Error::new(ErrorKind::DecryptionFailed).because(
                 "the record of a scope's keys was changed by somebody who has not the store's keys",
             ));
@@ -290,7 +290,7 @@ impl ScopeRecord {
         Self::parse(fields).ok_or_else(damaged)
     }
 
-    /// What is in it before the voucher.
+    /// Reads the part of a scope's record that stands before the MAC.
     pub(super) fn parse(fields: &[u8]) -> Option<Self> {
         let mut fields = Fields(fields);
         let mut scope = Self { latest: fields.u32()?, keys: Vec::with_capacity(fields.0.len() / 12) };
@@ -300,18 +300,19 @@ impl ScopeRecord {
         Some(scope)
     }
 
-    /// The key that seals.
+    /// Returns the key that seals.
     pub(super) fn current(&self) -> Option<KeyHandle> {
         self.keys.last().map(|(_, handle)| *handle)
     }
 }
 
-/// The key of a job's progress.
+/// Returns the key of a job's progress.
 pub(super) fn job_key(job: &str) -> Vec<u8> {
     [&[JOB], job.as_bytes()].concat()
 }
 
-/// The fault of a record by itself; `None` if it has none. The authority alone can tell who wrote a scope's record.
+/// Returns the fault of a record by itself; `None` if it has none. The MAC key alone can tell whether a scope's record
+/// was written with the store's keys.
 pub(super) fn flaw(authenticator: Option<&MacKey>, key: &[u8], record: &[u8]) -> Option<Error> {
     let found = match key.first() {
         Some(&KEY) => handle_of(key).and_then(|_| KeyRecord::decode(key, record)).map(drop),

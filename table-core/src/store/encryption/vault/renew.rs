@@ -29,7 +29,7 @@ pub(super) struct Renewed {
 }
 
 impl Renewed {
-    /// How many data keys were destroyed.
+    /// Returns how many data keys were destroyed.
     pub(super) fn destroyed(&self) -> u64 {
         u64::try_from(self.destroyed.values().map(Vec::len).sum::<usize>()).unwrap_or(u64::MAX)
     }
@@ -67,7 +67,7 @@ impl Vault {
         Err(without_end())
     }
 
-    /// A key is destroyed by itself only when another seals in its place.
+    /// Refuses to destroy a key by itself unless another seals in its place.
     pub(super) fn check_old(&self, txn: &heed::RoTxn<'_>, handle: KeyHandle, scope: &Scope) -> Result<()> {
         if self.scope(txn, scope.as_bytes())?.current() == Some(handle) {
             return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
@@ -96,7 +96,7 @@ impl Vault {
             }
         }
         for (at, bytes) in &records {
-            // A record without a key's name is nobody's.
+            // A record without a key's name belongs to no key.
             let Ok(handle) = record::handle_of(at) else { continue };
             let opened = KeyRecord::decode(at, bytes).and_then(|record| {
                 let key = record.is_alive().then(|| self.unwrap(old, handle, &record)).transpose()?;
@@ -117,7 +117,7 @@ impl Vault {
                 renewed.destroyed.entry(key.scope).or_default().push((record.version, handle));
                 record.state = end;
             } else {
-                record = self.wrap(new, handle, (record.version, record.made), &key)?;
+                record = self.wrap(new, handle, record.version, record.made, &key)?;
                 // Before the old one goes, the new one must open.
                 self.unwrap(new, handle, &record)?;
             }
@@ -152,7 +152,7 @@ impl Vault {
     }
 }
 
-/// The fate of a key; `None` if it stays. A table's scope takes its partitions' with it.
+/// Returns the fate of a key; `None` if it stays. A table's scope takes its partitions' with it.
 fn end(doomed: Doomed<'_>, handle: KeyHandle, scope: &Scope) -> Option<State> {
     match doomed {
         Doomed::None => None,

@@ -38,7 +38,7 @@ pub(super) fn path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{NAME}{number:016x}"))
 }
 
-/// What the provider binds a root key to.
+/// Returns the bytes that the provider binds a root key to.
 fn context(identity: &[u8; 16], number: u64) -> Vec<u8> {
     let mut context = b"table-derive root 1".to_vec();
     context.extend_from_slice(identity);
@@ -68,7 +68,7 @@ impl NewRoot {
     }
 }
 
-/// What the file of the root key of this number says; `None` if there is no such file.
+/// Reads the file of the root key of this number; `None` if there is no such file.
 fn read(dir: &Path, number: u64) -> Result<Option<File>> {
     let path = path(dir, number);
     let Some(bytes) = files::read(&path)? else { return Ok(None) };
@@ -114,8 +114,8 @@ fn another_key() -> Error {
     Error::new(ErrorKind::KeyUnavailable).because("the key provider gave another key than it was given")
 }
 
-/// Overwrites and removes the root keys that are not this one. Nobody may be making one: the caller holds the
-/// environment's write lock, and whoever makes one writes its file under that lock.
+/// Overwrites and removes the root keys that are not this one. No root key is being made meanwhile: the caller holds
+/// the environment's write lock, under which the file of a new one is written.
 pub(super) fn wipe_others(dir: &Path, current: u64) -> Result<()> {
     let in_use = path(dir, current);
     for name in list(dir)? {
@@ -127,7 +127,7 @@ pub(super) fn wipe_others(dir: &Path, current: u64) -> Result<()> {
     Ok(())
 }
 
-/// The names of root keys' files, and of what a crash left of them.
+/// Returns the names of root keys' files, and of what a crash left of them.
 pub(super) fn list(dir: &Path) -> Result<Vec<OsString>> {
     let listed = |error| files::failed("reading", dir, error);
     let mut found = Vec::new();
@@ -167,7 +167,7 @@ pub(super) fn encode(file: &File) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The file of some root key.
+/// Returns the file of some root key.
 #[cfg(feature = "fuzzing")]
 pub(super) fn sample() -> Option<Vec<u8>> {
     let id = KeyId::new("1f0c").ok()?;

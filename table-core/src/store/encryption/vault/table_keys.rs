@@ -43,7 +43,8 @@ impl Vault for TableVault {
     }
 
     fn sign(&self, keys: (&str, &str), properties: Vec<(&str, ValueRef<'_>)>) -> Result<[u8; DIGEST]> {
-        Ok(of_row(self.keys.authenticator()?, &self.binding, keys, properties.into_iter()))
+        let (partition, row) = keys;
+        Ok(of_row(self.keys.authenticator()?, &self.binding, partition, row, properties.into_iter()))
     }
 
     fn is_genuine(
@@ -75,7 +76,8 @@ impl fmt::Debug for TableVault {
 fn of_row<'p>(
     authenticator: &MacKey,
     binding: &Binding,
-    (partition, row): (&str, &str),
+    partition: &str,
+    row: &str,
     properties: impl Iterator<Item = (&'p str, ValueRef<'p>)>,
 ) -> [u8; DIGEST] {
     let mut properties: Vec<_> = properties
@@ -97,7 +99,7 @@ fn of_row<'p>(
     authenticator.digest(ROW, &parts)
 }
 
-/// How much of it is right does not show in the time it takes.
+/// Compares two digests in a time that does not depend on how much of them is equal.
 fn same(a: &[u8; DIGEST], b: &[u8; DIGEST]) -> bool {
     use subtle::ConstantTimeEq as _;
     a.ct_eq(b).into()
@@ -156,11 +158,11 @@ mod tests {
             ("Open", ValueRef::Boolean(true)),
             ("Balance", ValueRef::Int64(-7)),
         ];
-        let digest = of_row(&authenticator, &binding, ("Bonn", "account_000001"), properties.into_iter());
+        let digest = of_row(&authenticator, &binding, "Bonn", "account_000001", properties.into_iter());
         let hex = digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert_eq!(hex, "bc6bfe25157bf621303ce585b47d257a");
         // The order of the row's properties does not matter.
         let turned = properties.into_iter().rev();
-        assert_eq!(of_row(&authenticator, &binding, ("Bonn", "account_000001"), turned), digest);
+        assert_eq!(of_row(&authenticator, &binding, "Bonn", "account_000001", turned), digest);
     }
 }

@@ -96,7 +96,7 @@ fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
     let txn = environment.read_txn().unwrap();
     let records = NAMES.map(|name| place(environment.dbs.main.get(&txn, name.as_bytes()).unwrap().unwrap()));
     // Its flags and its depth, how many entries it has, and its root. The rest is padding, and numbers of pages that
-    // nobody goes by.
+    // LMDB does not go by.
     let bytes = records.into_iter().flat_map(|at| (4..8).chain(32..48).map(move |byte| at + byte));
     each_flip_is_found(&store, bytes);
 }
@@ -122,7 +122,8 @@ fn a_key_of_a_branch_that_is_not_between_those_of_others_is_found() {
     let (store, place) = store(dir.path());
     let environment = &store.lmdb().unwrap().environment;
     let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages);
-    let (_, _, root) = described(environment.dbs.main.get(&txn, b"data").unwrap().unwrap()).unwrap();
+    let TreeRecord { root, .. } =
+        described(environment.dbs.main.get(&txn, b"data").unwrap().unwrap()).unwrap();
     let branch = Page::parse(environment.page(pages, &txn, root).unwrap(), root).unwrap();
     assert!(branch.is_branch() && branch.len() > 3);
     // The first key stands for none. Behind the table's number and the partition key stands a zero, which is in all keys:

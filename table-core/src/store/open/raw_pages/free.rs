@@ -22,7 +22,7 @@ pub(crate) struct Freed<'l> {
 }
 
 impl Freed<'_> {
-    /// How many there are.
+    /// Returns how many there are.
     pub(crate) fn count(&self) -> u64 {
         u64::try_from(self.list.len() / NUMBER).unwrap_or(u64::MAX)
     }
@@ -32,8 +32,8 @@ impl Freed<'_> {
     }
 }
 
-/// Shows every entry of the list, the oldest first. Nobody may be writing over its pages: whoever asks holds a snapshot
-/// of the header's commit, or the writers' lock.
+/// Shows every entry of the list, the oldest first. No process may write over its pages: the caller holds a snapshot of
+/// the header's commit, or the writers' lock.
 pub(crate) fn each_freed(
     file: &mut (impl Read + Seek),
     header: &Header,
@@ -82,7 +82,7 @@ pub(crate) fn each_freed(
     Ok(())
 }
 
-/// The numbers in an entry, without its count and the room behind them.
+/// Returns the numbers in an entry, without its count and the room behind them.
 fn numbers(data: &[u8]) -> Option<&[u8]> {
     let (count, list) = data.split_first_chunk::<NUMBER>()?;
     let bytes = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(NUMBER)?;
@@ -90,7 +90,7 @@ fn numbers(data: &[u8]) -> Option<&[u8]> {
 }
 
 impl<'p> Node<'p> {
-    /// The value, which is read into `large` where it has pages of its own.
+    /// Returns the value, which is read into `large` if it has pages of its own.
     fn value<'v>(
         &self,
         file: &mut (impl Read + Seek),

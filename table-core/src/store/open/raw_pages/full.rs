@@ -29,17 +29,17 @@ pub(super) const NO_PAGE: u64 = u64::MAX;
 /// Bytes of an entry before its key.
 const NODE: usize = 8;
 
-/// What is asked of the entries of rows, queues and blobs.
+/// How far the entries of rows, queues and blobs are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contents {
-    /// They are not read: a reader of one compares its checksum.
+    /// They are not read: each read compares the checksum.
     Unread,
     /// Their checksums are right.
     Verified,
 }
 
 /// Checks all that the header's commit can reach, in a file of this length, and says how many of its pages are in use.
-/// Nobody may be writing over its pages: whoever asks holds a snapshot of it.
+/// No process may write over its pages: the caller holds a snapshot of it.
 pub(crate) fn verify(
     file: &mut (impl Read + Seek),
     header: &Header,
@@ -87,7 +87,7 @@ fn verify_as(
 /// Whether the checksum of an entry is right.
 type IsSound = fn(&[u8], &[u8]) -> bool;
 
-/// What tells of an entry of this database whether it is sound, if the database is one of rows, queues or blobs.
+/// Returns the test of an entry's checksum, if the database is one of rows, queues or blobs.
 fn is_sound(database: &[u8]) -> Option<IsSound> {
     let [rows, ..] = NAMES;
     if database == rows.as_bytes() {
@@ -97,7 +97,7 @@ fn is_sound(database: &[u8]) -> Option<IsSound> {
     is_late.then_some(|key, record| meta::opened(key, record).is_some())
 }
 
-/// How many levels the unnamed database's tree has, unless it has flags.
+/// Returns how many levels the unnamed database's tree has, unless it has flags.
 pub(super) fn depth_of_plain_main(header: &Header) -> Option<u32> {
     let [_, main] = &header.trees;
     Tree::parse(main).filter(|tree| tree.flags == 0).map(|tree| tree.depth.into())
@@ -142,7 +142,7 @@ struct Whole<'h> {
     /// The longest entry on a leaf, and the longest key.
     longest: (usize, usize),
     contents: Contents,
-    /// What tells whether an entry of the database is sound that is being looked at, if that is asked.
+    /// The test of an entry's checksum in the database that is being looked at, if entries are checked.
     is_sound: Option<IsSound>,
     /// Room for a value that has pages of its own.
     value: Vec<u8>,
@@ -247,7 +247,7 @@ impl<'h> Whole<'h> {
         Ok(())
     }
 
-    /// Whether the keys of a page rise, and stay between those that lead to it.
+    /// Checks that the keys of a page rise, and stay between those that lead to it; `None` if they don't.
     fn check_keys(&self, nodes: &[Node<'_>], place: &Place<'_>, kind: Kind) -> Option<()> {
         let (is_leaf, longest) = (place.left == 1, self.longest.1);
         let lengths = if kind == Kind::Free { 8..=8 } else { 1..=longest };
@@ -270,7 +270,7 @@ impl<'h> Whole<'h> {
         Some(())
     }
 
-    /// An entry of a leaf: its value, and what that leads to.
+    /// Looks at an entry of a leaf: at its value, and at what that leads to.
     fn entry(
         &mut self,
         file: &mut (impl Read + Seek),
@@ -307,7 +307,7 @@ impl<'h> Whole<'h> {
         }
     }
 
-    /// The pages of a value of `size` bytes; says how many.
+    /// Claims the pages of a value of `size` bytes. Returns how many there are.
     fn run(&mut self, file: &mut (impl Read + Seek), first: u64, size: u64) -> Result<u64, Flaw> {
         let needed = pages_needed(size, self.header);
         self.claim_used(first, needed)?;
@@ -318,7 +318,7 @@ impl<'h> Whole<'h> {
         Ok(pages)
     }
 
-    /// An entry of the list of free pages, whose numbers fall.
+    /// Takes in an entry of the list of free pages, whose numbers must fall.
     fn freed(&mut self, transaction: u64, pages: impl Iterator<Item = u64>) -> Result<(), Flaw> {
         if !(1..=self.header.transaction).contains(&transaction) {
             return Err(Flaw::corrupt(format!("is damaged: transaction {transaction} has freed pages")));
@@ -345,7 +345,7 @@ struct Place<'p> {
     high: Option<&'p [u8]>,
 }
 
-/// The entries of a page that they fill without a gap; `None` if it is another page, or damaged.
+/// Returns the entries of a page that they fill without a gap; `None` if it is another page, or damaged.
 pub(super) fn nodes(page: &[u8], number: u64, is_leaf: bool) -> Option<Vec<Node<'_>>> {
     let Entries { nodes, mut ranges, room } = Entries::read(page, number, is_leaf)?;
     ranges.sort_unstable();
@@ -363,7 +363,7 @@ pub(super) struct Entries<'p> {
 }
 
 impl<'p> Entries<'p> {
-    /// Reads them; `None` if it is another page, or an entry does not lie on it.
+    /// Reads the entries of a page; `None` if it is another page, or an entry does not lie on it.
     pub(super) fn read(page: &'p [u8], number: u64, is_leaf: bool) -> Option<Self> {
         let mut fields = Fields(page);
         let is = fields.u64()?;
@@ -397,12 +397,12 @@ impl<'p> Entries<'p> {
     }
 }
 
-/// How many pages a value of `size` bytes takes.
+/// Returns how many pages a value of `size` bytes takes.
 pub(super) fn pages_needed(size: u64, header: &Header) -> u64 {
     (PAGE_HEADER + size).div_ceil(header.page_size)
 }
 
-/// How many pages a value has that begins on this page and takes as many at least; `None` if it doesn't say so.
+/// Returns how many pages a value has that begins on this page and takes as many at least; `None` if it doesn't say so.
 pub(super) fn pages_of_value(head: &[u8; 16], first: u64, needed: u64) -> Option<u64> {
     let mut fields = Fields(head);
     let is = fields.u64()?;

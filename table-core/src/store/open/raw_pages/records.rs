@@ -19,13 +19,13 @@ const SMALL: [&str; 3] = ["names", "catalog", "graves"];
 pub(crate) enum Demand {
     /// Its entries lie on it, and are of a kind that LMDB can read.
     Readable,
-    /// They fill it without a gap, too: LMDB can add to it.
+    /// Its entries also fill it without a gap, so LMDB can add to it.
     Whole,
 }
 
-/// Makes sure that the pages of the small databases can be followed by LMDB, unless the first is of another program's file, as
-/// `is_ours` says of its value. What the entries say is not looked at: it has checksums. Nobody may be writing over the pages:
-/// whoever asks holds a snapshot of the header's commit.
+/// Makes sure that the pages of the small databases can be followed by LMDB, unless the first is of another program's
+/// file, as `is_ours` says of its value. What the entries say is not looked at: it has checksums. No process may write
+/// over the pages: the caller holds a snapshot of the header's commit.
 pub(crate) fn check_records(
     file: &mut (impl Read + Seek),
     header: &Header,
@@ -97,7 +97,7 @@ impl Demand {
     }
 }
 
-/// The root of a named database; `None` if its description is damaged.
+/// Returns the root of a named database; `None` if its description is damaged.
 fn described(node: &Node<'_>) -> Option<Place> {
     let record = node.data.get(..usize::try_from(node.size).ok()?)?;
     let tree = Tree::parse(record).filter(|tree| tree.flags == 0)?;

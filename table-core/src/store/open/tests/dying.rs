@@ -1,4 +1,4 @@
-//! Entries at which LMDB, or who hashes what it gives, would end the process.
+//! Entries at which LMDB, or a hash of what it gives, would end the process.
 
 use super::*;
 use crate::row::key::Number;

@@ -45,7 +45,7 @@ fn who_comes_second_does_not_take_the_name_for_durable_either() {
         is_unflushed(&winner.settle().unwrap_err());
     });
     assert_eq!(marks(dir.path()), 2);
-    // Who comes second flushes for both.
+    // The second process flushes for both.
     create::create(dir.path()).unwrap();
     drop(open_store(dir.path()).unwrap());
     assert_eq!(entries(dir.path()), ["data.mdb", "lock.mdb"]);

@@ -55,12 +55,12 @@ fn a_name_that_a_crash_during_creation_left_is_no_other() {
     let left = dir.path().join(".new-1-2-3");
     fs::create_dir(&left).unwrap();
     fs::hard_link(dir.path().join(DATA), left.join(DATA)).unwrap();
-    // Who only reads leaves it.
+    // A reader leaves it there.
     drop(open_with(dir.path(), &OpenOptions::default().read_only(true)).unwrap());
     assert!(left.join(DATA).exists());
     drop(open_store(dir.path()).unwrap());
     assert!(!left.exists());
-    // With it there is one more where anybody could open it.
+    // Beside the private name there is another, by which the file could be opened.
     fs::create_dir(&left).unwrap();
     fs::hard_link(dir.path().join(DATA), left.join(DATA)).unwrap();
     fs::hard_link(dir.path().join(DATA), dir.path().join("another")).unwrap();

@@ -57,7 +57,7 @@ fn a_store_that_has_stopped_is_opened_anew_once_the_thread_that_frees_space_lets
     store.create_table("Company").unwrap();
     thread.join().unwrap();
 
-    // Who has a handle still has the store that has stopped, and so has everybody else.
+    // Handles that are kept belong to the store that has stopped, and so do those of a second opening.
     store.lmdb().unwrap().writer.stop();
     let again = Store::open(dir.path().join("store")).unwrap();
     assert_eq!(again.create_table("Other").unwrap_err().kind(), ErrorKind::OutcomeUnknown);
@@ -84,7 +84,7 @@ fn opening_while_other_threads_close() {
                 for round in 0..200 {
                     let store = open_store(path).unwrap();
                     store.put([(format!("{thread} {round}"), vec![1])]);
-                    // The last of the four closes, whoever that is.
+                    // The last of the four closes the store.
                     thread::yield_now();
                     drop(store);
                 }

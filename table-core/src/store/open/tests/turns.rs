@@ -1,4 +1,4 @@
-//! Openings and exchanges while somebody has the store's directory locked.
+//! Openings and exchanges while another process has the store's directory locked.
 
 use super::*;
 use crate::store::open::open_lock::{OpenLock, PATIENCE};
@@ -52,7 +52,7 @@ fn an_opening_ends_in_time_while_another_process_has_the_directory_locked() {
     refused_in_time(dir.path(), || open_with(dir.path(), &read_only));
     assert_eq!(contents(dir.path()), before);
 
-    // Who is let go of while an opening waits keeps nobody.
+    // A lock that is released while an opening waits holds it up no longer.
     thread::scope(|scope| {
         let opening = scope.spawn(|| open_store(dir.path()).map(|store| store.read_all()));
         thread::sleep(PATIENCE / 8);

@@ -9,8 +9,15 @@ use super::{Around, LEVELS, Node, Tree, TreePath, TreeSteps};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole};
 
+/// A key whose place on its leaf is the first or the last.
+#[derive(Clone, Copy)]
+struct Edge<'k> {
+    key: &'k [u8],
+    is_first: bool,
+}
+
 impl Tree {
-    /// Whether a key has no row. `verify` is given the keys and values beside it.
+    /// Returns whether a key has no row. `verify` is given the keys and values beside it.
     pub(crate) fn is_absent(
         &self,
         environment: &Environment,
@@ -28,7 +35,7 @@ impl Tree {
         }
         let (at, found) = way.leaf.search(0, key).ok_or_else(damaged)?;
         if found {
-            // LMDB is going to come to it.
+            // LMDB is about to read the entry, and ends the process if it is said to have several values.
             return way.leaf.node(at).filter(Node::is_plain).map(|_| false).ok_or_else(damaged);
         }
         let (before, after) = (at.checked_sub(1), Some(at).filter(|at| *at < way.leaf.len()));
@@ -39,8 +46,8 @@ impl Tree {
         }
         match (before, after) {
             (Some(_), Some(_)) => self.check_within(environment, txn, &way, at)?,
-            (None, _) => self.check_edge(environment, txn, &way, key, true, verify)?,
-            (_, None) => self.check_edge(environment, txn, &way, key, false, verify)?,
+            (None, _) => self.check_edge(environment, txn, &way, Edge { key, is_first: true }, verify)?,
+            (_, None) => self.check_edge(environment, txn, &way, Edge { key, is_first: false }, verify)?,
         }
         Ok(true)
     }
@@ -64,7 +71,7 @@ impl Tree {
         if is_within { Ok(()) } else { Err(damaged()) }
     }
 
-    /// At the leaf's first or last place: makes sure that the leaf is the one that belongs here, and that the next one
+    /// Makes sure, for a key at the edge of its leaf, that the leaf is the one that belongs here, and that the next one
     /// leaves room.
     #[cold]
     fn check_edge(
@@ -72,8 +79,7 @@ impl Tree {
         environment: &Environment,
         txn: &heed::RoTxn<'_>,
         way: &TreePath<'_, '_>,
-        key: &[u8],
-        is_first: bool,
+        Edge { key, is_first }: Edge<'_>,
         verify: impl Fn(&[u8], &[u8]) -> Result<()>,
     ) -> Result<()> {
         let Around { bounds, beside } = self.around(environment, txn, way.steps)?;
@@ -86,14 +92,15 @@ impl Tree {
             let at = if is_first { page.len() - 1 } else { 0 };
             let node = page.node(at).ok_or_else(damaged)?;
             if page.is_branch() {
-                // What a shorter one hides would stand between.
+                // A branch that damage has made shorter hides rows that would stand between.
                 if is_first && !is_last(page, at) {
                     return Err(damaged());
                 }
                 number = node.child();
                 continue;
             }
-            // It must be sound as well: where a leaf was split at a row whose key is damaged, a branch has that key, too.
+            // The row beside the leaf must be sound as well: where a leaf was split at a row whose key is damaged, a
+            // branch has that key, too.
             let value = environment.value(self.pages, txn, &node).ok_or_else(damaged)?;
             verify(node.key, value)?;
             let right = if is_first { node.key < key } else { node.key > key };

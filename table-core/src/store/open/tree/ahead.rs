@@ -22,12 +22,12 @@ impl<'e> LeavesAhead<'e> {
         Self { environment, tree, around: None }
     }
 
-    /// Before the cursor is sent to a key.
+    /// Makes sure, before the cursor is sent to a key, that LMDB can go there.
     pub(crate) fn of_key(&self, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
         self.tree.check_around(self.environment, txn, key)
     }
 
-    /// Before the cursor goes on from an entry that it has come to, in either direction.
+    /// Makes sure, before the cursor goes on from an entry in either direction, that LMDB can go there.
     pub(crate) fn of_entry(&mut self, txn: &heed::RoTxn<'_>, key: &[u8]) -> Result<()> {
         let leaf = self.environment.dbs.pages.place(key);
         if self.around == Some(leaf) {
@@ -70,7 +70,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The last leaf of a subtree, or the first.
+    /// Returns the last leaf of a subtree, or the first.
     fn leaf_at_edge<'t>(
         &self,
         environment: &Environment,

@@ -1,11 +1,12 @@
-//! A walk over the leaves of a range, in either direction. It is nothing but numbers: it borrows from nobody, and is
-//! given the pages with each call.
+//! A walk over the leaves of a range, in either direction. It is nothing but numbers: it borrows nothing, and is given
+//! the pages with each call.
 //!
-//! Nothing of a page is believed until it has been looked at. A leaf that is entered is in use, whole, and within the keys
-//! that the branches give on both sides of it, so between one leaf and the next nothing stands: the entries that lead to
-//! them stand side by side, or a whole branch ends between them. The rows at both ends of what the range takes of a leaf
-//! are sound, and those beside the range as well. Inside a whole leaf the checksums of rows, which cover their keys, stand
-//! for their order: whoever takes them verifies them. Where nobody does, their keys are compared.
+//! Nothing of a page is believed until it has been looked at. A leaf that is entered is in use, whole, and within the
+//! keys that the branches give on both sides of it, so between one leaf and the next nothing stands: the entries that
+//! lead to them stand side by side, or a whole branch ends between them. The rows at both ends of what the range takes
+//! of a leaf are sound, and those beside the range as well. Inside a whole leaf the checksums of rows, which cover
+//! their keys, stand for their order: the reader that takes the rows verifies them. If it doesn't, their keys are
+//! compared.
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod image;
@@ -20,21 +21,21 @@ use crate::error::Result;
 use crate::fields::Fields;
 use crate::store::lmdb::pages::{BIG_DATA, HEADER, damaged, is_whole, run};
 
-/// More branches than there are above a leaf of most trees.
+/// The room for branches on a path: more than there are above a leaf of most trees.
 const FEW_LEVELS: usize = 4;
 
 /// The pages of one state.
 pub(crate) trait Source<'p>: Copy {
-    /// The page of a number.
+    /// Returns the page of a number.
     fn page(self, number: u64) -> Option<&'p [u8]>;
 
-    /// So many bytes from the page of this number on.
+    /// Returns so many bytes from the page of this number on.
     fn span(self, number: u64, length: usize) -> Option<&'p [u8]>;
 
     /// Refuses pages that are out of use.
     fn check_in_use(self, pages: &[u64]) -> Result<()>;
 
-    /// Whether rows are verified.
+    /// Returns whether rows are verified.
     fn verifies(self) -> bool;
 
     /// Verifies a row.
@@ -58,17 +59,17 @@ pub(crate) struct WalkedLeaf<'p> {
 }
 
 impl WalkedLeaf<'_> {
-    /// Bytes of the page.
+    /// Returns the size of the page, in bytes.
     pub(crate) fn length(self) -> usize {
         self.page.bytes.len()
     }
 
-    /// How many rows it has, of which some may not be the range's.
+    /// Returns how many rows it has, of which some may not be the range's.
     pub(crate) fn rows(self) -> usize {
         self.page.len()
     }
 
-    /// Where in the page something of it lies.
+    /// Returns where in the page a key or a value of it lies.
     pub(crate) fn place(self, bytes: &[u8]) -> Range<usize> {
         let start = bytes.as_ptr().addr().wrapping_sub(self.page.bytes.as_ptr().addr());
         start..start.wrapping_add(bytes.len())
@@ -87,8 +88,8 @@ pub(crate) struct LeafWalk {
 }
 
 impl LeafWalk {
-    /// A walk over the rows between two keys, the second of which is beyond them, before the first of the rows or, in
-    /// reverse, after the last.
+    /// Returns a walk over the rows between two keys, the second of which is beyond them, before the first of the rows
+    /// or, in reverse, after the last.
     pub(crate) fn begin<'p, S: Source<'p>>(
         source: S,
         tree: &Tree,
@@ -104,13 +105,14 @@ impl LeafWalk {
         let page = walk.path.descend(source, tree, from)?;
         let (at, _) = page.search(0, from).ok_or_else(damaged)?;
         if source.verifies() {
-            walk.check_start(source, page, (at, from))?;
+            walk.check_start(source, page, at, from)?;
         }
-        walk.take(source, page, if reverse { 0..at } else { at..page.len() }, range)?;
+        walk.take(source, page, if reverse { 0..at } else { at..page.len() }, range.0, range.1)?;
         Ok(walk)
     }
 
-    /// The leaf that has the next row of the range. `None` if there is none; and from then on, as after an error.
+    /// Returns the leaf that has the next row of the range. `None` if there is none; and from then on, as after an
+    /// error.
     #[inline]
     pub(crate) fn leaf<'p>(
         &mut self,
@@ -124,7 +126,7 @@ impl LeafWalk {
         Ok(Some(WalkedLeaf { page, number: self.path.leaf }))
     }
 
-    /// The next row of the leaf that [`Self::leaf`] has given.
+    /// Returns the next row of the leaf that [`Self::leaf`] has given.
     #[expect(clippy::inline_always, reason = "for each row, a call costs as much as what it does")]
     #[inline(always)]
     pub(crate) fn next_of<'p>(
@@ -160,10 +162,10 @@ impl LeafWalk {
         source: impl Source<'p>,
         range: (&[u8], &[u8]),
     ) -> Result<Option<WalkedLeaf<'p>>> {
-        // Unless all goes well, nothing comes any more.
+        // After an error or at the end, no row comes any more.
         while std::mem::take(&mut self.goes_on) {
             let Some(page) = self.path.step(source, self.reverse)? else { break };
-            self.take(source, page, 0..page.len(), range)?;
+            self.take(source, page, 0..page.len(), range.0, range.1)?;
             if !self.rest.is_empty() {
                 return Ok(Some(WalkedLeaf { page, number: self.path.leaf }));
             }
@@ -171,14 +173,15 @@ impl LeafWalk {
         Ok(None)
     }
 
-    /// Takes those of some entries that lie before the range's end, in the direction of the walk: all, or up to where the
-    /// rows on both sides tell that it ends.
+    /// Takes the entries that lie before the range's end, in the direction of the walk: all, or up to where the rows on
+    /// both sides tell that it ends.
     fn take<'p>(
         &mut self,
         source: impl Source<'p>,
         page: Page<'p>,
         entries: Range<usize>,
-        (start, end): (&[u8], &[u8]),
+        start: &[u8],
+        end: &[u8],
     ) -> Result<()> {
         let Some(last) = (if self.reverse { entries.clone().next() } else { entries.clone().next_back() })
         else {
@@ -189,7 +192,7 @@ impl LeafWalk {
         if if self.reverse { key >= start } else { key < end } {
             verify(source, page, last)?;
             (self.rest, self.goes_on) = (entries, true);
-            return self.check_ends(source, page, (start, end));
+            return self.check_ends(source, page, start, end);
         }
         let limit = if self.reverse { start } else { end };
         let (at, _) = page.search(0, limit).ok_or_else(damaged)?;
@@ -199,7 +202,7 @@ impl LeafWalk {
         }
         for (at, is_below) in [(at.checked_sub(1), true), (Some(at), false)] {
             let Some(at) = at else { continue };
-            // Of an end that is a leaf's, the row beside it is on another leaf, and was verified there.
+            // If the range ends with the leaf, the row beside it is on another leaf, and was verified there.
             if at >= page.len() {
                 continue;
             }
@@ -209,7 +212,7 @@ impl LeafWalk {
             }
         }
         self.rest = taken;
-        self.check_ends(source, page, (start, end))
+        self.check_ends(source, page, start, end)
     }
 
     /// Checks that the first and the last row which are taken of a leaf lie in the range, where rows are not verified: in a
@@ -218,7 +221,8 @@ impl LeafWalk {
         &mut self,
         source: impl Source<'p>,
         page: Page<'p>,
-        (start, end): (&[u8], &[u8]),
+        start: &[u8],
+        end: &[u8],
     ) -> Result<()> {
         if source.verifies() || self.rest.is_empty() {
             return Ok(());
@@ -232,12 +236,7 @@ impl LeafWalk {
     }
 
     /// Checks the row beside the range where the walk starts, at an entry of the leaf that it starts on.
-    fn check_start<'p>(
-        &self,
-        source: impl Source<'p>,
-        page: Page<'p>,
-        (at, from): (usize, &[u8]),
-    ) -> Result<()> {
+    fn check_start<'p>(&self, source: impl Source<'p>, page: Page<'p>, at: usize, from: &[u8]) -> Result<()> {
         let beside = if self.reverse { Some(at).filter(|at| *at < page.len()) } else { at.checked_sub(1) };
         let (page, beside) = match beside {
             Some(beside) => (page, beside),
@@ -281,7 +280,7 @@ impl LeafPath {
                 *at = next;
                 break page.node(next).ok_or_else(damaged)?.child();
             }
-            // What a shorter one hides would come here.
+            // The rows that a shortened branch hides would come here.
             if !reverse && !is_last(page, *at) {
                 return Err(damaged());
             }
@@ -300,9 +299,9 @@ impl LeafPath {
         self.enter(source, fresh, reverse).map(Some)
     }
 
-    /// Looks at the leaf, and at the branches from this level on, which are new on the way to it: whether all are in use,
-    /// and whether the leaf's keys lie within those that the branches give. `is_sought` is whether nobody has come from
-    /// the leaf before it.
+    /// Looks at the leaf, and at the branches from this level on, which are new on the way to it: whether all are in
+    /// use, and whether the leaf's keys lie within those that the branches give. `is_sought` is whether the leaf was
+    /// searched for, and not come to from the one before it.
     fn enter<'p>(&self, source: impl Source<'p>, fresh: usize, is_sought: bool) -> Result<Page<'p>> {
         let page = leaf_at(source, self.leaf)?;
         if source.verifies() {
@@ -349,7 +348,7 @@ impl LeafPath {
 }
 
 impl Page<'_> {
-    /// Whether the key of an entry is above that of the one before it.
+    /// Checks that the key of an entry is above that of the one before it.
     fn check_rises(self, at: usize) -> Result<()> {
         let Some(before) = at.checked_sub(1) else { return Ok(()) };
         match (self.node(before), self.node(at)) {
@@ -374,7 +373,7 @@ fn verify<'p>(source: impl Source<'p>, page: Page<'p>, at: usize) -> Result<()> 
     if source.verifies() { source.verify(entry(source, page, at)?) } else { Ok(()) }
 }
 
-/// The row at an entry of a leaf.
+/// Returns the row at an entry of a leaf.
 #[inline]
 fn entry<'p>(source: impl Source<'p>, page: Page<'p>, at: usize) -> Result<Entry<'p>> {
     let node = page.node(at).ok_or_else(damaged)?;
@@ -388,7 +387,7 @@ fn entry<'p>(source: impl Source<'p>, page: Page<'p>, at: usize) -> Result<Entry
     Ok(Entry { key: node.key, bytes, apart: Some(first) })
 }
 
-/// A value of so many bytes on pages of its own.
+/// Returns a value of so many bytes on pages of its own.
 #[cold]
 fn apart<'p>(source: impl Source<'p>, first: u64, size: usize) -> Result<&'p [u8]> {
     let value = || {

@@ -21,7 +21,8 @@ pub(crate) type Verify<'v> = &'v dyn Fn(&[u8], &[u8]) -> Result<()>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written<'k> {
     pub(crate) key: &'k [u8],
-    /// If it is removed: how many entries the transaction removes at most by then, this one among them.
+    /// `None` if it is put. If it is removed, how many entries the transaction removes at most by then, this one among
+    /// them.
     pub(crate) removed: Option<usize>,
 }
 
@@ -37,7 +38,7 @@ struct Place<'t> {
 }
 
 impl<'t> Place<'t> {
-    /// The page that an entry of the branch of this place leads to.
+    /// Returns the page that an entry of the branch of this place leads to.
     fn below(&self, branch: &Page<'t>, at: usize) -> Result<Self> {
         let node = branch.node(at).ok_or_else(damaged)?;
         // The first key of a branch stands for none.
@@ -46,7 +47,7 @@ impl<'t> Place<'t> {
         Ok(Self { number: node.child(), levels, low, high: branch.key(at + 1).or(self.high) })
     }
 
-    /// Whether the keys of a page lie between those that lead there, by its first and its last.
+    /// Returns whether the keys of a page lie between those that lead there, by its first and its last.
     fn holds(&self, page: &Page<'_>) -> bool {
         let first = usize::from(page.is_branch());
         let (Some(first), Some(last)) = (page.key(first), page.last_key()) else { return false };
@@ -140,7 +141,7 @@ impl<'t> Meeting<'_, 't> {
         Ok(())
     }
 
-    /// The page of a place, which has been looked at.
+    /// Returns the page of a place, which has been looked at.
     #[inline]
     fn page(&mut self, place: &Place<'t>) -> Result<Page<'t>> {
         if self.met.has(place.number) {
@@ -190,7 +191,8 @@ impl<'t> Meeting<'_, 't> {
             if node.flags & BIG_DATA != 0 {
                 pages.check_value(value)?;
                 self.environment.check_in_use(self.txn, self.tree.state, value)?;
-                // Of a value that has more pages than it takes, that is looked at when it goes.
+                // A value that has more pages than it takes is looked at when it is removed: see
+                // [`Environment::check_run`].
                 if pages.is_own(value) && !pages.has_spare(value)? {
                     pages.run_of(value).for_each(|number| self.met.add(number));
                 }
@@ -200,8 +202,8 @@ impl<'t> Meeting<'_, 't> {
         Ok(())
     }
 
-    /// The page of a place by what its head says: that it is this page, of this level, with keys between those that lead there. Of
-    /// a branch the first and the last key stand on the leaves at both ends of what it leads to.
+    /// Returns the page of a place by what its head says: that it is this page, of this level, with keys between those
+    /// that lead there. Of a branch the first and the last key stand on the leaves at both ends of what it leads to.
     fn head(&self, place: &Place<'t>) -> Result<Page<'t>> {
         let page = self.own_head(place)?;
         if page.is_branch() {

@@ -5,7 +5,7 @@
 //! led to, so one whose last entry is taken must be whole.
 
 use super::super::Environment;
-use super::{NO_PAGE, Page, Tree, TreeSteps};
+use super::{KeyBounds, NO_PAGE, Page, Tree, TreeSteps};
 use crate::error::Result;
 use crate::store::lmdb::pages::{damaged, is_whole, is_whole_branch};
 
@@ -17,7 +17,7 @@ pub(crate) struct LeafPath {
 }
 
 impl Tree {
-    /// The path to the leaf of a row that has been met, by its key. An error if it stands on another leaf.
+    /// Returns the path to the leaf of a row that has been met, by its key. An error if it stands on another leaf.
     pub(crate) fn path(
         &self,
         environment: &Environment,
@@ -25,7 +25,7 @@ impl Tree {
         key: &[u8],
     ) -> Result<LeafPath> {
         let mut branches = Vec::new();
-        let mut bounds: (Option<&[u8]>, Option<&[u8]>) = (None, None);
+        let mut bounds = KeyBounds::default();
         let mut steps = TreeSteps::default();
         let way = self.descend(environment, txn, key, &mut steps, |branch, number, (at, _)| {
             branches.push((number, at));
@@ -35,17 +35,15 @@ impl Tree {
                 return Err(damaged());
             }
             if at > 0 {
-                bounds.0 = bounds.0.max(Some(key(at)?));
+                bounds.low = bounds.low.max(Some(key(at)?));
             }
             if at + 1 < branch.len() {
                 let high = key(at + 1)?;
-                bounds.1 = Some(bounds.1.map_or(high, |known| known.min(high)));
+                bounds.high = Some(bounds.high.map_or(high, |known| known.min(high)));
             }
             Ok(())
         })?;
-        let ends = || Some((way.leaf.node(0)?.key, way.leaf.node(way.leaf.len() - 1)?.key));
-        let (first, last) = ends().ok_or_else(damaged)?;
-        let is_within = bounds.0.is_none_or(|low| low <= first) && bounds.1.is_none_or(|high| last < high);
+        let is_within = way.leaf.lies_within(bounds).ok_or_else(damaged)?;
         if is_within && self.pages.number(key) == Some(way.number) {
             Ok(LeafPath { branches, leaf: way.number })
         } else {
@@ -53,8 +51,8 @@ impl Tree {
         }
     }
 
-    /// Whether no row stands between these two, which were met one after the other; without one, none before the first
-    /// or after the last.
+    /// Returns whether no row stands between these two, which were met one after the other; without one, none before
+    /// the first or after the last.
     pub(crate) fn adjoin(
         &self,
         environment: &Environment,
@@ -91,7 +89,7 @@ impl Tree {
         }
     }
 
-    /// Whether the leaf of one path is followed by that of another.
+    /// Returns whether the leaf of one path is followed by that of another.
     fn is_followed(
         &self,
         environment: &Environment,
@@ -111,7 +109,7 @@ impl Tree {
         Ok(side_by_side && are_first(first) && self.are_last(environment, txn, last)?)
     }
 
-    /// Whether these are the last entries of their branches, which are whole.
+    /// Returns whether these are the last entries of their branches, which are whole.
     fn are_last(
         &self,
         environment: &Environment,
@@ -135,7 +133,7 @@ impl Tree {
     }
 }
 
-/// Whether an entry of a branch is its last, and the branch is whole.
+/// Returns whether an entry of a branch is its last, and the branch is whole.
 pub(super) fn is_last(branch: Page<'_>, at: usize) -> bool {
     at + 1 == branch.len() && is_whole_branch(branch.bytes)
 }

@@ -4,32 +4,32 @@
 //! leads this astray, too, so that nothing is found here which a write would then put a second time.
 
 use super::super::{Environment, state_of_write};
-use super::{DATA_DATABASE, LEVELS, Tree, described};
+use super::{DATA_DATABASE, LEVELS, Tree, TreeRecord, described};
 use crate::error::Result;
 use crate::store::lmdb::pages::damaged;
 
 impl Tree {
-    /// The tree of the small records in the state that a write transaction begins with.
+    /// Returns the tree of the small records in the state that a write transaction begins with.
     pub(crate) fn of_records(environment: &Environment, txn: &heed::RwTxn<'_>) -> Result<Self> {
         let pages = environment.dbs.pages;
         let header = environment.header_of_write(pages, txn).ok_or_else(damaged)?;
         let [_, main] = header.trees;
-        let (depth, entries, root) = described(&main).ok_or_else(damaged)?;
+        let TreeRecord { depth, entries, root } = described(&main).ok_or_else(damaged)?;
         Ok(Self { pages, state: state_of_write(txn), root, depth, entries })
     }
 
-    /// The tree of the rows, of that of the small records.
+    /// Returns the tree of the rows, as the tree of the small records leads to it.
     pub(crate) fn of_rows(&self, environment: &Environment, txn: &heed::RoTxn<'_>) -> Result<Self> {
         // A read of this state has found it before.
         if let Some(tree) = environment.known_tree().filter(|tree| tree.state == self.state) {
             return Ok(tree);
         }
         let record = self.record(environment, txn, DATA_DATABASE.as_bytes())?;
-        let (depth, entries, root) = record.and_then(described).ok_or_else(damaged)?;
+        let TreeRecord { depth, entries, root } = record.and_then(described).ok_or_else(damaged)?;
         Ok(Self { root, depth, entries, ..*self })
     }
 
-    /// The value of a key, as LMDB's search finds it. Whether that is of this state, the value has to say.
+    /// Returns the value of a key, as LMDB's search finds it. The value itself has to tell whether it is of this state.
     pub(crate) fn record<'t>(
         &self,
         environment: &Environment,

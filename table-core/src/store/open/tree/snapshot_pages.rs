@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::store::lmdb::ReadTxn;
 use crate::store::lmdb::pages::Pages;
 
-/// What verifies the row of a key.
+/// The function that verifies the row of a key.
 type Verify = fn(&[u8], &[u8]) -> Result<()>;
 
 /// The pages that a read transaction sees.
@@ -29,12 +29,12 @@ impl<'p> SnapshotPages<'p> {
         Self { environment, txn, pages: environment.dbs.pages, verify }
     }
 
-    /// So many bytes from the start of a page on.
+    /// Returns so many bytes from the start of a page on.
     pub(crate) fn lent(self, page: u64, length: usize) -> Option<&'p [u8]> {
         self.environment.span(self.pages, self.txn, page, length)
     }
 
-    /// A walk over the rows between two keys, as [`LeafWalk::begin`].
+    /// Returns a walk over the rows between two keys, as [`LeafWalk::begin`].
     pub(crate) fn walk(self, range: (&[u8], &[u8]), reverse: bool) -> Result<LeafWalk> {
         let tree = Tree::find(self.environment, self.txn, self.txn.id())?;
         LeafWalk::begin(self, &tree, range, reverse)

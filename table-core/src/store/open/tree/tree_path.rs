@@ -18,7 +18,7 @@ impl TreeSteps {
         self.height = 0;
     }
 
-    /// How many branches there are.
+    /// Returns how many branches there are.
     pub(super) fn height(&self) -> usize {
         self.height
     }
@@ -39,20 +39,20 @@ impl TreeSteps {
         Some(())
     }
 
-    /// The pages, the leaf the last of them.
+    /// Returns the pages, the leaf the last of them.
     #[inline]
     pub(super) fn pages(&self) -> &[u64] {
         self.pages.get(..=self.height).unwrap_or_default()
     }
 
-    /// The branches, each with the entry that is taken.
+    /// Returns the branches, each with the entry that is taken.
     #[inline]
     pub(super) fn branches(&self) -> impl Iterator<Item = (u64, usize)> {
         let taken = self.taken.iter().map(|at| usize::from(*at));
         self.pages.iter().copied().zip(taken).take(self.height)
     }
 
-    /// The branch above the leaf, with the entry that is taken.
+    /// Returns the branch above the leaf, with the entry that is taken.
     #[inline]
     pub(super) fn lowest(&self) -> Option<(u64, usize)> {
         let at = self.height.checked_sub(1)?;

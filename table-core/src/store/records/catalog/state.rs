@@ -10,7 +10,8 @@ use crate::row::Row;
 use crate::row::dict::Dict;
 use crate::row::view;
 use crate::schema::{IndexMask, IndexStates, Outdated, Schema};
-use crate::store::lmdb::Databases;
+use crate::sealing::missing;
+use crate::store::lmdb::{Databases, WriteTxn};
 use crate::store::records::kinds::{self, DeclaredKind};
 use crate::store::records::meta::Meta;
 use crate::store::records::{authenticated, index_states, layouts};
@@ -28,21 +29,21 @@ pub(crate) struct TableState {
     checked_at: AtomicUsize,
     /// The declarations that its rows are known to be read by.
     registered: RwLock<Vec<&'static Schema>>,
-    /// What writers by a declaration go by, as far as somebody has asked.
-    standings: RwLock<Vec<KnownDeclaration>>,
+    /// The indexes that readers and writers by a declaration go by, for each one that was asked for.
+    declarations: RwLock<Vec<KnownDeclaration>>,
     /// Former declarations, which would write what another one has had sealed or renamed.
     outdated: RwLock<Vec<(&'static Schema, Outdated)>>,
-    /// Whether there are any.
+    /// Whether [`outdated`](Self::outdated) has any, so that most writes need no lock.
     has_outdated: AtomicBool,
-    /// The kinds of rows that structs declare, at the generation above, and whether there are any.
+    /// The kinds of rows that structs declare, at [`generation`](Self::generation).
     declared: RwLock<Vec<DeclaredKind>>,
     has_declared: AtomicBool,
-    /// Whether all rows of some of these kinds carry a keyed digest.
+    /// Whether all rows of some declared kind carry a keyed digest.
     signs_some: AtomicBool,
-    /// The states of the kinds that have any, at the generation above, and whether there are any.
+    /// The states of the kinds that have any, at [`generation`](Self::generation).
     index_states: RwLock<Vec<(String, IndexStates)>>,
-    has_lives: AtomicBool,
-    /// Held by who takes in what another generation says.
+    has_index_states: AtomicBool,
+    /// Held by a thread while it reads the records of another generation.
     looking: Mutex<()>,
 }
 
@@ -50,19 +51,19 @@ pub(crate) struct TableState {
 #[derive(Debug)]
 struct KnownDeclaration {
     schema: &'static Schema,
-    /// The catalog's generation at which that was so.
+    /// The catalog's generation at which the other fields were so.
     generation: u64,
     index_mask: IndexMask,
     /// Whether it may write; else it may read.
     may_write: bool,
-    /// Whether it might at some time.
+    /// Whether it was allowed to write at some time.
     has_written: bool,
-    /// It may write for what it has written before alone: by what is noted now it could not be opened.
+    /// Whether it may write only since it has written before: by the layout that is noted now it could not be opened.
     goes_on: bool,
 }
 
 impl TableState {
-    /// `dict` knows no name yet.
+    /// Returns a table of which nothing but its entry in the catalog is known. `dict` knows no name yet.
     pub(crate) fn new(entry: &Entry, dict: Dict) -> Self {
         Self {
             id: entry.id,
@@ -71,14 +72,14 @@ impl TableState {
             generation: AtomicU64::new(u64::MAX),
             checked_at: AtomicUsize::new(usize::MAX),
             registered: RwLock::default(),
-            standings: RwLock::default(),
+            declarations: RwLock::default(),
             outdated: RwLock::default(),
             has_outdated: AtomicBool::new(false),
             declared: RwLock::default(),
             has_declared: AtomicBool::new(false),
             signs_some: AtomicBool::new(false),
             index_states: RwLock::default(),
-            has_lives: AtomicBool::new(false),
+            has_index_states: AtomicBool::new(false),
             looking: Mutex::default(),
         }
     }
@@ -91,50 +92,59 @@ impl TableState {
         }
     }
 
-    /// What a program with this declaration goes by, as far as the process has looked since the catalog's generation rose.
+    /// Returns the indexes that a program with this declaration goes by; `None` if the process has not looked since the
+    /// catalog's generation rose.
     #[inline]
     pub(crate) fn index_mask(&self, schema: &'static Schema, writes: bool) -> Option<IndexMask> {
         let generation = self.generation.load(Ordering::Acquire);
-        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.declarations.read().unwrap_or_else(PoisonError::into_inner);
         let known = known.iter().find(|known| std::ptr::eq(known.schema, schema))?;
         (known.generation == generation && (known.may_write || !writes)).then_some(known.index_mask)
     }
 
-    /// Whether this declaration is one that may be opened, as far as the process has looked since the catalog's generation
-    /// rose. One that goes on by what it has written may not.
+    /// Returns whether this declaration is known to be one that a table may be opened by, at the catalog's present
+    /// generation. One that goes on by what it has written may not.
     pub(crate) fn may_open(&self, schema: &'static Schema) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
-        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.declarations.read().unwrap_or_else(PoisonError::into_inner);
         let may_open = |known: &KnownDeclaration| known.generation == generation && !known.goes_on;
         known.iter().any(|known| std::ptr::eq(known.schema, schema) && may_open(known))
     }
 
-    /// Whether this declaration has been one that may write.
+    /// Returns whether this declaration has been one that may write.
     pub(crate) fn has_written(&self, schema: &'static Schema) -> bool {
-        let known = self.standings.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.declarations.read().unwrap_or_else(PoisonError::into_inner);
         known.iter().any(|known| std::ptr::eq(known.schema, schema) && known.has_written)
     }
 
-    /// Takes note of what a program with this declaration goes by at a generation of the catalog.
+    /// Takes note of the indexes that a program with this declaration goes by at a generation of the catalog.
     pub(crate) fn set_index_mask(
         &self,
         schema: &'static Schema,
-        (generation, index_mask): (u64, IndexMask),
+        generation: u64,
+        index_mask: IndexMask,
         may_write: bool,
         goes_on: bool,
     ) {
-        let mut standings = self.standings.write().unwrap_or_else(PoisonError::into_inner);
+        let mut declarations = self.declarations.write().unwrap_or_else(PoisonError::into_inner);
         let is_of = |known: &KnownDeclaration| std::ptr::eq(known.schema, schema);
-        let has_written = may_write || standings.iter().any(|known| is_of(known) && known.has_written);
-        standings.retain(|known| !is_of(known));
-        standings.push(KnownDeclaration { schema, generation, index_mask, may_write, has_written, goes_on });
+        let has_written = may_write || declarations.iter().any(|known| is_of(known) && known.has_written);
+        declarations.retain(|known| !is_of(known));
+        declarations.push(KnownDeclaration {
+            schema,
+            generation,
+            index_mask,
+            may_write,
+            has_written,
+            goes_on,
+        });
     }
 
-    /// Whether a kind is still in the epoch that a plan was made in. It is known after a
-    /// [look at the generation](Self::check_generation) in the caller's transaction.
+    /// Returns whether a kind is still in the epoch that a plan was made in. It is known after a [look at the
+    /// generation](Self::check_generation) in the caller's transaction.
     #[inline]
     pub(crate) fn is_epoch(&self, epoch: &Epoch) -> bool {
-        if !self.has_lives.load(Ordering::Acquire) {
+        if !self.has_index_states.load(Ordering::Acquire) {
             return epoch.number == 0;
         }
         let index_states = self.index_states.read().unwrap_or_else(PoisonError::into_inner);
@@ -165,31 +175,31 @@ impl TableState {
         Ok(())
     }
 
-    /// Whether some struct declares a kind of its rows.
+    /// Returns whether some struct declares a kind of its rows.
     #[inline]
     pub(crate) fn declares_some(&self) -> bool {
         self.has_declared.load(Ordering::Acquire)
     }
 
-    /// Whether all rows of some declared kind carry a keyed digest.
+    /// Returns whether all rows of some declared kind carry a keyed digest.
     #[inline]
     pub(crate) fn signs_some(&self) -> bool {
         self.signs_some.load(Ordering::Acquire)
     }
 
-    /// The kinds of rows that structs declare. They are complete after a
-    /// [look at the generation](Self::check_generation) in the caller's transaction.
+    /// Returns the kinds of rows that structs declare. They are complete after a [look at the
+    /// generation](Self::check_generation) in the caller's transaction.
     pub(crate) fn declared_kinds(&self) -> RwLockReadGuard<'_, Vec<DeclaredKind>> {
         self.declared.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Verifies with the keys that nobody without them has changed the records that say what is sealed.
+    /// Verifies with the keys that the records which say what is sealed were not changed without them.
     pub(crate) fn verify(&self, dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta) -> Result<(), Error> {
         let entry = find(dbs, txn, meta, &self.name)?;
         entry.map_or(Ok(()), |entry| self.verify_entry(dbs, txn, meta, &entry))
     }
 
-    /// The same of another table of the store.
+    /// Verifies the records of any table of the store, as [`verify`](Self::verify) does those of this one.
     pub(crate) fn verify_entry(
         &self,
         dbs: &Databases,
@@ -203,6 +213,25 @@ impl TableState {
         authenticated::verify_table(dbs, txn, meta, vault.authenticator()?, entry)
     }
 
+    /// Has the keys authenticate a kind that seals or signs, in the table of this name, where its entities or copies of
+    /// them lie.
+    pub(crate) fn authenticate_in(
+        &self,
+        dbs: &Databases,
+        txn: &mut WriteTxn<'_>,
+        meta: &mut Meta,
+        schema: &Schema,
+        name: &str,
+    ) -> Result<(), Error> {
+        if !schema.seals() && !schema.signs_some() {
+            return Ok(());
+        }
+        let dict = self.dict();
+        let authenticator = dict.vault().ok_or_else(missing::keys)?.authenticator()?;
+        let Some(entry) = find(dbs, txn, meta, name)? else { return Ok(()) };
+        authenticated::authenticate(dbs, txn, meta, authenticator, &entry)
+    }
+
     /// Reads the declared kinds again.
     fn find_declared(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
         let declared = kinds::declared(dbs, txn, self.id)?;
@@ -212,9 +241,9 @@ impl TableState {
         self.has_declared.store(has_declared, Ordering::Release);
         self.signs_some.store(signs_some, Ordering::Release);
         let index_states = index_states::all_index_states(dbs, txn, self.id)?;
-        let has_lives = !index_states.is_empty();
+        let has_index_states = !index_states.is_empty();
         *self.index_states.write().unwrap_or_else(PoisonError::into_inner) = index_states;
-        self.has_lives.store(has_lives, Ordering::Release);
+        self.has_index_states.store(has_index_states, Ordering::Release);
         Ok(())
     }
 
@@ -243,7 +272,7 @@ impl TableState {
         Ok(())
     }
 
-    /// Looks again at those that were not: what is noted of copies may have been taken out.
+    /// Looks again at the declarations that were outdated: copies may have been taken out of the layout since.
     fn check_outdated(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<(), Error> {
         if !self.has_outdated.load(Ordering::Acquire) {
             return Ok(());
@@ -260,7 +289,7 @@ impl TableState {
         Ok(())
     }
 
-    /// The dictionary as far as it is known.
+    /// Returns the dictionary as far as it is known.
     pub(crate) fn dict(&self) -> Arc<Dict> {
         self.dict.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -274,7 +303,7 @@ impl TableState {
         }
     }
 
-    /// The dictionary with everything that this snapshot has.
+    /// Returns the dictionary with everything that this snapshot has.
     #[cold]
     pub(crate) fn reload(&self, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Arc<Dict>, Error> {
         let mut dict = (*self.dict()).clone();
@@ -284,7 +313,7 @@ impl TableState {
         Ok(dict)
     }
 
-    /// The dictionary with everything that this row needs. A number that it does not have is damage.
+    /// Returns the dictionary with everything that this row needs. A number that it does not have is damage.
     #[cold]
     pub(crate) fn reload_for(
         &self,
@@ -329,7 +358,7 @@ impl TableState {
             return Ok(());
         }
         match find(dbs, txn, meta, &self.name)? {
-            // A table that got another name by case alone goes on by its former handles.
+            // Former handles of a table stay good if its name has changed in case alone.
             Some(entry) if entry.id == self.id => {
                 self.verify_entry(dbs, txn, meta, &entry)?;
                 let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);

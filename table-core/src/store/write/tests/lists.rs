@@ -70,7 +70,7 @@ fn of_a_load_beyond_the_end_of_a_list_those_are_refused_that_have_no_room() {
     assert!(table.check().unwrap().is_sound());
 }
 
-/// What somebody does while others do, each by a plan of its own.
+/// A change by one plan among those of other writers.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// An entity is put in a group, or goes.
@@ -107,7 +107,7 @@ fn together(store: &Store, table: &Table<Member>, steps: &[Step]) -> Vec<Result<
         for step in steps {
             let before = writer.waiting();
             let thread = scope.spawn(move || carry_out(table, *step));
-            // Who removes what is not there is told so before it comes to a transaction.
+            // A removal of an id that is not there is refused before it comes to a transaction.
             while writer.waiting() == before && !thread.is_finished() {
                 thread::yield_now();
             }

@@ -69,7 +69,7 @@ fn version(table: &DynamicTable, partition: &str, row: &str) -> Version {
     table.get_in_state(partition, row, |view, state| Ok(version_of(view, state))).unwrap().unwrap()
 }
 
-/// The version as a reader gives it who has not looked whether the row is sound, so that it must be looked at again.
+/// Returns the version as a reader gives it that has not verified the row, so that the write must look at it again.
 fn unproved(version: Version) -> Version {
     let [checksum, length, _] = version.proof;
     Version { proof: [checksum, length, 0], ..version }

@@ -4,7 +4,7 @@ use super::*;
 use crate::error::ErrorKind;
 use crate::model::IfMatch;
 
-/// What somebody else does between the reading and the writing.
+/// What another writer does between the read and the write.
 type Meanwhile = fn(&DynamicTable);
 
 const NOTHING: Meanwhile = |_| {};

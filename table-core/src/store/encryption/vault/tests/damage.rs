@@ -59,7 +59,7 @@ impl Damaged {
         self.write(key, record, false);
     }
 
-    /// The same as one does it who knows the format, and has not the keys.
+    /// Changes a record as an attacker does that knows the format and lacks the keys.
     pub(super) fn forge(&self, key: &[u8], record: Option<&[u8]>) {
         self.write(key, record, true);
     }
@@ -105,7 +105,7 @@ impl Damaged {
         record.encode(self.keys().authenticator().unwrap(), &self.scope_at())
     }
 
-    /// Does something with the keys, as one who remembers nothing of them.
+    /// Does something with the keys, as a process that remembers none of them.
     fn run(&self, operation: &str) -> Result<()> {
         let (keys, cell, scope) = (self.peer()?, self.cell(), self.scope());
         match operation {
@@ -201,7 +201,7 @@ fn nothing_is_done_with_keys_whose_own_record_is_damaged() {
     for (make, kind) in bad {
         damaged.put_own(&good, make);
         damaged.refuses(kind, ALL);
-        // Also who had opened them before.
+        // Also in a process that had opened them before.
         for outcome in [
             open.open(&cell, &damaged.sealed).map(drop),
             open.seal(&cell, SSN).map(drop),
@@ -244,7 +244,7 @@ fn nothing_is_done_in_a_scope_whose_record_is_damaged_and_it_can_be_shredded() {
         (flipped(&record), ErrorKind::Corrupt),
         (resealed(&at, b""), ErrorKind::Corrupt),
         (damaged.authenticated(&ScopeRecord::default())[1..].to_vec(), ErrorKind::Corrupt),
-        // By somebody who has not the authority.
+        // Changed without the MAC key.
         (resealed(&at, &body(&record)[..body(&record).len() - 1]), ErrorKind::DecryptionFailed),
         (resealed(&at, &flipped(body(&record))), ErrorKind::DecryptionFailed),
     ] {
@@ -280,7 +280,7 @@ fn a_scope_whose_record_names_anothers_key_does_not_seal() {
     let other = damaged.keys().rotate(&elsewhere).unwrap();
     let at = damaged.scope_at();
     let right = damaged.record(&at);
-    // Also by who could vouch for it.
+    // Also in a record that the MAC key authenticates.
     damaged.forge(&at, Some(&damaged.authenticated(&ScopeRecord { latest: 2, keys: vec![(2, other)] })));
     damaged.refuses(ErrorKind::DecryptionFailed, &["seal", "reseal", "token", "tokens"]);
     let error = damaged.peer().unwrap().seal(&damaged.cell(), SSN).unwrap_err();
@@ -368,7 +368,7 @@ fn a_damaged_key_keeps_no_other_from_being_renewed_or_destroyed() {
     assert_eq!((keys.open(&damaged.cell(), &again).unwrap().as_value_ref(), tokens.len()), (SSN, 1));
     assert_eq!(damaged.record(&at), bad);
 
-    // What has no key's name is nobody's, and a check tells it.
+    // A record without a key's name belongs to no key, and a check reports it.
     damaged.forge(b"k\x09", Some(&resealed(b"k\x09", &[0; 4])));
     damaged.run("rewrap").unwrap();
     damaged.run("shred").unwrap();

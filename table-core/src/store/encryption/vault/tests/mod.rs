@@ -40,7 +40,7 @@ impl Scratch {
         Store::options().map_size(1 << 26).encryption(self.provider.clone()).open(path)
     }
 
-    /// The same keys as another process has them: with a cache of its own.
+    /// Opens the keys as another process does: with a cache of its own.
     fn peer(&self, store: &Store) -> Encryption {
         let identity = store.encryption().unwrap().vault.identity;
         let keys = Encryption::open_keys(&self.path, false, identity, self.provider.clone()).unwrap();

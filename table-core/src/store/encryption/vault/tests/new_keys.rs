@@ -1,4 +1,4 @@
-//! Between the keys and the note that the store has some: what a crash leaves there, and what somebody makes look like it.
+//! Between the keys and the note that the store has some: what a crash leaves there, and what is made to look like it.
 
 use super::*;
 use crate::store::open::OpenOptions;
@@ -100,7 +100,7 @@ fn a_crash_after_the_note_leaves_the_keys_as_they_are() {
     let former = (scratch.made(), digest(&store));
     say_new(&store, true);
     drop(store);
-    // Who only reads has nothing to finish.
+    // A reader has nothing to finish.
     let store = options(&scratch).read_only(true).open(&scratch.path).unwrap();
     assert_eq!(digest(&store), former.1);
     drop(store);
@@ -117,7 +117,7 @@ fn a_note_that_was_taken_away_beside_keys_in_use_is_missed() {
     // Also while the store is open.
     let problems = store.check().unwrap().problems;
     assert!(problems.iter().any(|problem| problem.what.contains("are in use")), "{problems:?}");
-    // Nor do copies come of it that nobody could open.
+    // Nor can copies be made that could not be opened.
     let copy = scratch.path.with_file_name("copy");
     assert_eq!(kind(store.copy_to(&copy)), ErrorKind::NotGenuine);
     assert!(!copy.exists());

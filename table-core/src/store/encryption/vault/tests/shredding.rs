@@ -35,7 +35,7 @@ fn a_shredded_scope_is_gone_and_the_others_stay() {
     check(&[]);
     assert_eq!(encryption.shred(&company.partition_key_scope("Sales").unwrap()).unwrap(), 1);
     check(&[0]);
-    // Whoever comes back gets a new key, and the old values stay gone.
+    // A partition that comes back gets a new key, and the old values stay gone.
     let again = peer.seal(&cells[0], SSN).unwrap();
     assert_ne!(KeyHandle::of(&again), KeyHandle::of(&sealed[0]));
     let info =

@@ -44,7 +44,7 @@ fn checksum(key: &[u8], content: &[u8]) -> [u8; CHECKSUM] {
 }
 
 impl Image {
-    /// A tree of up to so many rows.
+    /// Returns a tree of up to so many rows.
     pub(crate) fn of(seed: u64, most: usize, verifies: bool) -> Self {
         let mut random = Random(seed);
         let mut rows: Vec<Row> = (0..random.below(most + 1))
@@ -152,7 +152,7 @@ impl Image {
         self.bytes.extend(nodes.iter().rev().flatten());
     }
 
-    /// The rows between two keys in the direction of a walk, verified where rows are, and how the walk ended.
+    /// Returns the rows between two keys in the direction of a walk, verified where rows are, and how the walk ended.
     pub(crate) fn walk(&self, range: (&[u8], &[u8]), reverse: bool) -> (Vec<Row>, Result<()>) {
         let mut rows = Vec::new();
         let ended = self.walk_into(range, reverse, &mut rows);
@@ -177,7 +177,7 @@ impl Image {
     }
 }
 
-/// What entries take on a page, with their offsets.
+/// Returns how many bytes entries take on a page, with their offsets.
 fn entry_bytes(entries: &[Vec<u8>]) -> usize {
     entries.iter().map(|entry| entry.len() + 2).sum()
 }
