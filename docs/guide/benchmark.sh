@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the figures of `docs/benchmarks/company.md` into the guide's picture: for each workload the time of table-core and of
+# Draws the figures of `docs/internals/benchmarks/company.md` into the guide's picture: for each workload the time of table-core and of
 # three databases, as multiples of hand-written LMDB's. The colours of text follow the reader's light or dark scheme.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -43,4 +43,4 @@ awk -F ' *[|] *' '
             printf "<rect x=\"%d\" y=\"32\" width=\"10\" height=\"10\" fill=\"%s\"/><text x=\"%d\" y=\"41\">%s</text>\n", left + (e - 1) * 110, colours[e], left + (e - 1) * 110 + 15, names[e]
         printf "%s<line x1=\"%d\" x2=\"%d\" y1=\"56\" y2=\"%d\"/>\n</svg>\n", body, left + unit, left + unit, y - 6
     }
-' "$root/docs/benchmarks/company.md" >"$root/table-core/guide/benchmark.svg"
+' "$root/docs/internals/benchmarks/company.md" >"$root/table-core/guide/benchmark.svg"
