@@ -51,6 +51,7 @@ pub const TABLE_RESERVED: [&str; 16] = [
     "explain",
     "insert_or_merge",
     "latest",
+    "limit",
     "migrate",
     "name",
     "page",
@@ -64,7 +65,7 @@ pub const TABLE_RESERVED: [&str; 16] = [
 ];
 
 /// The methods of a query, which a method of a key's part would collide with.
-pub const QUERY_METHODS: [&str; 17] = [
+pub const QUERY_METHODS: [&str; 18] = [
     "across_partitions",
     "all_shards",
     "clone",

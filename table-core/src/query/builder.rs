@@ -125,10 +125,27 @@ impl Query {
         self
     }
 
-    /// At most so many entities, over all pages together; the last number given counts. None, if it is zero.
+    /// Limits the answer to so many entities, over all pages together; the last number given counts. None, if it is zero.
     pub fn top(mut self, entities: usize) -> Self {
         self.top = Some(entities);
         self
+    }
+
+    /// Limits the answer to so many entities, as [`top`](Self::top) does: the word that SQL has for it.
+    ///
+    /// ```
+    /// use table_core::{DynamicEntity, Query, Store};
+    ///
+    /// # let store = Store::temporary()?;
+    /// # let company = store.create_table("Company")?;
+    /// for row in ["1", "2", "3"] {
+    ///     company.insert(&DynamicEntity::new("Sales", row))?;
+    /// }
+    /// assert_eq!(company.query(&Query::new().limit(2))?.count(), 2);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn limit(self, entities: usize) -> Self {
+        self.top(entities)
     }
 
     /// In descending order of the keys; said twice, in ascending order again. The service has ascending order

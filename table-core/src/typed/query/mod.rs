@@ -168,6 +168,12 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         self
     }
 
+    /// Limits the answer to so many entities, as [`top`](Self::top) does: the word that SQL has for it.
+    #[cfg_attr(debug_assertions, inline(always))]
+    pub fn limit(self, entities: usize) -> Self {
+        self.top(entities)
+    }
+
     /// Leaves out what does not pass the filter. Each row in the range is read for it.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn filter<F: Condition>(mut self, filter: impl FnOnce(&P::Columns) -> F) -> Self {

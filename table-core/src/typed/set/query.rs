@@ -65,6 +65,11 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         self.with(|query| query.top(entities))
     }
 
+    /// Limits the answer to so many entities, as [`top`](Self::top) does: the word that SQL has for it.
+    pub fn limit(self, entities: usize) -> Self {
+        self.top(entities)
+    }
+
     /// How the query will be answered, and why.
     pub fn explain(&self) -> Result<Explain> {
         match &self.query {
