@@ -215,19 +215,19 @@ impl EncryptingTable {
         self.table.explain(query)
     }
 
-    fn write(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<ETag> {
+    fn write(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
         let done = submit(
             &self.table,
             || {
                 let sealing = Sealing::new(self)?;
-                let sealed = sealing.seal(what, entity)?;
+                let sealed = sealing.seal((condition, act), entity)?;
                 let prepared = self.table.prepare_write(sealed.what, entity, &sealed.given(entity))?;
                 Ok(sealing.sealed(prepared, sealed.is_of_version))
             },
             |refused| refused.error,
         );
         let (partition, row) = (entity.partition_key(), entity.row_key());
-        done.map_err(|e| e.placed(what.1.describe(what.0), self.name(), partition, Some(row)))
+        done.map_err(|e| e.placed(act.describe(condition), self.name(), partition, Some(row)))
     }
 }
 

@@ -172,7 +172,8 @@ impl DynamicTable {
         entity: &DynamicEntity,
         properties: &[Given<'_>],
     ) -> Result<Box<EncodedPlan>> {
-        let write = plan::write(what, entity, properties, 0);
+        let (condition, act) = what;
+        let write = plan::write(condition, act, entity, properties, 0);
         let blank = self.inner()?.writer.blank();
         let prepared = prepare::single(blank, self.state()?, entity.partition_key(), &write)?;
         Ok(self.by_properties(prepared))

@@ -61,7 +61,7 @@ impl Batch {
         Self { table, partition, operations: Vec::new(), preparing: None }
     }
 
-    fn with(mut self, (condition, act): (Condition, Act<()>), entity: DynamicEntity) -> Self {
+    fn with(mut self, condition: Condition, act: Act<()>, entity: DynamicEntity) -> Self {
         self.operations.push(Planned::Write(condition, act, entity));
         self
     }
@@ -183,8 +183,8 @@ impl Batch {
         for ((index, planned), properties) in self.operations.iter().enumerate().zip(properties) {
             rows.push(match planned {
                 Planned::Write(condition, act, entity) => {
-                    let what = otherwise(index).unwrap_or((*condition, *act));
-                    plan::write(what, entity, properties, index)
+                    let (condition, act) = otherwise(index).unwrap_or((*condition, *act));
+                    plan::write(condition, act, entity, properties, index)
                 }
                 Planned::Delete(row, condition) => plan::removal(row, *condition, index),
             });

@@ -26,7 +26,7 @@ pub(crate) trait Changed: Entity {
         }
     }
 
-    /// A change, and the entities that it is of.
+    /// Returns what a change is, and the entities that it is of.
     fn begun(change: Change<'_, Self>) -> (What<'_>, ImagesOf<'_, Self, Closure<'_, Self>>) {
         TypedImages::of(change)
     }
@@ -40,10 +40,10 @@ pub(crate) trait Changed: Entity {
 
 impl<E: Entity> Changed for E {}
 
-/// What a change has left of an entity in the table of this name.
+/// Returns what a change has left of an entity in the table of this name.
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 #[cfg_attr(debug_assertions, inline(always))]
 pub(crate) fn stored<E>(table: &str, etag: ETag, entity: Option<E>) -> Result<Stored<E>> {
@@ -83,7 +83,8 @@ pub(crate) fn update_unless_refused<E: Entity, X: From<Error>>(
     }
 }
 
-/// The entity that `get` finds, or else the one that `insert` adds: what is stored afterwards, by whomever.
+/// Returns the entity that `get` finds. If it finds none, `insert` adds one, and what is stored then is read, whichever
+/// writer was quicker.
 pub(crate) fn get_or_insert<E>(
     table: &str,
     get: impl Fn() -> Result<Option<Stored<E>>>,
@@ -96,7 +97,7 @@ pub(crate) fn get_or_insert<E>(
         }
         match insert() {
             Err(error) if error.kind() != ErrorKind::EntityAlreadyExists => return Err(error),
-            // What is stored is read, whoever was quicker.
+            // The next round reads what is stored: this entity, or that of a quicker writer.
             inserted => last = inserted.err(),
         }
     }

@@ -27,20 +27,20 @@ impl<E: InPeriods> Periods<E> {
     /// key, or of a key in a unique index.
     pub fn insert(&self, entity: &E) -> Result<ETag> {
         let start = self.start_of(&Key::of(entity))?;
-        self.commit(start, (Key::unused(), Change::Insert(entity))).map(|(etag, _)| etag)
+        self.commit(start, Key::unused(), Change::Insert(entity)).map(|(etag, _)| etag)
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn put(&self, entity: &E) -> Result<ETag> {
         let key = Key::of(entity);
-        self.commit(self.start_of(&key)?, (key, Change::Put(entity))).map(|(etag, _)| etag)
+        self.commit(self.start_of(&key)?, key, Change::Put(entity)).map(|(etag, _)| etag)
     }
 
     /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
     pub fn replace(&self, entity: &E, condition: impl IntoIfMatch) -> Result<ETag> {
         let key = Key::of(entity);
         let change = Change::Replace(entity, condition.into());
-        self.commit(self.start_of(&key)?, (key, change)).map(|(etag, _)| etag)
+        self.commit(self.start_of(&key)?, key, change).map(|(etag, _)| etag)
     }
 
     /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
@@ -72,7 +72,7 @@ impl<E: InPeriods> Periods<E> {
         })
     }
 
-    /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
+    /// Adds the entity if there is none of its key. Returns the one that is stored then, which another writer may have added.
     pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
         alone::get_or_insert(self.known.tables.source, || self.get(Key::of(entity)), || self.insert(entity))
     }
@@ -84,7 +84,7 @@ impl<E: InPeriods> Periods<E> {
         let in_place = |table: &DynamicTable| Table::<E>::new(table.clone()).add_in_place(&key, &additions);
         match self.writing(start, false, in_place)? {
             Some(etag) => Ok(etag),
-            None => self.commit(start, (key, Change::Add(Box::new(additions)))).map(|(etag, _)| etag),
+            None => self.commit(start, key, Change::Add(Box::new(additions))).map(|(etag, _)| etag),
         }
     }
 
@@ -102,7 +102,7 @@ impl<E: InPeriods> Periods<E> {
     /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
     pub fn delete_if(&self, key: impl KeyOf<E>, condition: impl IntoIfMatch) -> Result<()> {
         let (key, change) = (key.into(), Change::Delete(condition.into()));
-        self.commit(self.start_of(&key)?, (key, change)).map(|_| ())
+        self.commit(self.start_of(&key)?, key, change).map(|_| ())
     }
 
     /// Adds many entities, each whole with its copies or not at all, as [`Table::bulk_insert`](crate::Table::bulk_insert)
@@ -183,11 +183,11 @@ impl<E: InPeriods> Periods<E> {
 
     fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
         let start = self.start_of(&key)?;
-        let (etag, entity) = self.commit(start, (key, change))?;
+        let (etag, entity) = self.commit(start, key, change)?;
         alone::stored(self.known.tables.source, etag, entity)
     }
 
-    fn commit(&self, start: Ticks, (key, change): (Key<E>, Change<'_, E>)) -> Result<(ETag, Option<E>)> {
+    fn commit(&self, start: Ticks, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
         let adds = matches!(change, Change::Insert(_) | Change::Put(_));
         let (what, mut entities) = TypedImages::of(change);
         let mut attempt = EntityAttempt::lent(key.into_keys(), what, &mut entities);
