@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::DeriveInput;
+use table_words::taken::{QUERY_METHODS, TABLE_METHODS, TABLE_RESERVED};
 
-use crate::check::names::{QUERY_METHODS, TABLE_METHODS, TABLE_RESERVED};
 use crate::expand;
 use crate::model::{Copies, Entity, EntitySet, Field, KeyPart, Projection, Properties, Template};
 use crate::template::Part;

@@ -212,7 +212,7 @@ fn what_lies_above_the_seam_names_no_executor() {
 #[test]
 fn every_file_that_the_map_names_is_there() {
     let mut all = Vec::new();
-    for part in ["table-core", "table-derive", "tests", "bench", "fuzz", "examples"] {
+    for part in ["crates", "table-core", "table-derive", "tests", "bench", "fuzz", "examples"] {
         files(&root().join(part), &mut all);
     }
     let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The source files of both crates, but for those of tests and expansions.
+/// The source files of the crates, but for those of tests and expansions.
 fn sources() -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -23,7 +23,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
-    for folder in ["table-core/src", "table-derive/src"] {
+    for folder in ["table-core/src", "table-derive/src", "crates/table-words/src"] {
         walk(&root.join(folder), &mut found);
     }
     assert!(found.len() > 100);
@@ -113,9 +113,9 @@ fn a_method_that_a_message_names_is_one() {
     );
 }
 
-/// The texts of a list in the derive's source.
+/// The texts of a list of names that are taken.
 fn list(of: &str, sources: &[(PathBuf, String)]) -> BTreeSet<String> {
-    let (_, text) = sources.iter().find(|(path, _)| path.ends_with("check/names.rs")).unwrap();
+    let (_, text) = sources.iter().find(|(path, _)| path.ends_with("src/taken.rs")).unwrap();
     let (_, list) = text.split_once(&format!("const {of}: ")).unwrap();
     let (list, _) = list.split_once("];").unwrap();
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()

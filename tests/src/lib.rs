@@ -128,40 +128,40 @@ pub mod queues {}
 #[doc = include_str!("../../docs/blobs.md")]
 pub mod blobs {}
 
-/// The queries of the page on queries.
+/// The programs of the guide's chapter on keys.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/queries.md")]
-pub mod queries {}
+#[doc = include_str!("../../table-core/guide/keys.md")]
+pub mod guide_keys {}
 
-/// The program of the page on summaries.
+/// The programs of the guide's chapter on indexes.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/summaries.md")]
-pub mod summaries {}
+#[doc = include_str!("../../table-core/guide/indexes.md")]
+pub mod guide_indexes {}
 
-/// The program of the page on index lists.
+/// The programs of the guide's chapter on queries.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/lists.md")]
-pub mod lists {}
+#[doc = include_str!("../../table-core/guide/queries.md")]
+pub mod guide_queries {}
 
-/// The program of the page on series.
+/// The programs of the guide's chapter on changes.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/series.md")]
-pub mod series {}
+#[doc = include_str!("../../table-core/guide/changes.md")]
+pub mod guide_changes {}
 
-/// The program of the page on wide entities.
+/// The programs of the guide's chapter on modelling.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/wide.md")]
-pub mod wide {}
+#[doc = include_str!("../../table-core/guide/modelling.md")]
+pub mod guide_modelling {}
 
-/// The programs of the page on references and copies of other entities.
+/// The programs of the guide's chapter on changing a struct.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/derived.md")]
-pub mod derived_page {}
+#[doc = include_str!("../../table-core/guide/versions.md")]
+pub mod guide_versions {}
 
-/// The program of the page on periods.
+/// The programs of the guide's chapter on promises.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/periods.md")]
-pub mod periods_page {}
+#[doc = include_str!("../../table-core/guide/promises.md")]
+pub mod guide_promises {}
 
 /// The programs of the cookbook.
 #[cfg(doctest)]

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::abilities::{no_blobs, no_outbox, no_queues};
 use super::periods::no_periods;
-use super::{Abilities, Blobs, Dropped, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec};
+use super::{
+    Abilities, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};
 use crate::plan::{Plan, Refused};
@@ -70,6 +72,12 @@ pub trait Backend: Any + HasVault {
 
     /// Gives turns to changes that have lost too often.
     fn retry_fairness(&self) -> &RetryFairness;
+
+    /// Returns what carries out plans of any tables of the store, many in one transaction; `None` if many are no quicker than
+    /// each of them.
+    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+        None
+    }
 
     /// Takes a snapshot: all tables as they are now.
     fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>>;

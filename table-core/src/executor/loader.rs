@@ -1,6 +1,6 @@
 //! Loads: many plans, each of which happens or fails by itself.
 
-use super::JobStep;
+use super::{JobStep, TableExec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::{Plan, Refused};
 use crate::sealing::SealedAt;
@@ -9,6 +9,18 @@ use crate::sealing::SealedAt;
 pub trait Loader {
     /// Takes a plan in; or refuses what no look at the store would change.
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused>;
+
+    /// Adds a plan of these tables of the loader's store, which need not be those that the loader was made for.
+    fn add_of(
+        &mut self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<(), Refused> {
+        let _ = (tables, plan, sealed_at);
+        let because = "the loader takes plans of its own tables alone";
+        Err(Refused::whole(Error::new(ErrorKind::Unsupported).because(because)))
+    }
 
     /// Takes in what becomes of a job when everything that was taken in before it has happened. If anything of that is
     /// refused, the step is too, and nothing happens, whatever the outcomes say of the rest.

@@ -2,9 +2,7 @@
 
 use crate::model::ValueRef;
 use crate::plan::ids_of;
-use crate::schema::{
-    self, FieldPart, Format, KeyPart, KeyValues, List, Part, PropertyValue, Template, ValueError,
-};
+use crate::schema::{self, FieldPart, KeyPart, KeyValues, List, Part, PropertyValue, Template, ValueError};
 
 /// Reads the layout of a kind. What is read is written as a layout that is read as the same.
 ///
@@ -36,10 +34,8 @@ const LAYOUTS: &[&str] = &[
      index of_host row \"host_\" Host:text list Id:u32",
 ];
 
-const PARTS: &[Part] = &[
-    Part::Field(FieldPart::new(0, u32::KEY, Format::Pad(6))),
-    Part::Field(FieldPart::new(1, String::KEY, Format::Plain)),
-];
+const PARTS: &[Part] =
+    &[Part::Field(FieldPart::new(0, u32::KEY, "06")), Part::Field(FieldPart::new(1, String::KEY, ""))];
 const LIST: List = List::new(Template::new("id, name", PARTS));
 
 #[derive(Default)]

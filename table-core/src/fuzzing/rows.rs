@@ -17,7 +17,7 @@ use crate::row::slots::SlotRow;
 use crate::row::value::{self, Decoded};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Body, DIGEST, HEADER, INLINE, Row};
-use crate::schema::{ColumnType, Field, FieldPart, Format, KeyPart, Part, Place, Template};
+use crate::schema::{ColumnType, Field, FieldPart, KeyPart, Part, Place, Template};
 
 /// Where every row lies that is fuzzed.
 static KEY: LazyLock<Vec<u8>> = LazyLock::new(|| sample_key(7, "Sales", "empid_000001"));
@@ -271,10 +271,10 @@ const FIELDS: &[Field] = &[
 /// Where a row under [`KEY`] lies, whose keys give back the first of the fields and the fifth.
 static PLACE: Place = Place::new(
     "Table",
-    Template::new("{n0}", &[Part::Field(FieldPart::new(0, String::KEY, Format::Plain))]),
+    Template::new("{n0}", &[Part::Field(FieldPart::new(0, String::KEY, ""))]),
     Template::new(
         "empid_{n22:06}",
-        &[Part::Literal("empid_"), Part::Field(FieldPart::new(4, u32::KEY, Format::Pad(6)))],
+        &[Part::Literal("empid_"), Part::Field(FieldPart::new(4, u32::KEY, "06"))],
     ),
 );
 

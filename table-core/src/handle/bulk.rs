@@ -1,6 +1,8 @@
 //! Loading much at once.
 
-use crate::error::{Error, Result};
+use super::batch::Batch;
+use super::store::Store;
+use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Loader;
 use crate::plan::Refused;
 
@@ -70,6 +72,54 @@ pub struct BulkFailure {
     pub index: u64,
     /// Why.
     pub error: Error,
+}
+
+impl Store {
+    /// Commits many independent batches, packed into few transactions of up to 16 MiB.
+    ///
+    /// Each batch is still atomic by itself and fails by itself: the report says which did. Batches are committed in
+    /// their order, and between transactions other writers get their turns. The iterator runs outside any
+    /// transaction, so it may read the store.
+    ///
+    /// It ends early, with an error, only if the store as a whole can't go on: a full disk, say. What was committed
+    /// by then stays, and the error's text says how far that is.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let store = Store::open(dir.path().join("company.tables"))?;
+    /// let company = store.create_table("Company")?;
+    /// let report = store.bulk((0..1_000).map(|id| {
+    ///     company.batch("Sales").insert(DynamicEntity::new("Sales", format!("empid_{id:06}")))
+    /// }))?;
+    /// assert_eq!(report.committed, 1_000);
+    /// assert!(report.failures.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bulk(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
+        let Some(mut loader) = self.backend().loader() else {
+            return each(
+                batches.into_iter().map(|batch| self.own(&batch).and_then(|()| batch.commit().map(drop))),
+            );
+        };
+        let add = |batch: &Batch, loader: &mut (dyn Loader + '_)| {
+            self.own(batch)?;
+            batch.load(loader)
+        };
+        load(&mut *loader, batches, add, Batch::again)
+    }
+
+    fn own(&self, batch: &Batch) -> Result<()> {
+        // By their addresses: a pointer to a trait may have several tables of methods.
+        if std::ptr::addr_eq(batch.table().exec().store(), &raw const **self.backend()) {
+            Ok(())
+        } else {
+            Err(Error::new(ErrorKind::TableNotFound)
+                .because("the batch is for a table of another store")
+                .attempted("commit a batch to")
+                .table(batch.table().name()))
+        }
+    }
 }
 
 /// Carries out what `add` hands to the loader of each item, together with others as far as that is quicker; `retry` makes up

@@ -68,12 +68,14 @@ impl DynamicTable {
 
     /// Carries out writes of rows by their properties, as one.
     pub(crate) fn write_group(&self, group: Group<'_>) -> Result<ETag, Refused> {
-        let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
-        self.commit_plan(&plan, &SealedAt::NOTHING)
+        self.write_sealed(group, &SealedAt::NOTHING)
     }
 
-    fn commit_plan(&self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
-        commit_plan(std::slice::from_ref(self), plan, sealed_at)
+    /// Carries out writes of rows as [`write_group`](Self::write_group) does; `sealed_at` is of the keys that their values were
+    /// sealed with.
+    pub(crate) fn write_sealed(&self, group: Group<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
+        let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
+        commit_plan(std::slice::from_ref(self), &plan, sealed_at)
     }
 
     /// Returns what carries out many planned changes of this table.
@@ -121,7 +123,7 @@ fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -
 
 /// Says of a refusal where it is, if the executor left that out.
 #[cold]
-fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused {
+pub(crate) fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused {
     let Refused { error, group, row } = refused;
     let found = row.and_then(|row| plan.row(group, row));
     let planned = plan.groups.get(group);

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use table_words::key::{RULE, is_forbidden};
+
 use super::{text, words};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
@@ -84,11 +86,6 @@ impl Part {
     }
 }
 
-/// A character that no key may hold.
-fn forbidden(c: char) -> bool {
-    matches!(c, '/' | '\\' | '#' | '?' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')
-}
-
 /// Whether each byte is a character that any key may hold. If not, it may still be part of one.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
@@ -101,11 +98,9 @@ pub(crate) fn check(part: Part, text: &str) -> Result<(), Error> {
     if text.len() <= limits::KEY_UNITS && is_plain(text) {
         return Ok(());
     }
-    if let Some((at, c)) = text.char_indices().find(|(_, c)| forbidden(*c)) {
-        return Err(Error::new(ErrorKind::InvalidKey).because(format!(
-            "the {} holds {c:?} at byte {at}; a key may hold neither `/`, `\\`, `#`, `?` nor control characters",
-            part.name()
-        )));
+    if let Some((at, c)) = text.char_indices().find(|(_, c)| is_forbidden(*c)) {
+        return Err(Error::new(ErrorKind::InvalidKey)
+            .because(format!("the {} holds {c:?} at byte {at}; a key may hold {RULE}", part.name())));
     }
     let units = utf16_units(text);
     if units > limits::KEY_UNITS {

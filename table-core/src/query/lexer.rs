@@ -223,12 +223,12 @@ impl<'a> Lexer<'a> {
 
 /// Characters that a property's name goes on with, and those so like them that an error should show them with the name.
 fn is_word(c: char) -> bool {
-    names::continues_name(c) || c.is_alphanumeric()
+    names::continues_property(c) || c.is_alphanumeric()
 }
 
 /// The word that the text starts with.
 fn word(text: &str) -> &str {
-    if text.starts_with(|first: char| names::starts_name(first) || first.is_alphabetic()) {
+    if text.starts_with(|first: char| names::starts_property(first) || first.is_alphabetic()) {
         text.find(|c| !is_word(c)).and_then(|end| text.get(..end)).unwrap_or(text)
     } else {
         ""

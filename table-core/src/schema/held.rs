@@ -1,6 +1,6 @@
 //! Which fields the rows of a path have, in their properties or their keys.
 
-use super::key_type::Format;
+use super::format::key_type::Format;
 use super::{Copies, Part, Schema, Template};
 
 /// Whether every row of the index has the field; of the entity's own rows, if `index` is `None`. A field that a copy's key

@@ -1,8 +1,9 @@
 //! Values that a key can't hold.
 
-use super::message::Message;
+use table_words::key::RULE;
+
 use super::value::ValueError;
-use super::{Field, FieldPart, Part, Template};
+use super::{Field, Part, Template};
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 
@@ -50,7 +51,7 @@ impl KeyError {
             Part::Field(part) if part.field == self.field => Some(part),
             _ => None,
         });
-        let part = part.map_or_else(String::new, |part| written(part, name));
+        let part = part.map_or_else(String::new, |part| part.written(name));
         let source = template.source;
         let (kind, because) = match self.reason {
             Reason::Value(error) => (ErrorKind::ValueOutOfRange, format!("`{name}`: {error}")),
@@ -74,8 +75,7 @@ impl KeyError {
             Reason::Forbidden(c) => (
                 ErrorKind::InvalidKey,
                 format!(
-                    "`{name}` holds {c:?}, and the key `{source}` may hold neither `/`, `\\`, `#`, `?` nor control \
-                     characters; `{{{name}:escaped}}` takes any text"
+                    "`{name}` holds {c:?}, and the key `{source}` may hold {RULE}; `{{{name}:escaped}}` takes any text"
                 ),
             ),
             Reason::Separator(c) => (
@@ -107,9 +107,4 @@ impl KeyError {
         };
         Error::new(kind).because(because)
     }
-}
-
-/// A part as its template writes it: `{id:06}`.
-fn written(part: &FieldPart, name: &str) -> String {
-    Message::new("").part(name, part).as_str().to_owned()
 }

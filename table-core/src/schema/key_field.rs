@@ -1,7 +1,7 @@
 //! What generated code asks of the type of a field that stands in a key.
 
 use super::field::Field;
-use super::key_type::{KeyPart, KeyType};
+use super::format::key_type::{KeyPart, KeyType};
 use super::value::{Content, Property, PropertyValue, Take, ValueError};
 use crate::model::ValueRef;
 

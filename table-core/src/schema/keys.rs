@@ -1,8 +1,7 @@
 //! The keys of a row as its place prints them, and the fields that they give back.
 
+use super::format::print::{KEY_BYTES, KeyValues, into_text, print_bytes};
 use super::key_error::KeyError;
-use super::key_type::is_lossless;
-use super::print::{KEY_BYTES, KeyValues, into_text, print_bytes};
 use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
 
@@ -21,7 +20,7 @@ pub(crate) const fn gives_back(template: &Template, field: usize) -> bool {
         if let Part::Field(part) = part
             && part.field == field
             && !part.each
-            && is_lossless(part.format)
+            && part.format.is_lossless()
         {
             return true;
         }

@@ -24,8 +24,8 @@ pub(crate) use indexes::{noted_elsewhere, with_index, with_table_renamed, withou
 pub(crate) use read::read;
 pub(crate) use renamed::both_names;
 
-use super::charset::CharSet;
-use super::key_type::{Format, KeyType, TimeItem};
+use super::format::charset::CharSet;
+use super::format::key_type::KeyType;
 use super::{Copies, Field, Index, KeyScope, Part, Schema, SumOf, Template, TokenScope};
 
 /// The words before and behind the type of a sealed property.
@@ -206,10 +206,9 @@ fn key(text: &mut String, template: &Template, property: &impl Fn(usize) -> &'st
                 }
                 text.push_str(if part.each { "[]:" } else { ":" });
                 key_type(text, part.key);
-                let format = format(part.format);
-                if !format.is_empty() {
+                if !part.source.is_empty() {
                     text.push(':');
-                    quote(text, &format);
+                    quote(text, part.source);
                 }
             }
         }
@@ -266,36 +265,4 @@ fn key_type(text: &mut String, key: KeyType) {
         KeyType::Optional(inner) => around(text, "option(", inner),
         KeyType::Each(inner) => around(text, "each(", inner),
     }
-}
-
-/// A format as its template writes it.
-fn format(format: Format) -> String {
-    match format {
-        Format::Plain => String::new(),
-        Format::Pad(width) => format!("0{width}"),
-        Format::Offset => "offset".into(),
-        Format::Inverted => "inverted".into(),
-        Format::PadInverted(width) => format!("0{width}:inverted"),
-        Format::Ticks => "ticks".into(),
-        Format::Time(items) => items.iter().map(|item| time_item(*item)).collect(),
-        Format::Escaped => "escaped".into(),
-        Format::Lower => "lower".into(),
-        Format::Shard(shards) => format!("shard({shards})"),
-        Format::Blind => "blind".into(),
-    }
-}
-
-fn time_item(item: TimeItem) -> String {
-    let letter = match item {
-        TimeItem::Year => 'Y',
-        TimeItem::Month => 'm',
-        TimeItem::Day => 'd',
-        TimeItem::Hour => 'H',
-        TimeItem::Minute => 'M',
-        TimeItem::Second => 'S',
-        TimeItem::DayOfYear => 'j',
-        TimeItem::Char('%') => '%',
-        TimeItem::Char(c) => return c.into(),
-    };
-    format!("%{letter}")
 }

@@ -4,9 +4,9 @@
 //! ids. An id is what tells an entity from the others of its list: the fields of its key that the list's own key and its
 //! partition don't say.
 
+use super::format::print::{KeyValues, into_text, print_part};
 use super::key_error::{KeyError, Reason};
 use super::keys::fields;
-use super::print::{KeyValues, into_text, print_part};
 use super::{FieldPart, Index, Part, Place, PropertyValue, Schema, Template, parse, parse_bytes};
 
 /// What a row of an index list holds.
@@ -141,14 +141,12 @@ fn unescape(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, KeyPart, ValueError};
+    use super::super::{KeyPart, ValueError};
     use super::*;
     use crate::model::ValueRef;
 
-    const PARTS: &[Part] = &[
-        Part::Field(FieldPart::new(0, u32::KEY, Format::Pad(6))),
-        Part::Field(FieldPart::new(1, String::KEY, Format::Plain)),
-    ];
+    const PARTS: &[Part] =
+        &[Part::Field(FieldPart::new(0, u32::KEY, "06")), Part::Field(FieldPart::new(1, String::KEY, ""))];
     const LIST: List = List::new(Template::new("id, name", PARTS));
 
     struct Two(i64, &'static str);

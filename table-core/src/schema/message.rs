@@ -5,7 +5,6 @@
 
 #![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 
-use super::key_type::{Format, TimeItem};
 use super::{FieldPart, Template};
 
 const CAPACITY: usize = 1_024;
@@ -92,48 +91,17 @@ impl Message {
         self.text("`").text(template.source).text("`")
     }
 
-    /// A field's part as its template writes it: `{id:06}`.
+    /// Appends a field's part as its template writes it: `{id:06}`.
     #[must_use]
     pub(crate) const fn part(self, name: &str, part: &FieldPart) -> Self {
-        let open = self.text("{").text(name).text(if part.each { "[]" } else { "" });
-        open.format(part.format).text("}")
+        self.part_as(name, part, part.source)
     }
 
-    const fn format(self, format: Format) -> Self {
-        match format {
-            Format::Plain => self,
-            Format::Pad(width) => self.text(":0").number(width as u64),
-            Format::Offset => self.text(":offset"),
-            Format::Inverted => self.text(":inverted"),
-            Format::PadInverted(width) => self.text(":0").number(width as u64).text(":inverted"),
-            Format::Ticks => self.text(":ticks"),
-            Format::Time(items) => {
-                let mut message = self.text(":");
-                let mut rest = items;
-                while let [item, others @ ..] = rest {
-                    message = message.item(*item);
-                    rest = others;
-                }
-                message
-            }
-            Format::Escaped => self.text(":escaped"),
-            Format::Lower => self.text(":lower"),
-            Format::Shard(shards) => self.text(":shard(").number(shards as u64).text(")"),
-            Format::Blind => self.text(":blind"),
-        }
-    }
-
-    const fn item(self, item: TimeItem) -> Self {
-        self.text(match item {
-            TimeItem::Year => "%Y",
-            TimeItem::Month => "%m",
-            TimeItem::Day => "%d",
-            TimeItem::Hour => "%H",
-            TimeItem::Minute => "%M",
-            TimeItem::Second => "%S",
-            TimeItem::DayOfYear => "%j",
-            TimeItem::Char('%') => "%%",
-            TimeItem::Char(c) => return self.text(c.encode_utf8(&mut [0; 4])),
-        })
+    /// Appends a field's part as its template would write it with this format.
+    #[must_use]
+    pub(crate) const fn part_as(self, name: &str, part: &FieldPart, format: &str) -> Self {
+        let colon = if format.is_empty() { "" } else { ":" };
+        let each = if part.each { "[]" } else { "" };
+        self.text("{").text(name).text(each).text(colon).text(format).text("}")
     }
 }

@@ -8,12 +8,12 @@
 //!
 //! ```
 //! use table_core::schema::{
-//!     Field, FieldPart, Format, Index, KeyPart, Part, Place, Property, Schema, Template,
+//!     Field, FieldPart, Index, KeyPart, Part, Place, Property, Schema, Template,
 //! };
 //!
 //! const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
-//! const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, Format::Plain))];
-//! const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, Format::Plain))];
+//! const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, ""))];
+//! const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, ""))];
 //! const ROW: Place = Place::new("Club", Template::new("{team}", TEAM), Template::new("{id}", ID));
 //! const BY_TEAM: Place = ROW.beside(Template::new("{team}", TEAM));
 //! const MEMBER: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW])
@@ -22,36 +22,27 @@
 //! ```
 
 mod absent;
-mod bounds;
-mod charset;
 #[doc(hidden)]
 pub mod checks;
 mod column_type;
 mod copied_fields;
 mod cost;
 mod countable;
-mod digits;
 mod encrypted;
-mod escape;
 mod field;
-mod fold;
-mod form;
+mod format;
 mod held;
 mod index;
 mod index_states;
 mod key_error;
 mod key_field;
-mod key_type;
 mod keys;
 mod layout;
 mod list;
 mod message;
-mod overlap;
-mod parse;
 mod periods;
 mod picture;
 mod place;
-mod print;
 mod properties;
 mod series;
 mod signing;
@@ -63,10 +54,6 @@ mod wide;
 
 #[doc(hidden)]
 pub use absent::{Absent, value as absent_value};
-pub(crate) use bounds::{
-    Edge, Fixed, KeySpan, Next, PrintedRange, keys_of, print_known, print_range, unoffered,
-};
-pub use charset::CharSet;
 #[doc(hidden)]
 pub use column_type::ColumnType;
 #[doc(hidden)]
@@ -77,10 +64,20 @@ pub use countable::Countable;
 pub(crate) use countable::added;
 pub use encrypted::{Blind, KeyScope, TokenScope};
 pub(crate) use encrypted::{TOKEN_BYTES, token_text};
-pub use escape::{escape, unescape};
 pub use field::Field;
+pub(crate) use format::bounds::{
+    Edge, Fixed, KeySpan, Next, PrintedRange, keys_of, print_known, print_range, unoffered,
+};
+pub use format::charset::CharSet;
+pub use format::escape::{escape, unescape};
 #[doc(hidden)]
-pub use fold::fold_char;
+pub use format::fold::fold_char;
+pub(crate) use format::key_type::edm;
+pub use format::key_type::{Format, KeyElements, KeyPart, KeyType};
+pub(crate) use format::parse::{
+    head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest,
+};
+pub(crate) use format::print::{KEY_BYTES, KeyValues, into_text, print, print_all};
 pub(crate) use held::holds;
 pub use index::{Arrival, Copies, Index};
 #[doc(hidden)]
@@ -88,8 +85,6 @@ pub use index_states::{Blocked, IndexEvent, IndexMask, IndexState, IndexStates, 
 pub(crate) use index_states::{Refusal, Rows, Unread, index_mask, rows, unread};
 pub(crate) use key_error::KeyError;
 pub use key_field::KeyField;
-pub(crate) use key_type::{BLIND_DIGITS, edm, shard_digits};
-pub use key_type::{Format, KeyElements, KeyPart, KeyType, TimeItem};
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::layout;
 pub(crate) use layout::{
@@ -99,12 +94,10 @@ pub(crate) use layout::{
 };
 pub use list::List;
 pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
-pub(crate) use parse::{head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest};
 pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;
 pub(crate) use place::meet as places_meet;
 pub use place::{Place, TableTemplate};
-pub(crate) use print::{KEY_BYTES, KeyValues, into_text, print, print_all};
 pub use series::{Series, Slot};
 #[doc(hidden)]
 pub use series::{slot_fields, slot_names, slot_properties};
@@ -112,6 +105,8 @@ pub(crate) use signing::RowTag;
 pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
+pub(crate) use table_words::format::{BLIND_DIGITS, shard_digits};
+pub use table_words::{TimeItem, TimePattern};
 pub use template::{FieldPart, Part, Template};
 pub(crate) use value::FastPath;
 #[doc(hidden)]

@@ -1,7 +1,8 @@
 //! Key templates and their parts.
 
-use super::form::Form;
-use super::{Format, KeyType, key_type};
+use super::format::form::Form;
+use super::format::key_type;
+use super::{Format, KeyType};
 
 /// A key template: what its parts print, one after another, is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,9 @@ pub struct FieldPart {
     pub field: usize,
     /// Its type, as far as keys go: `<T as KeyPart>::KEY`.
     pub key: KeyType,
-    /// How it is printed.
+    /// How it is printed, as the template writes it behind the colon: `06`.
+    pub source: &'static str,
+    /// What `source` means.
     pub format: Format,
     /// Written `{v[]}`: a row for each element.
     pub each: bool,
@@ -52,24 +55,38 @@ pub struct FieldPart {
 }
 
 impl FieldPart {
-    /// A field that is printed once.
+    /// Returns a field that is printed once. Its format is what its template writes behind the colon, or empty without one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such format; in a constant the compiler says so.
     #[must_use]
-    pub const fn new(field: usize, key: KeyType, format: Format) -> Self {
+    #[expect(clippy::panic, reason = "a constant has no other way to refuse")]
+    pub const fn new(field: usize, key: KeyType, source: &'static str) -> Self {
+        match Format::parse(source) {
+            Ok(format) => Self::printed(field, key, source, format),
+            Err(_) => panic!("a part of a key has no such format"),
+        }
+    }
+
+    /// Returns a field of which each element has a row.
+    #[must_use]
+    pub const fn each(field: usize, key: KeyType, source: &'static str) -> Self {
+        Self { each: true, ..Self::new(field, key, source) }
+    }
+
+    /// Returns a field that is printed once, in a format that has been read.
+    pub(super) const fn printed(field: usize, key: KeyType, source: &'static str, format: Format) -> Self {
         Self {
             field,
             key,
+            source,
             format,
             each: false,
             version: 1,
             width: key_type::width(key, format),
             form: Form::of(key, format),
         }
-    }
-
-    /// A field of which each element has a row.
-    #[must_use]
-    pub const fn each(field: usize, key: KeyType, format: Format) -> Self {
-        Self { each: true, ..Self::new(field, key, format) }
     }
 
     /// Returns the field as one whose type prints in this version.
@@ -79,13 +96,15 @@ impl FieldPart {
         self
     }
 
-    /// The same field, printed so.
-    pub(crate) const fn printed(&self, format: Format) -> Self {
-        Self { each: self.each, version: self.version, ..Self::new(self.field, self.key, format) }
+    /// Returns the part as its template writes it, where its field has this name: `{id:06}`.
+    pub(crate) fn written(&self, name: &str) -> String {
+        let each = if self.each { "[]" } else { "" };
+        let colon = if self.source.is_empty() { "" } else { ":" };
+        format!("{{{name}{each}{colon}{}}}", self.source)
     }
 
     /// Whether the key gives the value back.
     pub(crate) fn is_lossless(&self) -> bool {
-        key_type::is_lossless(self.format) && !self.each
+        self.format.is_lossless() && !self.each
     }
 }

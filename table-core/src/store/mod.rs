@@ -40,7 +40,6 @@ pub(crate) use self::encryption::vault::fuzzed as fuzzed_keys;
 pub use self::encryption::vault::key_usage::SealedValues;
 #[cfg(feature = "encrypt")]
 pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
-pub use self::handle::batch::Batch;
 pub use self::handle::lmdb_snapshot::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
 pub use self::jobs::check::{CheckReport, Problem};
@@ -48,6 +47,7 @@ pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions, Propagate};
 pub use self::records::mark::Mark;
 pub use self::state::space::OldestSnapshot;
+pub use crate::handle::batch::Batch;
 pub use crate::handle::bulk::{BulkFailure, BulkReport};
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};

@@ -1,5 +1,8 @@
 //! Rules about the entity as a whole.
 
+use table_words::limits::TABLE_NAME_MAX;
+use table_words::names::TableMistake;
+
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, Periods, Spanned};
 
@@ -22,32 +25,20 @@ fn the_service_takes(cx: &Ctxt, table: &Spanned<String>) {
         cx.error(table.span, "an index lies in one table, and not in one for each period");
         return;
     }
-    let message = if name.eq_ignore_ascii_case("tables") {
-        "the service keeps the name `tables` for itself"
-    } else if !name.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        "a table's name holds ASCII letters and digits alone"
-    } else if !name.bytes().next().is_none_or(|b| b.is_ascii_alphabetic()) {
-        "a table's name starts with a letter"
-    } else if !(3..=63).contains(&name.len()) {
-        "a table's name has 3 to 63 characters"
-    } else {
-        return;
-    };
-    cx.error(table.span, message);
+    if let Some(mistake) = TableMistake::of(name) {
+        cx.error(table.span, mistake.rule());
+    }
 }
 
 /// The same of the tables of periods: digits follow what they begin with.
 fn the_service_takes_each(cx: &Ctxt, periods: &Periods) {
-    let (stem, most) = (periods.stem.as_str(), 63 - periods.digits);
+    let (stem, most) = (periods.stem.as_str(), TABLE_NAME_MAX - periods.digits);
     let message = if !stem.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        "a table's name holds ASCII letters and digits alone".to_owned()
+        TableMistake::Character.rule().to_owned()
     } else if !stem.bytes().next().is_some_and(|b| b.is_ascii_alphabetic()) {
-        "a table's name starts with a letter".to_owned()
+        TableMistake::Start.rule().to_owned()
     } else if stem.len() > most {
-        format!(
-            "a table's name has 3 to 63 characters: {most} at most before the period's {}",
-            periods.digits
-        )
+        format!("{}: {most} at most before the period's {}", TableMistake::Length.rule(), periods.digits)
     } else {
         return;
     };

@@ -1,8 +1,8 @@
 //! Rules about indexes, and about the names of what is generated for keys.
 
 use syn::ext::IdentExt;
+use table_words::{limits, taken};
 
-use super::names;
 use crate::ctxt::Ctxt;
 use crate::model::{Copies, Entity, Storage, Template};
 
@@ -135,12 +135,12 @@ pub(super) fn c18_indexes_have_names_of_their_own(cx: &Ctxt, entity: &Entity<'_>
         let name = index.name.as_str();
         if seen.contains(&name) {
             cx.error(index.ident.span(), format!("there is already an index `{name}`"));
-        } else if names::TABLE_METHODS.contains(&name) {
+        } else if taken::TABLE_METHODS.contains(&name) {
             cx.error(
                 index.ident.span(),
                 format!("an index can't be called `{name}`: a table has a method of that name"),
             );
-        } else if names::TABLE_RESERVED.contains(&name) {
+        } else if taken::TABLE_RESERVED.contains(&name) {
             cx.error(
                 index.ident.span(),
                 format!("an index can't be called `{name}`: the name is kept for a method of tables to come"),
@@ -194,7 +194,7 @@ pub(super) fn c18_parts_leave_queries_their_methods(cx: &Ctxt, entity: &Entity<'
                         .chain(index.row.fields())
                         .any(|part| part.field == place && (!part.each || index.aliases.is_empty()))
                 });
-        if is_part && names::QUERY_METHODS.contains(&name) {
+        if is_part && taken::QUERY_METHODS.contains(&name) {
             cx.error(
                 field.ident.span(),
                 format!(
@@ -207,7 +207,7 @@ pub(super) fn c18_parts_leave_queries_their_methods(cx: &Ctxt, entity: &Entity<'
     }
     for alias in entity.indexes.iter().flat_map(|index| &index.aliases) {
         let name = alias.unraw().to_string();
-        if names::QUERY_METHODS.contains(&name.as_str()) {
+        if taken::QUERY_METHODS.contains(&name.as_str()) {
             cx.error(
                 alias.span(),
                 format!(
@@ -250,7 +250,7 @@ pub(super) fn every_row_has_its_name(cx: &Ctxt, entity: &Entity<'_>) {
 
 /// C19: a transaction holds every row that a change may touch: the entity, the copies that go and those that come.
 pub(super) fn c19_a_transaction_holds_the_copies(cx: &Ctxt, entity: &Entity<'_>) {
-    let most = (names::BATCH_ROWS - 1) / 2;
+    let most = (limits::BATCH_OPERATIONS - 1) / 2;
     let Some(first) = entity.indexes.get(most) else { return };
     cx.error(
         first.ident.span(),
@@ -258,7 +258,7 @@ pub(super) fn c19_a_transaction_holds_the_copies(cx: &Ctxt, entity: &Entity<'_>)
             "`{}` has {} indexes; a change may move the copy in each, and a transaction of {} rows can move {most}",
             entity.ident,
             entity.indexes.len(),
-            names::BATCH_ROWS,
+            limits::BATCH_OPERATIONS,
         ),
     );
 }

@@ -1,6 +1,7 @@
 //! Rules about keys.
 
-use super::names;
+use table_words::{key, limits};
+
 use crate::ctxt::Ctxt;
 use crate::model::{Entity, Storage};
 use crate::template::{Format, Part};
@@ -41,7 +42,7 @@ pub(super) fn c9_no_key_holds_what_is_encrypted(cx: &Ctxt, entity: &Entity<'_>) 
         for part in template.fields() {
             let Some(field) = entity.field(part.field).filter(|field| field.is_property()) else { continue };
             let (place, name) = (part.place(), &field.name);
-            match (part.format == Format::Blind, field.encrypted.is_some(), field.blind()) {
+            match (part.format() == Format::Blind, field.encrypted.is_some(), field.blind()) {
                 // C22 says it.
                 (true, ..) if is_primary => {}
                 (true, _, None) => cx.error(
@@ -89,22 +90,26 @@ pub(super) fn c14_a_key_can_hold_the_text(cx: &Ctxt, entity: &Entity<'_>) {
     for template in entity.templates() {
         let mut texts = template.parts.iter().map(|part| match part {
             Part::Literal(text) => text.as_str(),
-            Part::Field(part) => match &part.format {
-                Format::Time(pattern) => pattern.text.as_str(),
+            Part::Field(part) => match part.format() {
+                Format::Time(pattern) => pattern.text(),
                 _ => "",
             },
         });
         // Only the first: `a/b/c` is one mistake.
-        let Some(c) = texts.find_map(names::forbidden_in_keys) else { continue };
+        let Some(c) = texts.find_map(forbidden) else { continue };
         let column = template.source().chars().take_while(|other| *other != c).count() + 1;
-        let shown = names::shown(c);
-        cx.error(
-            template.span(),
-            format!(
-                "`{shown}` at column {column}: a key holds neither `/`, `\\`, `#`, `?` nor control characters"
-            ),
-        );
+        cx.error(template.span(), format!("`{}` at column {column}: a key holds {}", shown(c), key::RULE));
     }
+}
+
+/// Returns the first character that no key may hold.
+pub(super) fn forbidden(text: &str) -> Option<char> {
+    text.chars().find(|c| key::is_forbidden(*c))
+}
+
+/// Returns a character as a message shows it.
+pub(super) fn shown(c: char) -> String {
+    if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
 }
 
 /// C15, the part that the text alone shows: a key has at most 512 UTF-16 units.
@@ -114,14 +119,14 @@ pub(super) fn c15_the_text_leaves_room(cx: &Ctxt, entity: &Entity<'_>) {
             .parts
             .iter()
             .map(|part| match part {
-                Part::Literal(text) => names::utf16_units(text),
+                Part::Literal(text) => key::utf16_units(text),
                 Part::Field(_) => 0,
             })
             .sum();
-        if units > names::KEY_UNITS {
+        if units > limits::KEY_UNITS {
             cx.error(
                 template.span(),
-                format!("the text alone takes {units} UTF-16 units; a key has at most {}", names::KEY_UNITS),
+                format!("the text alone takes {units} UTF-16 units; a key has at most {}", limits::KEY_UNITS),
             );
         }
     }
@@ -135,7 +140,7 @@ pub(super) fn c20_no_partition_of_time_alone(cx: &Ctxt, entity: &Entity<'_>) {
     if !partition.sound || parts.peek().is_none() || entity.allows_hot_partition() {
         return;
     }
-    if parts.all(|part| matches!(part.format, Format::Ticks | Format::Time(_))) {
+    if parts.all(|part| matches!(part.format(), Format::Ticks | Format::Time(_))) {
         cx.error(
             partition.span(),
             "a partition key of time alone sends every insert to one partition: put an identity before \
@@ -148,7 +153,7 @@ pub(super) fn c20_no_partition_of_time_alone(cx: &Ctxt, entity: &Entity<'_>) {
 pub(super) fn c22_a_primary_key_is_not_lossy(cx: &Ctxt, entity: &Entity<'_>) {
     for template in [&entity.key.partition, &entity.key.row] {
         for part in template.fields() {
-            let why = match part.format {
+            let why = match part.format() {
                 Format::Lower => "folding could give two entities one key; only an index can have `lower`",
                 Format::Blind => {
                     "a primary key gives its fields back, which a token does not; only an index can have `blind`"

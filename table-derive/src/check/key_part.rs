@@ -1,6 +1,8 @@
 //! Rules about the user's types in keys.
 
-use super::names;
+use table_words::key::RULE;
+
+use super::key;
 use crate::ctxt::Ctxt;
 use crate::model::{KeyPart, KeyPartShape};
 
@@ -22,12 +24,8 @@ pub(super) fn c14_a_key_can_hold_the_texts(cx: &Ctxt, part: &KeyPart<'_>) {
         let text = &variant.text;
         if text.value.is_empty() {
             cx.error(text.span, "a variant needs a text, to be told apart in a key");
-        } else if let Some(c) = names::forbidden_in_keys(&text.value) {
-            let c = names::shown(c);
-            cx.error(
-                text.span,
-                format!("`{c}`: a key holds neither `/`, `\\`, `#`, `?` nor control characters"),
-            );
+        } else if let Some(c) = key::forbidden(&text.value) {
+            cx.error(text.span, format!("`{}`: a key holds {RULE}", key::shown(c)));
         }
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn a_list_is_of_all_with_a_value(cx: &Ctxt, entity: &Entity<'_>) {
         for (template, part) in
             templates.flat_map(|template| template.fields().map(move |part| (template, part)))
         {
-            if part.format == Format::Blind {
+            if part.format() == Format::Blind {
                 let place = part.place();
                 cx.error(
                     template.span(),

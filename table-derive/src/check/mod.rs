@@ -8,7 +8,7 @@
 //! | rule | where |
 //! | --- | --- |
 //! | C1, C2 | [`template`](crate::template) |
-//! | C5 | `template::format` |
+//! | C5 | `table_words::format` |
 //! | C17 | here, and unknown fields in [`model::Index`](crate::model::Index) |
 //! | C23, C29 | [`model`](crate::model) |
 //! | C24 | [`attr`](crate::attr); words that contradict each other in [`model::Field`](crate::model::Field) |
@@ -20,7 +20,6 @@ mod index;
 mod key;
 mod key_part;
 mod list;
-pub(crate) mod names;
 mod periods;
 mod property;
 mod set;

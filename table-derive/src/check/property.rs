@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use super::names;
+use table_words::names::{PROPERTY_RULE, is_of_every_row, is_property};
+use table_words::{key, limits};
+
 use crate::ctxt::Ctxt;
 use crate::model::{Copies, Entity, Field, Template};
 
@@ -68,28 +70,25 @@ pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
     for field in fields.iter().filter(|field| field.is_property()) {
         let (name, span) = (field.property.value.as_str(), field.property.span);
         let hint = if field.renamed { "" } else { "; give it another by `#[property(rename = \"..\")]`" };
-        if names::SYSTEM.contains(&name) {
+        if is_of_every_row(name) {
             cx.error(
                 span,
                 format!("the property name `{name}` is taken: every row has one of its own{hint}"),
             );
-        } else if !names::is_property(name) {
-            cx.error(
-                span,
-                format!("`{name}` is no property name: a letter or `_`, then letters, decimal digits, combining marks and `_`{hint}"),
-            );
-        } else if let units = names::utf16_units(name)
-            && units > names::NAME_UNITS
+        } else if !is_property(name) {
+            cx.error(span, format!("`{name}` is no property name: {PROPERTY_RULE}{hint}"));
+        } else if let units = key::utf16_units(name)
+            && units > limits::NAME_UNITS
         {
             cx.error(
                 span,
                 format!(
                     "a property's name has at most {} UTF-16 units; this one has {units}{hint}",
-                    names::NAME_UNITS
+                    limits::NAME_UNITS
                 ),
             );
-        } else if let units = names::utf16_units(&field.token_property())
-            && units > names::NAME_UNITS
+        } else if let units = key::utf16_units(&field.token_property())
+            && units > limits::NAME_UNITS
             && let Some(blind) = field.blind()
         {
             cx.error(
@@ -98,7 +97,7 @@ pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
                     "the token of `{}` is kept in a property of {units} UTF-16 units, `{name}` with `Token` behind it; \
                      a name has at most {}{hint}",
                     field.name,
-                    names::NAME_UNITS
+                    limits::NAME_UNITS
                 ),
             );
         }
@@ -109,15 +108,15 @@ pub(super) fn c11_the_service_takes_the_names(cx: &Ctxt, fields: &[Field<'_>]) {
 pub(super) fn c11_previous_names_are_names(cx: &Ctxt, fields: &[Field<'_>]) {
     for was in fields.iter().filter_map(|field| field.was.as_ref()) {
         let name = was.value.as_str();
-        if names::SYSTEM.contains(&name) || !names::is_property(name) {
-            cx.error(was.span, format!("no property was ever called `{name}`: a letter or `_`, then letters, decimal digits, combining marks and `_`"));
+        if is_of_every_row(name) || !is_property(name) {
+            cx.error(was.span, format!("no property was ever called `{name}`: {PROPERTY_RULE}"));
         }
     }
 }
 
 /// C12: a row holds at most 252 properties, and `EntityType` is one. What its key gives back is not among them.
 pub(super) fn c12_a_row_holds_the_properties(cx: &Ctxt, entity: &Entity<'_>) {
-    let most = names::PROPERTIES - 1;
+    let most = limits::PROPERTIES - 1;
     // A field that has a token counts twice.
     let stored = |partition: &Template, row: &Template| {
         let places = entity.fields.iter().enumerate().filter(|(place, field)| {

@@ -1,8 +1,8 @@
 //! Rules about summaries.
 
 use syn::spanned::Spanned;
+use table_words::limits;
 
-use super::names;
 use crate::ctxt::Ctxt;
 use crate::model::{Counts, Entity, Storage};
 
@@ -70,7 +70,7 @@ pub(super) fn a_summary_holds_numbers(cx: &Ctxt, entity: &Entity<'_>) {
 
 /// C19, with summaries: a change may leave a row of one and come to another.
 pub(super) fn c19_a_transaction_holds_the_summaries(cx: &Ctxt, entity: &Entity<'_>) {
-    let most = (names::BATCH_ROWS - 1) / 2;
+    let most = (limits::BATCH_OPERATIONS - 1) / 2;
     let Some(first) = most.checked_sub(entity.indexes.len()).and_then(|at| entity.summarized_in.get(at))
     else {
         return;
@@ -83,7 +83,7 @@ pub(super) fn c19_a_transaction_holds_the_summaries(cx: &Ctxt, entity: &Entity<'
             entity.ident,
             entity.indexes.len(),
             entity.summarized_in.len(),
-            names::BATCH_ROWS,
+            limits::BATCH_OPERATIONS,
         ),
     );
 }

@@ -2,8 +2,8 @@
 
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
+use table_words::limits;
 
-use super::names;
 use crate::ctxt::Ctxt;
 use crate::model::{Copies, Entity, Storage};
 
@@ -78,9 +78,9 @@ pub(super) fn c12_each_row_holds_its_part(cx: &Ctxt, entity: &Entity<'_>) {
     };
     for part in 0..=entity.parts() {
         let (most, what) = if part == 0 {
-            (names::PROPERTIES - 2, "the head".to_owned())
+            (limits::PROPERTIES - 2, "the head".to_owned())
         } else {
-            (names::PROPERTIES - 1, format!("part {part}"))
+            (limits::PROPERTIES - 1, format!("part {part}"))
         };
         let beside = if part == 0 { "`EntityType` and `EntityParts`" } else { "its `EntityType`" };
         if let Some((_, field)) = stored(part).nth(most) {
@@ -99,7 +99,7 @@ pub(super) fn c12_each_row_holds_its_part(cx: &Ctxt, entity: &Entity<'_>) {
 
 /// C19, of a wide entity: a transaction moves all of its rows.
 pub(super) fn c19_a_transaction_holds_the_parts(cx: &Ctxt, entity: &Entity<'_>) {
-    let most = names::BATCH_ROWS / 2;
+    let most = limits::BATCH_OPERATIONS / 2;
     let (parts, indexes) = (entity.parts(), entity.indexes.len());
     let Some(last) = entity.fields.iter().filter_map(|field| field.begins.as_ref()).next_back() else {
         return;
@@ -111,7 +111,7 @@ pub(super) fn c19_a_transaction_holds_the_parts(cx: &Ctxt, entity: &Entity<'_>) 
                 "`{}` has {parts} parts and {indexes} indexes; a change may move each of its rows, and a transaction of {} rows \
                  can move {most}",
                 entity.ident,
-                names::BATCH_ROWS
+                limits::BATCH_OPERATIONS
             ),
         );
     }

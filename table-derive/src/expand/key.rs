@@ -62,7 +62,7 @@ fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
     let path = path::of_index(model, names, (number, index));
     let (partition, row) = (model.partition_of(index).source(), index.row.source());
-    let cost = if index.row.fields().any(|part| part.format == Format::Blind) {
+    let cost = if index.row.fields().any(|part| part.format() == Format::Blind) {
         "Reading it is a point query for each of the store's keys that is alive."
     } else {
         "Reading it is a point query."
@@ -109,7 +109,7 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
         let each = templates.iter().flat_map(|t| t.fields()).any(|part| part.field == place && part.each);
         let (ident, ty) = (bound(field.ident), argument_type(krate, field, each));
         let mut parts = templates.iter().flat_map(|t| t.fields());
-        if parts.any(|part| part.field == place && part.format == Format::Blind) {
+        if parts.any(|part| part.field == place && part.format() == Format::Blind) {
             parameters.push(quote!(#ident: impl #krate::BlindArg<#ty>));
             given.push(quote!(#krate::BlindArg::<#ty>::to_value(&#ident)));
             continue;

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 
 use super::{copied, fields, summary};
 use crate::model::{Copies, Entity, Index, List, Template};
-use crate::template::{FieldPart, Format, Part, TimeItem};
+use crate::template::{FieldPart, Format, Part};
 
 /// The schema of the entity, made by the functions of `table_core::schema` alone. A capability that is not declared
 /// here is as it was before there was a word for it.
@@ -203,11 +203,10 @@ fn ids_of(model: &Entity<'_>, list: &List) -> TokenStream {
 
 fn field_part(model: &Entity<'_>, part: &FieldPart, place: &dyn Fn(usize) -> TokenStream) -> TokenStream {
     let krate = &model.krate;
-    let (place, each) = (place(part.field), part.each);
-    let format = format(model, &part.format);
+    let (place, each, source) = (place(part.field), part.each, &part.source);
     let ty = model.fields.get(part.field).map(|field| {
         let ty = field.ty;
-        if part.format == Format::Blind {
+        if part.format() == Format::Blind {
             let optional = quote_spanned!(ty.span()=> <#ty as #krate::Property>::OPTIONAL);
             quote!(#krate::token_key(#optional))
         } else if each {
@@ -218,7 +217,7 @@ fn field_part(model: &Entity<'_>, part: &FieldPart, place: &dyn Fn(usize) -> Tok
     });
     let new = if each { quote!(each) } else { quote!(new) };
     // Of a token it is the library's, and never changes.
-    let version = model.fields.get(part.field).filter(|_| part.format != Format::Blind).map(|field| {
+    let version = model.fields.get(part.field).filter(|_| part.format() != Format::Blind).map(|field| {
         let ty = field.ty;
         if each {
             quote_spanned!(ty.span()=> .version(<#ty as #krate::KeyElements>::VERSION))
@@ -227,41 +226,6 @@ fn field_part(model: &Entity<'_>, part: &FieldPart, place: &dyn Fn(usize) -> Tok
         }
     });
     quote! {
-        #krate::schema::Part::Field(
-            #krate::schema::FieldPart::#new(#place, #ty, #krate::schema::Format::#format) #version,
-        )
-    }
-}
-
-fn format(model: &Entity<'_>, format: &Format) -> TokenStream {
-    match format {
-        Format::Plain => quote!(Plain),
-        Format::Pad(width) => quote!(Pad(#width)),
-        Format::Offset => quote!(Offset),
-        Format::Inverted => quote!(Inverted),
-        Format::PadInverted(width) => quote!(PadInverted(#width)),
-        Format::Ticks => quote!(Ticks),
-        Format::Time(pattern) => {
-            let krate = &model.krate;
-            let items = pattern.items.iter().map(item);
-            quote!(Time(&[#(#krate::schema::TimeItem::#items),*]))
-        }
-        Format::Escaped => quote!(Escaped),
-        Format::Lower => quote!(Lower),
-        Format::Shard(shards) => quote!(Shard(#shards)),
-        Format::Blind => quote!(Blind),
-    }
-}
-
-fn item(item: &TimeItem) -> TokenStream {
-    match item {
-        TimeItem::Year => quote!(Year),
-        TimeItem::Month => quote!(Month),
-        TimeItem::Day => quote!(Day),
-        TimeItem::Hour => quote!(Hour),
-        TimeItem::Minute => quote!(Minute),
-        TimeItem::Second => quote!(Second),
-        TimeItem::DayOfYear => quote!(DayOfYear),
-        TimeItem::Char(c) => quote!(Char(#c)),
+        #krate::schema::Part::Field(#krate::schema::FieldPart::#new(#place, #ty, #source) #version)
     }
 }

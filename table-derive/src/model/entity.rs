@@ -109,7 +109,7 @@ impl<'a> Entity<'a> {
         let of_indexes = indexes.iter().flat_map(|index| index.partition.iter().chain([&index.row]));
         for part in [&key.partition, &key.row].into_iter().chain(of_indexes).flat_map(Template::fields) {
             if let Some(field) =
-                fields.get_mut(part.field).filter(|_| !part.each && part.format != Format::Blind)
+                fields.get_mut(part.field).filter(|_| !part.each && part.format() != Format::Blind)
             {
                 field.stands = Stands::InAKey;
             }

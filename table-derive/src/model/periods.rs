@@ -2,10 +2,11 @@
 
 use proc_macro2::{Ident, Span};
 use syn::LitStr;
+use table_words::names::TableMistake;
 
 use super::{Field, Spanned};
 use crate::ctxt::Ctxt;
-use crate::template::{self, Format, Part, TimeItem};
+use crate::template::{self, Format, Part};
 
 /// The tables of an entity that has one for each period.
 pub(crate) struct Periods {
@@ -75,12 +76,12 @@ impl Periods {
                 return None;
             }
             _ => {
-                error("a table's name holds ASCII letters and digits alone".to_owned());
+                error(TableMistake::Character.rule().to_owned());
                 return None;
             }
         };
-        let period = match &part.format {
-            Format::Time(pattern) if !part.each => period(&pattern.items),
+        let period = match part.format() {
+            Format::Time(pattern) if !part.each => period(pattern.text()),
             _ => None,
         };
         let Some((period, digits)) = period else {
@@ -108,13 +109,13 @@ impl Periods {
 }
 
 /// The name of a period, and its digits.
-fn period(items: &[TimeItem]) -> Option<(&'static str, usize)> {
-    Some(match items {
-        [TimeItem::Year] => ("Year", 4),
-        [TimeItem::Year, TimeItem::Month] => ("Month", 6),
-        [TimeItem::Year, TimeItem::Month, TimeItem::Day] => ("Day", 8),
-        [TimeItem::Year, TimeItem::DayOfYear] => ("DayOfYear", 7),
-        [TimeItem::Year, TimeItem::Month, TimeItem::Day, TimeItem::Hour] => ("Hour", 10),
+fn period(pattern: &str) -> Option<(&'static str, usize)> {
+    Some(match pattern {
+        "%Y" => ("Year", 4),
+        "%Y%m" => ("Month", 6),
+        "%Y%m%d" => ("Day", 8),
+        "%Y%j" => ("DayOfYear", 7),
+        "%Y%m%d%H" => ("Hour", 10),
         _ => return None,
     })
 }

@@ -4,11 +4,11 @@
 //! A message about it quotes the piece and its column: a literal is one token, and a stable compiler has no spans
 //! inside of it.
 
-mod format;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use format::{Format, TimeItem};
+pub(crate) use table_words::Format;
+use table_words::format::{Mistake, WORDS};
 
 use crate::suggest;
 
@@ -28,8 +28,8 @@ pub(crate) struct FieldPart {
     pub(crate) field: usize,
     /// Written `{v[]}`: one row for each element.
     pub(crate) each: bool,
-    /// How it is printed.
-    pub(crate) format: Format,
+    /// Its format: what stands behind the colon, or nothing.
+    pub(crate) source: String,
     /// The part as the user wrote it, braces included.
     pub(crate) piece: String,
     /// Where it begins in the template, counting characters from 1.
@@ -37,15 +37,21 @@ pub(crate) struct FieldPart {
 }
 
 impl FieldPart {
+    /// Returns what its format means.
+    pub(crate) fn format(&self) -> Format<'_> {
+        // The text was read when the part was made.
+        Format::parse(&self.source).unwrap_or(Format::Plain)
+    }
+
     /// Whether the field can be read back from the key, as far as the format tells: its type may yet lose something.
     pub(crate) fn gives_back(&self) -> bool {
-        !self.each && self.format.lossless()
+        !self.each && self.format().is_lossless()
     }
 
     /// Whether every row with the part has the field: the key gives it back, or has lost so much of it that it is
     /// stored beside.
     pub(crate) fn is_held(&self) -> bool {
-        !self.each && self.format != Format::Lower
+        !self.each && self.format() != Format::Lower
     }
 
     /// Where the part stands and what it is, for the start of a message.
@@ -57,6 +63,30 @@ impl FieldPart {
 /// Every message about a piece starts with this.
 fn place(piece: &str, column: usize) -> String {
     format!("`{piece}` at column {column}")
+}
+
+/// Reads what follows the colon in `{field:..}`, and returns it as declarations have it.
+fn source(text: &str, field: &str) -> Result<String, String> {
+    let format = if text.is_empty() { Err(Mistake::Missing) } else { Format::parse(text) };
+    match format {
+        // A layout has the number, however many zeros were written before it.
+        Ok(Format::Shard(shards)) => Ok(format!("shard({shards})")),
+        Ok(_) => Ok(text.to_owned()),
+        Err(mistake) => Err(meant_format(mistake).unwrap_or_else(|| mistake.message(field))),
+    }
+}
+
+/// Returns what to say of a word that is no format, if one is near enough.
+fn meant_format(mistake: Mistake<'_>) -> Option<String> {
+    let Mistake::Unknown(word) = mistake else { return None };
+    let meant = match word {
+        // What other libraries call it.
+        "reverse" | "reversed" | "rev" | "desc" | "descending" => "inverted",
+        "lowercase" => "lower",
+        "escape" | "encoded" => "escaped",
+        _ => suggest::nearest(word, WORDS)?,
+    };
+    Some(format!("unknown format `{word}`; did you mean `{meant}`?"))
 }
 
 /// The parts that could be understood, and what is wrong with the others.
@@ -127,22 +157,22 @@ impl<'a> Parser<'a> {
             self.errors.push(format!("{}: {what}", place(piece, column)));
             self.meant(inner).ok_or(())
         });
-        if let Ok((field, each, format)) = part {
+        if let Ok((field, each, source)) = part {
             self.flush();
-            self.parts.push(Part::Field(FieldPart { field, each, format, piece: piece.to_owned(), column }));
+            self.parts.push(Part::Field(FieldPart { field, each, source, piece: piece.to_owned(), column }));
         }
     }
 
     /// The part that a wrong one was most likely meant to be: a stub with as many parts fits the calls that are right.
-    fn meant(&self, inner: &str) -> Option<(usize, bool, Format)> {
+    fn meant(&self, inner: &str) -> Option<(usize, bool, String)> {
         let name = inner.split([':', '[']).next().unwrap_or_default().trim();
         let name = suggest::nearest(name, self.fields.iter().copied())?;
         let field = self.fields.iter().position(|field| *field == name)?;
-        Some((field, inner.contains('['), Format::Plain))
+        Some((field, inner.contains('['), String::new()))
     }
 
     /// What stands between two braces.
-    fn part(&self, inner: &str) -> Result<(usize, bool, Format), String> {
+    fn part(&self, inner: &str) -> Result<(usize, bool, String), String> {
         let (field, format) = match inner.split_once(':') {
             Some((field, format)) => (field, Some(format)),
             None => (inner, None),
@@ -153,8 +183,8 @@ impl<'a> Parser<'a> {
             None => (field, false),
         };
         let found = self.find(name)?;
-        let format = format.map_or(Ok(Format::Plain), |format| Format::parse(format, name))?;
-        Ok((found, each, format))
+        let source = format.map_or(Ok(String::new()), |format| source(format, name))?;
+        Ok((found, each, source))
     }
 
     /// The place of the field of this name.

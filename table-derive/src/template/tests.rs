@@ -1,4 +1,3 @@
-use super::format::{TimeItem, TimePattern};
 use super::*;
 
 fn parsed(text: &str) -> (Vec<Part>, Vec<String>) {
@@ -15,22 +14,23 @@ fn literal(text: &str) -> Part {
     Part::Literal(text.to_owned())
 }
 
-fn field(field: usize, piece: &str, column: usize, format: Format) -> Part {
-    Part::Field(FieldPart { field, each: piece.contains("[]"), format, piece: piece.to_owned(), column })
+fn field(field: usize, piece: &str, column: usize, source: &str) -> Part {
+    let (piece, source) = (piece.to_owned(), source.to_owned());
+    Part::Field(FieldPart { field, each: piece.contains("[]"), source, piece, column })
 }
 
 #[test]
 fn a_template_is_literals_and_fields() {
     assert_eq!(good(""), []);
     assert_eq!(good("all"), [literal("all")]);
-    assert_eq!(good("{department}"), [field(0, "{department}", 1, Format::Plain)]);
+    assert_eq!(good("{department}"), [field(0, "{department}", 1, "")]);
     assert_eq!(
         good("é_{id:06}_{tags[]}!"),
         [
             literal("é_"),
-            field(1, "{id:06}", 3, Format::Pad(6)),
+            field(1, "{id:06}", 3, "06"),
             literal("_"),
-            field(3, "{tags[]}", 11, Format::Plain),
+            field(3, "{tags[]}", 11, ""),
             literal("!"),
         ]
     );
@@ -42,73 +42,24 @@ fn doubled_braces_stand_for_themselves() {
     assert_eq!(good("a{{b}}c"), [literal("a{b}c")]);
     assert_eq!(
         good("{{{id}}}"),
-        [literal("{"), field(1, "{id}", 3, Format::Plain), literal("}")],
+        [literal("{"), field(1, "{id}", 3, ""), literal("}")],
         "a field between braces"
     );
     assert_eq!(good("{{id}}"), [literal("{id}")]);
 }
 
 #[test]
-fn every_format_is_understood() {
-    let formats = [
-        ("{id:01}", Format::Pad(1)),
-        ("{id:020}", Format::Pad(20)),
-        ("{id:offset}", Format::Offset),
-        ("{id:inverted}", Format::Inverted),
-        ("{id:06:inverted}", Format::PadInverted(6)),
-        ("{id:ticks}", Format::Ticks),
-        ("{id:escaped}", Format::Escaped),
-        ("{id:lower}", Format::Lower),
-        ("{id:shard(2)}", Format::Shard(2)),
-        ("{id:shard(100)}", Format::Shard(100)),
-        ("{id:blind}", Format::Blind),
-    ];
-    for (text, format) in formats {
-        assert_eq!(good(text), [field(1, text, 1, format)]);
+fn a_format_is_what_stands_behind_the_colon() {
+    for source in ["020", "06:inverted", "shard(16)", "%Y-%m-%dT%H:%M", "blind"] {
+        let piece = format!("{{id:{source}}}");
+        assert_eq!(good(&piece), [field(1, &piece, 1, source)]);
     }
+    assert_eq!(good("{id:shard(016)}"), [field(1, "{id:shard(016)}", 1, "shard(16)")]);
 }
 
 #[test]
-fn a_time_is_taken_apart() {
-    use TimeItem::{Char, Day, DayOfYear, Hour, Minute, Month, Second, Year};
-    let patterns = [
-        ("%Y%m%d%H", vec![Year, Month, Day, Hour]),
-        (
-            "%Y-%jT%H:%M:%S.",
-            vec![
-                Year,
-                Char('-'),
-                DayOfYear,
-                Char('T'),
-                Hour,
-                Char(':'),
-                Minute,
-                Char(':'),
-                Second,
-                Char('.'),
-            ],
-        ),
-        ("%d of%m", vec![Day, Char(' '), Char('o'), Char('f'), Month]),
-    ];
-    for (pattern, items) in patterns {
-        let piece = format!("{{at:{pattern}}}");
-        let format = Format::Time(TimePattern { text: pattern.to_owned(), items });
-        assert_eq!(good(&piece), [field(2, &piece, 1, format)]);
-    }
-}
-
-#[test]
-fn only_some_formats_give_the_field_back() {
-    for (text, gives_back) in [
-        ("{id}", true),
-        ("{id:06}", true),
-        ("{id:06:inverted}", true),
-        ("{id:escaped}", true),
-        ("{tags[]}", false),
-        ("{at:%Y}", false),
-        ("{id:lower}", false),
-        ("{id:shard(4)}", false),
-    ] {
+fn only_one_value_in_a_format_that_keeps_it_is_given_back() {
+    for (text, gives_back) in [("{id:06}", true), ("{tags[]}", false), ("{id:lower}", false)] {
         let parts = good(text);
         assert!(
             matches!(parts.first(), Some(Part::Field(part)) if part.gives_back() == gives_back),
@@ -212,7 +163,7 @@ fn every_mistake_is_reported_and_the_rest_understood() {
             "`}` at column 24 was never opened; a brace that stands for itself is written `}}`",
         ]
     );
-    assert!(parts.contains(&field(1, "{id:06}", 7, Format::Pad(6))));
+    assert!(parts.contains(&field(1, "{id:06}", 7, "06")));
 }
 
 #[test]

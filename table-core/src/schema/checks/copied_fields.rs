@@ -3,7 +3,6 @@
 use super::super::message::Message;
 use super::super::{Arrival, CopiedFields, Field, FieldPart, Part, Schema};
 use super::rows::same;
-use super::summary::is_one_format;
 use super::{field_at, field_name};
 
 /// The source is one whose changes can keep the copy, in a place that the copy says.
@@ -127,7 +126,7 @@ const fn is_beside(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> 
                 (here, there) = (a_rest, b_rest);
             }
             ([Part::Field(a), a_rest @ ..], [Part::Field(b), b_rest @ ..]) => {
-                if !refers(source, b.field, copy, a.field) || !is_one_format(a.format, b.format) {
+                if !refers(source, b.field, copy, a.field) || !same(a.source, b.source) {
                     return false;
                 }
                 (here, there) = (a_rest, b_rest);

@@ -1,6 +1,6 @@
 //! One of the keys of a declaration, or of its other pieces, by their places.
 
-use super::super::bounds;
+use super::super::format::bounds;
 use super::super::message::Message;
 use super::super::{Field, FieldPart, Index, Part, Place, Schema, Template};
 

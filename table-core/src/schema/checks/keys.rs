@@ -2,8 +2,9 @@
 
 #![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 
-use super::super::charset::forbidden;
-use super::super::key_type::{Format, KeyType, is_lossless, width};
+use table_words::key::{is_forbidden, utf16_units};
+
+use super::super::format::key_type::{Format, KeyType, width};
 use super::super::message::Message;
 use super::super::{Part, Schema, Template};
 use super::{KeyOf, field_name};
@@ -16,7 +17,7 @@ pub(super) const fn literal(schema: &Schema, place: KeyOf, text: &str) -> Option
         let code = match (*byte, rest) {
             // U+0080 to U+009F.
             (0xc2, [second @ 0x80..=0x9f, ..]) => *second,
-            (byte, _) if byte.is_ascii() && forbidden(byte as char) => byte,
+            (byte, _) if byte.is_ascii() && is_forbidden(byte as char) => byte,
             _ => {
                 bytes = rest;
                 continue;
@@ -63,20 +64,6 @@ const fn shortest(names: &[&str]) -> usize {
     least
 }
 
-const fn utf16_units(text: &str) -> usize {
-    let mut units = 0;
-    let mut bytes = text.as_bytes();
-    while let [byte, rest @ ..] = bytes {
-        units += match *byte {
-            0x80..0xc0 => 0,
-            0xf0.. => 2,
-            _ => 1,
-        };
-        bytes = rest;
-    }
-    units
-}
-
 /// C20: a partition key of time alone sends all writes of a time to one partition.
 pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
     let mut has_time = false;
@@ -120,10 +107,9 @@ const fn lossy(schema: &Schema, template: &Template) -> Option<Message> {
             let message = Message::new("`").part(name, part);
             return Some(message.text("` can stand in an index only: a primary key tells entities apart"));
         }
-        let is_kept = is_lossless(part.format) || schema.place().gives_back(part.field);
+        let is_kept = part.format.is_lossless() || schema.place().gives_back(part.field);
         if !is_kept {
-            let format =
-                if matches!(part.key.single(), KeyType::Time) { Format::Ticks } else { Format::Plain };
+            let format = if matches!(part.key.single(), KeyType::Time) { "ticks" } else { "" };
             return Some(
                 Message::new("`")
                     .part(name, part)
@@ -131,7 +117,7 @@ const fn lossy(schema: &Schema, template: &Template) -> Option<Message> {
                     .text(name)
                     .text("` back, and nothing else in the primary key does, so that two entities could have one \
                            key: add `")
-                    .part(name, &part.printed(format))
+                    .part_as(name, part, format)
                     .text("`"),
             );
         }

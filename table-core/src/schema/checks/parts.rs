@@ -1,7 +1,9 @@
 //! Rules about a field's part of a template.
 
-use super::super::charset::CharSet;
-use super::super::key_type::{Format, KeyType, offset_digits, width as printed_width};
+use table_words::key::first_character;
+
+use super::super::format::charset::CharSet;
+use super::super::format::key_type::{Format, KeyType, offset_digits, width as printed_width};
 use super::super::message::Message;
 use super::super::{FieldPart, Part, Schema};
 use super::field_name;
@@ -24,9 +26,6 @@ pub(super) const fn mistake(
         return mistake;
     }
     if let mistake @ Some(_) = signed(name, part) {
-        return mistake;
-    }
-    if let mistake @ Some(_) = width(name, part) {
         return mistake;
     }
     separated(schema, part, rest)
@@ -66,70 +65,45 @@ const fn optional(name: &str, part: &FieldPart, is_primary: bool) -> Option<Mess
 
 /// C3: a signed number says how it sorts.
 const fn signed(name: &str, part: &FieldPart) -> Option<Message> {
-    if let (KeyType::Signed { bits }, Format::Plain) = (part.key.single(), part.format) {
-        let pad = part.printed(Format::Pad(digits(offset_digits(bits))));
-        let offset = part.printed(Format::Offset);
-        return Some(
-            Message::new("`")
-                .text(name)
-                .text("` is signed, and the digits of negative numbers sort backwards: write `")
-                .part(name, &offset)
-                .text("`, or `")
-                .part(name, &pad)
-                .text("` if it is never negative"),
-        );
-    }
-    None
-}
-
-#[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "at most 20, in a const fn")]
-const fn digits(digits: usize) -> u8 {
-    digits as u8
-}
-
-/// C5: a width is 1 to 20 digits. A width that is too narrow for the type is a choice; the write checks it. And a
-/// field is spread over more than one shard.
-const fn width(name: &str, part: &FieldPart) -> Option<Message> {
-    match part.format {
-        Format::Pad(0 | 21..) | Format::PadInverted(0 | 21..) => {
-            Some(Message::new("the width in `").part(name, part).text("` must be from 1 to 20 digits"))
-        }
-        Format::Shard(0 | 1) => {
-            Some(Message::new("`").part(name, part).text("` makes no shards: say at least `shard(2)`"))
-        }
-        _ => None,
-    }
+    let (KeyType::Signed { bits }, Format::Plain) = (part.key.single(), part.format) else { return None };
+    let pad = Message::new("0").count(offset_digits(bits));
+    Some(
+        Message::new("`")
+            .text(name)
+            .text("` is signed, and the digits of negative numbers sort backwards: write `")
+            .part_as(name, part, "offset")
+            .text("`, or `")
+            .part_as(name, part, pad.as_str())
+            .text("` if it is never negative"),
+    )
 }
 
 /// C6: a format is for its types. And a time says how it is printed.
 const fn format(name: &str, part: &FieldPart) -> Option<Message> {
     let key = part.key.single();
-    let is_for = match (part.format, key) {
+    let is_taken = match (part.format, key) {
         (Format::Plain, KeyType::Time) => {
-            let (ticks, inverted) = (part.printed(Format::Ticks), part.printed(Format::Inverted));
             let message =
                 Message::new("`").part(name, part).text("` is a time and does not say how it sorts: `");
             return Some(
                 message
-                    .part(name, &ticks)
+                    .part_as(name, part, "ticks")
                     .text("` sorts the oldest first, `")
-                    .part(name, &inverted)
+                    .part_as(name, part, "inverted")
                     .text("` the newest"),
             );
         }
-        (Format::Plain | Format::Shard(_) | Format::Blind, _)
-        | (Format::Pad(_), KeyType::Unsigned { .. } | KeyType::Signed { .. })
+        (Format::Pad(_), KeyType::Unsigned { .. } | KeyType::Signed { .. })
         | (Format::Offset, KeyType::Signed { .. })
         | (Format::Inverted, KeyType::Unsigned { .. } | KeyType::Time)
         | (Format::PadInverted(_), KeyType::Unsigned { .. })
         | (Format::Ticks | Format::Time(_), KeyType::Time)
-        | (Format::Escaped | Format::Lower, KeyType::Text(_)) => return None,
-        (Format::Pad(_), _) => "an integer",
-        (Format::Offset, _) => "a signed integer",
-        (Format::Inverted, _) => "an unsigned integer or a time",
-        (Format::PadInverted(_), _) => "an unsigned integer",
-        (Format::Ticks | Format::Time(_), _) => "a time",
-        (Format::Escaped | Format::Lower, _) => "text",
+        | (Format::Escaped | Format::Lower, KeyType::Text(_)) => true,
+        _ => false,
+    };
+    let is_for = match part.format.is_for() {
+        Some(is_for) if !is_taken => is_for,
+        _ => return None,
     };
     let is = match key {
         KeyType::Unsigned { .. } => "an unsigned integer",
@@ -145,12 +119,11 @@ const fn format(name: &str, part: &FieldPart) -> Option<Message> {
     let message = message.text(", and `").text(name).text("` is ").text(is).text(": write `");
     Some(match key {
         KeyType::Unsigned { .. } => {
-            let (plain, padded) = (part.printed(Format::Plain), part.printed(Format::Pad(6)));
-            message.part(name, &plain).text("`, or with a width, `").part(name, &padded).text("`")
+            message.part_as(name, part, "").text("`, or with a width, `").part_as(name, part, "06").text("`")
         }
-        KeyType::Signed { .. } => message.part(name, &part.printed(Format::Offset)).text("`"),
-        KeyType::Time => message.part(name, &part.printed(Format::Ticks)).text("`"),
-        _ => message.part(name, &part.printed(Format::Plain)).text("`"),
+        KeyType::Signed { .. } => message.part_as(name, part, "offset").text("`"),
+        KeyType::Time => message.part_as(name, part, "ticks").text("`"),
+        _ => message.part_as(name, part, "").text("`"),
     })
 }
 
@@ -215,16 +188,4 @@ const fn separated(schema: &Schema, part: &FieldPart, rest: &[Part]) -> Option<M
 /// Text of a type that says nothing of its characters, folded or not.
 const fn is_unknown(chars: CharSet) -> bool {
     chars.or(CharSet::CAPITALS).is_all()
-}
-
-const fn first_character(text: &str) -> &str {
-    let length = match text.as_bytes() {
-        [] => 0,
-        [0..0x80, ..] => 1,
-        [0..0xe0, ..] => 2,
-        [0..0xf0, ..] => 3,
-        _ => 4,
-    };
-    let (first, _) = text.split_at(length);
-    first
 }

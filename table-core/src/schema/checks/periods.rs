@@ -1,6 +1,8 @@
 //! C27: kinds with a table for each period.
 
-use super::super::key_type::{KeyType, TimeItem, is_lossless};
+use table_words::TimeItem;
+
+use super::super::format::key_type::KeyType;
 use super::super::message::Message;
 use super::super::{Format, Part, Period, PeriodTables, Place, Schema};
 use super::{field_name, index};
@@ -65,11 +67,11 @@ const fn says_the_period(place: &Place, tables: &PeriodTables) -> bool {
             if part.field != tables.field || part.each {
                 continue;
             }
-            if is_lossless(part.format) {
+            if part.format.is_lossless() {
                 return true;
             }
-            let Format::Time(mut items) = part.format else { continue };
-            while let [item, others @ ..] = items {
+            let Format::Time(mut pattern) = part.format else { continue };
+            while let Some((item, behind)) = pattern.split_first() {
                 match item {
                     TimeItem::Year => said[0] = true,
                     TimeItem::Month => said[1] = true,
@@ -78,7 +80,7 @@ const fn says_the_period(place: &Place, tables: &PeriodTables) -> bool {
                     TimeItem::Hour => said[4] = true,
                     _ => {}
                 }
-                items = others;
+                pattern = behind;
             }
         }
         rest = others;

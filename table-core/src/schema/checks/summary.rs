@@ -3,7 +3,7 @@
 use super::super::message::Message;
 use super::super::place::is_one_table;
 use super::super::summary::position;
-use super::super::{Field, Format, Index, Part, Schema, SumOf, Template, TimeItem};
+use super::super::{Field, Index, Part, Schema, SumOf, Template};
 use super::rows::same;
 use super::{field_at, index};
 use crate::model::EdmType;
@@ -149,44 +149,7 @@ const fn is_one_template((_, a): (&Schema, &Template), (_, b): (&Schema, &Templa
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
         let is_one = match (x, y) {
             (Part::Literal(x), Part::Literal(y)) => same(x, y),
-            (Part::Field(x), Part::Field(y)) => x.field == y.field && is_one_format(x.format, y.format),
-            _ => false,
-        };
-        if !is_one {
-            return false;
-        }
-        (a, b) = (rest_of_a, rest_of_b);
-    }
-    a.is_empty() && b.is_empty()
-}
-
-pub(super) const fn is_one_format(a: Format, b: Format) -> bool {
-    match (a, b) {
-        (Format::Plain, Format::Plain)
-        | (Format::Offset, Format::Offset)
-        | (Format::Inverted, Format::Inverted)
-        | (Format::Ticks, Format::Ticks)
-        | (Format::Escaped, Format::Escaped)
-        | (Format::Lower, Format::Lower)
-        | (Format::Blind, Format::Blind) => true,
-        (Format::Pad(a), Format::Pad(b)) | (Format::PadInverted(a), Format::PadInverted(b)) => a == b,
-        (Format::Shard(a), Format::Shard(b)) => a == b,
-        (Format::Time(a), Format::Time(b)) => is_one_time(a, b),
-        _ => false,
-    }
-}
-
-const fn is_one_time(mut a: &[TimeItem], mut b: &[TimeItem]) -> bool {
-    while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
-        let is_one = match (x, y) {
-            (TimeItem::Char(x), TimeItem::Char(y)) => *x == *y,
-            (TimeItem::Year, TimeItem::Year)
-            | (TimeItem::Month, TimeItem::Month)
-            | (TimeItem::Day, TimeItem::Day)
-            | (TimeItem::Hour, TimeItem::Hour)
-            | (TimeItem::Minute, TimeItem::Minute)
-            | (TimeItem::Second, TimeItem::Second)
-            | (TimeItem::DayOfYear, TimeItem::DayOfYear) => true,
+            (Part::Field(x), Part::Field(y)) => x.field == y.field && same(x.source, y.source),
             _ => false,
         };
         if !is_one {

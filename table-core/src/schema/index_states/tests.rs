@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::{Blocked, IndexEvent, IndexState, IndexStates, KindEvent, KindState, Rows};
-use crate::schema::{Field, FieldPart, Format, Index, KeyPart, Part, Place, Property, Schema, Template};
+use crate::schema::{Field, FieldPart, Index, KeyPart, Part, Place, Property, Schema, Template};
 
 const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
-const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, Format::Plain))];
-const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, Format::Plain))];
+const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, ""))];
+const ID: &[Part] = &[Part::Field(FieldPart::new(1, u32::KEY, ""))];
 const ROW: Place = Place::new("Club", Template::new("{team}", TEAM), Template::new("{id}", ID));
 const BY_TEAM: Place = ROW.beside(Template::new("{team}", TEAM));
 const MEMBER: Schema = Schema::new(["Member", "member"], FIELDS, &[ROW]).indexes(&[Index::new(

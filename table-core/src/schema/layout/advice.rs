@@ -1,6 +1,6 @@
 //! What a difference between a layout and a declaration takes, in words: for errors, and for tests that keep layouts.
 
-use super::super::key_type::KeyType;
+use super::super::format::key_type::KeyType;
 use super::super::{Field, Index, Part, Schema, Template};
 use super::differences::{
     holds_what, is_renamed_again, may_lack, of_property, prints_anew, prints_as, renamed_to, same_index,

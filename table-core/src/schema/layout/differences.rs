@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::key_type::{Format, KeyType, lengths};
+use super::super::format::key_type::{Format, KeyType, lengths};
 use super::super::{CopiedFields, Copies, Field, Index, Part, Schema, Sum, SumOf, Template};
 use super::{COPIED, EVENTUAL, GONE, HOLDER, layout_in, read, renamed, series};
 use crate::model::EdmType;

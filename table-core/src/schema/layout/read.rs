@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::super::charset::CharSet;
 use super::super::column_type::ColumnType;
 use super::super::encrypted::TOKEN;
-use super::super::key_type::{Format, KeyType, TimeItem};
+use super::super::format::charset::CharSet;
+use super::super::format::key_type::{Format, KeyType};
 use super::super::{
     Arrival, Blind, CopiedFields, Copies, Field, FieldPart, Index, KeyScope, List, Part, Place, Schema,
     Series, Slot, Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,
@@ -340,10 +340,10 @@ impl<'t> Reader<'t> {
             let colon = if format.is_empty() { "" } else { ":" };
             let brackets = if each { "[]" } else { "" };
             source.extend(["{", property, brackets, colon, &format, "}"]);
-            let format = read_format(&format)?;
-            let field = self.field(property)?;
-            let new = if each { FieldPart::each } else { FieldPart::new };
-            parts.push(Part::Field(new(field, key, format).version(version)));
+            let printed = leaked(&format);
+            let format = Format::parse(printed).ok()?;
+            let part = FieldPart { each, ..FieldPart::printed(self.field(property)?, key, printed, format) };
+            parts.push(Part::Field(part.version(version)));
         }
         Some(Template { source: leaked(&source), parts: parts.leak() })
     }
@@ -388,49 +388,4 @@ impl<'t> Reader<'t> {
             _ => return None,
         })
     }
-}
-
-fn read_format(text: &str) -> Option<Format> {
-    Some(match text {
-        "" => Format::Plain,
-        "offset" => Format::Offset,
-        "inverted" => Format::Inverted,
-        "ticks" => Format::Ticks,
-        "escaped" => Format::Escaped,
-        "lower" => Format::Lower,
-        "blind" => Format::Blind,
-        _ => {
-            if let Some(shards) = text.strip_prefix("shard(") {
-                Format::Shard(shards.strip_suffix(')')?.parse().ok()?)
-            } else if let Some(width) = text.strip_suffix(":inverted") {
-                Format::PadInverted(width.parse().ok()?)
-            } else if text.contains('%') {
-                Format::Time(read_time(text)?.leak())
-            } else {
-                Format::Pad(text.parse().ok()?)
-            }
-        }
-    })
-}
-
-fn read_time(text: &str) -> Option<Vec<TimeItem>> {
-    let mut items = Vec::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        items.push(match c {
-            '%' => match chars.next()? {
-                'Y' => TimeItem::Year,
-                'm' => TimeItem::Month,
-                'd' => TimeItem::Day,
-                'H' => TimeItem::Hour,
-                'M' => TimeItem::Minute,
-                'S' => TimeItem::Second,
-                'j' => TimeItem::DayOfYear,
-                '%' => TimeItem::Char('%'),
-                _ => return None,
-            },
-            c => TimeItem::Char(c),
-        });
-    }
-    Some(items)
 }

@@ -8,11 +8,10 @@ use proptest::sample::Index;
 
 use super::strategies::{Case, Values, case, compare, field, template};
 use crate::model::{Value, key};
-use crate::schema::bounds::{Bounds, bounds, successor, unoffered};
+use crate::schema::format::bounds::{Bounds, bounds, offers_prefix, offers_range, successor, unoffered};
 use crate::schema::{
-    CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue,
-    bounds::{offers_prefix, offers_range},
-    fold_char, print,
+    CharSet, Edge, FieldPart, Fixed, Format, KeyPart, KeySpan, KeyType, Next, Part, PropertyValue, fold_char,
+    print,
 };
 
 impl KeySpan {
@@ -150,9 +149,9 @@ const TEXT: KeyType = KeyType::Text(CharSet::ALL);
 fn name_and_id() -> crate::schema::Template {
     template(vec![
         Part::Literal("name_"),
-        field(0, TEXT, Format::Escaped),
+        field(0, TEXT, "escaped"),
         Part::Literal("!"),
-        field(1, u32::KEY, Format::Pad(6)),
+        field(1, u32::KEY, "06"),
     ])
 }
 
@@ -198,9 +197,9 @@ fn what_reaches_beyond_the_keys_ends_with_them() {
 fn a_shard_is_asked_for_by_its_number_or_by_the_field() {
     let sharded = template(vec![
         Part::Literal("s"),
-        field(0, TEXT, Format::Shard(16)),
+        field(0, TEXT, "shard(16)"),
         Part::Literal("_"),
-        field(0, TEXT, Format::Plain),
+        field(0, TEXT, ""),
     ]);
     let keys = |fixed: &[Fixed<'_>]| bounds(&sharded, fixed, &Next::Any);
     let seventh = keys(&[Fixed::Shard(7)]);
@@ -215,7 +214,7 @@ fn a_shard_is_asked_for_by_its_number_or_by_the_field() {
 #[test]
 fn what_is_not_offered_is_answered_by_too_many_keys() {
     let text = |format| field(0, TEXT, format);
-    let inner = template(vec![text(Format::Plain), Part::Literal("_"), field(1, u32::KEY, Format::Plain)]);
+    let inner = template(vec![text(""), Part::Literal("_"), field(1, u32::KEY, "")]);
     let a = Value::from("a");
     let range = || Next::Range(Edge::Included(borrowed(&a)), Edge::Open);
     assert!(unoffered(&inner, 0, &range()).is_some());
@@ -225,12 +224,12 @@ fn what_is_not_offered_is_answered_by_too_many_keys() {
     assert!(unoffered(&inner, 2, &Next::Any).is_none());
     let every = Bounds { keys: KeySpan::Prefix(String::new()), exact: false };
     assert_eq!(bounds(&inner, &[], &range()), every);
-    let twice = template(vec![text(Format::Plain), Part::Literal("_"), text(Format::Plain)]);
+    let twice = template(vec![text(""), Part::Literal("_"), text("")]);
     assert!(unoffered(&twice, 0, &range()).is_some());
     assert!(unoffered(&twice, 1, &range()).is_none());
-    let closed = template(vec![text(Format::Plain), Part::Literal("_")]);
+    let closed = template(vec![text(""), Part::Literal("_")]);
     assert!(unoffered(&closed, 0, &range()).is_some());
-    assert!(unoffered(&template(vec![text(Format::Plain)]), 0, &range()).is_none());
+    assert!(unoffered(&template(vec![text("")]), 0, &range()).is_none());
 }
 
 #[test]

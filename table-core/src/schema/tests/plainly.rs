@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
+use table_words::format::{BLIND_DIGITS, TICKS_DIGITS, TimeItem, TimePattern, shard_digits};
+use table_words::key::is_forbidden;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::{EdmType, Ticks, Value, ValueRef};
-use crate::schema::charset::{CharSet, forbidden};
-use crate::schema::fold::fold_char;
+use crate::schema::format::charset::CharSet;
+use crate::schema::format::fold::fold_char;
+use crate::schema::format::key_type::{self, Format, KeyType, offset_digits};
 use crate::schema::key_error::Reason;
-use crate::schema::key_type::{
-    self, BLIND_DIGITS, Format, KeyType, TICKS_DIGITS, TimeItem, is_lossless, offset_digits, shard_digits,
-};
 use crate::schema::value::{PropertyValue, ValueError};
 use crate::schema::{FieldPart, Part, Template, escape, unescape};
 
@@ -24,7 +24,7 @@ pub(super) fn parse<'a>(
 ) -> bool {
     let mut parts = Printed::new(template, key);
     while let Some((part, printed)) = parts.next() {
-        if !is_lossless(part.format) {
+        if !part.format.is_lossless() {
             if !is_printed(part, printed) {
                 return false;
             }
@@ -135,18 +135,18 @@ fn is_printed(part: &FieldPart, printed: &str) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),
         Format::Blind => is_hex(printed, BLIND_DIGITS),
-        Format::Time(items) => is_time(items, printed).is_some(),
-        _ => printed.chars().all(|c| !forbidden(c) && fold_char(c) == c),
+        Format::Time(pattern) => is_time(pattern, printed).is_some(),
+        _ => printed.chars().all(|c| !is_forbidden(c) && fold_char(c) == c),
     }
 }
 
-fn is_time(items: &[TimeItem], printed: &str) -> Option<()> {
+fn is_time(pattern: TimePattern<'_>, printed: &str) -> Option<()> {
     let mut rest = printed;
-    for item in items {
+    for item in pattern.items() {
         let piece;
         (piece, rest) = rest.split_at_checked(item.width())?;
         match item {
-            TimeItem::Char(c) => piece.strip_prefix(*c).map(|_| ())?,
+            TimeItem::Char(c) => piece.strip_prefix(c).map(|_| ())?,
             _ => number(piece).map(|_| ())?,
         }
     }
@@ -224,7 +224,7 @@ pub(super) fn print_part(
             let time = value.as_ticks().ok_or_else(|| mistyped(key, value))?;
             match format {
                 Format::Inverted => digits(time.inverted(), TICKS_DIGITS, out),
-                Format::Time(items) => items.iter().for_each(|item| print_item(time, *item, out)),
+                Format::Time(pattern) => pattern.items().for_each(|item| print_item(time, item, out)),
                 _ => digits(time.get(), TICKS_DIGITS, out),
             }
         }
@@ -274,7 +274,7 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut String) -> Resu
 
 /// Whether any key can hold the text.
 fn is_clean(text: &str) -> bool {
-    !text.contains(forbidden)
+    !text.contains(is_forbidden)
 }
 
 fn print_text(
@@ -290,7 +290,7 @@ fn print_text(
         return Err(Reason::Outside(c));
     }
     let refused = |c, printed| {
-        if forbidden(printed) {
+        if is_forbidden(printed) {
             Some(Reason::Forbidden(c))
         } else if end == Some(printed) {
             Some(Reason::Separator(c))
@@ -331,6 +331,7 @@ fn print_item(time: Ticks, item: TimeItem, out: &mut String) {
         TimeItem::Second => civil.second,
         TimeItem::DayOfYear => day_of_year(civil.year, civil.month, civil.day),
         TimeItem::Char(c) => return out.push(c),
+        _ => unreachable!("there is no other item"),
     };
     digits(number, item.width(), out);
 }

@@ -5,19 +5,15 @@ use proptest::sample::select;
 use uuid::Uuid;
 
 use super::plainly;
-use super::strategies::{Values, case, field, template};
+use super::strategies::{Values, case, template, time, unwritten};
 use crate::model::{Ticks, Value, words};
-use crate::schema::print::{ended_by, print_part};
+use crate::schema::format::print::{ended_by, print_part};
 use crate::schema::{
-    CharSet, FieldPart, Format, KeyPart, KeyType, Part, PropertyValue, Template, TimeItem, parse,
-    parse_bytes, parse_field, parse_plain_field,
+    CharSet, FieldPart, Format, KeyPart, KeyType, Part, PropertyValue, Template, parse, parse_bytes,
+    parse_field, parse_plain_field,
 };
 
-const TIMES: [&[TimeItem]; 3] = [
-    &[TimeItem::Year, TimeItem::Month, TimeItem::Day],
-    &[TimeItem::DayOfYear, TimeItem::Char('-'), TimeItem::Hour, TimeItem::Minute, TimeItem::Second],
-    &[],
-];
+const TIMES: [&str; 3] = ["%Y%m%d", "%j-%H%M%S", ""];
 
 fn types() -> impl Strategy<Value = KeyType> {
     select(vec![
@@ -52,7 +48,7 @@ fn formats() -> impl Strategy<Value = Format> {
         2 => Just(Format::Inverted),
         2 => (0_u8..=42).prop_map(Format::PadInverted),
         1 => Just(Format::Ticks),
-        1 => select(TIMES.to_vec()).prop_map(Format::Time),
+        1 => select(TIMES.to_vec()).prop_map(time),
         1 => Just(Format::Escaped),
         1 => Just(Format::Lower),
         1 => select(vec![1, 16, 100, 101, u32::MAX]).prop_map(Format::Shard),
@@ -94,7 +90,7 @@ fn values() -> impl Strategy<Value = Value> {
 
 /// A template of one part, closed by a text or not.
 fn closed(key: KeyType, format: Format, end: Option<&'static str>) -> Template {
-    let mut parts = vec![field(0, key, format)];
+    let mut parts = vec![unwritten(0, key, format)];
     parts.extend(end.map(Part::Literal));
     template(parts)
 }
@@ -225,7 +221,7 @@ fn no_character_but_a_digit_is_read_as_one() {
         [(KeyType::Time, Format::Ticks), (KeyType::Time, Format::Inverted), (KeyType::Uuid, Format::Plain)];
     for (key, format) in parts.chain(fixed).chain(signed).chain(times) {
         let template = closed(key, format, None);
-        let Some(width) = FieldPart::new(0, key, format).width else { panic!("{format:?}") };
+        let Some(width) = FieldPart::printed(0, key, "", format).width else { panic!("{format:?}") };
         let mut is_read = 0;
         for digit in ['0', '1', '9'] {
             let digits = String::from(digit).repeat(width);

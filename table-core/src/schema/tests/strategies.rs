@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::model::{Ticks, Value, ValueRef};
 use crate::schema::{
-    CharSet, FieldPart, Format, KeyPart, KeyType, KeyValues, Part, PropertyValue, Template, TimeItem,
+    CharSet, FieldPart, Format, KeyPart, KeyType, KeyValues, Part, PropertyValue, Template, TimePattern,
     ValueError,
 };
 
@@ -48,17 +48,21 @@ pub(super) fn template(parts: Vec<Part>) -> Template {
     Template { source: "{..}", parts: parts.leak() }
 }
 
-pub(super) fn field(field: usize, key: KeyType, format: Format) -> Part {
-    Part::Field(FieldPart::new(field, key, format))
+pub(super) fn field(field: usize, key: KeyType, source: &'static str) -> Part {
+    Part::Field(FieldPart::new(field, key, source))
 }
 
-const ITEMS: [&[TimeItem]; 5] = [
-    &[TimeItem::Year, TimeItem::Month, TimeItem::Day],
-    &[TimeItem::Year, TimeItem::Char('-'), TimeItem::Month],
-    &[TimeItem::Year, TimeItem::DayOfYear, TimeItem::Hour, TimeItem::Minute, TimeItem::Second],
-    &[TimeItem::Hour, TimeItem::Minute],
-    &[TimeItem::Year],
-];
+/// A part of any format, of such as no text makes too.
+pub(super) fn unwritten(field: usize, key: KeyType, format: Format) -> Part {
+    Part::Field(FieldPart::printed(field, key, "", format))
+}
+
+/// A time in parts.
+pub(super) fn time(pattern: &'static str) -> Format {
+    Format::Time(TimePattern::parse(pattern).unwrap())
+}
+
+const TIMES: [&str; 5] = ["%Y%m%d", "%Y-%m", "%Y%j%H%M%S", "%H%M", "%Y"];
 
 const SLUG: CharSet = CharSet::range('a', 'b').or(CharSet::of("-"));
 
@@ -88,17 +92,14 @@ fn printed() -> impl Strategy<Value = (KeyType, Format)> {
             Format::Shard(16),
         ]),
     );
-    let time = prop_oneof![
-        Just(Format::Ticks),
-        Just(Format::Inverted),
-        select(ITEMS.to_vec()).prop_map(Format::Time),
-    ];
+    let times =
+        prop_oneof![Just(Format::Ticks), Just(Format::Inverted), select(TIMES.to_vec()).prop_map(time),];
     let names = select(vec![KeyType::Names(&["new", "old"]), KeyType::Names(&["a", "ab", "b"])]);
     prop_oneof![
         3 => unsigned,
         2 => signed,
         5 => text,
-        2 => time.prop_map(|format| (KeyType::Time, format)),
+        2 => times.prop_map(|format| (KeyType::Time, format)),
         1 => names.prop_map(|key| (key, Format::Plain)),
         1 => Just((KeyType::Uuid, Format::Plain)),
         1 => Just((KeyType::Bool, Format::Plain)),
@@ -188,7 +189,7 @@ fn templates() -> impl Strategy<Value = Template> {
             let mut literals = literals.into_iter();
             let mut parts: Vec<Part> = literals.next().flatten().map(Part::Literal).into_iter().collect();
             for (at, ((key, format), literal)) in printed.into_iter().zip(literals).enumerate() {
-                parts.push(field(at, key, format));
+                parts.push(unwritten(at, key, format));
                 parts.extend(literal.filter(|_| at + 1 < count || is_closed).map(Part::Literal));
             }
             template(parts)

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    Abilities, Backend, Blobs, Dropped, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec,
+    Abilities, Backend, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness,
+    TableExec,
 };
 use crate::model::{ETag, Ticks};
 use crate::plan::{OutboxOp, Plan, Refused};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt, Sealing};
+use crate::store::handle::bulk::LmdbLoader;
 use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::handle::shared::Shared;
@@ -40,7 +42,7 @@ impl Shared {
     }
 
     /// A table that must be this store's.
-    fn own<'t>(&self, table: &'t dyn TableExec) -> Result<&'t Arc<TableState>, Refused> {
+    pub(crate) fn own<'t>(&self, table: &'t dyn TableExec) -> Result<&'t Arc<TableState>, Refused> {
         let table = LmdbTable::of(table).map_err(Refused::whole)?;
         if std::ptr::eq(&raw const **table.inner(), self) {
             Ok(table.state())
@@ -193,6 +195,10 @@ impl Backend for Shared {
 
     fn retry_fairness(&self) -> &RetryFairness {
         &self.writer.turns
+    }
+
+    fn loader(&self) -> Option<Box<dyn Loader + '_>> {
+        Some(Box::new(LmdbLoader::new(self)))
     }
 
     fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {

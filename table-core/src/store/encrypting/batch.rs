@@ -1,16 +1,21 @@
 //! Batches whose entities are sealed when they are committed.
 
 use super::EncryptingTable;
-use super::write::{Sealing, submit};
+use super::write::{Sealing, Submitted, submit};
 use crate::error::Result;
+use crate::handle::batch::{Batch, Planned, SealsBatch};
 use crate::model::ETag;
-use crate::plan::Refused;
-use crate::store::handle::batch::{Batch, Planned, Preparing};
-use crate::store::write::encoded::EncodedPlan;
+use crate::plan::{Group, Refused};
+use crate::sealing::SealedAt;
 
 impl EncryptingTable {
-    /// The operations with what is to be sealed sealed, and whether they depend on more than the caller has said.
-    fn prepare_batch(&self, batch: &Batch) -> Result<(Box<EncodedPlan>, bool)> {
+    /// Hands the operations to `take` with what is to be sealed sealed; returns what it made of them, and whether they depend
+    /// on more than the caller has said.
+    fn sealed_batch<T>(
+        &self,
+        batch: &Batch,
+        take: impl FnOnce(Group<'_>, &SealedAt) -> Result<T>,
+    ) -> Result<(T, bool)> {
         let sealing = Sealing::new(self)?;
         let mut sealed = Vec::with_capacity(batch.operations.len());
         for (index, planned) in batch.operations.iter().enumerate() {
@@ -27,17 +32,25 @@ impl EncryptingTable {
             .map(|sealed| sealed.as_ref().map_or_else(Vec::new, |(sealed, entity)| sealed.given(entity)))
             .collect();
         let what = |index: usize| sealed.get(index).and_then(Option::as_ref).map(|(sealed, _)| sealed.what);
-        let prepared = batch.prepare_with(given.iter().map(Vec::as_slice), what)?;
-        Ok(sealing.sealed(prepared, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
+        let group = batch.group(given.iter().map(Vec::as_slice), what)?;
+        let taken = take(group, &sealing.sealed_at())?;
+        Ok((taken, sealed.iter().flatten().any(|(sealed, _)| sealed.is_of_version)))
     }
 }
 
-impl Preparing for EncryptingTable {
-    fn prepare(&self, batch: &Batch) -> Result<Box<EncodedPlan>> {
-        self.prepare_batch(batch).map(|(prepared, _)| prepared)
+impl SealsBatch for EncryptingTable {
+    fn seal(&self, batch: &Batch, take: &mut dyn FnMut(Group<'_>, &SealedAt) -> Result<()>) -> Result<()> {
+        self.sealed_batch(batch, take).map(|_| ())
     }
 
     fn commit(&self, batch: &Batch) -> Result<ETag> {
-        submit(&batch.table, || self.prepare_batch(batch), Refused::numbered)
+        submit(|| {
+            let take = |group: Group<'_>, sealed_at: &SealedAt| {
+                let done = self.table.write_sealed(group, sealed_at).map_err(Refused::numbered);
+                Ok((done, sealed_at.clone()))
+            };
+            let ((done, sealed_at), is_of_version) = self.sealed_batch(batch, take)?;
+            Ok(Submitted { done, sealed_at, is_of_version })
+        })
     }
 }

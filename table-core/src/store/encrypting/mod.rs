@@ -9,19 +9,19 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use self::rows::EncryptingRows;
-use self::write::{Sealing, submit};
+use self::write::{Sealing, Submitted, submit};
 use crate::crypt::KeyScope;
 use crate::error::{Error, Result};
+use crate::handle::batch::Batch;
 use crate::handle::page::Page;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IntoIfMatch, Value};
-use crate::plan::{self, Act, Condition};
+use crate::plan::{self, Act, Condition, Group};
 use crate::query::{Continuation, Explain, Query};
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::Rule;
-use crate::store::handle::batch::Batch;
 use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::lmdb::ReadTxn;
 use crate::store::state::StoreState;
@@ -195,7 +195,7 @@ impl EncryptingTable {
     /// A batch of operations on one partition, whose entities are sealed when it is committed.
     pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
         let batch = Batch::new(self.table.clone(), partition_key.into());
-        Batch { preparing: Some(Arc::new(self.clone())), ..batch }
+        Batch { sealing: Some(Arc::new(self.clone())), ..batch }
     }
 
     /// The entities that the query finds, opened, in order, from a snapshot of this moment.
@@ -216,17 +216,17 @@ impl EncryptingTable {
     }
 
     fn write(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
-        let done = submit(
-            &self.table,
-            || {
-                let sealing = Sealing::new(self)?;
-                let sealed = sealing.seal((condition, act), entity)?;
-                let prepared = self.table.prepare_write(sealed.what, entity, &sealed.given(entity))?;
-                Ok(sealing.sealed(prepared, sealed.is_of_version))
-            },
-            |refused| refused.error,
-        );
         let (partition, row) = (entity.partition_key(), entity.row_key());
+        let done = submit(|| {
+            let sealing = Sealing::new(self)?;
+            let sealed = sealing.seal((condition, act), entity)?;
+            let given = sealed.given(entity);
+            let (condition, act) = sealed.what;
+            let group = Group::new(partition, vec![plan::write(condition, act, entity, &given, 0)]);
+            let sealed_at = sealing.sealed_at();
+            let done = self.table.write_sealed(group, &sealed_at).map_err(|refused| refused.error);
+            Ok(Submitted { done, sealed_at, is_of_version: sealed.is_of_version })
+        });
         done.map_err(|e| e.placed(act.describe(condition), self.name(), partition, Some(row)))
     }
 }

@@ -3,18 +3,15 @@
 use super::EncryptingTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
-use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, Value};
-use crate::plan::{self, Act, Condition, Refused};
+use crate::plan::{Act, Condition};
 use crate::row::encode::Given;
 use crate::schema::Field;
-use crate::sealing::Sealer;
+use crate::sealing::{SealedAt, Sealer};
 use crate::store::encryption::Lens;
 use crate::store::encryption::rule::{RowKind, Treatment};
 use crate::store::records::kinds;
-use crate::store::write::encoded::EncodedPlan;
-use crate::store::write::prepare;
 
 /// The entities of one write, or of one batch, on their way.
 pub(crate) struct Sealing<'t> {
@@ -120,14 +117,9 @@ impl<'t> Sealing<'t> {
         Ok(values)
     }
 
-    /// The operations, with the keys that they were sealed with.
-    pub(crate) fn sealed(
-        &self,
-        mut prepared: Box<EncodedPlan>,
-        is_of_version: bool,
-    ) -> (Box<EncodedPlan>, bool) {
-        prepared.sealed_at = self.sealer.sealed_at();
-        (prepared, is_of_version)
+    /// Returns what the values that were sealed so far were sealed with.
+    pub(crate) fn sealed_at(&self) -> SealedAt {
+        self.sealer.sealed_at()
     }
 }
 
@@ -164,39 +156,26 @@ fn contradiction(kind: RowKind, name: &str) -> Error {
     ))
 }
 
-impl DynamicTable {
-    /// The write of one entity, ready to be carried out; the properties are its own, as they are to be stored.
-    pub(crate) fn prepare_write(
-        &self,
-        what: (Condition, Act<()>),
-        entity: &DynamicEntity,
-        properties: &[Given<'_>],
-    ) -> Result<Box<EncodedPlan>> {
-        let (condition, act) = what;
-        let write = plan::write(condition, act, entity, properties, 0);
-        let blank = self.inner()?.writer.blank();
-        let prepared = prepare::single(blank, self.state()?, entity.partition_key(), &write)?;
-        Ok(self.by_properties(prepared))
-    }
+/// What came of a write whose values were sealed for it.
+pub(crate) struct Submitted {
+    pub(crate) done: Result<ETag>,
+    pub(crate) sealed_at: SealedAt,
+    /// Whether it demands the row as it was read to be sealed, and not as the caller has said.
+    pub(crate) is_of_version: bool,
 }
 
-/// Carries out what `prepare` gives; again, if a key was rotated meanwhile or the row that was looked at is another.
-pub(crate) fn submit(
-    table: &DynamicTable,
-    prepare: impl Fn() -> Result<(Box<EncodedPlan>, bool)>,
-    words: impl Fn(Refused) -> Error,
-) -> Result<ETag> {
-    let mut attempt = 1;
+/// Repeats an attempt at a write as long as the keys, or the row that its sealing depends on, have changed meanwhile.
+pub(crate) fn submit(attempt: impl Fn() -> Result<Submitted>) -> Result<ETag> {
+    let mut attempts = 1;
     loop {
-        let (prepared, is_of_version) = prepare()?;
-        let sealed_at = prepared.sealed_at.clone();
+        let Submitted { done, sealed_at, is_of_version } = attempt()?;
         let has_moved = |error: &Error| {
             let kinds =
                 [ErrorKind::ConditionNotMet, ErrorKind::EntityAlreadyExists, ErrorKind::EntityNotFound];
             sealed_at.is_stale() || (is_of_version && kinds.contains(&error.kind()))
         };
-        match table.commit(prepared).map_err(&words) {
-            Err(error) if attempt < ATTEMPTS && has_moved(&error) => attempt += 1,
+        match done {
+            Err(error) if attempts < ATTEMPTS && has_moved(&error) => attempts += 1,
             done => return done,
         }
     }

@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use super::batch::Batch;
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobStep, Loader, TableExec};
-use crate::handle::bulk::{BulkFailure, BulkReport, load};
-use crate::handle::store::Store;
 use crate::plan::{OutboxOp, Plan, Refused};
 use crate::sealing::SealedAt;
 use crate::store::open::OptionalDb;
@@ -21,68 +18,9 @@ use crate::store::write::prepare;
 /// Most batches in one shared transaction.
 const PLANS: usize = 4_096;
 
-impl Store {
-    /// Commits many independent batches, packed into few transactions of up to 16 MiB.
-    ///
-    /// Each batch is still atomic by itself and fails by itself: the report says which did. Batches are committed in
-    /// their order, and between transactions other writers get their turns. The iterator runs outside any
-    /// transaction, so it may read the store.
-    ///
-    /// It ends early, with an error, only if the store as a whole can't go on: a full disk, say. What was committed
-    /// by then stays, and the error's text says how far that is.
-    ///
-    /// ```
-    /// # use table_core::{DynamicEntity, Store};
-    /// # let dir = tempfile::tempdir()?;
-    /// # let store = Store::open(dir.path().join("company.tables"))?;
-    /// let company = store.create_table("Company")?;
-    /// let report = store.bulk((0..1_000).map(|id| {
-    ///     company.batch("Sales").insert(DynamicEntity::new("Sales", format!("empid_{id:06}")))
-    /// }))?;
-    /// assert_eq!(report.committed, 1_000);
-    /// assert!(report.failures.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn bulk(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
-        let Ok(inner) = self.shared() else { return self.one_by_one(batches) };
-        let mut loader = LmdbLoader::new(&inner);
-        let add = |batch: &Batch, loader: &mut LmdbLoader<'_>| {
-            self.own(batch)?;
-            loader.push(batch.prepare()?);
-            Ok(())
-        };
-        load(&mut loader, batches, add, Batch::again)
-    }
-
-    /// The same, for an executor to which many batches are no more than each of them.
-    fn one_by_one(&self, batches: impl IntoIterator<Item = Batch>) -> Result<BulkReport> {
-        let mut report = BulkReport::default();
-        for (number, batch) in (0..).zip(batches) {
-            match self.own(&batch).and_then(|()| batch.commit()) {
-                Ok(_) => report.committed += 1,
-                Err(error) if error.kind().stops() => return Err(error),
-                Err(error) => report.failures.push(BulkFailure { index: number, error }),
-            }
-        }
-        Ok(report)
-    }
-
-    fn own(&self, batch: &Batch) -> Result<()> {
-        // By their addresses: a pointer to a trait may have several tables of methods.
-        if std::ptr::addr_eq(batch.table().exec().store(), &raw const **self.backend()) {
-            Ok(())
-        } else {
-            Err(Error::new(ErrorKind::TableNotFound)
-                .because("the batch is for a table of another store")
-                .attempted("commit a batch to")
-                .table(batch.table().name()))
-        }
-    }
-}
-
 /// Packs plans into few transactions.
 pub(crate) struct LmdbLoader<'t> {
-    inner: &'t Arc<Shared>,
+    inner: &'t Shared,
     /// Of which the plans are, unless each brings its own.
     tables: Vec<&'t Arc<TableState>>,
     prepared: Members,
@@ -92,7 +30,7 @@ pub(crate) struct LmdbLoader<'t> {
 }
 
 impl<'t> LmdbLoader<'t> {
-    fn new(inner: &'t Arc<Shared>) -> Self {
+    pub(crate) fn new(inner: &'t Shared) -> Self {
         Self { inner, tables: Vec::new(), prepared: Members::default(), bytes: 0, follows: false }
     }
 
@@ -113,6 +51,20 @@ impl<'t> LmdbLoader<'t> {
 }
 
 impl Loader for LmdbLoader<'_> {
+    fn add_of(
+        &mut self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<(), Refused> {
+        let own = tables.iter().map(|table| self.inner.own(*table)).collect::<Result<Vec<_>, _>>()?;
+        self.inner.make_room_for_lists(plan)?;
+        let mut prepared = prepare::plan(self.inner.writer.blank(), plan, &own)?;
+        prepared.sealed_at = sealed_at.clone();
+        self.push(prepared);
+        Ok(())
+    }
+
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
         if !plan.outbox_ops.is_empty() {
             self.inner.made(OptionalDb::Queues).map_err(Refused::whole)?;

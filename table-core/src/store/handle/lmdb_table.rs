@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::TableExec;
+#[cfg(any(test, feature = "encrypt"))]
 use crate::handle::table::DynamicTable;
 use crate::store::records::catalog::TableState;
 
@@ -40,6 +41,7 @@ fn stranger() -> Error {
     Error::new(ErrorKind::Unsupported).because("only a table of a store on LMDB can do that")
 }
 
+#[cfg(any(test, feature = "encrypt"))]
 impl DynamicTable {
     /// The table as LMDB's: for what nothing else can.
     pub(crate) fn lmdb(&self) -> Result<&LmdbTable> {

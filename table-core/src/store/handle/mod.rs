@@ -1,7 +1,6 @@
 //! What the user holds: tables, snapshots, what reads give, and batches of changes.
 
 mod arrivals;
-pub(crate) mod batch;
 pub(crate) mod bulk;
 pub(crate) mod cursors;
 pub(crate) mod lmdb_snapshot;
@@ -9,5 +8,4 @@ pub(crate) mod lmdb_table;
 mod of_store;
 pub(crate) mod reclaimer;
 pub(crate) mod shared;
-mod table_write;
 pub(crate) mod temporary;

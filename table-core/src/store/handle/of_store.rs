@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::Backend;
 use crate::handle::store::Store;
 
 impl Store {
@@ -15,20 +14,11 @@ impl Store {
         backend.downcast_ref().ok_or_else(stranger)
     }
 
-    /// The same, to be kept.
-    pub(crate) fn shared(&self) -> Result<Arc<Shared>> {
-        shared(self.backend().clone())
-    }
-
-    /// The same, given away.
+    /// Gives the store away as LMDB's.
     pub(crate) fn into_shared(self) -> Result<Arc<Shared>> {
-        shared(self.into_backend())
+        let backend: Arc<dyn Any + Send + Sync> = self.into_backend();
+        backend.downcast().map_err(|_| stranger())
     }
-}
-
-fn shared(backend: Arc<dyn Backend>) -> Result<Arc<Shared>> {
-    let backend: Arc<dyn Any + Send + Sync> = backend;
-    backend.downcast().map_err(|_| stranger())
 }
 
 #[cold]

@@ -157,8 +157,8 @@ impl Environment {
         pages: &[u64],
     ) -> Result<()> {
         let state = u64::try_from(state).unwrap_or(u64::MAX);
-        let stale = &self.stale;
-        let is_plain = stale.knows(state, pages) && !pages.iter().any(|page| stale.filter.may_have(*page));
+        let memo = &self.stale;
+        let is_plain = memo.knows(state, pages) && !pages.iter().any(|page| memo.filter.may_have(*page));
         if is_plain { Ok(()) } else { self.look_closer(txn, state, pages) }
     }
 
@@ -228,13 +228,13 @@ impl Environment {
 
     /// Looks anew, if that is not too soon and the state is a later one; whether it did.
     fn refresh(&self, pages: Pages, txn: &heed::RoTxn<'_>, state: u64) -> bool {
-        let stale = &self.stale;
-        stale.asked.fetch_max(state, Ordering::Relaxed);
-        let begun = stale.nanos();
-        if begun < stale.next.load(Ordering::Relaxed) {
+        let memo = &self.stale;
+        memo.asked.fetch_max(state, Ordering::Relaxed);
+        let begun = memo.nanos();
+        if begun < memo.next.load(Ordering::Relaxed) {
             return false;
         }
-        let Ok(mut known) = stale.known.try_write() else { return false };
+        let Ok(mut known) = memo.known.try_write() else { return false };
         if known.state >= state {
             return false;
         }
@@ -251,12 +251,12 @@ impl Environment {
             taken += list.len();
             if taken < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        stale.filter.take(&known.pages);
-        stale.state.store(state, Ordering::Release);
+        memo.filter.take(&known.pages);
+        memo.state.store(state, Ordering::Release);
         drop(known);
-        let ended = stale.nanos();
+        let ended = memo.nanos();
         let pause = ended.saturating_sub(begun).saturating_mul(u64::from(SHARE)).max(PAUSE);
-        stale.next.store(ended.saturating_add(pause), Ordering::Relaxed);
+        memo.next.store(ended.saturating_add(pause), Ordering::Relaxed);
         true
     }
 

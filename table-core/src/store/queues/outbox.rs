@@ -67,7 +67,7 @@ impl QueueOverlay<'_> {
         match work {
             EntryWork::Follow { kind, before, without } => entry.take(kind, before, without, now),
             EntryWork::DeferredDependents { kind, dependents } => {
-                entry.take_dependents(kind, dependents, now)
+                entry.take_dependents(kind, dependents, now);
             }
             EntryWork::Propagate(_) => entry.propagate(now),
             EntryWork::Advance(_, reached) => entry.advance(reached, now),

@@ -55,7 +55,7 @@ pub(crate) fn plan(
             return Err(Refused { error, group: number, row: None });
         };
         builder
-            .add_group(table, group, plan.is_wide, &|_| None)
+            .add_group(table, group, plan.is_wide)
             .map_err(|refused| Refused { group: number, ..refused })?;
     }
     builder.plan.keeps_times = plan.keeps_times;
@@ -85,18 +85,6 @@ pub(crate) fn of_queues(queue_ops: QueueOps) -> Box<EncodedPlan> {
 /// A plan of nothing but work on blobs.
 pub(crate) fn of_blobs(blobs: BlobOps) -> Box<EncodedPlan> {
     Box::new(EncodedPlan { blobs: Some(Box::new(blobs)), ..EncodedPlan::default() })
-}
-
-/// Checks the rows of a batch, which are of this partition; `stray` gives the partition of one that is not.
-pub(crate) fn batch<'a>(
-    blank: Box<EncodedPlan>,
-    table: &Arc<TableState>,
-    group: &Group<'a>,
-    stray: &dyn Fn(usize) -> Option<&'a str>,
-) -> Result<Box<EncodedPlan>, Refused> {
-    let mut builder = Builder::new(blank, group.rows.len());
-    builder.add_group(table, group, false, stray)?;
-    builder.finish()
 }
 
 /// How many rows are compared each with each, rather than sorted.
@@ -165,12 +153,11 @@ impl Builder {
 
     /// Adds a group as the service takes it: at most 100 rows, and less than 4 MiB; or one of a transaction of the whole
     /// store, which has been measured.
-    fn add_group<'a>(
+    fn add_group(
         &mut self,
         table: &Arc<TableState>,
         group: &Group<'_>,
         is_wide: bool,
-        stray: &dyn Fn(usize) -> Option<&'a str>,
     ) -> Result<(), Refused> {
         let partition = group.partition;
         let whole = |error: Error| {
@@ -188,19 +175,10 @@ impl Builder {
         self.begin(table);
         let mut entities = 0;
         for (index, write) in group.rows.iter().enumerate() {
-            let placed = |error: Error, partition| {
+            let size = self.add(&dict, partition, write).map_err(|error| {
                 let error = place(error, table, (partition, write));
                 Refused { error, group: 0, row: Some(index) }
-            };
-            if let Some(other) = stray(index) {
-                let because = format!(
-                    "the entity is of partition `{}`, the batch of `{}`",
-                    other.escape_debug(),
-                    partition.escape_debug()
-                );
-                return Err(placed(Error::new(ErrorKind::DifferentPartitions).because(because), other));
-            }
-            let size = self.add(&dict, partition, write).map_err(|error| placed(error, partition))?;
+            })?;
             entities += if write.act.keeps() { 0 } else { size };
         }
         entities += self.add_additions(partition, group).map_err(whole)?;

@@ -69,7 +69,7 @@ impl Propagator for KindPropagator {
             let done = catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err(panicked()));
             match (&result, done) {
                 (Ok(_), Ok(is_more)) => {
-                    *result = Ok(if is_more { Remaining::Some } else { Remaining::Nothing })
+                    *result = Ok(if is_more { Remaining::Some } else { Remaining::Nothing });
                 }
                 (Ok(_), Err(error)) => *result = Err(error),
                 // Why the rest can't be propagated is told.

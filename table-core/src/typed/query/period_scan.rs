@@ -300,7 +300,7 @@ fn direction(part: &FieldPart, keys: &PathKeys) -> Option<bool> {
         Format::Inverted => Some(false),
         Format::Ticks | Format::Plain => Some(true),
         // As the name of the table has it, and maybe more.
-        Format::Time(items) => {
+        Format::Time(pattern) => {
             let wanted: &[TimeItem] = match tables.period {
                 schema::Period::Year => &[TimeItem::Year],
                 schema::Period::Month => &[TimeItem::Year, TimeItem::Month],
@@ -308,8 +308,8 @@ fn direction(part: &FieldPart, keys: &PathKeys) -> Option<bool> {
                 schema::Period::DayOfYear => &[TimeItem::Year, TimeItem::DayOfYear],
                 schema::Period::Hour => &[TimeItem::Year, TimeItem::Month, TimeItem::Day, TimeItem::Hour],
             };
-            let printed = items.iter().filter(|item| !matches!(item, TimeItem::Char(_)));
-            wanted.iter().eq(printed.take(wanted.len())).then_some(true)
+            let printed = pattern.items().filter(|item| !matches!(item, TimeItem::Char(_)));
+            wanted.iter().copied().eq(printed.take(wanted.len())).then_some(true)
         }
         _ => None,
     }

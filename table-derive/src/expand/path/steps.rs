@@ -110,7 +110,7 @@ impl Parts<'_> {
             })
         };
         let step = number(with);
-        let kind = match part.format {
+        let kind = match part.format() {
             Format::Shard(shards) => {
                 let without = Place { part: place.part + 1, given: place.given.clone() };
                 Kind::Shard { step: number(without), shards }
@@ -125,10 +125,10 @@ impl Parts<'_> {
             before.filter(|part| part.each).count()
         });
         let is_number = matches!(
-            part.format,
+            part.format(),
             Format::Pad(_) | Format::Offset | Format::Inverted | Format::PadInverted(_) | Format::Ticks
         );
-        let is_plain = part.format == Format::Plain && !part.each;
+        let is_plain = part.format() == Format::Plain && !part.each;
         let next = Next { field: part.field, place: place.part, step, each, kind, is_number, is_plain };
         Step { next: Some(next), ready }
     }

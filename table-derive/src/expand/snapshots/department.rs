@@ -60,12 +60,8 @@ const _: () = {
             ];
             const PARTS: [&[__table::schema::Part]; 2usize] = [
                 &[__table::schema::Part::Field(
-                    __table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyField>::KEY,
-                        __table::schema::Format::Plain,
-                    )
-                    .version(<String as __table::KeyField>::VERSION),
+                    __table::schema::FieldPart::new(0usize, <String as __table::KeyField>::KEY, "")
+                        .version(<String as __table::KeyField>::VERSION),
                 )],
                 &[__table::schema::Part::Literal("department")],
             ];

@@ -50,53 +50,33 @@ const _: () = {
             ];
             const PARTS: [&[__table::schema::Part]; 4usize] = [
                 &[__table::schema::Part::Field(
-                    __table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyField>::KEY,
-                        __table::schema::Format::Plain,
-                    )
-                    .version(<String as __table::KeyField>::VERSION),
+                    __table::schema::FieldPart::new(0usize, <String as __table::KeyField>::KEY, "")
+                        .version(<String as __table::KeyField>::VERSION),
                 )],
                 &[
                     __table::schema::Part::Literal("empid_"),
                     __table::schema::Part::Field(
-                        __table::schema::FieldPart::new(
-                            1usize,
-                            <u32 as __table::KeyField>::KEY,
-                            __table::schema::Format::Pad(6u8),
-                        )
-                        .version(<u32 as __table::KeyField>::VERSION),
+                        __table::schema::FieldPart::new(1usize, <u32 as __table::KeyField>::KEY, "06")
+                            .version(<u32 as __table::KeyField>::VERSION),
                     ),
                 ],
                 &[
                     __table::schema::Part::Literal("email_"),
                     __table::schema::Part::Field(
-                        __table::schema::FieldPart::new(
-                            3usize,
-                            <String as __table::KeyField>::KEY,
-                            __table::schema::Format::Plain,
-                        )
-                        .version(<String as __table::KeyField>::VERSION),
+                        __table::schema::FieldPart::new(3usize, <String as __table::KeyField>::KEY, "")
+                            .version(<String as __table::KeyField>::VERSION),
                     ),
                 ],
                 &[
                     __table::schema::Part::Literal("name_"),
                     __table::schema::Part::Field(
-                        __table::schema::FieldPart::new(
-                            2usize,
-                            <String as __table::KeyField>::KEY,
-                            __table::schema::Format::Plain,
-                        )
-                        .version(<String as __table::KeyField>::VERSION),
+                        __table::schema::FieldPart::new(2usize, <String as __table::KeyField>::KEY, "")
+                            .version(<String as __table::KeyField>::VERSION),
                     ),
                     __table::schema::Part::Literal("_"),
                     __table::schema::Part::Field(
-                        __table::schema::FieldPart::new(
-                            1usize,
-                            <u32 as __table::KeyField>::KEY,
-                            __table::schema::Format::Pad(6u8),
-                        )
-                        .version(<u32 as __table::KeyField>::VERSION),
+                        __table::schema::FieldPart::new(1usize, <u32 as __table::KeyField>::KEY, "06")
+                            .version(<u32 as __table::KeyField>::VERSION),
                     ),
                 ],
             ];

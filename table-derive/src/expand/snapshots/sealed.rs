@@ -109,22 +109,14 @@ const _: () = {
             ];
             const PARTS: [&[__table::schema::Part]; 3usize] = [
                 &[__table::schema::Part::Field(
-                    __table::schema::FieldPart::new(
-                        0usize,
-                        <String as __table::KeyField>::KEY,
-                        __table::schema::Format::Plain,
-                    )
-                    .version(<String as __table::KeyField>::VERSION),
+                    __table::schema::FieldPart::new(0usize, <String as __table::KeyField>::KEY, "")
+                        .version(<String as __table::KeyField>::VERSION),
                 )],
                 &[
                     __table::schema::Part::Literal("empid_"),
                     __table::schema::Part::Field(
-                        __table::schema::FieldPart::new(
-                            1usize,
-                            <u32 as __table::KeyField>::KEY,
-                            __table::schema::Format::Pad(6u8),
-                        )
-                        .version(<u32 as __table::KeyField>::VERSION),
+                        __table::schema::FieldPart::new(1usize, <u32 as __table::KeyField>::KEY, "06")
+                            .version(<u32 as __table::KeyField>::VERSION),
                     ),
                 ],
                 &[
@@ -132,7 +124,7 @@ const _: () = {
                     __table::schema::Part::Field(__table::schema::FieldPart::new(
                         2usize,
                         __table::token_key(<String as __table::Property>::OPTIONAL),
-                        __table::schema::Format::Blind,
+                        "blind",
                     )),
                 ],
             ];

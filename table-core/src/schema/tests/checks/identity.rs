@@ -5,32 +5,32 @@ use proptest::prelude::*;
 use super::{EMPLOYEE, SLUG, TEXT, each, employee, placed, said, sourced, with_partition, with_row};
 use crate::model::EdmType;
 use crate::schema::checks::{self, KeyOf};
-use crate::schema::overlap::meet;
+use crate::schema::format::overlap::meet;
 use crate::schema::tests::strategies::{Values, case, field, template};
-use crate::schema::{Field, Format, Index, KeyPart, KeyType, Part, Place, Schema, TimeItem, print};
+use crate::schema::{Field, Index, KeyPart, KeyType, Part, Place, Schema, print};
 
 #[test]
 fn c22_a_primary_key_tells_entities_apart() {
-    let day = Format::Time(&[TimeItem::Year, TimeItem::DayOfYear]);
+    let day = "%Y%j";
     let of = |partition, row| {
         let schema = placed(Place { partition: sourced("", partition), ..employee::at(sourced("", row)) });
         said(move || checks::identity(&schema))
     };
     let name = |format| field(3, TEXT, format);
     assert_eq!(
-        of(vec![name(Format::Plain)], vec![field(1, KeyType::Time, day)]).unwrap(),
+        of(vec![name("")], vec![field(1, KeyType::Time, day)]).unwrap(),
         "`{id:%Y%j}` does not give `id` back, and nothing else in the primary key does, so that two entities could \
          have one key: add `{id:ticks}`"
     );
     assert_eq!(
-        of(vec![name(Format::Shard(16))], vec![field(1, u32::KEY, Format::Plain)]).unwrap(),
+        of(vec![name("shard(16)")], vec![field(1, u32::KEY, "")]).unwrap(),
         "`{last_name:shard(16)}` does not give `last_name` back, and nothing else in the primary key does, so that \
          two entities could have one key: add `{last_name}`"
     );
-    assert_eq!(of(vec![name(Format::Shard(16))], vec![name(Format::Plain)]), None);
-    assert_eq!(of(vec![field(1, KeyType::Time, day)], vec![field(1, KeyType::Time, Format::Inverted)]), None);
+    assert_eq!(of(vec![name("shard(16)")], vec![name("")]), None);
+    assert_eq!(of(vec![field(1, KeyType::Time, day)], vec![field(1, KeyType::Time, "inverted")]), None);
     assert_eq!(
-        of(vec![name(Format::Plain)], vec![name(Format::Lower)]).unwrap(),
+        of(vec![name("")], vec![name("lower")]).unwrap(),
         "`{last_name:lower}` can stand in an index only: a primary key tells entities apart"
     );
 }
@@ -43,7 +43,7 @@ fn c7_the_rows_of_an_entity_have_keys_of_their_own() {
         let schema = Schema { indexes: Vec::leak(vec![employee::BY_EMAIL, index]), ..with_row(row) };
         said(move || checks::disjoint(&schema, 1))
     };
-    let name = || field(3, TEXT, Format::Plain);
+    let name = || field(3, TEXT, "");
     assert_eq!(
         of(vec![Part::Literal("empid")], vec![name()]).unwrap(),
         "the index `by_name` (`{last_name}`) and the row key (`{email}`) could print one key: \
@@ -72,12 +72,7 @@ fn c7_kinds_in_a_table_have_keys_of_their_own() {
         indexes: &[],
         ..with_row(sourced(
             "empid_{id:06}_{year}",
-            vec![
-                Part::Literal("empid_"),
-                employee::ID,
-                Part::Literal("_"),
-                field(2, u16::KEY, Format::Pad(4)),
-            ],
+            vec![Part::Literal("empid_"), employee::ID, Part::Literal("_"), field(2, u16::KEY, "04")],
         ))
     };
     assert_eq!(said(move || checks::kinds(&EMPLOYEE, &review)), None);
@@ -144,24 +139,24 @@ fn c8_an_index_tells_entities_apart_or_is_unique() {
         let schema = Schema { indexes: Vec::leak(vec![index]), ..EMPLOYEE };
         said(move || checks::determined(&schema, 0))
     };
-    let name = || field(3, TEXT, Format::Plain);
+    let name = || field(3, TEXT, "");
     assert_eq!(
         of(false, vec![name()]).unwrap(),
         "entities that differ in `id` alone would have one row in the index `by_name`: \
          add `{id:06}` to it, or say `unique` if that is to be an error"
     );
     assert_eq!(of(true, vec![name()]), None);
-    assert_eq!(of(false, vec![field(1, u32::KEY, Format::Inverted), name()]), None);
-    assert!(of(false, vec![field(1, u32::KEY, Format::Shard(16))]).is_some());
+    assert_eq!(of(false, vec![field(1, u32::KEY, "inverted"), name()]), None);
+    assert!(of(false, vec![field(1, u32::KEY, "shard(16)")]).is_some());
     assert!(of(false, vec![each(1, KeyType::Each(&u32::KEY))]).is_some());
 }
 
 #[test]
 fn templates_that_cannot_meet_are_told_apart() {
-    let name = || field(0, TEXT, Format::Plain);
+    let name = || field(0, TEXT, "");
     let id = |format| field(1, u32::KEY, format);
     let literal = Part::Literal;
-    let slug = || field(0, SLUG, Format::Plain);
+    let slug = || field(0, SLUG, "");
     let states = KeyType::Names(&["open", "closed"]);
     for (a, b, expected) in [
         (vec![literal("a_"), name()], vec![literal("b_"), name()], false),
@@ -170,10 +165,10 @@ fn templates_that_cannot_meet_are_told_apart() {
         (vec![], vec![], true),
         (vec![], vec![name()], true),
         (vec![], vec![literal("a"), name()], false),
-        (vec![id(Format::Plain)], vec![literal("a"), name()], false),
-        (vec![id(Format::Plain)], vec![literal("1"), name()], true),
-        (vec![id(Format::Pad(6))], vec![id(Format::Pad(7))], false),
-        (vec![id(Format::Pad(6))], vec![id(Format::PadInverted(6))], true),
+        (vec![id("")], vec![literal("a"), name()], false),
+        (vec![id("")], vec![literal("1"), name()], true),
+        (vec![id("06")], vec![id("07")], false),
+        (vec![id("06")], vec![id("06:inverted")], true),
         // A slug has no `_`.
         (vec![slug(), literal("_x")], vec![slug(), literal("_y")], false),
         (vec![slug(), literal("_x")], vec![slug()], false),
@@ -181,22 +176,22 @@ fn templates_that_cannot_meet_are_told_apart() {
         // The last text may hold what ends the one before it.
         (vec![name(), literal("_"), name()], vec![name(), literal("_"), name(), literal("_"), name()], true),
         // Escaped text has no `!`.
-        (vec![field(0, TEXT, Format::Escaped), literal("!a")], vec![field(0, TEXT, Format::Escaped)], false),
-        (vec![field(0, TEXT, Format::Lower)], vec![literal("A"), name()], false),
-        (vec![field(0, states, Format::Plain)], vec![literal("x"), name()], false),
-        (vec![field(0, states, Format::Plain)], vec![literal("open")], true),
-        (vec![field(0, states, Format::Plain), literal("!")], vec![literal("closed!")], true),
-        (vec![field(0, KeyType::Uuid, Format::Plain)], vec![literal("g"), name()], false),
+        (vec![field(0, TEXT, "escaped"), literal("!a")], vec![field(0, TEXT, "escaped")], false),
+        (vec![field(0, TEXT, "lower")], vec![literal("A"), name()], false),
+        (vec![field(0, states, "")], vec![literal("x"), name()], false),
+        (vec![field(0, states, "")], vec![literal("open")], true),
+        (vec![field(0, states, ""), literal("!")], vec![literal("closed!")], true),
+        (vec![field(0, KeyType::Uuid, "")], vec![literal("g"), name()], false),
         (vec![literal("é"), name()], vec![literal("è"), name()], false),
         (vec![literal("é"), name()], vec![name()], true),
-        (vec![literal("é")], vec![field(0, SLUG, Format::Plain)], false),
+        (vec![literal("é")], vec![field(0, SLUG, "")], false),
     ] {
         let (a, b) = (template(a), template(b));
         assert_eq!(meet(&a, &b), expected, "{a:?} {b:?}");
         assert_eq!(meet(&b, &a), expected, "{b:?} {a:?}");
     }
     // A sequence beyond what is walked may go on in any way.
-    let long = |end: &str| template(vec![id(Format::Plain), literal((".".repeat(700) + end).leak())]);
+    let long = |end: &str| template(vec![id(""), literal((".".repeat(700) + end).leak())]);
     assert!(meet(&long("a"), &long("b")));
 }
 

@@ -9,8 +9,8 @@ use super::strategies::{field, template};
 use crate::model::EdmType;
 use crate::schema::checks::{self, KeyOf};
 use crate::schema::{
-    CharSet, Content, Copies, Field, FieldPart, Format, Index, KeyPart, KeyType, Part, Place, Property as _,
-    Schema, Template,
+    CharSet, Content, Copies, Field, FieldPart, Index, KeyPart, KeyType, Part, Place, Property as _, Schema,
+    Template,
 };
 
 /// The entity of the design.
@@ -18,10 +18,10 @@ pub(crate) mod employee {
     use super::*;
 
     pub(crate) const fn text(field: usize) -> Part {
-        Part::Field(FieldPart::new(field, String::KEY, Format::Plain))
+        Part::Field(FieldPart::new(field, String::KEY, ""))
     }
 
-    pub(crate) const ID: Part = Part::Field(FieldPart::new(1, u32::KEY, Format::Pad(6)));
+    pub(crate) const ID: Part = Part::Field(FieldPart::new(1, u32::KEY, "06"));
 
     const PARTITION: Template = Template { source: "{department}", parts: &[text(0)] };
 
@@ -142,7 +142,7 @@ fn sourced(source: &'static str, parts: Vec<Part>) -> Template {
 }
 
 fn each(number: usize, key: KeyType) -> Part {
-    let Part::Field(part) = field(number, key, Format::Plain) else { unreachable!("a field") };
+    let Part::Field(part) = field(number, key, "") else { unreachable!("a field") };
     Part::Field(FieldPart { each: true, ..part })
 }
 
@@ -153,7 +153,7 @@ const SLUG: KeyType = KeyType::Text(CharSet::range('a', 'z').or(CharSet::of("-")
 #[should_panic(expected = "`age` is signed, and the digits of negative numbers sort backwards: \
                            write `{age:offset}`, or `{age:010}` if it is never negative")]
 fn a_check_panics_with_its_message() {
-    let row = sourced("{age}", vec![field(5, i32::KEY, Format::Plain)]);
+    let row = sourced("{age}", vec![field(5, i32::KEY, "")]);
     checks::template(&with_row(row), KeyOf::Row);
 }
 

@@ -45,7 +45,7 @@ fn a_failed_opening_leaves_the_store_free() {
 fn a_store_that_has_stopped_is_opened_anew_once_the_thread_that_frees_space_lets_go_of_it() {
     let dir = scratch();
     let store = Store::open(dir.path().join("store")).unwrap();
-    let shared = store.shared().unwrap();
+    let shared = store.clone().into_shared().unwrap();
     assert!(shared.reclaimer.begin());
     shared.writer.stop();
     drop(store);

@@ -57,7 +57,8 @@ fn members(plans: impl IntoIterator<Item = Box<EncodedPlan>>) -> Members {
 }
 
 fn carry_out(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<ETag, Refused> {
-    tables[0].commit(prepared(groups, tables)?)
+    let inner = tables[0].inner().map_err(Refused::whole)?;
+    inner.writer.submit(inner, prepared(groups, tables)?).map(ETag::from_timestamp)
 }
 
 fn entity(partition: &str, row: &str) -> DynamicEntity {

@@ -1,0 +1,226 @@
+//! Several operations as one.
+
+use std::sync::Arc;
+use std::{fmt, slice};
+
+use super::write;
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{self, Loader};
+use crate::handle::table::DynamicTable;
+use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
+use crate::plan::{self, Act, Condition, Group, Plan, Refused, RowWrite};
+use crate::row::encode::Given;
+use crate::sealing::SealedAt;
+
+/// Up to 100 operations on one partition of a table that happen together or not at all: the service's entity group
+/// transaction.
+///
+/// The operations are checked in order, and the error of the first that fails says [which](crate::Error::index). As the
+/// body of a request they stay below [`BATCH_BYTES`](crate::limits::BATCH_BYTES), 4 MiB.
+///
+/// ```
+/// use table_core::{DynamicEntity, ErrorKind, IfMatch, Store};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let company = store.create_table("Company")?;
+/// company
+///     .batch("Sales")
+///     .insert(DynamicEntity::new("Sales", "department").with("HeadCount", 1))
+///     .insert(DynamicEntity::new("Sales", "empid_000001").with("LastName", "Jones"))
+///     .commit()?;
+///
+/// let error = company
+///     .batch("Sales")
+///     .merge(DynamicEntity::new("Sales", "department").with("HeadCount", 2), IfMatch::Any)
+///     .insert(DynamicEntity::new("Sales", "empid_000001"))
+///     .commit()
+///     .unwrap_err();
+/// assert_eq!((error.kind(), error.index()), (ErrorKind::EntityAlreadyExists, Some(1)));
+/// let department = company.get("Sales", "department")?.unwrap();
+/// assert_eq!(department.get("HeadCount").and_then(|count| count.as_i32()), Some(1)); // nothing happened
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "a batch does nothing until it is committed"]
+pub struct Batch {
+    pub(crate) table: DynamicTable,
+    pub(crate) partition: String,
+    pub(crate) operations: Vec<Planned>,
+    /// What seals the values, if they are not written as they are given.
+    pub(crate) sealing: Option<Arc<dyn SealsBatch>>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Planned {
+    Write(Condition, Act<()>, DynamicEntity),
+    Delete(String, IfMatch),
+}
+
+impl Batch {
+    pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
+        Self { table, partition, operations: Vec::new(), sealing: None }
+    }
+
+    fn with(mut self, condition: Condition, act: Act<()>, entity: DynamicEntity) -> Self {
+        self.operations.push(Planned::Write(condition, act, entity));
+        self
+    }
+
+    plan::writes_of_entities!(Self, DynamicEntity => with -> Self);
+
+    /// Removes the entity of this row key.
+    pub fn delete(self, row_key: impl Into<String>) -> Self {
+        self.delete_if(row_key, IfMatch::Any)
+    }
+
+    /// Removes the entity of this row key, if it is of the version demanded.
+    pub fn delete_if(mut self, row_key: impl Into<String>, condition: impl IntoIfMatch) -> Self {
+        self.operations.push(Planned::Delete(row_key.into(), condition.into()));
+        self
+    }
+
+    /// The partition of every entity in it.
+    pub fn partition_key(&self) -> &str {
+        &self.partition
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there is no operation yet.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
+    pub fn commit(&self) -> Result<ETag> {
+        let done = self.submit();
+        done.map_err(|e| e.placed("commit a batch to", self.table.name(), &self.partition, None))
+    }
+
+    fn submit(&self) -> Result<ETag> {
+        if let Some(sealing) = &self.sealing {
+            return sealing.commit(self);
+        }
+        self.with_group(|group| self.table.write_group(group).map_err(Refused::numbered))
+    }
+
+    /// Hands the batch to a loader, which carries it out together with others.
+    pub(crate) fn load(&self, loader: &mut dyn Loader) -> Result<()> {
+        let table = &self.table;
+        let mut add = |group: Group<'_>, sealed_at: &SealedAt| {
+            let plan = Plan { groups: group.into(), is_raw: table.is_raw(), ..Plan::default() };
+            loader.add_of(&[table.exec()], &plan, sealed_at).map_err(Refused::numbered)
+        };
+        match &self.sealing {
+            Some(sealing) => sealing.seal(self, &mut add),
+            None => self.with_group(|group| add(group, &SealedAt::NOTHING)),
+        }
+    }
+
+    /// Makes up for a batch that was refused among others: one whose values are sealed is sealed anew.
+    pub(crate) fn again(&self, refused: Refused) -> Result<()> {
+        if self.sealing.is_some() {
+            return self.commit().map(drop);
+        }
+        Err(refused.numbered())
+    }
+
+    pub(crate) fn table(&self) -> &DynamicTable {
+        &self.table
+    }
+
+    /// Shows the operations as a group of rows, with the properties that the entities have.
+    fn with_group<T>(&self, run: impl FnOnce(Group<'_>) -> Result<T>) -> Result<T> {
+        // The properties of all entities, one after another.
+        let mut properties = Vec::new();
+        let mut ends = Vec::with_capacity(self.operations.len());
+        for planned in &self.operations {
+            if let Planned::Write(.., entity) = planned {
+                properties
+                    .extend(entity.entries().iter().map(|(name, value)| (&**name, value.as_value_ref())));
+            }
+            ends.push(properties.len());
+        }
+        let mut start = 0;
+        let own = ends.into_iter().map(|end| {
+            let own = properties.get(start..end).unwrap_or_default();
+            start = end;
+            own
+        });
+        run(self.group(own, |_| None)?)
+    }
+
+    /// Returns the operations as a group of rows: each with these properties, and with what `otherwise` says in place of what
+    /// the caller has asked for. All must be of the batch's partition.
+    pub(crate) fn group<'a>(
+        &'a self,
+        properties: impl Iterator<Item = &'a [Given<'a>]>,
+        otherwise: impl Fn(usize) -> Option<(Condition, Act<()>)>,
+    ) -> Result<Group<'a>> {
+        let mut rows = Vec::with_capacity(self.operations.len());
+        for ((index, planned), properties) in self.operations.iter().enumerate().zip(properties) {
+            rows.push(match planned {
+                Planned::Write(condition, act, entity) => {
+                    let (condition, act) = otherwise(index).unwrap_or((*condition, *act));
+                    let row = plan::write(condition, act, entity, properties, index);
+                    if entity.partition_key() != self.partition {
+                        return Err(self.stray(entity.partition_key(), rows, row));
+                    }
+                    row
+                }
+                Planned::Delete(row, condition) => plan::removal(row, *condition, index),
+            });
+        }
+        Ok(Group::new(&self.partition, rows))
+    }
+
+    /// Returns what is wrong with a batch whose row behind these is of another partition: the first thing that is.
+    #[cold]
+    fn stray(&self, other: &str, earlier: Vec<RowWrite<'_>>, row: RowWrite<'_>) -> Error {
+        let index = earlier.len();
+        if !earlier.is_empty() {
+            let plan = Plan { groups: Group::new(&self.partition, earlier).into(), ..Plan::default() };
+            if let Err(refused) = executor::check_rules(&plan) {
+                return write::placed(slice::from_ref(&self.table), &plan, refused).numbered();
+            }
+        }
+        let (of, batch) = (other.escape_debug(), self.partition.escape_debug());
+        Error::new(ErrorKind::DifferentPartitions)
+            .because(format!("the entity is of partition `{of}`, the batch of `{batch}`"))
+            .attempted(row.act.describe(row.condition))
+            .table(self.table.name())
+            .partition(other)
+            .row(row.key)
+            .at_index(index)
+    }
+}
+
+/// Seals the values of a batch's entities when it is committed.
+pub(crate) trait SealsBatch: Send + Sync {
+    /// Hands the operations to `take`, sealed, with what they were sealed with.
+    fn seal(&self, batch: &Batch, take: &mut dyn FnMut(Group<'_>, &SealedAt) -> Result<()>) -> Result<()>;
+
+    /// Commits the batch, sealed anew as long as keys or rows change meanwhile.
+    fn commit(&self, batch: &Batch) -> Result<ETag>;
+}
+
+impl DynamicTable {
+    /// Begins a batch of operations on one partition, which happen together or not at all.
+    pub fn batch(&self, partition_key: impl Into<String>) -> Batch {
+        Batch::new(self.clone(), partition_key.into())
+    }
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("table", &self.table.name())
+            .field("partition", &self.partition)
+            .field("operations", &self.operations.len())
+            .finish_non_exhaustive()
+    }
+}
