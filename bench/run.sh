@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The whole benchmark in one command, for a quiet machine: about half an hour. Writes the figures into docs/, each table
-# as soon as it is there: what was measured before the run is stopped stays.
+# The whole benchmark in one command, for a quiet machine: about half an hour. Writes the figures into
+# docs/internals/benchmarks, each table as soon as it is there: what was measured before the run is stopped stays.
 #
 #   bench/run.sh            # everything
 #   LARGE=1 bench/run.sh    # and companies that grow to ten million employees: half an hour more, and 12 GB of disk
@@ -8,7 +8,7 @@
 # ROUNDS, WAIT (seconds to wait for a quiet machine, in all), LARGE_ROWS and OUT change what one expects.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${OUT:-docs/benchmarks}
+out=${OUT:-docs/internals/benchmarks}
 rounds=${ROUNDS:-40}
 wait=${WAIT:-900}
 peers='bench/peers/Cargo.toml'

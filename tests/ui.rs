@@ -1,5 +1,5 @@
 //! What does not compile, and what the compiler says about it: a folder for each word that a user knows.
-//! `docs/testing.md` has the cases of each rule.
+//! `docs/internals/testing.md` has the cases of each rule.
 //!
 //! After a change of a message, `TRYBUILD=overwrite cargo test -p integration-tests --test ui` writes what is said now.
 //! Read it then: is it on the smallest token, is it true, is it alone?
@@ -19,7 +19,7 @@ fn messages() {
 #[test]
 fn the_documentation_lists_every_case() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let documentation = fs::read_to_string(package.join("../docs/testing.md")).unwrap();
+    let documentation = fs::read_to_string(package.join("../docs/internals/testing.md")).unwrap();
     // The last column of the section's table.
     let section = documentation.split("\n## ").find(|text| text.starts_with("Messages of the compiler"));
     let rows = section.unwrap().lines().filter_map(|line| line.strip_prefix('|')?.rsplit('|').nth(1));

@@ -1,6 +1,6 @@
 //! What another executor than LMDB is made of. Not part of the API: it changes with the seam.
 //!
-//! `docs/decisions/executors.md` says why it is here.
+//! `docs/decisions/backends.md` says why it is here.
 
 use std::borrow::Cow;
 use std::sync::Arc;

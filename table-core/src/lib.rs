@@ -33,6 +33,7 @@
 //!
 //! Where to start:
 //!
+//! - The [`guide`]: a tutorial of ten minutes, and a chapter for each subject.
 //! - [`Store`]: opening, creating and dropping tables, snapshots, statistics, checking, copying.
 //! - [`Table`]: entities of one type; [`Entity`](derive@Entity) has the reference of all attributes.
 //! - [`TableAt`](typed::TableAt), [`View`] and [`Projection`](trait@Projection): reads of several tables at one moment, of
@@ -82,6 +83,9 @@ mod fields;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+// For rustdoc alone: no build reads it, and `integration-tests` runs its programs.
+#[cfg(all(doc, not(doctest), feature = "derive"))]
+pub mod guide;
 mod handle;
 mod hash;
 #[cfg(feature = "json")]

@@ -12,6 +12,7 @@
 
 mod attr;
 mod case;
+mod chapter;
 mod check;
 mod ctxt;
 mod expand;
@@ -25,7 +26,7 @@ mod template;
 mod tests;
 
 use proc_macro::TokenStream;
-use syn::{DeriveInput, parse_macro_input};
+use syn::{DeriveInput, Ident, parse_macro_input};
 
 use crate::ctxt::Ctxt;
 
@@ -452,6 +453,13 @@ pub fn derive_entity_set(input: TokenStream) -> TokenStream {
         check::entity_set(&cx, model);
     }
     finish(cx, model, expand::entity_set, |model| fallback::entity_set(&input, model))
+}
+
+/// Gives a chapter of table-core's guide to that crate's documentation. Not part of the API.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __chapter(input: TokenStream) -> TokenStream {
+    chapter::read(&parse_macro_input!(input as Ident)).into()
 }
 
 /// The expansion of what is right; else all errors, and stubs.

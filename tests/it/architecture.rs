@@ -1,4 +1,5 @@
-//! The map in `docs/architecture.md` is what the folders are, and the store's imports run the way that it says.
+//! The map in `docs/internals/architecture.md` is what the folders are, and the store's imports run the way that it
+//! says.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +11,7 @@ fn root() -> PathBuf {
 
 /// The names in the first column of the table that follows this line of the map, in order.
 fn table(after: &str) -> Vec<String> {
-    let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/internals/architecture.md")).unwrap();
     let (_, rest) = text.split_once(after).unwrap_or_else(|| panic!("no line `{after}`"));
     let rows =
         rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
@@ -34,7 +35,7 @@ fn modules(folder: &Path) -> BTreeSet<String> {
     let has_code = |path: &PathBuf| path.is_file() || fs::read_dir(path).unwrap().next().is_some();
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(has_code);
     let names = entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
-    let own = ["mod", "lib", "private", "executors", "fuzzing"];
+    let own = ["mod", "lib", "private", "executors", "fuzzing", "guide"];
     names.filter(|name| !own.contains(&name.as_str()) && !name.contains("tests")).collect()
 }
 
@@ -215,7 +216,7 @@ fn every_file_that_the_map_names_is_there() {
     for part in ["crates", "table-core", "table-derive", "tests", "bench", "fuzz", "examples"] {
         files(&root().join(part), &mut all);
     }
-    let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/internals/architecture.md")).unwrap();
     let named = text.split('`').skip(1).step_by(2).filter(|word| !word.contains("tests")).filter(|word| {
         word.strip_suffix(".rs")
             .is_some_and(|path| path.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_".contains(&b)))
@@ -223,13 +224,13 @@ fn every_file_that_the_map_names_is_there() {
     let named: BTreeSet<_> = named.collect();
     assert!(named.len() > 20, "{named:?}");
     let missing: Vec<_> = named.iter().filter(|name| !all.iter().any(|path| path.ends_with(name))).collect();
-    assert!(missing.is_empty(), "docs/architecture.md names {missing:?}");
+    assert!(missing.is_empty(), "docs/internals/architecture.md names {missing:?}");
 }
 
 /// The names that the page gives are `module::..::test`: the test is a function of a file whose path ends in its modules.
 #[test]
 fn every_fault_that_was_found_has_its_tests() {
-    let text = fs::read_to_string(root().join("docs/decisions/findings.md")).unwrap();
+    let text = fs::read_to_string(root().join("docs/internals/findings.md")).unwrap();
     let names: BTreeSet<_> = text.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).collect();
     let names: Vec<_> = names.into_iter().filter(|name| !name.ends_with("::")).collect();
     assert!(names.len() > 40, "{}", names.len());

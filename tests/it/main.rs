@@ -1,4 +1,4 @@
-//! Behaviour of the store, a module for each.
+//! Behaviour of the store, a module for each. What takes minutes is in `slow.rs`.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,31 +18,27 @@ mod changing;
 mod concurrency;
 mod conveniences;
 mod copied;
-mod copies;
 mod cost;
-mod crash;
 mod damage;
 mod derive;
+mod documents;
 mod elsewhere;
 mod encrypting;
 mod encryption;
 mod errors;
 mod eventual;
 mod executors;
-mod faults;
 mod format;
-mod hostile;
+mod guide;
 mod hygiene;
 mod jobs;
 mod layouts;
 mod limits;
 mod lints;
 mod lists;
-mod model;
 mod operations;
 mod pairs;
 mod periods;
-mod power;
 mod queries;
 mod queues;
 mod ranges;
@@ -69,23 +65,3 @@ mod verify;
 mod web;
 mod wide;
 mod writes;
-
-/// Modules that are compiled for Linux alone. Elsewhere a run says that they are left out.
-#[cfg(not(target_os = "linux"))]
-mod on_linux_alone {
-    macro_rules! left_out {
-        ($($name:ident: $why:literal)*) => { $(
-            #[test]
-            #[ignore = $why]
-            fn $name() {
-                panic!("Linux alone: {}", $why);
-            }
-        )* };
-    }
-
-    left_out! {
-        faults: "system calls are made to fail by a library that is preloaded, as Linux does it"
-        hostile: "the places of a store's files are filled with what Linux has"
-        power: "writes and flushes are recorded by a library that is preloaded, as Linux does it"
-    }
-}

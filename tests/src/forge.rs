@@ -1,5 +1,6 @@
-//! What somebody can do who may write a store's file and has none of its keys: everything that `docs/format.md` says
-//! how to do. Checksums and counts are made to fit again, so that none but a keyed digest can tell.
+//! What somebody can do who may write a store's file and has none of its keys: everything that
+//! `docs/internals/format.md` says how to do. Checksums and counts are made to fit again, so that none but a keyed digest
+//! can tell.
 
 use std::path::Path;
 use std::time::Duration;

@@ -118,16 +118,6 @@ pub mod readme {}
 #[doc = include_str!("../../table-core/README.md")]
 pub mod core_readme {}
 
-/// The program of the page on queues.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/queues.md")]
-pub mod queues {}
-
-/// The program of the page on blobs.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/blobs.md")]
-pub mod blobs {}
-
 /// The programs of the guide's chapter on keys.
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/guide/keys.md")]
@@ -163,7 +153,42 @@ pub mod guide_versions {}
 #[doc = include_str!("../../table-core/guide/promises.md")]
 pub mod guide_promises {}
 
-/// The programs of the cookbook.
+/// The programs of the guide's tutorial, compiled. `docs/guide/follow.sh` runs them.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/cookbook.md")]
-pub mod cookbook {}
+#[doc = include_str!("../../table-core/guide/tutorial.md")]
+pub mod tutorial {}
+
+/// The program of the guide's chapter on queues.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/queues.md")]
+pub mod queues {}
+
+/// The programs of the guide's chapter on blobs and logs.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/blobs.md")]
+pub mod blobs {}
+
+/// The programs of the guide's chapter on encryption.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/encryption.md")]
+pub mod encryption {}
+
+/// The recipes of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/recipes.md")]
+pub mod recipes {}
+
+/// The program of the guide's chapter on tools.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/tools.md")]
+pub mod tools {}
+
+/// The program of the guide's chapter on the Azure SDK.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/azure.md")]
+pub mod azure {}
+
+/// The program of the guide's chapter on errors.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/troubleshooting.md")]
+pub mod troubleshooting {}

@@ -9,7 +9,7 @@
 //!
 //! With the feature `json` there are logs: entries in blobs that are named by time.
 //!
-//! The store's `docs/blobs.md` has the whole story.
+//! The guide has [a chapter](crate::guide::blobs) on them.
 
 mod field;
 mod import;
@@ -165,7 +165,7 @@ impl Container {
     /// most, which come whole or not at all.
     ///
     /// A reader that is open does not see them. The last segment is written anew each time, so gather small pieces and
-    /// append many at once; `docs/blobs.md` has figures.
+    /// append many at once.
     pub fn append(&self, name: &str, bytes: &[u8]) -> Result<u64> {
         self.asked("append to", Some(name), |blobs| {
             name::check_blob(name)?;

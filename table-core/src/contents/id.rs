@@ -78,7 +78,7 @@ mod tests {
         sorted.sort();
         sorted.dedup();
         assert_eq!(sorted.len(), ids.len());
-        // As `docs/format.md` has it.
+        // As `docs/internals/format.md` has it.
         let BlobId(bytes) = ids[0];
         let digest = xxh3_64_with_seed(&bytes[..12], xxh3_64(&one)).to_le_bytes();
         assert_eq!(bytes[12..], digest[..4]);

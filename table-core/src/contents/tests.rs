@@ -117,7 +117,7 @@ fn names_and_types_have_rules() {
     }
 }
 
-/// As `docs/format.md` has them.
+/// As `docs/internals/format.md` has them.
 #[test]
 fn keys_and_records_are_these_bytes() {
     let id = BlobId([7; 16]);

@@ -67,7 +67,7 @@ mod tests {
         bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     }
 
-    /// Made by another program, from `docs/format.md`.
+    /// Made by another program, from `docs/internals/format.md`.
     #[test]
     fn digests_are_frozen() {
         let digest = key(0).digest::<32>("row", &[b"Sales", b"", b"1"]);

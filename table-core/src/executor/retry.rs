@@ -1,4 +1,7 @@
 //! Which change goes first where many change the same entities.
+//!
+//! Without a turn a change that takes long to plan is always too late: one of 20 ms lost 64 times of 64 beside four threads
+//! that wrote its entity. Without random waits one of 16 threads on one entity lost 64 times in a row now and then.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};

@@ -1,4 +1,7 @@
 //! Scan ranges: what cursors read of one query, or of several whose rows are merged.
+//!
+//! Queries that differ in the digits of a shard alone are merged by the bytes behind the shard, in one snapshot. A
+//! continuation names the last row: every range goes on behind that row, or at it, by its own shard's number.
 
 use std::cmp::Ordering;
 

@@ -3,6 +3,10 @@
 //! A message is hidden only from one time until another. A clock that is set back to before the first shows it, so nothing
 //! is hidden for longer than it was to be. What holds a message is the number of the turn in which it was received, never
 //! a time: two turns may end at one time, when a clock is set back.
+//!
+//! The message and its entry are two records, so that receiving moves some forty bytes and not the body. A hidden message has
+//! its entry under its number, where its holder finds it whatever a heartbeat has made of the time, and a record by time
+//! besides.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The bytes of queues' records, written out by hand after `docs/format.md`.
+//! The bytes of queues' records, written out by hand after `docs/internals/format.md`.
 
 use super::keys::{self, Kind};
 use super::{Directory, Entry, Message, Spot, State};

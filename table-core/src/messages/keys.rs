@@ -128,6 +128,19 @@ impl<'k> Key<'k> {
             _ => None,
         }
     }
+
+    /// Returns what the record is, and the number of its queue; `None` of the directory.
+    pub(crate) fn of(self) -> Option<(Kind, u32)> {
+        match self {
+            Self::Directory => None,
+            Self::State(queue) => Some((Kind::State, queue)),
+            Self::Message(queue, _) => Some((Kind::Message, queue)),
+            Self::Ready(queue, ..) => Some((Kind::Ready, queue)),
+            Self::Hidden(queue, ..) => Some((Kind::Hidden, queue)),
+            Self::Lease(queue, _) => Some((Kind::Lease, queue)),
+            Self::Unique(queue, _) => Some((Kind::Unique, queue)),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@
 //! are to go. To *propagate* it is to put the copies that the entity has now, and to remove the rest, in one transaction that
 //! finds the entity and the entry as they were read. An entry holds keys, and nothing of what rows hold.
 //!
+//! An entry names the index of each key and not its table, which may be renamed, or dropped and made again. A row that is to
+//! go is removed only if it says that it is a copy of this entity: anything else at its key has come since.
+//!
 //! The same entry says which copies that others hold of the entity are to follow: those are found and put in steps, each a
 //! transaction that finds the entity and the entry as they were read, and notes in the entry how far it has come.
 

@@ -121,7 +121,7 @@ fn an_entry_is_read_as_it_was_written_and_no_other_bytes_are_one() {
     assert_eq!(Counters::decode(&counters.encode()[1..]), None);
 }
 
-/// As `docs/format.md` has them.
+/// As `docs/internals/format.md` has them.
 #[test]
 fn the_bytes_are_those_of_the_page() {
     let mut entry = OutboxRecord::new("employee", at(1));

@@ -1,4 +1,9 @@
 //! What a row of an entity holds.
+//!
+//! No list of properties is made for a row, since that would cost more than the write. Its fields are encoded by their
+//! numbers straight to where the row is to lie. A row with anything unusual goes by names: a name without a number, a
+//! property that no field has, a value to be refused, wide slots. Encoding the values once for all rows of an entity was
+//! slower: copying the pieces costs what encoding them does.
 
 use super::values::Values;
 use crate::model::names::{ENTITY_PARTS, ENTITY_TYPE};

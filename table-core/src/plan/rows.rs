@@ -232,6 +232,11 @@ impl<'a> EntityRows<'a> {
         self.text.get(..self.partition).unwrap_or_default()
     }
 
+    /// Returns those that are of an index: copies, and rows that the entity shares with others.
+    pub(crate) fn of_indexes(&self) -> impl Iterator<Item = &EntityRow<'a>> {
+        self.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_)))
+    }
+
     /// Returns the key of one of them.
     pub(crate) fn key(&self, row: &EntityRow<'_>) -> &str {
         self.text.get(row.key.clone()).unwrap_or_default()

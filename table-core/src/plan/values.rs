@@ -101,6 +101,11 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// Returns the key that a template prints of the fields; the first one, where it prints one for each element.
+    pub(crate) fn key(&self, template: &Template) -> Option<String> {
+        self.keys(template).into_iter().next()
+    }
+
     /// Returns the first field that was refused.
     pub(crate) fn refused(&mut self) -> Option<(usize, ValueError)> {
         self.refused.take()

@@ -1,4 +1,8 @@
 //! Comparisons of a stored value with a constant.
+//!
+//! Each comparison carries its rule for types that differ. The service's rule was seen on real accounts (issue 2342 of
+//! Azurite, 5346 of the Storage Explorer), and 588 cases of another emulator's tests say it of each pair of types.
+//! Fingerprints of continuation tokens tell the rules apart, so a token can't go on under another one.
 
 use std::cmp::Ordering;
 

@@ -4,7 +4,7 @@
 //! completes it by then, it shows again. So each message is dealt with at least once, whoever dies when. What is done in
 //! the transaction that completes the message ([`Egt::complete`](crate::typed::Egt::complete)) is done exactly once.
 //!
-//! The store's `docs/queues.md` has the whole story.
+//! The guide has [a chapter](crate::guide::queues) on them.
 
 mod asking;
 mod received;

@@ -1,8 +1,8 @@
 //! A stored row, read in place: packed, under a key, with its names as numbers. Whoever executes plans may store rows so.
 //!
-//! `docs/format.md` has the layout. Most rows have a [shape](shape::Shape), which the dictionary knows and which says where
-//! each property lies; the others say it themselves, in slots. What the header says is read without the dictionary, and so
-//! are checksums, so that a row can be verified by who knows nothing of its table.
+//! `docs/internals/format.md` has the layout. Most rows have a [shape](shape::Shape), which the dictionary knows and which
+//! says where each property lies; the others say it themselves, in slots. What the header says is read without the
+//! dictionary, and so are checksums, so that a row can be verified by who knows nothing of its table.
 //!
 //! Everything is read bytewise and lazily: a row is never decoded further than asked, and bytes that are not a row give
 //! [`None`] or an error, whatever they are.

@@ -2,6 +2,9 @@
 //!
 //! A shape has the kind's text and the columns, each of which is a property of one type. Shapes are numbered by the table's
 //! dictionary, never change, and keep their numbers; a declaration that changes brings another.
+//!
+//! A row is verified without the dictionary, since the neighbour that proves an absence may be another table's. So a row with
+//! large values says itself how long its fixed part is and how many values its heap has: three bytes in rows of more than 255.
 
 use crate::limits;
 use crate::row::Damaged;

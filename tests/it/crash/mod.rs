@@ -1,4 +1,5 @@
-//! Processes that die, disks that are full or fail, bits that flip: `docs/testing.md` says how to run the long forms.
+//! Processes that die, disks that are full or fail, bits that flip: `docs/internals/testing.md` says how to run the long
+//! forms.
 
 mod bank;
 mod blobs;

@@ -1,5 +1,5 @@
-//! Whole stores, read byte by byte by a reader that follows `docs/format.md` and shares no code with the library: it must
-//! find what the library gives, and refuse what damage has changed.
+//! Whole stores, read byte by byte by a reader that follows `docs/internals/format.md` and shares no code with the
+//! library: it must find what the library gives, and refuse what damage has changed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

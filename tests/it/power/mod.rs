@@ -1,4 +1,4 @@
-//! Power failures, by a recorder and a disk that forgets: `docs/testing.md` says how to run the long forms.
+//! Power failures, by a recorder and a disk that forgets: `docs/internals/testing.md` says how to run the long forms.
 
 #![cfg(target_os = "linux")]
 

@@ -1,5 +1,5 @@
-//! A reader of a store's bytes that follows `docs/format.md` and shares no code with the library. It reads everything,
-//! believes nothing, and says in words where a byte is not as that page has it.
+//! A reader of a store's bytes that follows `docs/internals/format.md` and shares no code with the library. It reads
+//! everything, believes nothing, and says in words where a byte is not as that page has it.
 
 mod blobs;
 mod bytes;

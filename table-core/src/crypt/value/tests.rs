@@ -1,6 +1,6 @@
 //! The bytes of sealed values and tokens, frozen; and everything that is not them, refused.
 //!
-//! The vectors were made by another program, from `docs/format.md`, with AES and GCM of its own.
+//! The vectors were made by another program, from `docs/internals/format.md`, with AES and GCM of its own.
 
 use uuid::Uuid;
 

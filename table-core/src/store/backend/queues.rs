@@ -164,7 +164,7 @@ impl Queues for Shared {
                 if found.len() == most {
                     return Ok(ControlFlow::Break(()));
                 }
-                let (_, message) = view.message(number, id)?;
+                let message = view.message(number, id)?;
                 // What would not be given out is not there any more.
                 if entry.fate(message.expires, now, u32::MAX) == Fate::Deliver {
                     found.push(delivery(id, entry, &message));

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::overlay::tally_of;
 use super::view::{self, BlobView};
 use crate::contents::keys::{self, Key};
 use crate::contents::{BlobId, BlobRecord, Counters, NameRecord, SEGMENT, Waiting, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Directory;
-use crate::store::lmdb::{self, Db};
+use crate::store::lmdb::Db;
 use crate::store::open::Environment;
 use crate::store::records::meta;
 use crate::store::verified::body;
@@ -55,27 +56,8 @@ pub(crate) fn check(
         |(id, count): (&BlobId, &u32)| (*id, FoundBlob { references: *count, ..FoundBlob::default() });
     let mut found: BTreeMap<BlobId, FoundBlob> = of_rows.iter().map(of_row).collect();
     let mut counters = Counters::default();
-    let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
-    for pair in db.iter(txn).map_err(lmdb::error)? {
-        let (key, record) = pair.map_err(lmdb::error)?;
-        seen += 1;
-        if last.is_some_and(|last| last >= key) {
-            return Err(lmdb::damaged_page());
-        }
-        last = Some(key);
-        let checked = view.record(key).and_then(|same| match same {
-            Some(same) if std::ptr::eq(same, record) => {
-                look(key, record, &directory, &mut found, &mut counters)
-            }
-            _ => Err(view::missing(key)),
-        });
-        if let Err(error) = checked {
-            problem(error);
-        }
-    }
-    if db.len(txn).map_err(lmdb::error)? != seen {
-        problem(lmdb::damaged_page());
-    }
+    let take = |key: &[u8], record: &[u8]| look(key, record, &directory, &mut found, &mut counters);
+    view.check_each(take, |_, error| problem(error))?;
     let (mut blobs, mut missing) = (0, BTreeMap::new());
     for (id, found) in &found {
         if found.is_of_rows_alone(of_rows.get(id))
@@ -112,22 +94,20 @@ fn look(
 ) -> Result<()> {
     let (says, checksum) = (body(record), meta::checksum_of(record));
     let damaged = || view::damaged(key);
-    match Key::parse(key).ok_or_else(damaged)? {
+    let parsed = Key::parse(key).ok_or_else(damaged)?;
+    match parsed {
         Key::Directory | Key::Counters => {}
         Key::Name(container, _) => {
             let named = NameRecord::decode(says).ok_or_else(damaged)?;
             directory.get(container).ok_or_else(damaged)?;
             all.entry(named.id).or_default().references += 1;
-            counters.names.add(checksum);
         }
         Key::Blob(id) => {
             all.entry(id).or_default().record = Some(BlobRecord::decode(says).ok_or_else(damaged)?);
-            counters.blobs.add(checksum);
         }
         Key::Waiting(id) => {
             Waiting::decode(says).ok_or_else(damaged)?;
             all.entry(id).or_default().waits = true;
-            counters.waiting.add(checksum);
         }
         Key::Segment(id, number) => {
             let found = all.entry(id).or_default();
@@ -138,8 +118,10 @@ fn look(
             found.segments += 1;
             found.bytes += length_of(says.len());
             found.digest = found.digest.wrapping_add(checksum);
-            counters.segments.add(checksum);
         }
+    }
+    if let Some(set_digest) = tally_of(counters, parsed) {
+        set_digest.add(checksum);
     }
     Ok(())
 }

@@ -7,12 +7,10 @@ mod tasks;
 #[cfg(test)]
 #[cfg(feature = "blob")]
 mod tests;
-mod txn_state;
 mod uploads;
 mod view;
 
-pub(crate) use self::overlay::{BlobOverlay, BlobWrites, OverlayContext};
+pub(crate) use self::overlay::{BlobOverlay, BlobTxnState, BlobWrites};
 pub(crate) use self::references::{not_here, properties_with};
 pub(crate) use self::tasks::{BlobOutcome, BlobWork, Sealed};
-pub(crate) use self::txn_state::BlobTxnState;
 pub(crate) use self::view::{BlobView, no_such_container};

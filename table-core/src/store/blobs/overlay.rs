@@ -1,145 +1,49 @@
 //! What a plan is to do to blobs: found out whole before anything of it is written, so that a plan which is refused leaves
 //! the transaction as it was.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::txn_state::BlobTxnState;
-use super::view::{self, BlobView};
+use super::view::{self, BlobView, Blobs};
 use crate::contents::keys::{self, Key};
-use crate::contents::{BlobId, BlobRecord, Counters, Waiting, segments};
+use crate::contents::{BlobId, BlobRecord, Counters, Waiting, name, segments};
 use crate::error::Result;
-use crate::messages::{Clock, Directory, SetDigest};
-use crate::store::open::Environment;
-use crate::store::records::features::Feature;
+use crate::messages::{Directory, SetDigest};
 use crate::store::records::meta;
-use crate::store::verified::{Write, Writes, body};
+use crate::store::verified::{Counted, Overlay, PlannedWrites, Records, TxnState, body};
 
-/// The writes of a plan, and the counts that they leave.
-#[derive(Default)]
-pub(crate) struct BlobWrites {
-    pub(super) writes: Writes<Arc<Vec<u8>>>,
-    pub(super) directory: Option<Directory>,
-    pub(super) counters: Option<Counters>,
-    /// What the store's rows have of blobs from now on.
-    pub(super) features: Vec<Feature>,
-}
+impl Records for Blobs {
+    // A plan that is tried again brings the same contents.
+    type Bytes = Arc<Vec<u8>>;
+    type Count = Counters;
+    const LISTED: &'static str = "containers";
+    const DIRECTORY: &'static [u8] = &keys::DIRECTORY;
 
-impl BlobWrites {
-    /// What the store's rows have of blobs from now on.
-    pub(crate) fn features(&self) -> &[Feature] {
-        &self.features
+    fn directory(body: &[u8]) -> Option<Directory> {
+        Directory::decode_with(body, name::is_container)
+    }
+
+    fn encode(count: &Counters) -> Vec<u8> {
+        count.encode()
+    }
+
+    fn set_digest<'o>(overlay: &'o mut BlobOverlay<'_>, key: &[u8]) -> Result<Option<&'o mut SetDigest>> {
+        let counters = overlay.counters()?;
+        Ok(Key::parse(key).and_then(|key| tally_of(counters, key)))
     }
 }
 
-/// When, and in which store, a plan's changes of blobs are drafted.
-#[derive(Clone, Copy)]
-pub(crate) struct OverlayContext<'b> {
-    pub(crate) clock: Clock,
-    /// The store's identity.
-    pub(crate) identity: &'b [u8; 16],
-}
+/// A plan's changes of blobs.
+pub(crate) type BlobOverlay<'b> = Overlay<'b, Blobs>;
+/// What such a plan is to write.
+pub(crate) type BlobWrites = PlannedWrites<Blobs>;
+/// What a transaction has done to blobs.
+pub(crate) type BlobTxnState = TxnState<Blobs>;
 
-/// A plan's changes of blobs, drafted over what the transaction sees.
-pub(crate) struct BlobOverlay<'b> {
-    pub(super) view: BlobView<'b>,
-    txn_state: &'b BlobTxnState,
-    /// The store's identity.
-    pub(super) identity: &'b [u8; 16],
-    pub(super) clock: Clock,
-    drafted: BlobWrites,
-    /// Whether it leaves a blob to be removed later.
-    pub(crate) has_left: bool,
-}
-
-impl<'b> BlobOverlay<'b> {
-    /// Begins one in a transaction. `is_settled` says that it has changed little so far.
-    pub(crate) fn begin(
-        environment: &'b Environment,
-        txn: &'b heed::RwTxn<'b>,
-        txn_state: &'b BlobTxnState,
-        at: OverlayContext<'b>,
-        is_settled: bool,
-    ) -> Result<Self> {
-        let OverlayContext { clock, identity } = at;
-        let view = BlobView::of_write(
-            environment,
-            txn,
-            txn_state.applied.db(),
-            (txn_state.applied.removed(), is_settled),
-        )?;
-        Ok(Self { view, txn_state, identity, clock, drafted: BlobWrites::default(), has_left: false })
-    }
-
-    /// What is to be written, once the pages that change for it have been looked at.
-    pub(crate) fn end(self) -> Result<BlobWrites> {
-        let BlobWrites { writes, directory, counters, .. } = &self.drafted;
-        let counts = directory.iter().map(|_| (keys::DIRECTORY.as_slice(), false));
-        self.view.meet(
-            writes,
-            self.txn_state.applied.writes(),
-            counts.chain(counters.iter().map(|_| (keys::COUNTERS.as_slice(), false))),
-        )?;
-        Ok(self.drafted)
-    }
-
-    pub(super) fn directory(&self) -> Result<Directory> {
-        match self.drafted.directory.as_ref().or(self.txn_state.directory.as_ref()) {
-            Some(known) => Ok(known.clone()),
-            None => self.view.directory(),
-        }
-    }
-
-    /// Has the store say from now on that its rows have this of blobs.
-    pub(crate) fn set_feature(&mut self, feature: Feature) {
-        self.drafted.features.push(feature);
-    }
-
-    pub(super) fn set_directory(&mut self, directory: Directory) {
-        self.drafted.directory = Some(directory);
-    }
-
+impl BlobOverlay<'_> {
     /// What is counted, to be changed.
     pub(super) fn counters(&mut self) -> Result<&mut Counters> {
-        let counters = match self.drafted.counters.or(self.txn_state.counters) {
-            Some(known) => known,
-            None => self.view.counters()?,
-        };
-        Ok(self.drafted.counters.insert(counters))
-    }
-
-    /// The record of a key as the draft leaves it.
-    pub(super) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
-        match self.drafted.writes.get(key) {
-            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.to_vec()))),
-            Some(Write::Remove) => Ok(None),
-            None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
-        }
-    }
-
-    /// Has a record in the place of one that was found, or of none; or that one removed. The counts follow.
-    pub(super) fn replace(&mut self, key: &[u8], old: Option<&[u8]>, new: Option<Vec<u8>>) -> Result<()> {
-        let new = new.map(|body| Arc::new(meta::sealed(key, body)));
-        self.replace_sealed(key, old.map(meta::checksum_of), new)
-    }
-
-    /// The same with a record that has its checksum, and the checksum of the one that was found.
-    pub(super) fn replace_sealed(
-        &mut self,
-        key: &[u8],
-        old: Option<u64>,
-        new: Option<Arc<Vec<u8>>>,
-    ) -> Result<()> {
-        if let Some(set_digest) = set_digest(self.counters()?, key) {
-            if let Some(old) = old {
-                set_digest.subtract(old);
-            }
-            if let Some(new) = &new {
-                set_digest.add(meta::checksum_of(new));
-            }
-        }
-        self.drafted.writes.replace(key.to_vec(), old.is_some(), new);
-        Ok(())
+        let read = |view: &BlobView<'_>| Ok(Counted { count: Some(view.counters()?), is_new: false });
+        self.count(&keys::COUNTERS, read)?.ok_or_else(|| view::missing(&keys::COUNTERS))
     }
 
     /// A blob with its record, as the draft leaves it.
@@ -169,14 +73,12 @@ impl<'b> BlobOverlay<'b> {
             .wrapping_sub(old.map_or(0, |(old, _)| old.length))
             .wrapping_add(new.map_or(0, |new| new.length));
         let new = new.map(|new| Arc::new(meta::sealed(&key, new.encode())));
-        self.replace_sealed(&key, old.map(|(_, checksum)| *checksum), new)
+        self.replace_sealed(key, old.map(|(_, checksum)| *checksum), new)
     }
 
     /// What a blob waits for.
     pub(super) fn waiting(&self, id: BlobId) -> Result<Option<Waiting>> {
-        let key = keys::waiting(id);
-        let Some(record) = self.find(&key)? else { return Ok(None) };
-        Waiting::decode(body(&record)).map(Some).ok_or_else(|| view::damaged(&key))
+        self.read(&keys::waiting(id), Waiting::decode)
     }
 
     /// Has a blob wait for something, or for nothing any more.
@@ -184,7 +86,7 @@ impl<'b> BlobOverlay<'b> {
         let key = keys::waiting(id);
         let old = self.find(&key)?.map(|record| meta::checksum_of(&record));
         let new = waiting.map(|waiting| Arc::new(meta::sealed(&key, waiting.encode())));
-        if old.is_none() && new.is_none() { Ok(()) } else { self.replace_sealed(&key, old, new) }
+        if old.is_none() && new.is_none() { Ok(()) } else { self.replace_sealed(key, old, new) }
     }
 
     /// Removes the last segments of a blob, so many at most; how many bytes and how much of the digest is left.
@@ -195,29 +97,27 @@ impl<'b> BlobOverlay<'b> {
         for number in left..all {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             let key = keys::segment(id, number);
-            let record = self.find(&key)?.ok_or_else(|| view::missing(&key))?;
-            let checksum = meta::checksum_of(&record);
+            let checksum = meta::checksum_of(&self.must_find(&key)?);
             digest = digest.wrapping_sub(checksum);
-            drop(record);
-            self.replace_sealed(&key, Some(checksum), None)?;
+            self.replace_sealed(key, Some(checksum), None)?;
         }
         let length = if left == all { blob.length } else { left * full() };
         Ok((length, digest))
     }
 }
 
-/// Bytes of a segment that is full.
-pub(super) fn full() -> u64 {
-    crate::contents::length_of(crate::contents::SEGMENT)
-}
-
-/// The set digest that a record counts in.
-fn set_digest<'l>(counters: &'l mut Counters, key: &[u8]) -> Option<&'l mut SetDigest> {
-    match Key::parse(key)? {
+/// Returns the set digest that a record counts in.
+pub(super) fn tally_of<'l>(counters: &'l mut Counters, key: Key<'_>) -> Option<&'l mut SetDigest> {
+    match key {
         Key::Directory | Key::Counters => None,
         Key::Name(..) => Some(&mut counters.names),
         Key::Blob(_) => Some(&mut counters.blobs),
         Key::Waiting(_) => Some(&mut counters.waiting),
         Key::Segment(..) => Some(&mut counters.segments),
     }
+}
+
+/// Bytes of a segment that is full.
+pub(super) fn full() -> u64 {
+    crate::contents::length_of(crate::contents::SEGMENT)
 }

@@ -9,7 +9,7 @@ use crate::row::view::RowView;
 impl BlobOverlay<'_> {
     /// Gives so many references to a blob that has one, or has just been uploaded, and that is so long.
     pub(crate) fn take(&mut self, id: BlobId, by: u32, length: Option<u64>) -> Result<()> {
-        let gone = || not_here(id, self.identity, None);
+        let gone = || not_here(id, &self.at.meta.identity, None);
         let old = self.blob(id)?.ok_or_else(gone)?;
         let waiting = if old.0.references == 0 { self.waiting(id)? } else { None };
         if waiting == Some(Waiting::Gone) || length.is_some_and(|length| length != old.0.length) {
@@ -57,7 +57,7 @@ impl BlobOverlay<'_> {
 
     /// Removes some of a blob that is to be removed, or whose upload is over; whether nothing is left.
     pub(super) fn clear(&mut self, id: BlobId) -> Result<bool> {
-        if !self.waiting(id)?.is_some_and(|waiting| waiting.is_over(self.clock.now)) {
+        if !self.waiting(id)?.is_some_and(|waiting| waiting.is_over(self.at.clock.now)) {
             return Ok(true);
         }
         let old = self.must_have_blob(id)?;

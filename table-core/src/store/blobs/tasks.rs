@@ -11,7 +11,6 @@ use crate::contents::{
     length_of, segments,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::messages::MOST_QUEUES;
 use crate::store::records::features::Feature;
 use crate::store::records::meta;
 use crate::store::verified::{Stop, body};
@@ -135,8 +134,14 @@ impl BlobOverlay<'_> {
     /// Drafts a piece of work. An error refuses the plan.
     pub(crate) fn carry_out(&mut self, work: &BlobWork) -> Result<BlobOutcome> {
         let answer = match work {
-            BlobWork::Create(name) => return self.create(name).map(BlobOutcome::Container),
-            BlobWork::Bury(name) => return self.mark_dropped(name).map(BlobOutcome::Container),
+            BlobWork::Create(name) => {
+                return self.list(name).map(|(number, _)| BlobOutcome::Container(number));
+            }
+            BlobWork::Bury(name) => {
+                let number = self.list_as_dropped(name)?;
+                let number = number.ok_or_else(|| Error::new(ErrorKind::ContainerNotFound))?;
+                return Ok(BlobOutcome::Container(number));
+            }
             BlobWork::Purge(container, most) => {
                 return self.purge(*container, *most).map(BlobOutcome::Purged);
             }
@@ -169,29 +174,6 @@ impl BlobOverlay<'_> {
             }
         };
         Ok(BlobOutcome::Answer(answer))
-    }
-
-    fn create(&mut self, name: &str) -> Result<u32> {
-        let mut directory = self.directory()?;
-        if let Some(found) = directory.find(name) {
-            return Ok(found.number);
-        }
-        let number = directory.add(name).ok_or_else(|| {
-            let because = format!("the store has {MOST_QUEUES} containers, which is as many as it can have");
-            Error::new(ErrorKind::ValueOutOfRange).because(because)
-        })?;
-        self.set_directory(directory);
-        Ok(number)
-    }
-
-    fn mark_dropped(&mut self, name: &str) -> Result<u32> {
-        let mut directory = self.directory()?;
-        let found = directory.queues.iter_mut().find(|listed| !listed.is_dropped && &*listed.name == name);
-        let Some(found) = found else { return Err(Error::new(ErrorKind::ContainerNotFound)) };
-        found.is_dropped = true;
-        let number = found.number;
-        self.set_directory(directory);
-        Ok(number)
     }
 
     /// Removes names of a container that was dropped, with their blobs; whether the container is gone.
@@ -231,10 +213,8 @@ impl BlobOverlay<'_> {
 
     /// The blob of a name, as the draft leaves it.
     fn named(&self, container: u32, name: &str) -> Result<Option<BlobId>> {
-        let key = keys::name(container, name);
-        let Some(record) = self.find(&key)? else { return Ok(None) };
-        let named = NameRecord::decode(body(&record)).ok_or_else(|| view::damaged(&key))?;
-        Ok(Some(named.id))
+        let named = self.read(&keys::name(container, name), NameRecord::decode)?;
+        Ok(named.map(|named| named.id))
     }
 
     /// Has a name lead to a blob, whose references count it already.
@@ -247,13 +227,13 @@ impl BlobOverlay<'_> {
         if let Some(former) = self.named(container, name)? {
             self.release(former)?;
         }
-        self.replace(&key, old.as_deref(), Some(NameRecord { id }.encode()))
+        self.replace(key, old.as_deref(), Some(NameRecord { id }.encode()))
     }
 
     fn put(&mut self, container: u32, name: &str, content: &Sealed, is_new: bool) -> Result<()> {
         self.check_container(container)?;
         self.add_content(content)?;
-        let now = self.clock.store;
+        let now = self.at.clock.store;
         let blob = BlobRecord {
             length: content.length,
             digest: content.digest(),
@@ -268,7 +248,7 @@ impl BlobOverlay<'_> {
 
     pub(super) fn add_content(&mut self, content: &Sealed) -> Result<()> {
         for (key, record) in &content.segments {
-            self.replace_sealed(key, None, Some(record.clone()))?;
+            self.replace_sealed(key.clone(), None, Some(record.clone()))?;
         }
         Ok(())
     }
@@ -276,7 +256,7 @@ impl BlobOverlay<'_> {
     /// Has a blob be of this content, that a row of the plan is to refer to. One that is there already is this
     /// transaction's own, and nobody has seen it: what of it differs is written.
     pub(crate) fn compose(&mut self, content: &Sealed) -> Result<()> {
-        let now = self.clock.store;
+        let now = self.at.clock.store;
         let old = self.blob(content.id)?;
         let before = old.as_ref().map_or(0, |(blob, _)| segments(blob.length));
         for (number, (key, record)) in (0_u64..).zip(&content.segments) {
@@ -286,12 +266,12 @@ impl BlobOverlay<'_> {
             }
             let checksum = found.as_deref().map(meta::checksum_of);
             drop(found);
-            self.replace_sealed(key, checksum, Some(record.clone()))?;
+            self.replace_sealed(key.clone(), checksum, Some(record.clone()))?;
         }
         for number in length_of(content.segments.len())..before {
             let key = segment_key(content.id, number)?;
             let checksum = self.find(&key)?.map(|record| meta::checksum_of(&record));
-            self.replace_sealed(&key, checksum, None)?;
+            self.replace_sealed(key, checksum, None)?;
         }
         let blob = BlobRecord {
             length: content.length,
@@ -320,7 +300,7 @@ impl BlobOverlay<'_> {
         let mut rest = bytes.as_slice();
         if begun > 0 {
             let key = segment_key(id, number)?;
-            let record = self.find(&key)?.ok_or_else(|| view::missing(&key))?;
+            let record = self.must_find(&key)?;
             let former = body(&record);
             if former.len() != begun {
                 return Err(view::damaged(&key));
@@ -333,7 +313,7 @@ impl BlobOverlay<'_> {
             let joined = Arc::new(meta::sealed(&key, joined));
             blob.digest = blob.digest.wrapping_sub(checksum).wrapping_add(meta::checksum_of(&joined));
             drop(record);
-            self.replace_sealed(&key, Some(checksum), Some(joined))?;
+            self.replace_sealed(key, Some(checksum), Some(joined))?;
             rest = tail;
             number += 1;
         }
@@ -341,11 +321,11 @@ impl BlobOverlay<'_> {
             let key = segment_key(id, number)?;
             let record = Arc::new(meta::sealed(&key, part.to_vec()));
             blob.digest = blob.digest.wrapping_add(meta::checksum_of(&record));
-            self.replace_sealed(&key, None, Some(record))?;
+            self.replace_sealed(key, None, Some(record))?;
             number += 1;
         }
         blob.length += length_of(bytes.len());
-        blob.changed = self.clock.store;
+        blob.changed = self.at.clock.store;
         self.set_blob(id, Some(&old), Some(&blob))?;
         Ok(blob.length)
     }
@@ -359,7 +339,7 @@ impl BlobOverlay<'_> {
         let key = keys::name(container, name);
         let Some(record) = self.find(&key)?.map(std::borrow::Cow::into_owned) else { return Ok(false) };
         let named = NameRecord::decode(body(&record)).ok_or_else(|| view::damaged(&key))?;
-        self.replace(&key, Some(&record), None)?;
+        self.replace(key, Some(&record), None)?;
         self.release(named.id)?;
         Ok(true)
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 impl BlobOverlay<'_> {
     /// Takes in the next stage of an upload.
     pub(super) fn stage(&mut self, content: &Sealed) -> Result<()> {
-        let (id, now) = (content.id, self.clock.store);
+        let (id, now) = (content.id, self.at.clock.store);
         let old = if content.first == 0 { None } else { Some(self.upload(id)?) };
         let mut blob = match &old {
             Some((blob, _)) => blob.clone(),
@@ -27,7 +27,7 @@ impl BlobOverlay<'_> {
         self.add_content(content)?;
         blob.length += content.length;
         blob.digest = blob.digest.wrapping_add(content.digest());
-        self.set_waiting(id, Some(Waiting::Upload(self.clock.now)))?;
+        self.set_waiting(id, Some(Waiting::Upload(self.at.clock.now)))?;
         self.set_blob(id, old.as_ref(), Some(&blob))
     }
 
@@ -42,7 +42,7 @@ impl BlobOverlay<'_> {
     pub(super) fn name_upload(&mut self, container: u32, name: &str, id: BlobId, is_new: bool) -> Result<()> {
         self.check_container(container)?;
         let old = self.upload(id)?;
-        let now = self.clock.store;
+        let now = self.at.clock.store;
         let blob = BlobRecord { references: 1, made: now, changed: now, ..old.0.clone() };
         self.set_waiting(id, None)?;
         self.set_blob(id, Some(&old), Some(&blob))?;

@@ -3,11 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::contents::keys::{self, Key};
-use crate::contents::{
-    BlobId, BlobInfo, BlobRecord, Counters, NameRecord, Waiting, length_of, name, segments,
-};
+use crate::contents::{BlobId, BlobInfo, BlobRecord, Counters, NameRecord, Waiting, length_of, segments};
 use crate::error::{Error, ErrorKind, Result};
-use crate::messages::Directory;
 use crate::store::open::OptionalDb;
 use crate::store::verified::{self, Keyspace, Stop, VerifiedDb, body};
 
@@ -35,16 +32,9 @@ impl Keyspace for Blobs {
 pub(crate) type BlobView<'t> = VerifiedDb<'t, Blobs>;
 
 impl<'t> BlobView<'t> {
-    /// The containers that there are.
-    pub(crate) fn directory(&self) -> Result<Directory> {
-        let record = self.must_have(&keys::DIRECTORY)?;
-        Directory::decode_with(body(record), name::is_container).ok_or_else(|| damaged(&keys::DIRECTORY))
-    }
-
     /// What is counted of all blobs.
     pub(crate) fn counters(&self) -> Result<Counters> {
-        let record = self.must_have(&keys::COUNTERS)?;
-        Counters::decode(body(record)).ok_or_else(|| damaged(&keys::COUNTERS))
+        self.must_read(&keys::COUNTERS, Counters::decode)
     }
 
     /// Refuses a container that was dropped.
@@ -72,9 +62,7 @@ impl<'t> BlobView<'t> {
 
     /// A blob by its identity; `None` if there is none, or it is to be removed.
     pub(crate) fn unnamed(&self, id: BlobId) -> Result<Option<BlobInfo>> {
-        let key = keys::blob(id);
-        let Some(record) = self.record(&key)? else { return Ok(None) };
-        let blob = BlobRecord::decode(body(record)).ok_or_else(|| damaged(&key))?;
+        let Some(blob) = self.read(&keys::blob(id), BlobRecord::decode)? else { return Ok(None) };
         if blob.references == 0 && self.waits_to_go(id)? {
             return Ok(None);
         }
@@ -87,15 +75,12 @@ impl<'t> BlobView<'t> {
     }
 
     fn waits_to_go(&self, id: BlobId) -> Result<bool> {
-        let key = keys::waiting(id);
-        let waiting = Waiting::decode(body(self.must_have(&key)?)).ok_or_else(|| damaged(&key))?;
-        Ok(waiting == Waiting::Gone)
+        Ok(self.must_read(&keys::waiting(id), Waiting::decode)? == Waiting::Gone)
     }
 
     /// A blob, which must be there.
     pub(crate) fn blob(&self, id: BlobId) -> Result<BlobRecord> {
-        let key = keys::blob(id);
-        BlobRecord::decode(body(self.must_have(&key)?)).ok_or_else(|| damaged(&key))
+        self.must_read(&keys::blob(id), BlobRecord::decode)
     }
 
     /// So many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
@@ -137,8 +122,7 @@ impl<'t> BlobView<'t> {
     /// All bytes of a blob that is so long; `None` if there is none of this identity.
     pub(crate) fn content(&self, id: BlobId, length: usize) -> Result<Option<Vec<u8>>> {
         let key = keys::blob(id);
-        let Some(record) = self.record(&key)? else { return Ok(None) };
-        let blob = BlobRecord::decode(body(record)).ok_or_else(|| damaged(&key))?;
+        let Some(blob) = self.read(&key, BlobRecord::decode)? else { return Ok(None) };
         if blob.length != length_of(length) {
             return Err(damaged(&key));
         }

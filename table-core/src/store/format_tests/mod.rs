@@ -1,7 +1,7 @@
 //! The bytes on disk, frozen: what is written today must be these bytes, and these bytes must be read for ever.
 //!
-//! The vectors were made by another program, written after `docs/format.md` alone. A change here is a change of the
-//! format, and needs another version number.
+//! The vectors were made by another program, written after `docs/internals/format.md` alone. A change here is a change of
+//! the format, and needs another version number.
 
 mod random;
 mod records;

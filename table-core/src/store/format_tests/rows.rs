@@ -48,7 +48,7 @@ fn rows() -> Vec<(&'static str, Vec<Property>, &'static str)> {
         ("nothing", vec![], "00506261007bd1880000f79eae4c6a44cc36"),
         ("text", vec![id(0, "Jones")], "00506261007bd1880001000000004a6f6e6573d4b234ce4cc39234"),
         (
-            "the example of docs/format.md",
+            "the example of docs/internals/format.md",
             vec![id(0, "Jones"), id(1, 300)],
             "00506261007bd188000200000000010005404a6f6e65732c01f32c2bdf4a4533f0",
         ),

@@ -49,7 +49,7 @@ fn rows() -> Vec<Vector> {
     vec![
         ("nothing but a kind", 0, vec![], "00506261007bd10800004f275789267c0f6e"),
         (
-            "the example of docs/format.md",
+            "the example of docs/internals/format.md",
             1,
             vec![some("Jones"), some(300)],
             "00506261007bd10801002c0100004a6f6e65731aa577514e822bd0",

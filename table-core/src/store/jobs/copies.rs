@@ -7,14 +7,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::ValueRef;
 use crate::model::names::ENTITY_PARTS;
-use crate::model::{Value, ValueRef};
+use crate::plan::Values;
 use crate::row::Row;
 use crate::row::key::{self, Number, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::schema::{
-    self, Copies, FieldPart, Format, Index, IndexState, KeyType, KeyValues, KindState, Place, PropertyValue,
-    Schema, Template, ValueError, head_key, part_key,
+    self, Copies, Format, Index, IndexState, KindState, Place, PropertyValue, Schema, head_key, part_key,
 };
 use crate::store::lmdb;
 use crate::store::records::catalog::{Entry, TableState};
@@ -183,66 +183,34 @@ fn over(
     Ok(true)
 }
 
-/// The values of the fields of a noted kind, as a row and its keys have them.
-struct Noted {
-    values: Vec<Option<Value>>,
+/// Reads the values of the fields of a noted kind, as a row and its keys have them; `None` if the keys are none of the place.
+fn values_in(schema: &Schema, place: &Place, view: &RowView<'_>) -> Result<Option<Values<'static>>> {
+    let mut values = Values::with_capacity(schema.fields.len());
+    for _ in schema.fields {
+        values.push(Ok(PropertyValue::Absent));
+    }
+    let (partition, row) = view.keys();
+    for (template, key) in [(&place.partition, &partition), (&place.row, &row)] {
+        if !schema::parse(template, key, |field, value| values.set_stored(field, value.into_owned())) {
+            return Ok(None);
+        }
+    }
+    take_stored(schema, view, &mut values)?;
+    Ok(Some(values))
 }
 
-impl Noted {
-    /// `None` if the keys are none of the place.
-    fn read(schema: &Schema, place: &Place, view: &RowView<'_>) -> Result<Option<Self>> {
-        let mut values = vec![None; schema.fields.len()];
-        let (partition, row) = view.keys();
-        for (template, key) in [(&place.partition, &partition), (&place.row, &row)] {
-            let fits = schema::parse(template, key, |field, value| {
-                if let (Some(known), Some(value)) = (values.get_mut(field), value.as_value_ref()) {
-                    *known = Some(value.to_value());
-                }
-            });
-            if !fits {
-                return Ok(None);
-            }
+/// Takes what a row holds of the fields.
+fn take_stored(schema: &Schema, view: &RowView<'_>, values: &mut Values<'static>) -> Result<()> {
+    for (number, field) in schema.fields.iter().enumerate() {
+        let stored = match (view.get(field.property)?, field.was) {
+            (None, Some(was)) => view.get(was)?,
+            (stored, _) => stored,
+        };
+        if let Some(stored) = stored {
+            values.set_stored(number, stored.to_value().into());
         }
-        Self::take(schema, view, &mut values)?;
-        Ok(Some(Self { values }))
     }
-
-    /// Takes what a row holds of the fields.
-    fn take(schema: &Schema, view: &RowView<'_>, values: &mut [Option<Value>]) -> Result<()> {
-        for (known, field) in values.iter_mut().zip(schema.fields) {
-            let former = || field.was.map_or(Ok(None), |was| view.get(was));
-            let stored = match view.get(field.property)? {
-                None => former()?,
-                stored => stored,
-            };
-            if let Some(stored) = stored {
-                *known = Some(stored.to_value());
-            }
-        }
-        Ok(())
-    }
-
-    fn get(&self, field: usize) -> Option<ValueRef<'_>> {
-        self.values.get(field)?.as_ref().map(Value::as_value_ref)
-    }
-
-    /// What the template prints; `None` if it prints nothing, or only the struct knows what.
-    fn print(&self, template: &Template) -> Option<String> {
-        // A field that the row lacks has a default that the layout does not say.
-        let is_there =
-            |part: &FieldPart| self.get(part.field).is_some() || matches!(part.key, KeyType::Optional(_));
-        if !schema::fields(template).all(is_there) {
-            return None;
-        }
-        let mut text = String::new();
-        matches!(schema::print(template, self, &mut text), Ok(true)).then_some(text)
-    }
-}
-
-impl KeyValues for Noted {
-    fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
-        Ok(self.get(part.field).map_or(PropertyValue::Absent, PropertyValue::Borrowed))
-    }
+    Ok(())
 }
 
 /// Where rows of a kind are looked at.
@@ -259,7 +227,7 @@ impl At<'_> {
     /// Looks whether the copies of an entity are there. What they say is looked at with them.
     fn entity(&self, view: &RowView<'_>) -> Result<Wrong> {
         let schema = &self.kind.schema;
-        let Some(mut noted) = Noted::read(schema, schema.place(), view)? else { return Ok(None) };
+        let Some(mut noted) = values_in(schema, schema.place(), view)? else { return Ok(None) };
         if let wrong @ Some(_) = self.take_parts(&mut noted, view)? {
             return Ok(wrong);
         }
@@ -293,7 +261,7 @@ impl At<'_> {
     }
 
     /// Takes what the parts of a wide entity hold; what is wrong if one of them is not there.
-    fn take_parts(&self, noted: &mut Noted, head: &RowView<'_>) -> Result<Wrong> {
+    fn take_parts(&self, noted: &mut Values<'static>, head: &RowView<'_>) -> Result<Wrong> {
         let schema = &self.kind.schema;
         let (partition, row) = head.keys();
         for part in 1..=parts_said(schema, head)? {
@@ -305,7 +273,7 @@ impl At<'_> {
                 let what = format!("part {part} of the entity, row `{}`, is missing", key.escape_debug());
                 return Ok(Some(corrupt(what)));
             };
-            Noted::take(schema, &found, &mut noted.values)?;
+            take_stored(schema, &found, noted)?;
         }
         Ok(None)
     }
@@ -340,20 +308,20 @@ impl At<'_> {
                 format!("the row is a copy in the index `{}`, of no entity that has one there", index.name);
             Ok(Some(corrupt(what)))
         };
-        let Some(copied) = Noted::read(schema, &index.place, view)?.filter(|_| lies_there) else {
+        let Some(copied) = values_in(schema, &index.place, view)?.filter(|_| lies_there) else {
             return orphan();
         };
         let place = schema.place();
         let own_partition = if index.is_elsewhere() {
-            copied.print(&place.partition)
+            copied.key(&place.partition)
         } else {
             Some(view.partition_key().into())
         };
-        let (Some(partition), Some(row)) = (own_partition, copied.print(&place.row)) else { return orphan() };
+        let (Some(partition), Some(row)) = (own_partition, copied.key(&place.row)) else { return orphan() };
         let found = read::get_unverified(self.inner, self.txn, &self.kind.own, (&partition, &row))?;
         let is_own = |own: &RowView<'_>| own.kind().is_ok_and(|kind| kind == Some(schema.tag(None).kind));
         let Some(own) = found.filter(is_own) else { return orphan() };
-        let Some(mut noted) = Noted::read(schema, place, &own)? else { return Ok(None) };
+        let Some(mut noted) = values_in(schema, place, &own)? else { return Ok(None) };
         if self.take_parts(&mut noted, &own)?.is_some() {
             // It is told of the entity.
             return Ok(None);
@@ -389,21 +357,21 @@ fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
 }
 
 /// The keys of an entity's copy, if it has one and they can be told.
-fn keys_of(index: &Index, noted: &Noted, own: &RowView<'_>) -> Option<(String, String)> {
+fn keys_of(index: &Index, noted: &Values<'_>, own: &RowView<'_>) -> Option<(String, String)> {
     let partition = if index.is_elsewhere() {
-        noted.print(&index.place.partition)?
+        noted.key(&index.place.partition)?
     } else {
         own.partition_key().into_owned()
     };
-    Some((partition, noted.print(&index.place.row)?))
+    Some((partition, noted.key(&index.place.row)?))
 }
 
 /// Whether a copy holds what its entity does, of the fields that it is to hold.
 fn says_the_same(
     schema: &Schema,
     index: &Index,
-    (noted, own): (&Noted, &RowView<'_>),
-    (copied, view): (&Noted, &RowView<'_>),
+    (noted, own): (&Values<'_>, &RowView<'_>),
+    (copied, view): (&Values<'_>, &RowView<'_>),
 ) -> Result<bool> {
     let is_same = |field: usize| match (noted.get(field), copied.get(field)) {
         (Some(own), Some(copy)) => own.says_same(copy),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::row::key::Number;
-use crate::store::blobs::{BlobOverlay, BlobTxnState, OverlayContext};
+use crate::store::blobs::{BlobOverlay, BlobTxnState};
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::{self, Db, WriteTxn};
 use crate::store::open::{self, Environment, LeavesAhead, OptionalDb, Tree, Written};
@@ -19,6 +19,7 @@ use crate::store::records::features::Feature;
 use crate::store::records::meta::Meta;
 use crate::store::records::names;
 use crate::store::scan::read;
+use crate::store::verified::OverlayContext;
 use crate::store::write::references::References;
 use crate::store::write::transaction::clock;
 
@@ -154,8 +155,8 @@ fn release_blobs(
     let db = environment.known(OptionalDb::Blobs).ok_or_else(lmdb::damaged_page)?;
     let mut txn_state = BlobTxnState::open(db, txn)?;
     let clock = Clock { now: clock(), store: meta.high_water };
-    let at = OverlayContext { clock, identity: &meta.identity };
-    let mut overlay = BlobOverlay::begin(environment, txn, &txn_state, at, true)?;
+    let at = OverlayContext { clock, meta, changed_little: true };
+    let mut overlay = BlobOverlay::begin(environment, txn, &txn_state, at)?;
     for (id, referred) in &references.blobs {
         overlay.let_go(*id, referred.count())?;
     }

@@ -7,6 +7,23 @@
 //! A directory named [`MARK`] says how far the compaction has come. As long as the copy lies in it, the old file is the
 //! store. Without the copy the new file is, and the lock file at hand may still be the old one's. The next opening goes on
 //! from there ([`settled`]).
+//!
+//! The steps, and the file that is the store's after a crash behind each:
+//!
+//! 1. The directory's lock, then LMDB's writers' lock: the old file.
+//! 2. A compacted copy in a private directory, with the number of its state; flushed and verified: the old file, and the
+//!    next opening removes the private directory.
+//! 3. The private directory renamed to [`MARK`], the store's directory flushed: the old file, and the next opening removes
+//!    the copy.
+//! 4. The bit *superseded* in the old file's own record, committed and flushed, which releases the writers' lock: the old
+//!    file, which refuses everything until the next opening clears the bit.
+//! 5. The copy renamed to `data.mdb`: the new file. The next opening flushes the directory and removes the old file's
+//!    `lock.mdb` first.
+//! 6. The directory flushed, `lock.mdb` and [`MARK`] removed: the new file.
+//!
+//! Every operation reads the store's own record in the snapshot or transaction that it begins, so handles on the old file
+//! end with `Superseded`, while older snapshots read on. A file in which damage has lost pages can't be compacted: LMDB's
+//! copy refuses it.
 
 use std::fs;
 use std::io;

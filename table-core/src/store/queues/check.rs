@@ -7,11 +7,11 @@ use crate::hash::xxh3_64;
 use super::outbox::check_entries;
 use super::view::{self, View};
 use crate::error::{Error, ErrorKind, Result};
-use crate::messages::keys::{self, Key, Kind};
+use crate::messages::keys::{self, Key};
 use crate::messages::{Directory, Entry, Message, SetDigest, State};
 use crate::outbox;
 use crate::row::key::StoredKey;
-use crate::store::lmdb::{self, Db};
+use crate::store::lmdb::Db;
 use crate::store::open::Environment;
 use crate::store::records::features::Feature;
 use crate::store::records::meta::{self, Meta};
@@ -57,31 +57,18 @@ pub(crate) fn check(
     let mut found: BTreeMap<u32, FoundRecords> = BTreeMap::new();
     let mut states: BTreeMap<u32, State> = BTreeMap::new();
     let (mut counted, mut entries) = (Counted::default(), SetDigest::default());
-    let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
-    for pair in db.iter(txn).map_err(lmdb::error)? {
-        let (key, record) = pair.map_err(lmdb::error)?;
-        seen += 1;
-        if last.is_some_and(|last| last >= key) {
-            return Err(lmdb::damaged_page());
+    let take = |key: &[u8], record: &[u8]| {
+        if key == outbox::keys::COUNTERS {
+            return Ok(());
         }
-        last = Some(key);
-        let checked = view.record(key).and_then(|same| match same {
-            Some(same) if std::ptr::eq(same, record) && key == outbox::keys::COUNTERS => Ok(()),
-            Some(same) if std::ptr::eq(same, record) && outbox::keys::of_entry(key).is_some() => {
-                entries.add(meta::checksum_of(record));
-                counted.tables.insert(look_at_entry(key, record)?);
-                Ok(())
-            }
-            Some(same) if std::ptr::eq(same, record) => look(key, record, &mut found, &mut states),
-            _ => Err(view::missing(key)),
-        });
-        if let Err(error) = checked {
-            problem(queue_of(key).and_then(name), error);
+        if outbox::keys::of_entry(key).is_some() {
+            entries.add(meta::checksum_of(record));
+            counted.tables.insert(look_at_entry(key, record)?);
+            return Ok(());
         }
-    }
-    if db.len(txn).map_err(lmdb::error)? != seen {
-        problem(None, lmdb::damaged_page());
-    }
+        look(key, record, &mut found, &mut states)
+    };
+    view.check_each(take, |key, error| problem(key.and_then(queue_of).and_then(name), error))?;
     let mut messages = 0;
     for listed in &directory.queues {
         let found = found.remove(&listed.number).unwrap_or_default();
@@ -125,15 +112,7 @@ fn count(directory: &Directory) -> u64 {
 }
 
 fn queue_of(key: &[u8]) -> Option<u32> {
-    match Key::parse(key)? {
-        Key::Directory => None,
-        Key::State(queue)
-        | Key::Message(queue, _)
-        | Key::Ready(queue, ..)
-        | Key::Hidden(queue, ..)
-        | Key::Lease(queue, _)
-        | Key::Unique(queue, _) => Some(queue),
-    }
+    Key::parse(key)?.of().map(|(_, queue)| queue)
 }
 
 /// Takes a record in.
@@ -145,11 +124,11 @@ fn look(
 ) -> Result<()> {
     let body = view::body(record);
     let damaged = || view::damaged(key);
-    let kind = match Key::parse(key).ok_or_else(damaged)? {
-        Key::Directory => return Ok(()),
+    let parsed = Key::parse(key).ok_or_else(damaged)?;
+    match parsed {
+        Key::Directory => {}
         Key::State(queue) => {
             states.insert(queue, State::decode(body).ok_or_else(damaged)?);
-            return Ok(());
         }
         Key::Message(queue, id) => {
             let message = Message::decode(body).ok_or_else(damaged)?;
@@ -160,19 +139,16 @@ fn look(
             if let Some(unique) = message.unique {
                 found.named.add(digest(&[&id.to_le_bytes(), unique.as_bytes()]));
             }
-            Kind::Message
         }
         Key::Ready(queue, since, id) => {
             Entry::ready(since, body).ok_or_else(damaged)?;
             all.entry(queue).or_default().entries.add(digest(&[&id.to_be_bytes()]));
-            Kind::Ready
         }
         Key::Lease(queue, id) => {
             let until = Entry::hidden(body).and_then(|entry| entry.until()).ok_or_else(damaged)?;
             let found = all.entry(queue).or_default();
             found.entries.add(digest(&[&id.to_be_bytes()]));
             found.leases.add(digest(&[&until.get().to_be_bytes(), &id.to_be_bytes()]));
-            Kind::Lease
         }
         Key::Hidden(queue, until, id) => {
             if !body.is_empty() {
@@ -180,15 +156,14 @@ fn look(
             }
             let found = all.entry(queue).or_default();
             found.hidden.add(digest(&[&until.get().to_be_bytes(), &id.to_be_bytes()]));
-            Kind::Hidden
         }
         Key::Unique(queue, text) => {
             let id = <[u8; 8]>::try_from(body).map_err(|_| damaged())?;
             all.entry(queue).or_default().names.add(digest(&[&id, text.as_bytes()]));
-            Kind::Unique
         }
-    };
-    if let (Some(queue), Some(at)) = (queue_of(key), kind.set_digest())
+    }
+    if let Some((kind, queue)) = parsed.of()
+        && let Some(at) = kind.set_digest()
         && let Some(set_digest) = all.entry(queue).or_default().set_digests.get_mut(at)
     {
         set_digest.add(meta::checksum_of(record));

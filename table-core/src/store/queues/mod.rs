@@ -6,11 +6,9 @@ mod overlay;
 mod tasks;
 #[cfg(test)]
 mod tests;
-mod txn_state;
 mod view;
 
 pub(crate) use self::outbox::{EntryWork, FoundEntry};
-pub(crate) use self::overlay::{QueueOverlay, QueueWrites};
+pub(crate) use self::overlay::{DraftedQueues, QueueOverlay, QueueTxnState};
 pub(crate) use self::tasks::{Outcome, Work, delivery};
-pub(crate) use self::txn_state::QueueTxnState;
 pub(crate) use self::view::View;

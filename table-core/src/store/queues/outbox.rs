@@ -37,7 +37,7 @@ pub(crate) struct FoundEntry {
 impl QueueOverlay<'_> {
     /// Does this to the entry under a key.
     pub(super) fn entry(&mut self, key: &[u8], work: &EntryWork) -> Result<()> {
-        let now = self.clock.store;
+        let now = self.at.clock.store;
         let old = self.find(key)?.map(std::borrow::Cow::into_owned);
         let (mut entry, expected) = match (work, &old) {
             (EntryWork::Follow { kind, .. } | EntryWork::DeferredDependents { kind, .. }, None) => {
@@ -71,11 +71,11 @@ impl QueueOverlay<'_> {
             }
             EntryWork::Propagate(_) => entry.propagate(now),
             EntryWork::Advance(_, reached) => entry.advance(reached, now),
-            EntryWork::Fail(_, error) => entry.fail(error, self.clock.now.max(now)),
+            EntryWork::Fail(_, error) => entry.fail(error, self.at.clock.now.max(now)),
             EntryWork::Arm(_) => entry.arm(now),
         }
         let left = if entry.is_done() { None } else { Some(entry.encode()) };
-        self.replace_entry(key, old.as_deref(), left)
+        self.replace(key.to_vec(), old.as_deref(), left)
     }
 
     /// Removes so many entries of a table that was dropped; whether none is left.
@@ -90,33 +90,17 @@ impl QueueOverlay<'_> {
             Ok(ControlFlow::Continue(Stop::Not))
         })?;
         for (key, record) in keys {
-            self.replace_entry(&key, Some(&record), None)?;
+            self.replace(key, Some(&record), None)?;
         }
         Ok(is_end)
-    }
-
-    /// Puts an entry in the place of the one that was found there, or removes that.
-    fn replace_entry(&mut self, key: &[u8], old: Option<&[u8]>, new: Option<Vec<u8>>) -> Result<()> {
-        let new = new.map(|body| meta::sealed(key, body));
-        let counters = self.counters()?;
-        if let Some(old) = old {
-            counters.entries.subtract(meta::checksum_of(old));
-        }
-        if let Some(new) = &new {
-            counters.entries.add(meta::checksum_of(new));
-        }
-        self.replace(key, old.is_some(), new);
-        Ok(())
     }
 }
 
 impl View<'_> {
     /// What is counted of the entries: nothing, if the store has had none, as its feature says.
     pub(crate) fn counters(&self, has_had_some: bool) -> Result<Counters> {
-        match self.record(&keys::COUNTERS)? {
-            Some(record) => {
-                Counters::decode(view::body(record)).ok_or_else(|| view::damaged(&keys::COUNTERS))
-            }
+        match self.read(&keys::COUNTERS, Counters::decode)? {
+            Some(counters) => Ok(counters),
             None if has_had_some => Err(view::missing(&keys::COUNTERS)),
             None => Ok(Counters::default()),
         }

@@ -8,9 +8,7 @@ use super::overlay::QueueOverlay;
 use super::view;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Kind};
-use crate::messages::{
-    Answer, Delivery, Entry, Fate, MOST_QUEUES, Message, Receipt, Release, Sending, Task, name,
-};
+use crate::messages::{Answer, Delivery, Entry, Fate, Message, Receipt, Release, Sending, Task, name};
 use crate::model::Ticks;
 
 /// What is to be done with queues, by a user or by the store.
@@ -127,13 +125,12 @@ impl QueueOverlay<'_> {
     fn send(&mut self, queue: u32, sending: &Sending) -> Result<Answer> {
         if let Some(unique) = &sending.unique {
             let key = keys::unique(queue, unique);
-            if let Some(record) = self.find(&key)? {
-                let id = view::body(&record).try_into().map(u64::from_le_bytes);
-                let id = id.map_err(|_| view::damaged(&key))?;
+            let number = |body: &[u8]| body.try_into().ok().map(u64::from_le_bytes);
+            if let Some(id) = self.read(&key, number)? {
                 return Ok(Answer::Sent { id, is_new: false });
             }
         }
-        let clock = self.clock;
+        let clock = self.at.clock;
         let state = self.state(queue)?;
         let id = state.next;
         state.next = id.wrapping_add(1);
@@ -188,7 +185,7 @@ impl QueueOverlay<'_> {
     fn extend(&mut self, queue: u32, receipt: Receipt, visibility: Duration) -> Result<Receipt> {
         let (entry, record) = self.held(queue, receipt)?;
         self.remove_entry(queue, receipt.id, &entry, &record)?;
-        let entry = entry.extended(self.clock, visibility);
+        let entry = entry.extended(self.at.clock, visibility);
         self.add_entry(queue, receipt.id, &entry)?;
         Ok(entry.receipt(receipt.id))
     }
@@ -205,7 +202,8 @@ impl QueueOverlay<'_> {
     fn release(&mut self, queue: u32, receipt: Receipt, release: &Release) -> Result<()> {
         let (entry, record) = self.held(queue, receipt)?;
         self.remove_entry(queue, receipt.id, &entry, &record)?;
-        let entry = entry.released(self.clock, release.delay, release.error.as_deref(), release.is_untried);
+        let entry =
+            entry.released(self.at.clock, release.delay, release.error.as_deref(), release.is_untried);
         if !release.is_untried
             && entry.count >= release.dequeues
             && self.set_aside(queue, receipt.id, &entry)?
@@ -234,7 +232,7 @@ impl QueueOverlay<'_> {
         let (key, record) = self.message(queue, id)?;
         let former = Message::decode(view::body(&record)).ok_or_else(|| view::damaged(&key))?;
         let message = Message { expires: None, unique: None, ..former };
-        let (clock, state) = (self.clock, self.state(target)?);
+        let (clock, state) = (self.at.clock, self.state(target)?);
         let new = state.next;
         state.next = new.wrapping_add(1);
         state.totals.sent = state.totals.sent.wrapping_add(1);
@@ -262,7 +260,7 @@ impl QueueOverlay<'_> {
         if self.state(queue)?.is_paused {
             return Ok(deliveries);
         }
-        let (now, mut removed) = (self.clock.now, 0);
+        let (now, mut removed) = (self.at.clock.now, 0);
         for among in [Among::Shown, Among::Ready] {
             let (mut after, mut is_end, mut met) = (None, false, 0);
             while !is_end && deliveries.len() < most && removed < MOST_REMOVED {
@@ -314,7 +312,7 @@ impl QueueOverlay<'_> {
             Ok(if found.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
         let is_end = match among {
-            Among::Shown => self.view.shown(queue, self.clock.now, after, each)?,
+            Among::Shown => self.view.shown(queue, self.at.clock.now, after, each)?,
             Among::Ready => self.view.ready(queue, after, each)?,
             Among::Hidden => self.view.walk(&keys::prefix(Kind::Lease, queue), after, |key, record| {
                 let Some(keys::Key::Lease(_, id)) = keys::Key::parse(key) else {
@@ -336,8 +334,8 @@ impl QueueOverlay<'_> {
         dequeues: u32,
     ) -> Result<Option<Delivery>> {
         let FoundMessage { record, id, entry, .. } = found;
-        let (_, message) = self.view.message(queue, id)?;
-        match entry.fate(message.expires, self.clock.now, dequeues) {
+        let message = self.view.message(queue, id)?;
+        match entry.fate(message.expires, self.at.clock.now, dequeues) {
             Fate::Expire => {
                 self.take_out(queue, id, &entry, &record)?;
                 let totals = &mut self.state(queue)?.totals;
@@ -352,7 +350,7 @@ impl QueueOverlay<'_> {
             }
             Fate::Deliver => self.remove_entry(queue, id, &entry, &record)?,
         }
-        let entry = entry.received(self.clock, visibility);
+        let entry = entry.received(self.at.clock, visibility);
         self.add_entry(queue, id, &entry)?;
         Ok(Some(delivery(id, &entry, &message)))
     }
@@ -382,28 +380,17 @@ impl QueueOverlay<'_> {
     }
 
     fn create(&mut self, name: &str) -> Result<u32> {
-        let mut directory = self.directory()?;
-        if let Some(found) = directory.find(name) {
-            return Ok(found.number);
+        let (number, is_new) = self.list(name)?;
+        if is_new {
+            self.add_state(number);
         }
-        let number = directory.add(name).ok_or_else(|| {
-            let because = format!("the store has {MOST_QUEUES} queues, which is as many as it can have");
-            Error::new(ErrorKind::ValueOutOfRange).because(because)
-        })?;
-        self.set_directory(directory);
-        self.add_state(number);
         Ok(number)
     }
 
     fn mark_dropped(&mut self, name: &str) -> Result<u32> {
-        let mut directory = self.directory()?;
-        let Some(found) = directory.queues.iter_mut().find(|queue| !queue.is_dropped && &*queue.name == name)
-        else {
-            return Err(Error::new(ErrorKind::QueueNotFound).because("there is no such queue"));
-        };
-        found.is_dropped = true;
-        let number = found.number;
-        self.set_directory(directory);
+        let number = self
+            .list_as_dropped(name)?
+            .ok_or_else(|| Error::new(ErrorKind::QueueNotFound).because("there is no such queue"))?;
         self.state(number)?.is_dropped = true;
         Ok(number)
     }
@@ -423,7 +410,7 @@ impl QueueOverlay<'_> {
         }
         directory.queues.retain(|listed| listed.number != queue);
         self.set_directory(directory);
-        self.remove_state(queue);
+        self.remove_count(&keys::state(queue));
         Ok(true)
     }
 }

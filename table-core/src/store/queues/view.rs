@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::keys::{self, Key, Kind};
-use crate::messages::{Directory, Entry, Message, QueueStats, State};
+use crate::messages::{Entry, Message, QueueStats, State};
 use crate::model::Ticks;
 use crate::outbox;
 use crate::store::open::OptionalDb;
@@ -42,12 +42,6 @@ impl Keyspace for Queues {
 pub(crate) type View<'t> = VerifiedDb<'t, Queues>;
 
 impl<'t> View<'t> {
-    /// The queues that there are.
-    pub(crate) fn directory(&self) -> Result<Directory> {
-        let record = self.must_have(&keys::DIRECTORY)?;
-        Directory::decode(body(record)).ok_or_else(|| damaged(&keys::DIRECTORY))
-    }
-
     /// What a queue counts; an error if it was dropped.
     pub(crate) fn state(&self, queue: u32) -> Result<State> {
         self.state_of(queue, false)
@@ -56,19 +50,15 @@ impl<'t> View<'t> {
     /// The same; of a queue that was dropped, if its records are to go.
     pub(super) fn state_of(&self, queue: u32, may_be_dropped: bool) -> Result<State> {
         let key = keys::state(queue);
-        let Some(record) = self.record(&key)? else {
+        let Some(state) = self.read(&key, State::decode)? else {
             return Err(if self.directory()?.get(queue).is_some() { missing(&key) } else { dropped() });
         };
-        let state = State::decode(body(record)).ok_or_else(|| damaged(&key))?;
         if state.is_dropped && !may_be_dropped { Err(dropped()) } else { Ok(state) }
     }
 
     /// The message of an entry.
-    pub(crate) fn message(&self, queue: u32, id: u64) -> Result<(&'t [u8], Message<'t>)> {
-        let key = keys::message(queue, id);
-        let record = self.must_have(&key)?;
-        let message = Message::decode(body(record)).ok_or_else(|| damaged(&key))?;
-        Ok((record, message))
+    pub(crate) fn message(&self, queue: u32, id: u64) -> Result<Message<'t>> {
+        self.must_read(&keys::message(queue, id), Message::decode)
     }
 
     /// Whether a queue has something to receive.

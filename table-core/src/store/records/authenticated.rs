@@ -183,7 +183,7 @@ mod tests {
         ("note", "version 1\npartition \"all\"\nrow Id:u32\nproperty Id Int64\nproperty Text String"),
     ];
 
-    /// The vectors were made by another program, from `docs/format.md`.
+    /// The vectors were made by another program, from `docs/internals/format.md`.
     #[test]
     fn digests_of_tables_are_frozen() {
         let dir = tempfile::tempdir().unwrap();

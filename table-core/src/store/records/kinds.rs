@@ -1,4 +1,7 @@
 //! The kinds of rows that a table's structs declare, which a write by properties must leave alone.
+//!
+//! A process knows them as of the catalog's generation, which grows whenever a layout is noted and which every write compares.
+//! So what another process declares counts for the next write.
 
 use super::catalog::TableState;
 use super::layouts;

@@ -1,4 +1,8 @@
 //! Tallies of the small records, which prove that a record is not there.
+//!
+//! Small records have no neighbours that could prove it. Numbers of names are given without gaps, so their count is enough;
+//! a reader that misses a table or a layout reads the group and compares. Groups are small and misses rare. A table's
+//! inventory lies apart from its counts, which each commit rewrites.
 
 use super::meta::{self, CHECKSUM, Record};
 use crate::error::{Error, ErrorKind, Result};

@@ -4,13 +4,15 @@
 //! way to the place where it would stand. It is proved as well that nothing stands between two records which were met
 //! one after the other. So what damage hides is an error, and never taken for absent.
 
+mod overlay;
 mod writes;
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::ops::{Bound, ControlFlow};
 
-pub(crate) use self::writes::{Applied, Write, Writes};
+pub(crate) use self::overlay::{Counted, Overlay, OverlayContext, PlannedWrites, Records, TxnState};
+use self::writes::{Applied, Write, Writes};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::lmdb::{self, Db};
@@ -39,7 +41,7 @@ pub(crate) struct VerifiedDb<'t, K> {
     removed: Option<&'t BTreeSet<Vec<u8>>>,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
     /// early, on pages that were free.
-    is_settled: bool,
+    changed_little: bool,
     /// Whether what is found may be changed.
     is_write: bool,
 }
@@ -69,7 +71,17 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     ) -> Result<Self> {
         let (kept, state) = (PhantomData, txn.id());
         let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
-        Ok(Self { environment, txn, db, kept, state, tree, removed: None, is_settled: true, is_write: false })
+        Ok(Self {
+            environment,
+            txn,
+            db,
+            kept,
+            state,
+            tree,
+            removed: None,
+            changed_little: true,
+            is_write: false,
+        })
     }
 
     /// As a transaction sees them that may have written.
@@ -77,11 +89,11 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        (removed, is_settled): (Option<&'t BTreeSet<Vec<u8>>>, bool),
+        (removed, changed_little): (Option<&'t BTreeSet<Vec<u8>>>, bool),
     ) -> Result<Self> {
         let (kept, state) = (PhantomData, open::state_of_write(txn));
         let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
-        Ok(Self { environment, txn, db, kept, state, tree, removed, is_settled, is_write: true })
+        Ok(Self { environment, txn, db, kept, state, tree, removed, changed_little, is_write: true })
     }
 
     /// The record of a key, whole; `None` if it is proved that there is none.
@@ -97,6 +109,21 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     /// A record that must be there.
     pub(crate) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
         self.record(key)?.ok_or_else(|| missing::<K>(key))
+    }
+
+    /// Returns what the record of a key says; `None` if it is proved that there is none.
+    pub(crate) fn read<T>(
+        &self,
+        key: &[u8],
+        decode: impl FnOnce(&'t [u8]) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(record) = self.record(key)? else { return Ok(None) };
+        decode(body(record)).map(Some).ok_or_else(|| damaged::<K>(key))
+    }
+
+    /// Returns what a record says that must be there.
+    pub(crate) fn must_read<T>(&self, key: &[u8], decode: impl FnOnce(&'t [u8]) -> Option<T>) -> Result<T> {
+        self.read(key, decode)?.ok_or_else(|| missing::<K>(key))
     }
 
     /// The same, if it was found sound before in this very snapshot.
@@ -168,6 +195,35 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         }
     }
 
+    /// Gives `take` each record that a search for its key finds as the walk does. What is wrong with a record goes to `problem`
+    /// with its key, and the walk goes on; where records are not in order it ends with an error.
+    pub(crate) fn check_each(
+        &self,
+        mut take: impl FnMut(&[u8], &[u8]) -> Result<()>,
+        mut problem: impl FnMut(Option<&[u8]>, Error),
+    ) -> Result<()> {
+        let (mut seen, mut last): (u64, Option<&[u8]>) = (0, None);
+        for pair in self.db.iter(self.txn).map_err(lmdb::error)? {
+            let (key, record) = pair.map_err(lmdb::error)?;
+            seen += 1;
+            if last.is_some_and(|last| last >= key) {
+                return Err(lmdb::damaged_page());
+            }
+            last = Some(key);
+            let checked = self.record(key).and_then(|found| match found {
+                Some(found) if std::ptr::eq(found, record) => take(key, record),
+                _ => Err(missing::<K>(key)),
+            });
+            if let Err(error) = checked {
+                problem(Some(key), error);
+            }
+        }
+        if self.db.len(self.txn).map_err(lmdb::error)? != seen {
+            problem(None, lmdb::damaged_page());
+        }
+        Ok(())
+    }
+
     /// Has the pages looked at that LMDB changes for the records that a plan writes, and for those of `counts`, which are written at
     /// the transaction's end, or go then.
     pub(crate) fn meet<R>(
@@ -233,7 +289,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     /// Checks a record that was met, and the pages that it lies in.
     fn check(&self, key: &[u8], record: &[u8]) -> Result<()> {
         let pages = self.environment.dbs.pages;
-        if self.is_settled && pages.of(key).is_some() {
+        if self.changed_little && pages.of(key).is_some() {
             pages.check_leaf(key)?;
             self.environment.check_in_use(self.txn, self.state, key)?;
         }
@@ -245,7 +301,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     fn check_place(&self, record: &[u8]) -> Result<()> {
         // What this transaction has changed does not lie in the map.
         let pages = self.environment.dbs.pages;
-        if !self.is_settled || pages.of(record).is_none() {
+        if !self.changed_little || pages.of(record).is_none() {
             return Ok(());
         }
         pages.check_value(record)?;

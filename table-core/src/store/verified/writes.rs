@@ -133,7 +133,8 @@ impl Applied {
         &mut self,
         txn: &mut WriteTxn<'_>,
         key: &[u8],
-        (body, is_new): (Vec<u8>, bool),
+        body: Vec<u8>,
+        is_new: bool,
     ) -> Result<()> {
         self.records = self.records.wrapping_add(u64::from(is_new));
         self.db.put(txn, key, &meta::sealed(key, body)).map_err(lmdb::error)

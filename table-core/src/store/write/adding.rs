@@ -133,9 +133,9 @@ impl Writing<'_, '_> {
         let Blobs { db, txn_state, .. } = self.blobs;
         // Whoever changes a list has made the database before.
         let db = db.ok_or_else(no_such_container)?;
-        let is_propagated = self.scratch.puts + txn_state.map_or(0, BlobTxnState::writes) <= FEW_PUTS;
+        let changed_little = self.scratch.puts + txn_state.map_or(0, BlobTxnState::writes) <= FEW_PUTS;
         let removed = txn_state.and_then(BlobTxnState::removed);
-        BlobView::of_write(self.environment, self.txn, db, (removed, is_propagated))
+        BlobView::of_write(self.environment, self.txn, db, (removed, changed_little))
     }
 
     /// The text of a list's ids that lie in a blob.

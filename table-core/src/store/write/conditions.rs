@@ -64,10 +64,10 @@ impl Writing<'_, '_> {
     /// Whether all rows of a range are those that were read.
     #[cold]
     fn examine_range(&self, plan: &EncodedPlan, range: &EncodedRange) -> Result<(), Refused> {
-        let is_propagated = self.scratch.puts <= FEW_PUTS;
+        let changed_little = self.scratch.puts <= FEW_PUTS;
         let state = open::state_of_write(self.txn);
         let has_written = self.scratch.puts > 0;
-        let ground = Ground { environment: self.environment, state, has_written, is_propagated };
+        let ground = Ground { environment: self.environment, state, has_written, changed_little };
         let refused = match range::digest(&ground, self.txn, plan.prefix(range)) {
             Ok(digest) if digest == range.digest => return Ok(()),
             Ok(_) => key::locate(

@@ -12,10 +12,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::plan::Refused;
-use crate::store::blobs::{
-    BlobOutcome, BlobOverlay, BlobTxnState, BlobWrites, OverlayContext, Sealed, not_here,
-};
+use crate::store::blobs::{BlobOutcome, BlobOverlay, BlobTxnState, BlobWrites, Sealed, not_here};
 use crate::store::records::features::Feature;
+use crate::store::verified::OverlayContext;
 
 /// Why a plan's changes of blobs could not be drafted.
 struct NotOverlaid {
@@ -96,9 +95,9 @@ impl Transaction<'_> {
             self.blob_txn_state = Some(Box::new(BlobTxnState::open(db, &self.txn)?));
         }
         let Some(txn_state) = &self.blob_txn_state else { return Ok(None) };
-        let at = OverlayContext { clock, identity: &self.meta.identity };
-        let is_propagated = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
-        let mut overlay = BlobOverlay::begin(self.environment, &self.txn, txn_state, at, is_propagated)?;
+        let changed_little = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
+        let at = OverlayContext { clock, meta: &self.meta, changed_little };
+        let mut overlay = BlobOverlay::begin(self.environment, &self.txn, txn_state, at)?;
         let work = plan.blobs.iter().flat_map(|queue_ops| &queue_ops.work);
         let mut outcomes = work.map(|work| overlay.carry_out(work)).collect::<Result<Vec<_>>>()?;
         for (news, feature) in [

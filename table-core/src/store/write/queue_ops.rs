@@ -9,8 +9,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::Clock;
 use crate::model::Ticks;
 use crate::store::lmdb;
-use crate::store::queues::{Outcome, QueueOverlay, QueueTxnState, QueueWrites};
+use crate::store::queues::{DraftedQueues, Outcome, QueueOverlay, QueueTxnState};
 use crate::store::records::features::Feature;
+use crate::store::verified::OverlayContext;
 
 impl Transaction<'_> {
     /// Finds out what a plan's operations of queues do, and writes nothing. An error refuses the plan alone.
@@ -18,7 +19,7 @@ impl Transaction<'_> {
         &mut self,
         plan: &EncodedPlan,
         timestamp: Ticks,
-    ) -> Result<Option<(QueueWrites, Vec<Outcome>)>> {
+    ) -> Result<Option<(DraftedQueues, Vec<Outcome>)>> {
         let Some(queue_ops) = &plan.queue_ops else { return Ok(None) };
         // Whoever asks for something has opened the database before, and no transaction of this process was open then.
         let db = match self.queues {
@@ -31,13 +32,13 @@ impl Transaction<'_> {
             }
         };
         if self.txn_state.is_none() {
-            self.txn_state =
-                Some(Box::new(QueueTxnState::open(db, &self.txn, self.meta.features.has(Feature::Pending))?));
+            self.txn_state = Some(Box::new(QueueTxnState::open(db, &self.txn)?));
         }
         let Some(txn_state) = &self.txn_state else { return Ok(None) };
         let clock = Clock { now: self.now, store: timestamp };
-        let is_propagated = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
-        let mut overlay = QueueOverlay::begin(self.environment, &self.txn, txn_state, clock, is_propagated)?;
+        let changed_little = self.scratch.puts + txn_state.writes() <= FEW_PUTS;
+        let at = OverlayContext { clock, meta: &self.meta, changed_little };
+        let mut overlay = QueueOverlay::begin(self.environment, &self.txn, txn_state, at)?;
         let outcomes = queue_ops.work.iter().map(|work| overlay.carry_out(work)).collect::<Result<_>>()?;
         Ok(Some((overlay.end()?, outcomes)))
     }
@@ -45,14 +46,14 @@ impl Transaction<'_> {
     /// Writes what was drafted. An error spoils the transaction.
     pub(super) fn carry_out(
         &mut self,
-        writes: Option<(QueueWrites, Vec<Outcome>)>,
+        writes: Option<(DraftedQueues, Vec<Outcome>)>,
         plan: &EncodedPlan,
     ) -> Result<()> {
         let (Some((writes, outcomes)), Some(txn_state)) = (writes, &mut self.txn_state) else {
             return Ok(());
         };
-        if writes.is_of_entries() {
-            self.meta.features.set(Feature::Pending);
+        for feature in writes.features() {
+            self.meta.features.set(*feature);
         }
         txn_state.write(&mut self.txn, writes)?;
         if let Some(queue_ops) = &plan.queue_ops {

@@ -16,7 +16,7 @@ pub(crate) struct Ground<'g> {
     pub(crate) has_written: bool,
     /// Whether what lies in the map is of that state: where a transaction has changed very much, LMDB writes some of it
     /// early, on pages that were free.
-    pub(crate) is_propagated: bool,
+    pub(crate) changed_little: bool,
 }
 
 /// The digest of the keys and versions of all rows whose stored keys begin with the prefix, as a transaction sees them.
@@ -66,7 +66,7 @@ pub(crate) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefix: &[u8]) 
 
 /// Returns the digest of all rows of a range as a snapshot sees them.
 pub(crate) fn digest_of_snapshot(environment: &Environment, txn: &ReadTxn<'_>, prefix: &[u8]) -> Result<u64> {
-    let ground = Ground { environment, state: txn.id(), has_written: false, is_propagated: true };
+    let ground = Ground { environment, state: txn.id(), has_written: false, changed_little: true };
     digest(&ground, txn, prefix)
 }
 
@@ -98,7 +98,7 @@ impl Ground<'_> {
     fn check<'t>(&self, txn: &heed::RoTxn<'_>, key: &[u8], bytes: &'t [u8]) -> Result<Row<'t>> {
         let checked = || {
             let pages = self.environment.dbs.pages;
-            if self.is_propagated {
+            if self.changed_little {
                 // What a write transaction has changed does not lie in the map.
                 if pages.of(key).is_some() {
                     pages.check_leaf(key)?;

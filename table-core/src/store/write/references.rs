@@ -1,4 +1,7 @@
 //! The references to blobs that a plan's rows come to have, and those that go.
+//!
+//! A reference that goes and whose blob is proved absent is taken from nothing: builds that did not look have let such rows
+//! in, and a refusal would keep them for ever.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use super::attempt::Attempt;
 use super::driver;
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::{ImagesOf, TypedImages};
-use super::{Change, Closure, What};
+use super::{Change, Closure, Payload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
@@ -18,23 +18,32 @@ use crate::typed::read::key::Key;
 /// Entities that are changed by themselves.
 pub(crate) trait Changed: Entity {
     /// Carries out a change, and gives what it leaves of the entity.
-    fn changed(table: &DynamicTable, key: Key<Self>, change: Change<'_, Self>) -> Result<Stored<Self>> {
-        let (what, mut entities) = Self::begun(change);
-        match driver::commit_one(table, key.into_keys(), what, &mut entities) {
+    fn changed(
+        table: &DynamicTable,
+        key: Key<Self>,
+        change: Change<'_>,
+        payload: Payload<'_, Self>,
+    ) -> Result<Stored<Self>> {
+        let mut entities = Self::entities(payload);
+        match driver::commit_one(table, key.into_keys(), change, &mut entities) {
             Ok(etag) => stored(table.name(), etag, TypedImages::made(entities)),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns what a change is, and the entities that it is of.
-    fn begun(change: Change<'_, Self>) -> (What<'_>, ImagesOf<'_, Self, Closure<'_, Self>>) {
-        TypedImages::of(change)
+    /// Returns the entities of a change that brings this along.
+    fn entities(payload: Payload<'_, Self>) -> ImagesOf<'_, Self, Closure<'_, Self>> {
+        TypedImages::of(payload)
     }
 
     /// Carries out a change of which no more is asked than the version that it has written.
-    fn written(table: &DynamicTable, key: Key<Self>, change: Change<'_, Self>) -> Result<ETag> {
-        let (what, mut entities) = Self::begun(change);
-        driver::commit_one(table, key.into_keys(), what, &mut entities)
+    fn written(
+        table: &DynamicTable,
+        key: Key<Self>,
+        change: Change<'_>,
+        payload: Payload<'_, Self>,
+    ) -> Result<ETag> {
+        driver::commit_one(table, key.into_keys(), change, &mut Self::entities(payload))
     }
 }
 
@@ -72,8 +81,8 @@ pub(crate) fn update_unless_refused<E: Entity, X: From<Error>>(
         why = change(entity).err();
         called_off.store(why.is_some(), Ordering::Relaxed);
     };
-    let (what, mut entities) = TypedImages::<E>::of(Change::Update(Box::new(change)));
-    let mut attempt = EntityAttempt::lent(key.into_keys(), what, &mut entities).unless(&called_off);
+    let mut entities = TypedImages::<E>::of(Payload::Closure(Box::new(change)));
+    let mut attempt = EntityAttempt::lent(key.into_keys(), Change::Update, &mut entities).unless(&called_off);
     let done = commit(&mut attempt);
     drop(attempt);
     let new = TypedImages::made(entities);

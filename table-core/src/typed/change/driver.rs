@@ -9,7 +9,7 @@ use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::{EntityImages, TypedImages};
-use super::{Change, What};
+use super::{Change, Payload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Loader};
 use crate::handle::snapshot::Snapshot;
@@ -225,10 +225,10 @@ pub(crate) fn loaded(
 pub(crate) fn commit_one<'c>(
     table: &DynamicTable,
     keys: Result<KeyPair>,
-    what: What<'c>,
+    change: Change<'c>,
     images: &'c mut (dyn EntityImages + 'c),
 ) -> Result<ETag> {
-    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, what, images).alone()])
+    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, change, images).alone()])
 }
 
 /// Returns what `run` makes of the plan that adds an entity.
@@ -239,8 +239,8 @@ pub(crate) fn insertion<E: Entity, T>(
     seals: &dyn Seals,
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
-    let (what, mut entities) = TypedImages::<E>::of(Change::Insert(entity));
-    let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
+    let mut entities = TypedImages::<E>::of(Payload::Entity(entity));
+    let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), Change::Insert, &mut entities);
     attempt.set_index_mask(index_mask);
     named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
 }

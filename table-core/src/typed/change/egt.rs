@@ -17,7 +17,7 @@ use crate::model::{ETag, IfMatch, IntoIfMatch};
 use crate::plan::WriteExplain;
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
-use crate::typed::change::Change;
+use crate::typed::change::{Change, Payload};
 use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::{Key, Partition};
 use crate::typed::series::AddsTo;
@@ -113,25 +113,24 @@ impl<'c, Set> Egt<'c, Set> {
         }
     }
 
-    fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
-        let (what, entities) = TypedImages::of(change);
-        self.operations.push(boxed(key.into_keys(), what, Box::new(entities)));
+    fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c>, payload: Payload<'c, E>) -> Self {
+        self.operations.push(boxed(key.into_keys(), change, Box::new(TypedImages::of(payload))));
         self
     }
 
     /// Adds an entity and its copies; there must be none of its key.
     pub fn insert<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
-        self.with(Key::unused(), Change::Insert(entity))
+        self.with(Key::unused(), Change::Insert, Payload::Entity(entity))
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn put<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
-        self.with(Key::of(entity), Change::Put(entity))
+        self.with(Key::of(entity), Change::Put, Payload::Entity(entity))
     }
 
     /// Puts an entity in the place of the one there.
     pub fn replace<E: Entity + MemberOf<Set>>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
-        self.with(Key::of(entity), Change::Replace(entity, condition.into()))
+        self.with(Key::of(entity), Change::Replace(condition.into()), Payload::Entity(entity))
     }
 
     /// Sets what the patch sets on the entity there.
@@ -144,23 +143,23 @@ impl<'c, Set> Egt<'c, Set> {
     where
         E::Patch: 'c,
     {
-        self.with(key, Change::Merge(patch.into(), condition.into()))
+        self.with(key, Change::Merge(condition.into()), Payload::Patch(patch.into()))
     }
 
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
     pub fn update<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Update(Box::new(change)))
+        self.with(key, Change::Update, Payload::Closure(Box::new(change)))
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
     /// are made again if another writer was quicker with it.
     pub fn add<E: Entity + MemberOf<Set>>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
-        self.with(key, Change::Add(Box::new(add.into())))
+        self.with(key, Change::Add, Payload::Additions(Box::new(add.into())))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times.
     pub fn move_to<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Move(Box::new(change)))
+        self.with(key, Change::Move, Payload::Closure(Box::new(change)))
     }
 
     /// Removes the entity there with its copies.
@@ -170,7 +169,7 @@ impl<'c, Set> Egt<'c, Set> {
 
     /// Removes the entity there with its copies, if it is of the version demanded.
     pub fn delete_if<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
-        self.with(key, Change::Delete(condition.into()))
+        self.with(key, Change::Delete(condition.into()), Payload::Nothing)
     }
 
     messages_and_end!([driver::commit], [driver::explain]);

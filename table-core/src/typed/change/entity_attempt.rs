@@ -11,7 +11,7 @@ use super::before::Kept;
 use super::copied_fields::{self, Holding};
 use super::entity_images::{self, EntityImages, EntityMeta, ImageRef, ImageSlot, TypedImages};
 use super::read_set::{self, NextRead, ReadSet};
-use super::{Change, What};
+use super::{Change, Payload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::IfMatch;
 use crate::plan::{Plan, PlanBuilder, Seals, Values, Version};
@@ -25,7 +25,7 @@ use crate::typed::read::key::Key;
 /// A change of one entity, and what was found for it. `S` holds its [images](EntityImages).
 pub(crate) struct EntityAttempt<'c, S = Box<dyn EntityImages + 'c>> {
     keys: Result<KeyPair>,
-    what: What<'c>,
+    change: Change<'c>,
     meta: &'static EntityMeta,
     images: S,
     read_set: ReadSet,
@@ -44,9 +44,8 @@ pub(crate) struct EntityAttempt<'c, S = Box<dyn EntityImages + 'c>> {
 }
 
 impl<'c> EntityAttempt<'c> {
-    pub(crate) fn new<E: Entity>(key: Key<E>, change: Change<'c, E>) -> Self {
-        let (what, entities) = TypedImages::of(change);
-        Self::of(key.into_keys(), what, Box::new(entities))
+    pub(crate) fn new<E: Entity>(key: Key<E>, change: Change<'c>, payload: Payload<'c, E>) -> Self {
+        Self::of(key.into_keys(), change, Box::new(TypedImages::of(payload)))
     }
 }
 
@@ -54,29 +53,29 @@ impl<'c> EntityAttempt<'c, &'c mut (dyn EntityImages + 'c)> {
     /// Makes an attempt with images that the caller keeps.
     pub(crate) fn lent(
         keys: Result<KeyPair>,
-        what: What<'c>,
+        change: Change<'c>,
         images: &'c mut (dyn EntityImages + 'c),
     ) -> Self {
-        Self::of(keys, what, images)
+        Self::of(keys, change, images)
     }
 }
 
 /// Returns the attempt at a change that is not of an entity's type any more.
 pub(super) fn boxed<'c>(
     keys: Result<KeyPair>,
-    what: What<'c>,
+    change: Change<'c>,
     images: Box<dyn EntityImages + 'c>,
 ) -> Box<dyn CommittedByTheThreadThatMadeIt + 'c> {
-    Box::new(EntityAttempt::of(keys, what, images))
+    Box::new(EntityAttempt::of(keys, change, images))
 }
 
 impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
-    /// Makes an attempt at the change `what` of the entity that the images are of.
-    pub(crate) fn of(keys: Result<KeyPair>, what: What<'c>, images: S) -> Self {
+    /// Makes an attempt at a change; `images` hold its payload.
+    pub(crate) fn of(keys: Result<KeyPair>, change: Change<'c>, images: S) -> Self {
         let meta = images.meta();
         Self {
             keys,
-            what,
+            change,
             meta,
             images,
             read_set: ReadSet::new(meta.schema),
@@ -121,15 +120,15 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
     #[cold]
     fn place(&self, error: Error) -> Error {
         let keys = self.named();
-        placed(error, self.what.describe(), self.meta.schema, keys.as_ref().map(KeyPair::as_strs))
+        placed(error, self.change.describe(), self.meta.schema, keys.as_ref().map(KeyPair::as_strs))
     }
 
     /// Returns the key of the entity, as an error names it.
     #[cold]
     fn named(&self) -> Option<KeyPair> {
-        match self.what {
+        match self.change {
             // Its key is printed with its rows, and not kept.
-            What::Insert => {
+            Change::Insert => {
                 let values = entity_images::values(&*self.images, ImageRef::Given).ok().flatten()?;
                 schema::own_keys(self.meta.schema, &values).ok()
             }
@@ -141,7 +140,7 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
     #[cold]
     fn needs_values(&self, error: Error) -> Error {
         let error = self.place(error);
-        if self.what.makes_another() {
+        if self.change.makes_another() {
             return error.and(
                 "; such a change needs the whole entity, whose values `put` and `replace` give anew, and `delete` can do \
                  without",
@@ -157,9 +156,9 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
 
     /// Refuses a change that made it an entity of another key, unless it may.
     fn check_key(&self, values: &Values<'_>) -> Result<()> {
-        let may_move = match self.what {
-            What::Update => false,
-            What::Move => true,
+        let may_move = match self.change {
+            Change::Update => false,
+            Change::Move => true,
             _ => return Ok(()),
         };
         if let Some(old) = self.kept_values()
@@ -199,12 +198,12 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
 
     /// Returns what the entity is to be.
     fn new_entity(&self) -> Option<ImageRef> {
-        let of_found = matches!(self.what, What::Backfill(_) | What::RepairCopies | What::Rewrite);
-        let seen = match self.what {
+        let of_found = matches!(self.change, Change::Backfill(_) | Change::RepairCopies | Change::Rewrite);
+        let seen = match self.change {
             // What it holds of others is theirs to say.
-            _ if self.what.brings_entity() && self.images.has(NEW) => NEW,
-            _ if self.what.brings_entity() => ImageRef::Given,
-            _ if self.what.makes_another() => NEW,
+            _ if self.change.brings_entity() && self.images.has(NEW) => NEW,
+            _ if self.change.brings_entity() => ImageRef::Given,
+            _ if self.change.makes_another() => NEW,
             _ if of_found && self.before.is_some() => FOUND,
             _ => return None,
         };
@@ -233,23 +232,23 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn writes_entity(&self) -> bool {
-        !matches!(self.what, What::Backfill(_) | What::Rewrite)
+        !matches!(self.change, Change::Backfill(_) | Change::Rewrite)
     }
 
     fn set_index_mask(&mut self, index_mask: IndexMask) {
-        self.read_set.index_mask = match self.what {
-            What::Backfill(index) => index_mask.of_index(index),
-            What::RepairCopies => index_mask.refiling(),
+        self.read_set.index_mask = match self.change {
+            Change::Backfill(index) => index_mask.of_index(index),
+            Change::RepairCopies => index_mask.refiling(),
             _ => index_mask,
         };
     }
 
     fn begin(&mut self) {
-        self.read_set.begin(self.what.reads());
+        self.read_set.begin(self.change.reads());
         self.forget();
         if !self.meta.held.is_empty() {
             self.held.clear();
-            if self.what.brings_entity() {
+            if self.change.brings_entity() {
                 self.images.forget(ImageSlot::After);
             }
         }
@@ -263,7 +262,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn reads(&self) -> bool {
-        self.what.reads()
+        self.change.reads()
     }
 
     fn next_read(&mut self) -> Result<Option<ReadRequest>> {
@@ -315,7 +314,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
         if let Some(error) = self.closed.take() {
             return Err(self.needs_values(error));
         }
-        match (self.what.condition(), &self.before) {
+        match (self.change.condition(), &self.before) {
             (Some(_), None) => return Err(self.refused(ErrorKind::EntityNotFound)),
             (Some(IfMatch::ETag(etag)), Some(before)) if etag != before.version.etag => {
                 return Err(self.refused(ErrorKind::ConditionNotMet));
@@ -334,8 +333,8 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
 
     fn image(&self) -> Result<Option<Image>> {
         let EntityMeta { schema, held, dependents, .. } = *self.meta;
-        let stays = matches!(self.what, What::Backfill(_) | What::RepairCopies | What::Rewrite);
-        if held.is_empty() && dependents.is_empty() || stays || self.what.reseals() {
+        let stays = matches!(self.change, Change::Backfill(_) | Change::RepairCopies | Change::Rewrite);
+        if held.is_empty() && dependents.is_empty() || stays || self.change.reseals() {
             return Ok(None);
         }
         let old = || {
@@ -400,7 +399,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
         let PlanScratch { old, new, printed, moved } = scratch;
         let old = old.as_ref().or_else(|| self.stored_values());
         let mut rows = self.print(old, new.as_ref()).map_err(|error| self.place(error))?;
-        if matches!(self.what, What::Rewrite)
+        if matches!(self.change, Change::Rewrite)
             && let Some((new, before)) = rows.take_if_moved().zip(self.before.as_ref())
         {
             let moved = moved.insert(rows.with_new(new, &before.unknown));
@@ -414,7 +413,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
     }
 
     fn takes_what_it_finds(&self) -> bool {
-        matches!(self.what, What::Put)
+        matches!(self.change, Change::Put)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is of the entity's type in a change of it. All else of the change, its [attempt](super::entity_attempt), is not, so it
 //! is compiled once, and not again for each entity.
 
-use super::{Change, Closure, What, checked, values_of};
+use super::{Closure, Payload, checked, values_of};
 use crate::error::Result;
 use crate::plan::Values;
 use crate::row::view::RowView;
@@ -94,7 +94,7 @@ pub(super) fn values<S: EntityImages + ?Sized>(images: &S, seen: ImageRef) -> Re
 
 /// The entities of a change of this type; `F` is what changes one.
 pub(crate) struct TypedImages<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
-    change: Change<'c, E, F>,
+    payload: Payload<'c, E, F>,
     before: Option<E>,
     edited: Option<E>,
     new: Option<E>,
@@ -121,10 +121,10 @@ impl<'c, E: Entity, F: ?Sized> TypedImages<'c, E, F> {
         elements: E::elements,
     };
 
-    /// Makes the images of a change, and returns what is to become of the entity.
+    /// Returns the entities of a change that brings this along.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(crate) fn of(change: Change<'c, E, F>) -> (What<'c>, ImagesOf<'c, E, F>) {
-        (change.what(), ([], Self { change, before: None, edited: None, new: None }))
+    pub(crate) fn of(payload: Payload<'c, E, F>) -> ImagesOf<'c, E, F> {
+        ([], Self { payload, before: None, edited: None, new: None })
     }
 
     /// Returns what was made of the entity.
@@ -143,10 +143,8 @@ trait Slots<E> {
 
 impl<E: Entity, F: ?Sized> Slots<E> for ImagesOf<'_, E, F> {
     fn seen(&self, seen: ImageRef) -> Option<&E> {
-        let slot = match (seen, &self.1.change) {
-            (ImageRef::Given, Change::Insert(entity) | Change::Put(entity) | Change::Replace(entity, _)) => {
-                return Some(entity);
-            }
+        let slot = match (seen, &self.1.payload) {
+            (ImageRef::Given, Payload::Entity(entity)) => return Some(entity),
             (ImageRef::Given, _) => return None,
             (ImageRef::In(ImageSlot::Before), _) => &self.1.before,
             (ImageRef::In(ImageSlot::Edited), _) => &self.1.edited,
@@ -222,37 +220,28 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityImages for ImagesOf<'_, E, F> {
     }
 
     fn check(&self) -> Result<()> {
-        match &self.1.change {
-            Change::Merge(patch, _) => E::check_patch(patch),
-            Change::Add(additions) => additions.check(),
+        match &self.1.payload {
+            Payload::Patch(patch) => E::check_patch(patch),
+            Payload::Additions(additions) => additions.check(),
             _ => Ok(()),
         }
     }
 
     fn change(&mut self) -> Result<()> {
-        let TypedImages { change, edited, new, .. } = &mut self.1;
+        let TypedImages { payload, edited, new, .. } = &mut self.1;
         let Some(entity) = edited else { return Ok(()) };
-        match change {
-            Change::Merge(patch, _) => {
+        match payload {
+            Payload::Patch(patch) => {
                 // An earlier attempt has exchanged the patch's values: they are taken back first.
                 if let Some(last) = new {
                     E::exchange(last, patch);
                 }
                 E::exchange(entity, patch);
             }
-            Change::Update(change) | Change::Move(change) => change(entity),
-            Change::Add(additions) => return additions.apply(entity),
-            // These bring their entity or its properties along, or none.
-            Change::Insert(_)
-            | Change::Put(_)
-            | Change::Replace(..)
-            | Change::Set(..)
-            | Change::Delete(_)
-            | Change::Backfill(_)
-            | Change::RepairCopies
-            | Change::Rewrite => {}
-            #[cfg(feature = "encrypt")]
-            Change::Reseal => {}
+            Payload::Closure(change) => change(entity),
+            Payload::Additions(additions) => return additions.apply(entity),
+            // The entity is brought whole, or becomes no other.
+            Payload::Entity(_) | Payload::Nothing => {}
         }
         Ok(())
     }

@@ -47,24 +47,25 @@ pub(crate) trait Add<E> {
     fn apply(&self, entity: &mut E) -> Result<()>;
 }
 
-/// What is to become of an entity; `F` is what changes one.
-pub(crate) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
+/// What is to become of an entity. What of its type the change brings along is its [`Payload`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change<'c> {
     /// It is added; there must be none.
-    Insert(&'c E),
+    Insert,
     /// It is added, or takes the place of the one there.
-    Put(&'c E),
+    Put,
     /// It takes the place of the one there.
-    Replace(&'c E, IfMatch),
+    Replace(IfMatch),
     /// The one there takes over what the patch sets.
-    Merge(E::Patch, IfMatch),
+    Merge(IfMatch),
     /// The one there takes over these properties, which are of fields outside its key.
     Set(&'c DynamicEntity, IfMatch),
     /// The one there is changed, and keeps its key.
-    Update(Box<F>),
+    Update,
     /// The one there has these numbers added to slots of its series.
-    Add(Box<dyn Add<E> + Send + 'c>),
+    Add,
     /// The one there is changed, and may get another row key.
-    Move(Box<F>),
+    Move,
     /// The one there goes.
     Delete(IfMatch),
     /// The sealed values of the one there are sealed with the keys that are current now: the entity stays as it is, and
@@ -80,53 +81,21 @@ pub(crate) enum Change<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     RepairCopies,
 }
 
-#[allow(
-    clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
-)]
-impl<'c, E: Entity, F: ?Sized> Change<'c, E, F> {
-    /// The same without what is of the entity's type.
-    #[cfg_attr(debug_assertions, inline(always))]
-    pub(crate) fn what(&self) -> What<'c> {
-        match self {
-            Self::Insert(_) => What::Insert,
-            Self::Put(_) => What::Put,
-            Self::Replace(_, condition) => What::Replace(*condition),
-            Self::Merge(_, condition) => What::Merge(*condition),
-            Self::Set(changes, condition) => What::Set(changes, *condition),
-            Self::Update(_) => What::Update,
-            Self::Add(_) => What::Add,
-            Self::Move(_) => What::Move,
-            Self::Delete(condition) => What::Delete(*condition),
-            #[cfg(feature = "encrypt")]
-            Self::Reseal => What::Reseal,
-            Self::Backfill(index) => What::Backfill(*index),
-            Self::Rewrite => What::Rewrite,
-            Self::RepairCopies => What::RepairCopies,
-        }
-    }
+/// What of the entity's type a [`Change`] brings along; `F` is what changes an entity.
+pub(crate) enum Payload<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
+    /// The change needs only what is stored.
+    Nothing,
+    /// The whole entity, of [`Insert`](Change::Insert), [`Put`](Change::Put) and [`Replace`](Change::Replace).
+    Entity(&'c E),
+    /// What a [`Merge`](Change::Merge) sets.
+    Patch(E::Patch),
+    /// What an [`Update`](Change::Update) or a [`Move`](Change::Move) does to the entity.
+    Closure(Box<F>),
+    /// What an [`Add`](Change::Add) adds to slots.
+    Additions(Box<dyn Add<E> + Send + 'c>),
 }
 
-/// What is to become of an entity of whatever type: a [`Change`] without its entity, patch or closure.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum What<'c> {
-    Insert,
-    Put,
-    Replace(IfMatch),
-    Merge(IfMatch),
-    Set(&'c DynamicEntity, IfMatch),
-    Update,
-    Add,
-    Move,
-    Delete(IfMatch),
-    #[cfg(feature = "encrypt")]
-    Reseal,
-    Backfill(usize),
-    Rewrite,
-    RepairCopies,
-}
-
-impl What<'_> {
+impl Change<'_> {
     /// As it follows "cannot " in an error.
     fn describe(self) -> &'static str {
         match self {

@@ -122,7 +122,7 @@ impl ReadSet {
             if index.unique && self.index_mask.keeps(number) && self.index_mask.is_backfilling(number) {
                 let elsewhere = if index.is_elsewhere() {
                     // An optional part may be absent: then the entity has no copy there.
-                    let Some(partition) = values.keys(&index.place.partition).into_iter().next() else {
+                    let Some(partition) = values.key(&index.place.partition) else {
                         continue;
                     };
                     Some((index.place.table.source(), partition))

@@ -7,7 +7,7 @@ use super::attempt::{Attempt, PlanScratch};
 use super::driver::{Scope, planned};
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::{ImagesOf, TypedImages};
-use super::{Change, values_of};
+use super::{Change, Payload, values_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch, Ticks, ValueRef};
 use crate::plan::{
@@ -121,8 +121,8 @@ type Update<'c> = EntityAttempt<'c, Box<ImagesOf<'c, Employee, Sent<'c>>>>;
 
 fn update<'c>(change: impl FnMut(&mut Employee) + Send + 'c) -> Update<'c> {
     let change: Box<Sent<'c>> = Box::new(change);
-    let (what, entities) = TypedImages::of(Change::Update(change));
-    EntityAttempt::of(Employee::key("Sales", 7).into_keys(), what, Box::new(entities))
+    let entities = TypedImages::of(Payload::Closure(change));
+    EntityAttempt::of(Employee::key("Sales", 7).into_keys(), Change::Update, Box::new(entities))
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn another_attempt_knows_nothing_of_the_one_before() {
 fn a_patch_is_given_back_to_the_next_attempt() {
     let names = Names::default();
     let patch = Employee::patch().email("jones@contoso.com");
-    let merge = Change::Merge(patch, IfMatch::Any);
-    let mut attempt = EntityAttempt::new(Employee::key("Sales", 7), merge);
+    let (merge, patch) = (Change::Merge(IfMatch::Any), Payload::Patch(patch));
+    let mut attempt = EntityAttempt::new(Employee::key("Sales", 7), merge, patch);
     for email in ["ann@contoso.com", "beth@contoso.com"] {
         attempt.begin();
         answer(&mut attempt, "empid_000007", Some((&own(&names, &Employee::new(7, email)), FIRST)));
@@ -231,10 +231,11 @@ fn what_is_of_another_version_is_refused_before_it_is_changed() {
     let row = own(&names, &Employee::new(7, "ann@contoso.com"));
     let key = || Employee::key("Sales", 7);
     let jones = Employee::new(7, "jones@contoso.com");
-    let changes: [Change<'_, Employee>; 2] =
-        [Change::Replace(&jones, SECOND.etag.into()), Change::Delete(SECOND.etag.into())];
-    for change in changes {
-        let mut attempt = EntityAttempt::new(key(), change);
+    let second = SECOND.etag.into();
+    let changes =
+        [(Change::Replace(second), Payload::Entity(&jones)), (Change::Delete(second), Payload::Nothing)];
+    for (change, payload) in changes {
+        let mut attempt = EntityAttempt::new(key(), change, payload);
         attempt.begin();
         answer(&mut attempt, "empid_000007", Some((&row, FIRST)));
         let error = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap_err();
@@ -263,10 +264,10 @@ fn several_changes_are_planned_as_one() {
     let cleo = Employee::new(3, "third");
     let swap = |id, email: &'static str| {
         let change = move |employee: &mut Employee| employee.email = email.into();
-        EntityAttempt::new(Employee::key("Sales", id), Change::Update(Box::new(change)))
+        EntityAttempt::new(Employee::key("Sales", id), Change::Update, Payload::Closure(Box::new(change)))
     };
     let (mut first, mut second) = (swap(1, "second"), swap(2, "first"));
-    let mut third = EntityAttempt::new(Key::unused(), Change::Insert(&cleo));
+    let mut third = EntityAttempt::new(Key::unused(), Change::Insert, Payload::Entity(&cleo));
     for (attempt, employee) in [(&mut first, &ann), (&mut second, &bob)] {
         attempt.begin();
         let key = format!("empid_{:06}", employee.id);
@@ -296,10 +297,11 @@ fn of_several_errors_say_which() {
     let names = Names::default();
     let (ann, mut moved) = (Employee::new(1, "first"), Employee::new(2, "second"));
     moved.department = "Legal".into();
-    let mut first = EntityAttempt::new(Employee::key("Sales", 1), Change::Delete(IfMatch::Any));
+    let mut first =
+        EntityAttempt::new(Employee::key("Sales", 1), Change::Delete(IfMatch::Any), Payload::Nothing);
     first.begin();
     answer(&mut first, "empid_000001", Some((&own(&names, &ann), FIRST)));
-    let mut second = EntityAttempt::new(Key::unused(), Change::Insert(&moved));
+    let mut second = EntityAttempt::new(Key::unused(), Change::Insert, Payload::Entity(&moved));
     let attempts: &mut [&mut dyn Attempt] = &mut [&mut first, &mut second];
     let error = planned(IN_SALES, &["Company"], attempts, &[&NoKeys], rows).unwrap_err();
     assert_eq!((error.kind(), error.index()), (ErrorKind::DifferentPartitions, Some(1)));
@@ -309,7 +311,8 @@ fn of_several_errors_say_which() {
 fn properties_are_set_on_what_was_found() {
     let names = Names::default();
     let changes = DynamicEntity::new("Sales", "empid_000007").with("Badge", 12);
-    let mut attempt = EntityAttempt::new(Employee::key("Sales", 7), Change::Set(&changes, IfMatch::Any));
+    let mut attempt =
+        EntityAttempt::new(Employee::key("Sales", 7), Change::Set(&changes, IfMatch::Any), Payload::Nothing);
     attempt.begin();
     answer(&mut attempt, "empid_000007", Some((&own(&names, &Employee::new(7, "ann")), FIRST)));
     let planned = planned(Scope::ALONE, &["Company"], &mut [&mut attempt], &[&NoKeys], rows).unwrap();
@@ -374,7 +377,7 @@ mod unopened {
         let row = stored(&names, &patient, Cause::Entity, "patient_007");
         let copy = stored(&names, &patient, Cause::Index(0), "age_090_007");
         let other = stored(&names, &patient, Cause::Index(0), "bed_002_007");
-        let mut attempt = EntityAttempt::new(Patient::key("Sales", 7), Change::Reseal);
+        let mut attempt = EntityAttempt::new(Patient::key("Sales", 7), Change::Reseal, Payload::Nothing);
         // A row of another kind under a copy's key is no entity's copy.
         for (age, bed, has_age) in
             [(Some(&copy), None, true), (None, Some(&other), false), (Some(&other), None, false)]
@@ -431,8 +434,8 @@ struct Plans {
 
 /// Plans the addition of an entity, without a builder and with one.
 fn plans_of_addition<E: Declared>(entity: &E, index_mask: IndexMask) -> Plans {
-    let (what, mut entities) = TypedImages::<E>::of(Change::Insert(entity));
-    let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), what, &mut entities);
+    let mut entities = TypedImages::<E>::of(Payload::Entity(entity));
+    let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), Change::Insert, &mut entities);
     attempt.set_index_mask(index_mask);
     both_plans(&mut attempt)
 }
@@ -520,10 +523,10 @@ fn an_entity_is_changed_without_a_builder_as_it_is_with_one() {
     };
     let window = place("window", 2);
     let found = stored(&names, &window, Cause::Entity, "desk_007");
-    let plans = |change: Change<'_, Place>, is_there: bool| {
-        let (what, mut entities) = TypedImages::<Place>::of(change);
+    let plans = |change, payload: Payload<'_, Place>, is_there: bool| {
+        let mut entities = TypedImages::<Place>::of(payload);
         let keys = Ok(KeyPair::of("Sales", "desk_007"));
-        let mut attempt = EntityAttempt::lent(keys, what, &mut entities);
+        let mut attempt = EntityAttempt::lent(keys, change, &mut entities);
         attempt.begin();
         answer(&mut attempt, "desk_007", is_there.then_some((&found, FIRST)));
         both_plans(&mut attempt)
@@ -531,18 +534,22 @@ fn an_entity_is_changed_without_a_builder_as_it_is_with_one() {
     let [same, door, upstairs] = [place("window", 2), place("door", 2), place("window", 3)];
     // Its own row, and as many copies as are written or go.
     for (new, rows) in [(&same, 1), (&door, 5), (&upstairs, 4)] {
-        assert_same(plans(Change::Update(Box::new(|entity| *entity = new.clone())), true), rows);
-        assert_same(plans(Change::Replace(new, IfMatch::Any), true), rows);
-        assert_same(plans(Change::Put(new), true), rows);
+        assert_same(
+            plans(Change::Update, Payload::Closure(Box::new(|entity| *entity = new.clone())), true),
+            rows,
+        );
+        assert_same(plans(Change::Replace(IfMatch::Any), Payload::Entity(new), true), rows);
+        assert_same(plans(Change::Put, Payload::Entity(new), true), rows);
     }
-    assert_same(plans(Change::Delete(IfMatch::Any), true), 4);
-    assert_same(plans(Change::Put(&same), false), 4);
+    assert_same(plans(Change::Delete(IfMatch::Any), Payload::Nothing, true), 4);
+    assert_same(plans(Change::Put, Payload::Entity(&same), false), 4);
     // Its key is in two of its indexes, too.
-    assert_same(plans(Change::Move(Box::new(|entity| entity.id = 8)), true), 7);
+    assert_same(plans(Change::Move, Payload::Closure(Box::new(|entity| entity.id = 8)), true), 7);
     // Which copies of an entity with a sparse index are there is not certain.
     let ann = Employee::new(7, "ann@contoso.com");
-    let (what, mut entities) = TypedImages::of(Change::<Employee>::Delete(IfMatch::Any));
-    let mut attempt = EntityAttempt::lent(Ok(KeyPair::of("Sales", "empid_000007")), what, &mut entities);
+    let mut entities = TypedImages::<Employee>::of(Payload::Nothing);
+    let keys = Ok(KeyPair::of("Sales", "empid_000007"));
+    let mut attempt = EntityAttempt::lent(keys, Change::Delete(IfMatch::Any), &mut entities);
     attempt.begin();
     answer(&mut attempt, "empid_000007", Some((&own(&names, &ann), FIRST)));
     let Plans { lone, built } = both_plans(&mut attempt);

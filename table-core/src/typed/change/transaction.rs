@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::Change;
 use super::attempt::{Attempt, CommittedByTheThreadThatMadeIt};
 use super::driver::{self, Scope, Together};
 use super::entity_attempt::boxed;
 use super::entity_images::TypedImages;
 use super::queue_ops::{self, QueueOpsAttempt};
 use super::several::messages_and_end;
+use super::{Change, Payload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
@@ -107,7 +107,7 @@ impl<'c> StoreTransaction<'c> {
         Self { store, tables, kinds, operations, of, refused: None, queue_ops }
     }
 
-    fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c, E>) -> Self {
+    fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c>, payload: Payload<'c, E>) -> Self {
         propagate::register::<E>(&self.store);
         match self.table(E::SCHEMA) {
             Ok(number) => self.of.push(number),
@@ -116,8 +116,7 @@ impl<'c> StoreTransaction<'c> {
                 self.refused.get_or_insert_with(|| error.at_index(index));
             }
         }
-        let (what, entities) = TypedImages::of(change);
-        self.operations.push(boxed(key.into_keys(), what, Box::new(entities)));
+        self.operations.push(boxed(key.into_keys(), change, Box::new(TypedImages::of(payload))));
         self
     }
 
@@ -145,17 +144,17 @@ impl<'c> StoreTransaction<'c> {
 
     /// Adds an entity and its copies; there must be none of its key.
     pub fn insert<E: InOneTable>(self, entity: &'c E) -> Self {
-        self.with(Key::unused(), Change::Insert(entity))
+        self.with(Key::unused(), Change::Insert, Payload::Entity(entity))
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn put<E: InOneTable>(self, entity: &'c E) -> Self {
-        self.with(Key::of(entity), Change::Put(entity))
+        self.with(Key::of(entity), Change::Put, Payload::Entity(entity))
     }
 
     /// Puts an entity in the place of the one there.
     pub fn replace<E: InOneTable>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
-        self.with(Key::of(entity), Change::Replace(entity, condition.into()))
+        self.with(Key::of(entity), Change::Replace(condition.into()), Payload::Entity(entity))
     }
 
     /// Sets what the patch sets on the entity there.
@@ -168,24 +167,24 @@ impl<'c> StoreTransaction<'c> {
     where
         E::Patch: 'c,
     {
-        self.with(key, Change::Merge(patch.into(), condition.into()))
+        self.with(key, Change::Merge(condition.into()), Payload::Patch(patch.into()))
     }
 
     /// Changes the entity there. The closure may run several times, and can't change the primary key.
     pub fn update<E: InOneTable>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Update(Box::new(change)))
+        self.with(key, Change::Update, Payload::Closure(Box::new(change)))
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
     /// are made again if another writer was quicker with it.
     pub fn add<E: InOneTable>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
-        self.with(key, Change::Add(Box::new(add.into())))
+        self.with(key, Change::Add, Payload::Additions(Box::new(add.into())))
     }
 
     /// Changes the entity there, its row key too. The closure may run several times. To another partition an entity comes
     /// by a [`delete`](Self::delete) and an [`insert`](Self::insert).
     pub fn move_to<E: InOneTable>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Move(Box::new(change)))
+        self.with(key, Change::Move, Payload::Closure(Box::new(change)))
     }
 
     /// Removes the entity there with its copies.
@@ -195,7 +194,7 @@ impl<'c> StoreTransaction<'c> {
 
     /// Removes the entity there with its copies, if it is of the version demanded.
     pub fn delete_if<E: InOneTable>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
-        self.with(key, Change::Delete(condition.into()))
+        self.with(key, Change::Delete(condition.into()), Payload::Nothing)
     }
 
     messages_and_end!([driver::commit, queue_ops::commit], [driver::explain, queue_ops::explain]);

@@ -1,4 +1,7 @@
 //! Sealing anew what is sealed with older keys, or not yet.
+//!
+//! The rows keep their ETags and times. So plans compare the rows of their entities by checksums, too: a writer that carries
+//! sealed bytes over could otherwise put back those of an old key under an ETag that still fits.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,9 +12,9 @@ use crate::executor::{JobRecord, Loader, Position, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::schema;
 use crate::sealing::job::{Chunk, SealedRow, SealedValue};
-use crate::typed::change::Change;
 use crate::typed::change::driver;
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, Payload};
 use crate::typed::entity::Entity;
 use crate::typed::job::{Job, StepOutcome, Work};
 use crate::typed::read::key::Key;
@@ -152,7 +155,11 @@ impl<E: Entity> Reencrypt<E> {
                 continue;
             }
             let key = Key::<E>::stored(&entity.0, &entity.1);
-            match driver::loaded(table, &mut EntityAttempt::new(key, Change::<E>::Reseal), loader) {
+            match driver::loaded(
+                table,
+                &mut EntityAttempt::new(key, Change::Reseal, Payload::Nothing),
+                loader,
+            ) {
                 Ok(true) => self.handed.push(entity),
                 // One that is gone needs nothing.
                 Ok(false) => {}

@@ -7,9 +7,9 @@ use crate::model::{Value, ValueRef};
 use crate::plan::Values;
 use crate::row::view::RowView;
 use crate::schema::{KeyPair, Schema};
-use crate::typed::change::Change;
 use crate::typed::change::attempt::Attempt;
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, Payload};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::check_own;
 use crate::typed::entity::source::Source;
@@ -120,7 +120,11 @@ impl Dependent {
 
 fn again<H: Entity>(keys: &KeyPair) -> Box<dyn Attempt> {
     let (partition, row) = keys.as_strs();
-    Box::new(EntityAttempt::new(Key::<H>::stored(partition, row), Change::Update(Box::new(|_| {}))))
+    Box::new(EntityAttempt::new(
+        Key::<H>::stored(partition, row),
+        Change::Update,
+        Payload::Closure(Box::new(|_| {})),
+    ))
 }
 
 fn own_keys<H: Entity>(view: &RowView<'_>, index: Option<usize>) -> Result<Option<KeyPair>> {

@@ -18,7 +18,7 @@ use crate::schema::{IndexStates, KindEvent, KindState, Kinship, Schema};
 use crate::sealing::SealedAt;
 use crate::typed::change::driver::Together;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, driver};
+use crate::typed::change::{Change, Payload, driver};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 
@@ -327,7 +327,8 @@ impl<E: Entity> Work for Convert<E> {
         };
         let mut changed = 0;
         for (partition, row) in &found.entities {
-            let mut attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::Rewrite);
+            let mut attempt =
+                EntityAttempt::new(Key::<E>::stored(partition, row), Change::Rewrite, Payload::Nothing);
             match driver::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
                 // Another writer was quicker.

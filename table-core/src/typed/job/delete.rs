@@ -11,7 +11,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::IfMatch;
 use crate::query::Query;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, driver};
+use crate::typed::change::{Change, Payload, driver};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::query::{Chunk, OwnRows, PathQuery};
@@ -185,7 +185,7 @@ impl<E: Entity> Work for Delete<E> {
             if !known.insert((partition.to_owned(), row.to_owned())) {
                 continue;
             }
-            let mut attempt = EntityAttempt::new(key, Change::<E>::Delete(IfMatch::Any));
+            let mut attempt = EntityAttempt::new(key, Change::Delete(IfMatch::Any), Payload::Nothing);
             match driver::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
                 // Another writer was quicker.

@@ -1,4 +1,8 @@
 //! What it takes to bring the entities of a kind to the version that a struct declares.
+//!
+//! While entities are converted no index is kept, and uniqueness is found out when the indexes are filled. The pass removes
+//! copies by their kinds alone, whatever index they were of, because a previous version's struct declares none. A later version
+//! may take over from one whose conversion is under way; rows of three versions are read then.
 
 use std::fmt;
 use std::marker::PhantomData;

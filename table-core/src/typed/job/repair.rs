@@ -25,10 +25,10 @@ use crate::plan::Epoch;
 use crate::query::Query;
 use crate::schema::{self, IndexMask, Schema};
 use crate::sealing::SealedAt;
-use crate::typed::change::Change;
 use crate::typed::change::before::is_closed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, Payload};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -243,14 +243,15 @@ impl<E: Entity> Repair<E> {
             }
         }
         for (partition, row) in wrong.dependents.iter().filter(|keys| !wrong.blobless.has(keys)) {
-            let change = Change::<E>::Update(Box::new(|_| {}));
-            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), change).holding_anew();
+            let unchanged = Payload::<E>::Closure(Box::new(|_| {}));
+            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::Update, unchanged)
+                .holding_anew();
             self.hand_over(table, (partition, row), attempt, loader)?;
         }
         wrong.blobless.each(|changes, etag| {
             let keys = (changes.partition_key(), changes.row_key());
-            let change = Change::<E>::Set(changes, IfMatch::ETag(etag));
-            let attempt = EntityAttempt::new(Key::<E>::stored(keys.0, keys.1), change);
+            let change = Change::Set(changes, IfMatch::ETag(etag));
+            let attempt = EntityAttempt::new(Key::<E>::stored(keys.0, keys.1), change, Payload::Nothing);
             match self.hand_over(table, keys, attempt, loader) {
                 // Whose values can't be opened stays as it is.
                 Err(error) if is_closed(&error) => Ok(()),
@@ -260,7 +261,8 @@ impl<E: Entity> Repair<E> {
         // Of one that is written anew, the copies are for the next pass.
         let entities = wrong.entities.difference(&wrong.dependents);
         for (partition, row) in entities.filter(|keys| !wrong.blobless.has(keys)) {
-            let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::<E>::RepairCopies);
+            let attempt =
+                EntityAttempt::new(Key::<E>::stored(partition, row), Change::RepairCopies, Payload::Nothing);
             self.hand_over(table, (partition, row), attempt, loader)?;
         }
         Ok(u64::try_from(self.handed.len()).unwrap_or(u64::MAX))

@@ -106,7 +106,7 @@ pub(super) fn compare<E: Entity>(
         };
         let values = unopened::read::<E>(&whole)?;
         let rows = EntityRows::of(E::SCHEMA, &values, Some((&partition, &row)), None, &|at| at == index)?;
-        for listed in rows.rows.iter().filter(|row| row.cause() == Cause::Index(index)) {
+        for listed in rows.of_indexes() {
             let Some(id) = listed.content.id(list) else { continue };
             let key = (rows.place_of(listed).1.to_owned(), rows.key(listed).to_owned());
             let keys = KeyPair::of(&partition, &row);

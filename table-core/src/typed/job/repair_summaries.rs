@@ -130,7 +130,7 @@ fn given<E: Entity>(own: &RowView<'_>, kind: RowKind, index: usize) -> Result<Op
     };
     let (partition, row) = own.keys();
     let rows = EntityRows::of(E::SCHEMA, &values, Some((&partition, &row)), None, &|at| at == index)?;
-    let found = rows.rows.iter().find(|row| row.cause() == kind.cause);
+    let found = rows.of_indexes().next();
     let amounts = found.and_then(|row| {
         let amounts = Amounts::between(kind, Some((&row.content, counted)), None, true)?;
         let (_, partition) = rows.place_of(row);

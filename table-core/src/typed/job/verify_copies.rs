@@ -260,7 +260,7 @@ impl At<'_> {
         let own = (partition, row);
         let mut is_wrong = false;
         self.with_rows::<E, _>(view, |rows| {
-            for wants in rows.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_))) {
+            for wants in rows.of_indexes() {
                 let key = rows.key(wants);
                 let name = wants.content.kind.index().map_or("", |index| index.name);
                 let (table, partition) = rows.place_of(wants);
@@ -298,7 +298,7 @@ impl At<'_> {
     /// Whether a copy of an entity has something under the name that its property had before.
     pub(super) fn has_previous_copy<E: Entity>(&self, own: &RowView<'_>) -> Result<bool> {
         self.with_rows::<E, _>(own, |rows| {
-            for copy in rows.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_))) {
+            for copy in rows.of_indexes() {
                 let (table, partition) = rows.place_of(copy);
                 let there = self.table.member(table);
                 if let Some(copy) = self.snapshot.view_unverified(there, partition, rows.key(copy))?

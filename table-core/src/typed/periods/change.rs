@@ -12,7 +12,7 @@ use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::entity_images::TypedImages;
-use crate::typed::change::{Change, Refusal, alone};
+use crate::typed::change::{Change, Payload, Refusal, alone};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{InPeriods, PatchOf};
 use crate::typed::read::key::{Key, KeyOf, Partition};
@@ -27,20 +27,20 @@ impl<E: InPeriods> Periods<E> {
     /// key, or of a key in a unique index.
     pub fn insert(&self, entity: &E) -> Result<ETag> {
         let start = self.start_of(&Key::of(entity))?;
-        self.commit(start, Key::unused(), Change::Insert(entity)).map(|(etag, _)| etag)
+        self.commit(start, Key::unused(), Change::Insert, Payload::Entity(entity)).map(|(etag, _)| etag)
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     pub fn put(&self, entity: &E) -> Result<ETag> {
         let key = Key::of(entity);
-        self.commit(self.start_of(&key)?, key, Change::Put(entity)).map(|(etag, _)| etag)
+        self.commit(self.start_of(&key)?, key, Change::Put, Payload::Entity(entity)).map(|(etag, _)| etag)
     }
 
     /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
     pub fn replace(&self, entity: &E, condition: impl IntoIfMatch) -> Result<ETag> {
         let key = Key::of(entity);
-        let change = Change::Replace(entity, condition.into());
-        self.commit(self.start_of(&key)?, key, change).map(|(etag, _)| etag)
+        let change = Change::Replace(condition.into());
+        self.commit(self.start_of(&key)?, key, change, Payload::Entity(entity)).map(|(etag, _)| etag)
     }
 
     /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
@@ -50,12 +50,12 @@ impl<E: InPeriods> Periods<E> {
         patch: impl PatchOf<E>,
         condition: impl IntoIfMatch,
     ) -> Result<Stored<E>> {
-        self.changed(key.into(), Change::Merge(patch.into(), condition.into()))
+        self.changed(key.into(), Change::Merge(condition.into()), Payload::Patch(patch.into()))
     }
 
     /// Reads the entity, changes it and writes it back, as [`Table::update`](crate::Table::update) does.
     pub fn update(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key.into(), Change::Update(Box::new(change)))
+        self.changed(key.into(), Change::Update, Payload::Closure(Box::new(change)))
     }
 
     /// Changes the entity as [`update`](Self::update) does, unless the closure fails: then nothing is written, and what it
@@ -84,14 +84,16 @@ impl<E: InPeriods> Periods<E> {
         let in_place = |table: &DynamicTable| Table::<E>::new(table.clone()).add_in_place(&key, &additions);
         match self.writing(start, false, in_place)? {
             Some(etag) => Ok(etag),
-            None => self.commit(start, key, Change::Add(Box::new(additions))).map(|(etag, _)| etag),
+            None => self
+                .commit(start, key, Change::Add, Payload::Additions(Box::new(additions)))
+                .map(|(etag, _)| etag),
         }
     }
 
     /// Changes the entity as [`update`](Self::update) does, its row key too, but not its period: the entity and its copies
     /// move within the partition. To another period it comes by a delete and an insert.
     pub fn move_to(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key.into(), Change::Move(Box::new(change)))
+        self.changed(key.into(), Change::Move, Payload::Closure(Box::new(change)))
     }
 
     /// Removes the entity of this key with all its copies; fails if there is none. The period's table stays.
@@ -102,7 +104,7 @@ impl<E: InPeriods> Periods<E> {
     /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
     pub fn delete_if(&self, key: impl KeyOf<E>, condition: impl IntoIfMatch) -> Result<()> {
         let (key, change) = (key.into(), Change::Delete(condition.into()));
-        self.commit(self.start_of(&key)?, key, change).map(|_| ())
+        self.commit(self.start_of(&key)?, key, change, Payload::Nothing).map(|_| ())
     }
 
     /// Adds many entities, each whole with its copies or not at all, as [`Table::bulk_insert`](crate::Table::bulk_insert)
@@ -181,16 +183,22 @@ impl<E: InPeriods> Periods<E> {
         Egt::when_committed(Box::new(table), Box::new(forget), partition)
     }
 
-    fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
+    fn changed(&self, key: Key<E>, change: Change<'_>, payload: Payload<'_, E>) -> Result<Stored<E>> {
         let start = self.start_of(&key)?;
-        let (etag, entity) = self.commit(start, key, change)?;
+        let (etag, entity) = self.commit(start, key, change, payload)?;
         alone::stored(self.known.tables.source, etag, entity)
     }
 
-    fn commit(&self, start: Ticks, key: Key<E>, change: Change<'_, E>) -> Result<(ETag, Option<E>)> {
-        let adds = matches!(change, Change::Insert(_) | Change::Put(_));
-        let (what, mut entities) = TypedImages::of(change);
-        let mut attempt = EntityAttempt::lent(key.into_keys(), what, &mut entities);
+    fn commit(
+        &self,
+        start: Ticks,
+        key: Key<E>,
+        change: Change<'_>,
+        payload: Payload<'_, E>,
+    ) -> Result<(ETag, Option<E>)> {
+        let adds = matches!(change, Change::Insert | Change::Put);
+        let mut entities = TypedImages::of(payload);
+        let mut attempt = EntityAttempt::lent(key.into_keys(), change, &mut entities);
         let etag =
             self.writing(start, adds, |table| driver::commit(Together::alone(table), &mut [&mut attempt]))?;
         drop(attempt);

@@ -1,4 +1,8 @@
 //! From what was given for the parts of a key to queries in terms of keys and properties.
+//!
+//! A key part may have lost some of its value, as the day of a time or a shard has, and a part may be given behind one that
+//! is not. Bounds then say too little, so the row is tested as well. Every typed query compares `EntityType`, by its number
+//! and before anything else of the row: kinds may share a range of keys.
 
 use std::ops::Bound;
 

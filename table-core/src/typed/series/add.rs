@@ -11,7 +11,7 @@ use crate::plan::{Addition, Amounts, Epoch, Group, OneOrMore, OwnAdd, Plan};
 use crate::schema::{self, Countable, Schema, Series, SumOf, ValueError, holds};
 use crate::sealing::SealedAt;
 use crate::typed::change::driver::{self, Together};
-use crate::typed::change::{Add, Change};
+use crate::typed::change::{Add, Change, Payload};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::{Key, KeyOf};
 use crate::typed::table::Table;
@@ -148,7 +148,7 @@ impl<E: Entity> Table<E> {
         let (key, additions) = (key.into(), add.into());
         match self.add_in_place(&key, &additions)? {
             Some(done) => Ok(done),
-            None => self.written(key, Change::Add(Box::new(additions))),
+            None => self.written(key, Change::Add, Payload::Additions(Box::new(additions))),
         }
     }
 

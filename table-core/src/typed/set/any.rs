@@ -5,9 +5,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
 use crate::schema;
-use crate::typed::change::Change;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
+use crate::typed::change::{Change, Payload};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::source::Source;
@@ -134,19 +134,22 @@ impl<Set> Visitor<Set> for Run<'_, Set> {
 
     fn visit<E: SetMember>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
         let Self { set, entity, what } = self;
-        let commit = |key, change: Change<'_, E>| {
-            driver::commit(Together::alone(&set.table), &mut [&mut EntityAttempt::new(key, change)]).map(Some)
+        let commit = |key, change, payload: Payload<'_, E>| {
+            driver::commit(Together::alone(&set.table), &mut [&mut EntityAttempt::new(key, change, payload)])
+                .map(Some)
         };
         let key = || Key::<E>::verbatim(entity.partition_key(), entity.row_key());
         match what {
             What::Check => read::<E>(entity).map(|_| None),
-            What::Insert => read::<E>(entity).and_then(|new| commit(Key::unused(), Change::Insert(&new))),
-            What::Put => read::<E>(entity).and_then(|new| commit(key(), Change::Put(&new))),
+            What::Insert => {
+                read::<E>(entity).and_then(|new| commit(Key::unused(), Change::Insert, Payload::Entity(&new)))
+            }
+            What::Put => read::<E>(entity).and_then(|new| commit(key(), Change::Put, Payload::Entity(&new))),
             What::Merge(condition) => {
                 check_settable::<E>(entity)?;
-                commit(key(), Change::Set(entity, condition))
+                commit(key(), Change::Set(entity, condition), Payload::Nothing)
             }
-            What::Delete(condition) => commit(key(), Change::Delete(condition)),
+            What::Delete(condition) => commit(key(), Change::Delete(condition), Payload::Nothing),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::schema::IndexMask;
 use crate::typed::change::alone::Changed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
-use crate::typed::change::{Change, Refusal, alone};
+use crate::typed::change::{Change, Payload, Refusal, alone};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::{Key, KeyOf, Lookup, Partition};
@@ -74,19 +74,19 @@ impl<E: Entity> Table<E> {
     /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn insert(&self, entity: &E) -> Result<ETag> {
-        self.written(Key::unused(), Change::Insert(entity))
+        self.written(Key::unused(), Change::Insert, Payload::Entity(entity))
     }
 
     /// Adds an entity, or puts it in the place of the one there.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn put(&self, entity: &E) -> Result<ETag> {
-        self.written(Key::of(entity), Change::Put(entity))
+        self.written(Key::of(entity), Change::Put, Payload::Entity(entity))
     }
 
     /// Puts an entity in the place of the one there, if that is of the version demanded; fails if there is none.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn replace(&self, entity: &E, condition: impl IntoIfMatch) -> Result<ETag> {
-        self.written(Key::of(entity), Change::Replace(entity, condition.into()))
+        self.written(Key::of(entity), Change::Replace(condition.into()), Payload::Entity(entity))
     }
 
     /// Sets what the patch sets on the entity there, if that is of the version demanded; fails if there is none.
@@ -113,7 +113,7 @@ impl<E: Entity> Table<E> {
         patch: impl PatchOf<E>,
         condition: impl IntoIfMatch,
     ) -> Result<Stored<E>> {
-        self.changed(key.into(), Change::Merge(patch.into(), condition.into()))
+        self.changed(key.into(), Change::Merge(condition.into()), Payload::Patch(patch.into()))
     }
 
     /// Reads the entity, changes it and writes it back; from the start again if it was written meanwhile.
@@ -122,7 +122,7 @@ impl<E: Entity> Table<E> {
     /// key. What comes back is the entity as stored.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn update(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key.into(), Change::Update(Box::new(change)))
+        self.changed(key.into(), Change::Update, Payload::Closure(Box::new(change)))
     }
 
     /// Changes the entity as [`update`](Self::update) does, unless the closure fails: then nothing is written, and what it
@@ -198,7 +198,7 @@ impl<E: Entity> Table<E> {
     /// inserts it there.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn move_to(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
-        self.changed(key.into(), Change::Move(Box::new(change)))
+        self.changed(key.into(), Change::Move, Payload::Closure(Box::new(change)))
     }
 
     /// Removes the entity of this key with all its copies; fails with
@@ -230,7 +230,7 @@ impl<E: Entity> Table<E> {
     /// ```
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn delete_if(&self, key: impl KeyOf<E>, condition: impl IntoIfMatch) -> Result<()> {
-        match self.written(key.into(), Change::Delete(condition.into())) {
+        match self.written(key.into(), Change::Delete(condition.into()), Payload::Nothing) {
             Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
@@ -300,14 +300,14 @@ impl<E: Entity> Table<E> {
     }
 
     #[cfg_attr(debug_assertions, inline(always))]
-    fn changed(&self, key: Key<E>, change: Change<'_, E>) -> Result<Stored<E>> {
-        E::changed(&self.table, key, change)
+    fn changed(&self, key: Key<E>, change: Change<'_>, payload: Payload<'_, E>) -> Result<Stored<E>> {
+        E::changed(&self.table, key, change, payload)
     }
 
     /// Carries out a change of which no more is asked than the version that it has written.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(crate) fn written(&self, key: Key<E>, change: Change<'_, E>) -> Result<ETag> {
-        E::written(&self.table, key, change)
+    pub(crate) fn written(&self, key: Key<E>, change: Change<'_>, payload: Payload<'_, E>) -> Result<ETag> {
+        E::written(&self.table, key, change, payload)
     }
 }
 

@@ -18,7 +18,7 @@ fn in_memory() -> tempfile::TempDir {
     dir.unwrap()
 }
 
-/// How many runs of random operations there are.
+/// Returns how many runs of random operations there are; `cargo xtask test --soak` has five times as many.
 fn cases(usual: u32) -> u32 {
     std::env::var("TABLE_CORE_BLOBS").map_or(usual, |cases| cases.parse().unwrap())
 }

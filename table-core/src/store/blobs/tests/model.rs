@@ -151,7 +151,7 @@ fn read(readers: &mut Vec<(BlobReader, Vec<u8>)>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(125), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(25), ..ProptestConfig::default() })]
     #[test]
     fn blobs_are_what_a_map_of_bytes_would_hold(operations in prop::collection::vec(operation(), 1..400)) {
         run(&operations);

@@ -191,7 +191,7 @@ fn run(operations: &[Operation]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(125), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(25), ..ProptestConfig::default() })]
     #[test]
     fn blobs_are_there_as_long_as_rows_refer_to_them(operations in prop::collection::vec(operation(), 1..400)) {
         run(&operations);

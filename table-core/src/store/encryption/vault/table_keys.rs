@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::crypt::SecretKey;
 
-    /// Made by another program, from `docs/format.md`.
+    /// Made by another program, from `docs/internals/format.md`.
     #[test]
     fn a_rows_digest_is_frozen() {
         let key: Vec<u8> = (0..32).collect();

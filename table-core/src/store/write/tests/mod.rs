@@ -81,7 +81,7 @@ fn digest(table: &DynamicTable, partition: &str, prefix: &str) -> Result<u64, Er
     let mut stored = Vec::new();
     key::encode(table.state().unwrap().id, partition, prefix, &mut stored);
     range::digest(
-        &Ground { environment, state: txn.id(), has_written: false, is_propagated: true },
+        &Ground { environment, state: txn.id(), has_written: false, changed_little: true },
         &txn,
         &stored,
     )

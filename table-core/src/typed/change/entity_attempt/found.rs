@@ -6,7 +6,7 @@ use super::EntityAttempt;
 use crate::error::Result;
 use crate::plan::Version;
 use crate::row::view::RowView;
-use crate::typed::change::What;
+use crate::typed::change::Change;
 use crate::typed::change::before::{self, is_closed};
 use crate::typed::change::entity_images::{EntityImages, ImageSlot};
 use crate::typed::change::read_set::NextRead;
@@ -17,34 +17,34 @@ use crate::typed::entity::wide;
 impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
     /// Takes the entity's own row.
     pub(super) fn found_own(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
-        let (meta, what) = (self.meta, self.what);
+        let (meta, change) = (self.meta, self.change);
         let schema = meta.schema;
         if meta.is_wide
             && let Err(damaged) = wide::check_whole(view, schema)
         {
             // What needs none of its values goes on without the part.
-            return if what.goes_unopened() && view.parts().is_some() {
+            return if change.goes_unopened() && view.parts().is_some() {
                 self.found_unopened(view, version)
             } else {
                 Err(damaged)
             };
         }
-        if what.reseals() {
+        if change.reseals() {
             return self.found_unopened(view, version);
         }
         // No other entity takes over a row of one that goes by itself, so what the rows hold is not compared with anything.
-        let goes_alone = self.is_alone && matches!(what, What::Delete(_)) && meta.dependents.is_empty();
+        let goes_alone = self.is_alone && matches!(change, Change::Delete(_)) && meta.dependents.is_empty();
         let for_keys = goes_alone && !meta.seals && !meta.is_wide;
         let images = &mut *self.images;
-        let read = match what {
-            What::Merge(_) | What::Update | What::Add | What::Move => {
+        let read = match change {
+            Change::Merge(_) | Change::Update | Change::Add | Change::Move => {
                 before::read_to_change(images, view, version)
             }
             // The properties would be set of what the row says, and not of what it becomes.
-            What::Set(..) if meta.has_previous && before::is_previous(schema, view)? => {
+            Change::Set(..) if meta.has_previous && before::is_previous(schema, view)? => {
                 Err(of_kin(view, schema))
             }
-            What::Set(changes, _) => before::read(images, view, version, false).and_then(|kept| {
+            Change::Set(changes, _) => before::read(images, view, version, false).and_then(|kept| {
                 images.take(ImageSlot::Edited, &mut Source::merged(schema, view, changes)?)?;
                 Ok(kept)
             }),
@@ -55,13 +55,15 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
             Err(error) => {
                 self.forget();
                 // It can't become what it would be now, and need not.
-                if meta.has_previous && what.goes_unopened() && before::is_unconverted(schema, view, &error)?
+                if meta.has_previous
+                    && change.goes_unopened()
+                    && before::is_unconverted(schema, view, &error)?
                 {
                     self.before = Some(before::unconverted(schema, version));
                     return Ok(());
                 }
                 // Its keys are lost, or its values were tampered with: what doesn't need them goes on without.
-                if meta.seals && what.goes_unopened() && is_closed(&error) {
+                if meta.seals && change.goes_unopened() && is_closed(&error) {
                     return self.found_unopened(view, version);
                 }
                 if !is_closed(&error) {
@@ -75,7 +77,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
 
     /// Takes the entity's own row without opening sealed values. Its copies are asked for next.
     pub(super) fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
-        let mut before = before::read_unopened(self.meta, view, version, self.what.reseals())?;
+        let mut before = before::read_unopened(self.meta, view, version, self.change.reseals())?;
         if self.meta.is_wide {
             // The keys of these copies hold values of a missing part: where they are can't be known.
             for index in wide::lost_indexes(view, self.meta.schema) {

@@ -6,7 +6,7 @@ use std::ops::DerefMut;
 use super::{EntityAttempt, FOUND};
 use crate::error::Result;
 use crate::plan::{Printed, Seals, Values};
-use crate::typed::change::What;
+use crate::typed::change::Change;
 use crate::typed::change::attempt::PlanScratch;
 use crate::typed::change::entity_images::{EntityImages, EntityMeta};
 use crate::typed::change::read_set::{OfIndex, Rows};
@@ -27,7 +27,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
         }
         scratch.new = self.new_values()?;
         if self.meta.seals {
-            if self.what.reseals() {
+            if self.change.reseals() {
                 scratch.new = self.old_values()?;
                 return scratch.new.as_mut().map_or(Ok(()), |new| sealing::reseal(schema, new, seals));
             }
@@ -37,7 +37,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
                 scratch.old.as_mut().zip(sealed),
                 scratch.new.as_mut(),
                 seals,
-                self.what.keeps_own(),
+                self.change.keeps_own(),
             )?;
         }
         Ok(())
@@ -46,11 +46,14 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
     /// Returns whether the change touches nothing but rows in the entity's partition, which are there for certain if they go.
     pub(super) fn is_lone(&self) -> bool {
         let EntityMeta { schema, seals, held, .. } = *self.meta;
-        let is_plain = match self.what {
-            What::Insert => true,
+        let is_plain = match self.change {
+            Change::Insert => true,
             // Without a copy in a sparse index today, it may have had one when it was written.
-            what => {
-                what.reads() && !what.keeps_own() && !matches!(what, What::Rewrite) && !schema.has_sparse()
+            change => {
+                change.reads()
+                    && !change.keeps_own()
+                    && !matches!(change, Change::Rewrite)
+                    && !schema.has_sparse()
             }
         };
         is_plain
@@ -66,7 +69,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
         old: Option<&'p Values<'p>>,
         new: Option<&'p Values<'p>>,
     ) -> Result<Printed<'p>> {
-        let (before, entity, what) = (self.before.as_ref(), self.new_entity(), self.what);
+        let (before, entity, change) = (self.before.as_ref(), self.new_entity(), self.change);
         let is_found = self.images.has(FOUND);
         let had = |index| match before {
             Some(_) if is_found => self.images.has_row(FOUND, index),
@@ -83,12 +86,12 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
             old: before.zip(old),
             new: new.filter(|_| entity.is_some() || before.is_some()),
             key: self.own(),
-            moves: matches!(what, What::Insert | What::Move | What::Rewrite),
+            moves: matches!(change, Change::Insert | Change::Move | Change::Rewrite),
             had: &had,
             has: &has,
             counted: if self.meta.counts_some { Some(summed) } else { None },
-            keeps_times: what.reseals() || matches!(what, What::Rewrite),
-            keeps_own: what.keeps_own(),
+            keeps_times: change.reseals() || matches!(change, Change::Rewrite),
+            keeps_own: change.keeps_own(),
             is_entity: entity.is_some(),
         })
     }
