@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorKind};
 pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, ContainerId};
 pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, Dropped, EachRow, InPlace, JobRecord, JobStep,
-    Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OneSnapshotForEachThread, Outbox, PeriodsSeen,
-    Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot, RetryFairness, RowCursor, ScanRanges,
-    StepSize, TableExec, Take, TakeEach, Transition, check_by_properties, check_drop, check_entity,
-    check_rules, cursors, declare, note, page, views,
+    Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OneSnapshotForEachThread, Outbox, PageRequest,
+    PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot, RetryFairness, RowCursor,
+    ScanRanges, StepSize, TableExec, Take, TakeEach, Transition, check_by_properties, check_drop,
+    check_entity, check_rules, cursors, declare, note, page, views,
 };
 pub use crate::handle::store::Store;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
@@ -31,22 +31,22 @@ pub use crate::row::view::RowView;
 pub use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
 pub use crate::sealing::{HasVault, SealedAt, Sealing};
 
-/// The store that this executor carries out the reads and writes of.
+/// Returns the store that this executor carries out the reads and writes of.
 pub fn store(backend: Arc<dyn Backend>) -> Store {
     Store::new(backend)
 }
 
-/// The stored key of a row, in whose order the model has keys.
+/// Returns the stored key of a row, in whose order the model has keys.
 pub fn stored_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
     key::stored(table, partition, row)
 }
 
-/// What the stored keys of a table begin with, and those of no other.
+/// Returns what the stored keys of a table begin with, and those of no other.
 pub fn stored_table(table: u32) -> Vec<u8> {
     key::Number::of(table).to_vec()
 }
 
-/// What an executor says is wrong.
+/// Returns what an executor says is wrong.
 pub fn error(kind: ErrorKind, because: impl Into<Cow<'static, str>>) -> Error {
     Error::new(kind).because(because)
 }

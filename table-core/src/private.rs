@@ -46,7 +46,7 @@ pub trait SetsAKey {}
     note = "derive or implement `Default` for `{Self}`, or give the value: `#[property(default = ..)]`"
 )]
 pub trait HasDefault: Sized {
-    /// The default.
+    /// Returns the default.
     fn of_type() -> Self;
 }
 
@@ -57,7 +57,8 @@ impl<T: Default> HasDefault for T {
     }
 }
 
-/// The default of a field's type. All code of one field asks for it by this name, and the compiler says once that there is none.
+/// Returns the default of a field's type. All code of one field asks for it by this name, and the compiler says once that
+/// there is none.
 #[inline]
 pub fn default_of<T: HasDefault>() -> T {
     T::of_type()
@@ -70,7 +71,7 @@ pub fn default_of<T: HasDefault>() -> T {
     note = "write `fn is_listed(&self) -> bool` in `impl {E}`, and `when = {E}::is_listed`"
 )]
 pub trait Decides<E, By> {
-    /// Whether it is.
+    /// Returns whether it is.
     fn decides(&self, entity: &E) -> bool;
 }
 
@@ -100,7 +101,7 @@ impl<E, F: Nothing> Decides<E, InNoWay> for F {
     }
 }
 
-/// What the function that `when` names says of an entity.
+/// Returns what the function that `when` names says of an entity.
 #[allow(clippy::needless_pass_by_value, reason = "a function, named where it is called")]
 #[inline]
 pub fn decides<E, By>(when: impl Decides<E, By>, entity: &E) -> bool {

@@ -114,20 +114,20 @@ impl Abilities {
     }
 }
 
-/// What an executor without queues says of them.
+/// Returns what an executor without queues says of them.
 #[cold]
 pub(crate) fn no_queues() -> Error {
     let because = "the store has no queues: that takes the ability `queues`";
     Error::new(ErrorKind::Unsupported).because(because)
 }
 
-/// What an executor without blobs says of them.
+/// Returns what an executor without blobs says of them.
 #[cold]
 pub(crate) fn no_blobs() -> Error {
     Error::new(ErrorKind::Unsupported).because("the store keeps no blobs")
 }
 
-/// What an executor says that notes nothing of what is to follow.
+/// Returns what an executor says that notes nothing of what is to follow.
 #[cold]
 pub(crate) fn no_outbox() -> Error {
     let because = "the store can't note which copies are to follow later: that takes the ability `eventual`";

@@ -17,16 +17,16 @@ use crate::sealing::{HasVault, SealedAt};
 
 /// A store.
 ///
-/// Its errors say what is wrong; what was attempted, and on which table, is said above.
+/// Its errors say what is wrong; the caller adds what was attempted, and on which table.
 pub trait Backend: Any + HasVault {
     /// Creates a table. Names are compared without regard to case and kept as given.
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
 
-    /// The table of this name; [`TableNotFound`](crate::ErrorKind::TableNotFound) if there is none,
+    /// Returns the table of this name; [`TableNotFound`](crate::ErrorKind::TableNotFound) if there is none,
     /// and [`TableRenamed`](crate::ErrorKind::TableRenamed) if it was the name of one that has another now.
     fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>>;
 
-    /// The names of all tables, in alphabetical order without regard to case.
+    /// Returns the names of all tables, in alphabetical order without regard to case.
     fn tables(&self) -> Result<Vec<String>>;
 
     /// Drops tables with all their rows, together or not at all. Those whose kinds have copies in another table, or are copies
@@ -40,8 +40,8 @@ pub trait Backend: Any + HasVault {
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
-    /// The table of the period that begins then, made if there is none; [`PeriodDropped`](ErrorKind::PeriodDropped) if it was
-    /// dropped. What is declared of the kind is noted with it.
+    /// Returns the table of the period that begins then, made if there is none; [`PeriodDropped`](ErrorKind::PeriodDropped)
+    /// if it was dropped. What is declared of the kind is noted with it.
     fn make_period(
         self: Arc<Self>,
         tables: &'static PeriodTables,
@@ -58,7 +58,7 @@ pub trait Backend: Any + HasVault {
         Err(no_periods())
     }
 
-    /// What it can do with a plan.
+    /// Returns what it can do with a plan.
     fn abilities(&self) -> Abilities;
 
     /// Carries out a plan of these tables, whole or not at all; `sealed_at` is of the keys that its values were sealed with.
@@ -79,32 +79,32 @@ pub trait Backend: Any + HasVault {
         None
     }
 
-    /// A moment: all tables as they are now.
+    /// Takes a snapshot: all tables as they are now.
     fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>>;
 
-    /// Its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
+    /// Returns its queues; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn queues(&self) -> Result<&dyn Queues> {
         Err(no_queues())
     }
 
-    /// Its blobs; [`Unsupported`](crate::ErrorKind::Unsupported) if it keeps none.
+    /// Returns its blobs; [`Unsupported`](crate::ErrorKind::Unsupported) if it keeps none.
     fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
         Err(no_blobs())
     }
 
-    /// Has the moments that are taken from now on see the blobs that there are.
+    /// Has the snapshots that are taken from now on see the blobs that there are.
     fn see_blobs(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
+    /// Returns what is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn outbox(&self) -> Result<&dyn Outbox> {
         Err(no_outbox())
     }
 
-    /// Whether nothing can be written.
+    /// Returns whether nothing can be written.
     fn is_read_only(&self) -> bool;
 
-    /// The directory that the store lies in; an empty path if it lies in none.
+    /// Returns the directory that the store lies in; an empty path if it lies in none.
     fn path(&self) -> &Path;
 }

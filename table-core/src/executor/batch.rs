@@ -1,4 +1,4 @@
-//! Batches: rows that a walk has read ahead.
+//! Batches: rows that a cursor has read ahead.
 
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::row::{Row, key};
 
-/// Rows that a walk has come to and nobody has taken yet, in one of two forms.
+/// Rows that a cursor has come to and that have not been taken yet, in one of two forms.
 ///
-/// *A page is lent* (`lend_page`): the batch notes where in the page each row lies. The moment has the page as long as the
-/// moment lives, so nothing is copied.
+/// *A page is lent* (`lend_page`): the batch notes where in the page each row lies. The snapshot has the page as long as the
+/// snapshot lives, so nothing is copied.
 ///
 /// *Rows are kept*, as they are stored, where there is no such page (`keep`): memory that is taken and given
 /// back row by row comes from the allocator's own small store, that of a hundred rows at once does not.
@@ -31,7 +31,7 @@ pub struct Batch {
     bytes: Vec<u8>,
     /// The stored key of the row that was taken last.
     partition: Partition,
-    /// How the rows are read; the walk says so with the first of them.
+    /// How the rows are read; the cursor says so with the first of them.
     read_by: Option<ReadBy>,
     has_ended: bool,
 }
@@ -84,7 +84,7 @@ impl Span {
 enum RowLocation {
     /// Where its key is.
     Here,
-    /// So far behind the start of another page of the moment.
+    /// So far behind the start of another page of the snapshot.
     Apart(u64),
 }
 
@@ -97,7 +97,7 @@ pub(crate) enum Lent {
     Apart(u64, Range<usize>),
 }
 
-/// What the walk calls that fills the batch.
+/// Methods for the cursor that fills the batch.
 impl Batch {
     /// Makes room for rows of up to so many bytes, so many times as many as last time.
     pub fn begin(&mut self, growth: usize, most: usize) {
@@ -170,14 +170,14 @@ impl Batch {
         self.has_ended = true;
     }
 
-    /// How many rows are there to be taken.
-    #[expect(clippy::len_without_is_empty, reason = "that is asked for by whoever takes the rows")]
+    /// Returns how many rows are there to be taken.
+    #[expect(clippy::len_without_is_empty, reason = "the reader asks `is_empty`, which is not public")]
     pub fn len(&self) -> usize {
         self.rows.len() - self.taken
     }
 }
 
-/// What the reader calls that takes the rows.
+/// Methods for the reader that takes the rows.
 impl Batch {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
@@ -188,7 +188,7 @@ impl Batch {
         self.has_ended
     }
 
-    /// Says that the rows of another walk may come after these.
+    /// Says that the rows of another cursor may come after these.
     pub(super) fn goes_on(&mut self) {
         self.has_ended = false;
     }
@@ -200,7 +200,7 @@ impl Batch {
         self.page = None;
     }
 
-    /// The stored key of the next row.
+    /// Returns the stored key of the next row.
     pub(super) fn head<'m>(&'m self, snapshot: &'m dyn ReadSnapshot) -> Option<&'m [u8]> {
         let Ahead { key, .. } = self.rows.get(self.taken)?;
         key.of_bytes(within(self.page, &self.bytes, snapshot)?)
@@ -213,12 +213,12 @@ impl Batch {
         Some(())
     }
 
-    /// What of the rows is selected.
+    /// Returns what of the rows is selected.
     pub(super) fn selection(&self) -> Option<&Selection> {
         self.read_by.as_ref().map(|by| &*by.selection)
     }
 
-    /// The next row, to be kept by the caller.
+    /// Returns the next row, to be kept by the caller.
     pub(super) fn next_packed(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<PackedRow>> {
         let dict = self.read_by.as_ref().map(|by| by.dict.clone()).unwrap_or_default();
         let mut packed = None;
@@ -229,9 +229,9 @@ impl Batch {
         made(next, packed)
     }
 
-    /// The next row and what of it is selected, if the row is as most are, and lies where the batch does. Otherwise nothing
-    /// is taken, and [`next`](Self::next) gives it. Who reads the row is no function that is called, so that what is made of it
-    /// stays where it is made.
+    /// Returns the next row and what of it is selected, if the row is as most are, and lies where the batch does. Otherwise
+    /// nothing is taken, and [`next`](Self::next) gives it. The row is returned, and not given to a closure, so that what the
+    /// caller makes of it stays in registers.
     // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
         not(debug_assertions),
@@ -279,7 +279,7 @@ impl Batch {
 /// A row, and what of it is selected. All that the view holds is lent, so there is nothing to drop.
 pub(crate) type Plain<'m> = (&'m Selection, ManuallyDrop<RowView<'m>>);
 
-/// The bytes in which the rows lie.
+/// Returns the bytes in which the rows lie.
 #[inline]
 fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], snapshot: &'m dyn ReadSnapshot) -> Option<&'m [u8]> {
     match page {
@@ -288,7 +288,7 @@ fn within<'m>(page: Option<(u64, usize)>, own: &'m [u8], snapshot: &'m dyn ReadS
     }
 }
 
-/// A row of pages of its own.
+/// Returns a row of pages of its own.
 #[inline(never)]
 fn apart(snapshot: &dyn ReadSnapshot, page: u64, row: Span) -> Option<&[u8]> {
     row.of_bytes(snapshot.lent(page, usize::try_from(row.end).ok()?)?)
@@ -298,7 +298,7 @@ fn apart(snapshot: &dyn ReadSnapshot, page: u64, row: Span) -> Option<&[u8]> {
 /// each type.
 pub(crate) type ReadSelected<'r> = dyn FnMut(&Selection, &RowView<'_>) -> Result<()> + 'r;
 
-/// What was made of the next row, if there was one.
+/// Returns what was made of the next row, if there was one.
 pub(crate) fn made<T>(next: Option<Result<()>>, made: Option<T>) -> Option<Result<T>> {
     match next? {
         Ok(()) => made.map(Ok),
@@ -306,7 +306,7 @@ pub(crate) fn made<T>(next: Option<Result<()>>, made: Option<T>) -> Option<Resul
     }
 }
 
-/// The error of a row that was given without a word on how it is read. No walk gives one.
+/// Returns the error of a row that was given before the batch was told how its rows are read. No cursor gives one.
 #[cold]
 fn nameless(key: &[u8]) -> Error {
     key::locate(Error::new(ErrorKind::Corrupt).because("the row was read ahead without its names"), key)

@@ -7,15 +7,15 @@ use crate::error::Result;
 
 /// The blobs of a store.
 ///
-/// Its errors say what is wrong; what was attempted, and on which container, is said above.
+/// Its errors say what is wrong; the caller adds what was attempted, and on which container.
 pub trait Blobs: Send + Sync {
     /// Returns the store's identity, which the blobs that it makes carry.
     fn identity(&self) -> [u8; 16];
 
-    /// The container of this name, made if there is none.
+    /// Returns the container of this name, made if there is none.
     fn container(&self, name: &str) -> Result<ContainerId>;
 
-    /// The names of all containers, in alphabetical order.
+    /// Returns the names of all containers, in alphabetical order.
     fn containers(&self) -> Result<Vec<String>>;
 
     /// Drops a container with all its blobs.
@@ -24,17 +24,17 @@ pub trait Blobs: Send + Sync {
     /// Does what is asked, all of it or nothing, and gives the answer to each.
     fn carry_out(self: Arc<Self>, tasks: Vec<BlobTask>) -> Result<Vec<BlobAnswer>>;
 
-    /// All blobs as they are now.
+    /// Returns all blobs as they are now.
     fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn BlobSnapshot>>;
 }
 
-/// Blobs as they were at one moment.
+/// Blobs in a snapshot.
 pub trait BlobSnapshot: Send {
-    /// The blob of a name.
+    /// Returns the blob of a name.
     fn find(&self, container: ContainerId, name: &str) -> Result<Option<BlobInfo>>;
 
-    /// So many blobs at most of those whose names begin with this, in order, behind a name that is there; and whether there
-    /// is no other.
+    /// Returns at most so many of the blobs whose names begin with this, in order, behind a name that is there; and whether
+    /// there is no other.
     fn list(
         &self,
         container: ContainerId,
@@ -43,9 +43,9 @@ pub trait BlobSnapshot: Send {
         most: usize,
     ) -> Result<(Vec<BlobInfo>, bool)>;
 
-    /// A blob by its identity, with no name.
+    /// Returns a blob by its identity, with no name.
     fn blob(&self, id: BlobId) -> Result<Option<BlobInfo>>;
 
-    /// The bytes of a segment of a blob that is there. `was_sound` says that they were read before, at this very moment.
+    /// Returns the bytes of a segment of a blob that is there. `was_sound` says that they were read before, in this snapshot.
     fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&[u8]>;
 }

@@ -1,12 +1,12 @@
-//! Walks one after another, each begun when the one before it has ended.
+//! Cursors one after another, each begun when the one before it has ended.
 
 use super::{Batch, ReadSnapshot, RowCursor};
 use crate::error::Result;
 
-/// Begins the next walk; `None` behind the last.
+/// Begins the next cursor; `None` behind the last.
 pub(crate) type NextCursor = Box<dyn FnMut(&dyn ReadSnapshot) -> Result<Option<Box<dyn RowCursor>>> + Send>;
 
-/// The rows of several walks whose keys follow one another.
+/// The rows of several cursors whose keys follow one another.
 pub(crate) struct ConcatIter {
     next: NextCursor,
     current: Option<Box<dyn RowCursor>>,

@@ -1,4 +1,4 @@
-//! Walks, pages and rows in place for executors that have no more than rows: a service, or a map.
+//! Cursors, pages and rows in place for executors that have no more than rows: a service, or a map.
 
 use super::range_query::{self, RangeQuery};
 use super::{InPlace, Kept, MergeIter, ReadSnapshot, RowCursor, ScanRanges, TakeEach};
@@ -8,15 +8,15 @@ use crate::query::{Continuation, Position};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
-/// Begins a walk over the rows that a scan range asks for.
+/// Begins a cursor over the rows that a scan range asks for.
 pub type Begin<'b> = &'b mut dyn FnMut(RangeQuery) -> Box<dyn RowCursor>;
 
-/// A walk for each scan range of a table, which has this number.
+/// Begins a cursor for each scan range of the table of this number.
 pub fn cursors(scan_ranges: &ScanRanges, table: u32, begin: Begin<'_>) -> Result<Vec<Box<dyn RowCursor>>> {
     Ok(scan_ranges.range_queries(table)?.into_iter().map(begin).collect())
 }
 
-/// The rows of all scan ranges, kept by the moment as they come.
+/// Returns the rows of all scan ranges, each kept by the snapshot as it comes.
 pub fn views<'s>(
     snapshot: &'s dyn ReadSnapshot,
     kept: &'s Kept,
@@ -28,7 +28,7 @@ pub fn views<'s>(
     Ok(Box::new(PagedRows { snapshot, kept, rows: MergeIter::new(scan_ranges, cursors) }))
 }
 
-/// Rows that are drawn out of walks.
+/// Rows that are taken out of cursors.
 struct PagedRows<'s> {
     snapshot: &'s dyn ReadSnapshot,
     kept: &'s Kept,
@@ -49,37 +49,59 @@ impl<'s> InPlace<'s> for PagedRows<'s> {
     }
 }
 
-/// A page of rows. `store` tells the store from others, so that its tokens are refused by them.
+/// Which page of a table's rows is read.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRequest<'a> {
+    /// The number of the table.
+    pub table: u32,
+    /// Tells the store from others, so that they refuse its tokens.
+    pub store: u64,
+    /// How many rows the page has at most.
+    pub size: usize,
+    /// Where the page before ended; `None` for the first one.
+    pub after: Option<&'a Continuation>,
+}
+
+/// What the token of a page says besides the row that it goes on behind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TokenSpec {
+    /// Binds the token to its query.
+    pub(crate) fingerprint: u64,
+    /// Whether the query is limited: the token then says how many rows may still come.
+    pub(crate) is_limited: bool,
+}
+
+/// Gives `each` the rows of a page, and returns where the next one starts, if there is more.
 pub fn page(
     snapshot: &dyn ReadSnapshot,
     scan_ranges: ScanRanges,
-    (table, store): (u32, u64),
-    (size, after): (usize, Option<&Continuation>),
+    request: PageRequest<'_>,
     begin: Begin<'_>,
     each: TakeEach<'_>,
 ) -> Result<Option<Continuation>> {
+    let PageRequest { table, store, size, after } = request;
     if !(1..=limits::PAGE_ENTITIES).contains(&size) {
         return Err(page_size(size));
     }
     let mut asked = scan_ranges.range_queries(table)?;
-    let (fingerprint, is_limited) =
-        (range_query::fingerprint(range_query::plans(&asked), table, store), scan_ranges.wanted() < u64::MAX);
     let mut remaining = scan_ranges.wanted();
-    if let Some(token) = after {
-        let Position { partition, row, remaining: left } = token.resume(fingerprint)?;
-        range_query::go_on(&scan_ranges, &mut asked, table, (partition, row))?;
+    let fingerprint = range_query::fingerprint(range_query::plans(&asked), table, store);
+    let token = TokenSpec { fingerprint, is_limited: remaining < u64::MAX };
+    if let Some(last) = after {
+        let Position { partition, row, remaining: left } = last.resume(fingerprint)?;
+        range_query::go_on(&scan_ranges, &mut asked, table, partition, row)?;
         remaining = left.unwrap_or(u64::MAX);
     }
     let cursors = asked.into_iter().map(begin).collect();
     let rows = MergeIter::new(scan_ranges, cursors).at_most(remaining);
-    default_page(snapshot, rows, (fingerprint, is_limited), size, each)
+    default_page(snapshot, rows, token, size, each)
 }
 
-/// A page of these rows; its token is of this fingerprint, and says how many may still come if the query is limited.
+/// Gives `each` the next `size` of these rows, and returns the token of the page behind them, if there is more.
 pub(crate) fn default_page(
     snapshot: &dyn ReadSnapshot,
     mut rows: MergeIter,
-    (fingerprint, is_limited): (u64, bool),
+    spec: TokenSpec,
     size: usize,
     each: TakeEach<'_>,
 ) -> Result<Option<Continuation>> {
@@ -101,11 +123,12 @@ pub(crate) fn default_page(
     if rows.skip(snapshot).transpose()?.is_none() {
         return Ok(None);
     }
-    let position = Position { partition: &last.0, row: &last.1, remaining: is_limited.then_some(remaining) };
-    Ok(Some(Continuation::new(position, fingerprint)))
+    let remaining = spec.is_limited.then_some(remaining);
+    let position = Position { partition: &last.0, row: &last.1, remaining };
+    Ok(Some(Continuation::new(position, spec.fingerprint)))
 }
 
-/// The error of a page of too many entities, or of none.
+/// Returns the error of a page of too many entities, or of none.
 #[cold]
 pub(crate) fn page_size(size: usize) -> Error {
     Error::new(ErrorKind::InvalidQuery)

@@ -1,7 +1,7 @@
-//! Work that goes over a table in bounded steps, beside those who read and write it.
+//! Work that goes over a table in bounded steps, beside readers and writers.
 //!
 //! How far a job has come lies in the store, and each step writes it in the transaction of its rows: a job that is dropped or
-//! killed goes on from there, whoever takes it up, and no row is done twice.
+//! killed goes on from there, in any process, and no row is done twice.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -74,7 +74,7 @@ pub struct JobRecord {
 }
 
 impl JobRecord {
-    /// A job that begins now, on so many rows.
+    /// Makes a job that begins now, on so many rows.
     pub fn new(total: u64, asked: String) -> Self {
         let (begun, position, end) = (Ticks::now(), None, None);
         Self {
@@ -117,7 +117,8 @@ impl JobRecord {
         Self { phase, position: None, end: None, ..self.clone() }
     }
 
-    /// The tables over which a job goes that was asked for these, one after another; it is in that of the number of its phase.
+    /// Returns the tables over which a job goes that was asked for these, one after another; it is in that of the number of
+    /// its phase.
     pub fn tables(&self) -> impl Iterator<Item = &str> {
         self.asked.lines()
     }
@@ -179,22 +180,22 @@ pub struct StepSize {
 }
 
 impl StepSize {
-    /// Bytes of the rows that are asked for, up to which one more is taken.
+    /// Returns up to how many bytes of the rows that are asked for one more is taken.
     pub const fn bytes(self) -> u64 {
         2_048 * self.rows
     }
 
-    /// Rows that are looked at, at most.
+    /// Returns how many rows are looked at, at most.
     pub const fn looks(self) -> u64 {
         40 * self.rows
     }
 
-    /// Bytes of them, up to which one more is looked at.
+    /// Returns up to how many bytes of them one more is looked at.
     pub const fn looked_bytes(self) -> u64 {
         16 * self.bytes()
     }
 
-    /// For so long more rows are looked at than may be asked for.
+    /// Returns how long more rows are looked at than may be asked for.
     pub const fn time(self) -> Duration {
         Duration::from_micros(100 * self.rows)
     }
@@ -210,7 +211,7 @@ pub struct Looked {
 }
 
 impl Looked {
-    /// Nothing yet.
+    /// Begins with nothing looked at.
     pub fn new(size: StepSize) -> Self {
         Self { size, begun: Instant::now(), asked: (0, 0), all: (0, 0) }
     }
@@ -225,7 +226,7 @@ impl Looked {
         }
     }
 
-    /// Whether the step ends here.
+    /// Returns whether the step ends here.
     pub fn is_enough(&self) -> bool {
         let size = self.size;
         self.asked.0 >= size.rows
@@ -235,39 +236,39 @@ impl Looked {
             || self.all.0 >= size.rows && self.begun.elapsed() >= size.time()
     }
 
-    /// How many rows there were.
+    /// Returns how many rows there were.
     pub fn rows(&self) -> u64 {
         self.all.0
     }
 }
 
-/// What reads a row of a stretch, and the number of the state that it is read in, and says whether the row is asked for.
+/// What reads a row of a chunk, with the number of the state that it is read in, and says whether the row is asked for.
 pub type EachRow<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<bool>;
 
 /// A table over which jobs go.
 pub trait Jobs {
-    /// How far a job has come; `None` if none of this name has begun and not ended.
+    /// Returns how far a job has come; `None` if none of this name has begun and not ended.
     fn job(&self, name: &str) -> Result<Option<JobRecord>>;
 
-    /// The jobs of the table that were begun and have not ended.
+    /// Returns the jobs of the table that were begun and have not ended.
     fn begun(&self) -> Result<Vec<(String, JobRecord)>>;
 
     /// Keeps how far a job has come that goes by no rows, or forgets it.
     fn keep(&self, name: &str, job: Option<&JobRecord>) -> Result<()>;
 
-    /// Another table of the store; `None` if there is none of this name.
+    /// Returns another table of the store; `None` if there is none of this name.
     fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>>;
 
-    /// The position of the last row of the table; `None` if it has no row.
+    /// Returns the position of the last row of the table; `None` if it has no row.
     fn last_row(&self) -> Result<Option<Position>>;
 
-    /// How many rows the table has.
+    /// Returns how many rows the table has.
     fn row_count(&self) -> Result<u64>;
 
-    /// The bytes of the table's rows and their keys.
+    /// Returns the bytes of the table's rows and their keys.
     fn byte_count(&self) -> Result<u64>;
 
-    /// The states of a kind, and the version that is noted of it, if any.
+    /// Returns the states of a kind, and the version that is noted of it, if any.
     fn version(&self, schema: &'static Schema) -> Result<(IndexStates, Option<u32>)>;
 
     /// Carries out what happens to a kind's versions; whether it did: not if the kind is in another epoch by now, or it can't
@@ -278,7 +279,7 @@ pub trait Jobs {
     /// those there were.
     fn forget_copies(&self, schema: &'static Schema) -> Result<u64>;
 
-    /// Lends each of the next rows behind a position, in their order and of one moment, until the step has as many as its
+    /// Lends each of the next rows behind a position, in their order and of one snapshot, until the step has as many as its
     /// [size](StepSize) lets; returns the position of the last, or `None` if there is none, and how many there were.
     fn rows_after(
         &self,
@@ -287,13 +288,13 @@ pub trait Jobs {
         each: EachRow<'_>,
     ) -> Result<(Option<Position>, u64)>;
 
-    /// The states of a kind, the state of this index of it by what is noted, and whether it is declared as it is noted.
+    /// Returns the states of a kind, the state of this index of it by what is noted, and whether it is declared as it is noted.
     fn index_states(&self, schema: &'static Schema, index: &str) -> Result<(IndexStates, IndexState, bool)>;
 
-    /// The names of the indexes that a kind has by what is noted of it.
+    /// Returns the names of the indexes that a kind has by what is noted of it.
     fn indexes(&self, schema: &'static Schema) -> Result<Vec<String>>;
 
-    /// The kind of the rows of an index, as it is noted.
+    /// Returns the kind of the rows of an index, as it is noted.
     fn kind_of(&self, schema: &'static Schema, index: &str) -> Result<Option<String>>;
 
     /// Carries out what happens to an index; `None` if the kind is in another epoch by now, or it can't happen.
@@ -310,7 +311,7 @@ impl fmt::Display for JobRecord {
 mod tests {
     use super::*;
 
-    /// How many rows of so many bytes a step takes, of which one in so many is asked for.
+    /// Returns how many rows of so many bytes a step takes, of which one in so many is asked for.
     fn taken(rows: u64, bytes: usize, one_in: u64) -> u64 {
         let mut looked = Looked::new(StepSize { rows });
         // However slow the machine is, the time is not over.

@@ -1,13 +1,14 @@
-//! Rows that live as long as a moment.
+//! Rows that live as long as a snapshot.
 
 use std::cell::{Cell, OnceCell};
 
 use crate::row::named::PackedRow;
 
-/// One bucket for each bit of a number: each has twice the room of the one before it.
+/// One bucket for each bit of a number: each has twice the room of the one before it. A bucket is never moved, so its rows
+/// stay lent while others come.
 const BUCKETS: usize = 48;
 
-/// Rows that a moment has given out, which live as long as the moment: for an executor whose rows lie nowhere else.
+/// Rows that a snapshot has given out, which live as long as the snapshot: for an executor whose rows lie nowhere else.
 #[derive(Debug)]
 pub struct Kept {
     rows: [OnceCell<Box<[OnceCell<PackedRow>]>>; BUCKETS],

@@ -24,7 +24,7 @@ pub(crate) enum Noted {
 
 /// Where a table's layouts are noted, for an executor that keeps texts and no more.
 pub trait Layouts {
-    /// All layouts that are noted.
+    /// Returns all layouts that are noted.
     fn layouts(&self) -> Result<LayoutTexts>;
 
     /// Notes the layout of a kind if all that are noted are still these, and returns whether they are.
@@ -36,7 +36,7 @@ pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &'static Schema)
     let Some(layout) = noted else { return Ok(Noted::Never) };
     let version = schema::read(layout, schema.kind).ok_or_else(damaged)?.version;
     if let Some(previous) = schema.previous_of(version) {
-        // A former declaration names no table: its entities are of the same.
+        // A previous declaration names no table: its entities lie in the same one.
         return match schema::differences_in(table, &schema::without_table(layout, schema.table()), previous) {
             Some(found) if !found.is_compatible => Err(changed(layout, &found, previous)),
             _ => Ok(Noted::PreviousVersion),
@@ -50,7 +50,7 @@ pub(crate) fn compare(table: &str, noted: Option<&str>, schema: &'static Schema)
     }
 }
 
-/// The error of a declaration by which rows can't be read: what would be right, and the difference.
+/// Returns the error of a declaration by which rows can't be read: what would be right, and the difference.
 #[cold]
 fn changed(noted: &str, found: &Differences, schema: &'static Schema) -> Error {
     let mut advice = schema::advice(noted, schema);
@@ -68,7 +68,7 @@ fn changed(noted: &str, found: &Differences, schema: &'static Schema) -> Error {
     Error::new(ErrorKind::LayoutChanged).because(because)
 }
 
-/// The error of a declaration that must say first what some of its properties were, if it must: before it writes by it.
+/// Refuses a declaration that must say first what some of its properties were, if it must: before it writes by it.
 #[cold]
 pub(crate) fn unclear(found: &Noted, schema: &Schema) -> Result<()> {
     match found {
@@ -85,7 +85,7 @@ pub(crate) fn unclear(found: &Noted, schema: &Schema) -> Result<()> {
     }
 }
 
-/// The error of a program that can't write a kind, since it could not keep one of its indexes.
+/// Returns the error of a program that can't write a kind, since it could not keep one of its indexes.
 #[cold]
 pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -> Error {
     let kind = schema.kind;
@@ -114,7 +114,7 @@ pub(crate) fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -
     Error::new(ErrorKind::LayoutChanged).because(because)
 }
 
-/// The error of what takes the rows of a kind to be converted first; `what` is what they can't be yet.
+/// Returns the error of what takes the rows of a kind to be converted first; `what` is what they can't be yet.
 #[cold]
 pub(crate) fn pending(schema: &Schema, version: u32, what: &str) -> Error {
     let Schema { kind, entity, version: now, .. } = schema;
@@ -124,7 +124,7 @@ pub(crate) fn pending(schema: &Schema, version: u32, what: &str) -> Error {
     ))
 }
 
-/// What is said to a program that would leave copies as they were.
+/// Returns the error of a program that would leave copies as they were.
 #[cold]
 pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
     let Schema { kind, entity, .. } = schema;
@@ -146,7 +146,7 @@ pub(crate) fn forgets(schema: &Schema, what: Outdated) -> String {
     }
 }
 
-/// What is said to a program of an earlier version than rows are of.
+/// Returns the error of a program of an earlier version than rows are of.
 #[cold]
 pub(crate) fn outdated_version(schema: &Schema, version: u32) -> String {
     format!(
@@ -155,7 +155,7 @@ pub(crate) fn outdated_version(schema: &Schema, version: u32) -> String {
     )
 }
 
-/// The error of a row of a version that the declaration knows nothing of.
+/// Returns the error of a row of a version that the declaration knows nothing of.
 #[cold]
 pub(crate) fn unknown_version(schema: &Schema, version: u32) -> Error {
     Error::new(ErrorKind::LayoutChanged).because(if version > schema.version {
@@ -169,7 +169,7 @@ pub(crate) fn unknown_version(schema: &Schema, version: u32) -> Error {
     })
 }
 
-/// The error of a read by an index that is not ready; `far` says how far its job is, if there is one.
+/// Returns the error of a read by an index that is not ready; `far` says how far its job is, if there is one.
 #[cold]
 pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Error {
     let kind = schema.kind;
@@ -210,7 +210,7 @@ pub(crate) fn unread(schema: &Schema, name: &str, why: &Unread, far: &str) -> Er
     Error::new(ErrorKind::IndexBuilding).because(because)
 }
 
-/// C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
+/// Checks C7, of kinds that meet in a table: no row of the new one can have a key of a row of those known.
 pub(crate) fn check_apart<'k>(
     table: &str,
     mut known: impl Iterator<Item = (&'k str, &'k str)>,
@@ -236,12 +236,12 @@ pub(crate) fn check_apart<'k>(
     })
 }
 
-/// What a layout becomes when this declaration writes.
+/// Returns what a layout becomes when this declaration writes.
 pub(crate) fn noted_with(table: &str, noted: Option<&str>, schema: &Schema) -> String {
     noted.map_or_else(|| schema::layout_in(schema, table), |noted| schema::united(table, noted, schema))
 }
 
-/// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: who only reads changes nothing.
+/// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: a read changes nothing.
 pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<()> {
     examine(table, &noted.layouts()?, schema).map(drop)
 }
@@ -251,7 +251,7 @@ pub fn declare(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Sche
 pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema) -> Result<IndexMask> {
     loop {
         let known = noted.layouts()?;
-        // Somebody else may be quicker. No layout comes back, so that does not go on for ever.
+        // Another program may be quicker. No layout comes back, so that does not go on for ever.
         let found = examine(table, &known, schema)?;
         if found == Noted::PreviousVersion {
             let version = of_kind(&known, schema).and_then(|layout| schema::read(layout, schema.kind));
@@ -306,7 +306,7 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
     Ok(found)
 }
 
-/// What is said to who writes by its properties a row that a struct declares: one of these entities, or a copy in one
+/// Returns the error of a write, by its properties, of a row that a struct declares: one of these entities, or a copy in one
 /// of their indexes.
 #[cold]
 pub(crate) fn needs_its_struct(kind: &str, of_row: &str, index: Option<&str>) -> Error {

@@ -40,7 +40,7 @@ pub trait Loader {
         let _ = plans;
     }
 
-    /// Whether the plans taken in are to be carried out before the next is taken.
+    /// Returns whether the plans taken in are to be carried out before the next is taken.
     fn is_full(&self) -> bool;
 
     /// Carries out the plans taken in; returns what became of each, in their order.

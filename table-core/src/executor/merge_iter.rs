@@ -1,4 +1,4 @@
-//! Walks merged: the rows of several in one order.
+//! Cursors merged: the rows of several in one order.
 
 use super::batch::{Plain, ReadSelected};
 use super::{Batch, ReadSnapshot, RowCursor, ScanRanges, order};
@@ -11,14 +11,14 @@ pub(crate) struct MergeIter {
     scan_ranges: ScanRanges,
     cursors: Vec<MergeInput>,
     remaining: u64,
-    /// Of many walks, those that have a row, as a heap with the first row's at its head; `None` before the first row.
+    /// Of many cursors, those that have a row, as a heap with the first row's at its head; `None` before the first row.
     heap: Option<Vec<usize>>,
 }
 
-/// So many walks are looked through for each row.
+/// Up to so many cursors are looked through for each row. Of more, a heap finds the first with fewer comparisons.
 const FEW: usize = 8;
 
-/// A walk, and what was read ahead of it.
+/// A cursor, and what was read ahead of it.
 struct MergeInput {
     cursor: Box<dyn RowCursor>,
     batch: Batch,
@@ -28,7 +28,7 @@ struct MergeInput {
 }
 
 impl MergeIter {
-    /// A walk for each of the scan ranges.
+    /// Merges these cursors, one for each of the scan ranges.
     pub(crate) fn new(scan_ranges: ScanRanges, cursors: Vec<Box<dyn RowCursor>>) -> Self {
         let scan_range =
             |cursor| MergeInput { cursor, batch: Batch::default(), failed: None, has_failed: false };
@@ -41,18 +41,18 @@ impl MergeIter {
         Self { remaining, ..self }
     }
 
-    /// How many rows may still come.
+    /// Returns how many rows may still come.
     pub(super) fn remaining(&self) -> u64 {
         self.remaining
     }
 
-    /// What of the rows is selected: known once a row has come.
+    /// Returns what of the rows is selected: known once a row has come.
     pub(super) fn selection(&self) -> &Selection {
         static ALL: Selection = Selection::ALL;
         self.cursors.first().and_then(|scan_range| scan_range.batch.selection()).unwrap_or(&ALL)
     }
 
-    /// The next row, to be kept.
+    /// Returns the next row, to be kept.
     pub(super) fn next_packed(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<PackedRow>> {
         let next = match self.first(snapshot)? {
             Ok(scan_range) => scan_range.batch.next_packed(snapshot),
@@ -64,8 +64,9 @@ impl MergeIter {
         next
     }
 
-    /// The next row and what of it is selected, if it is as most are: of one scan range alone, and read ahead. Otherwise nothing is
-    /// taken, and [`next`](Self::next) gives it. Whoever can't read it says so by [`failed`](Self::failed).
+    /// Returns the next row and what of it is selected, if it is as most are: of one scan range alone, and read ahead.
+    /// Otherwise nothing is taken, and [`next`](Self::next) gives it. If the caller can't read it, it reports that by
+    /// [`failed`](Self::failed).
     // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
         not(debug_assertions),
@@ -119,7 +120,7 @@ impl MergeIter {
         }
     }
 
-    /// The scan range that has the next row, which is going to be taken.
+    /// Returns the scan range that has the next row, which is going to be taken.
     #[inline(never)]
     fn first(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<&mut MergeInput>> {
         if self.remaining == 0 {
@@ -130,7 +131,7 @@ impl MergeIter {
         }
         for scan_range in &mut self.cursors {
             scan_range.fill(snapshot);
-            // The rows read before an error come first. Nobody knows where the error stands among other scan ranges' rows.
+            // The rows read before an error come first. Where the error stands among other scan ranges' rows is not known.
             if scan_range.batch.is_empty()
                 && let Some(error) = scan_range.failed.take()
             {
@@ -146,8 +147,8 @@ impl MergeIter {
 }
 
 impl MergeIter {
-    /// Returns the walk, of many, whose row comes next. One row is taken of the walk that was first, so that it alone is looked
-    /// at again.
+    /// Returns the cursor, of many, whose row comes next. One row is taken of the cursor that was first, so that it alone is
+    /// looked at again.
     fn first_of_many(&mut self, snapshot: &dyn ReadSnapshot) -> Option<Result<&mut MergeInput>> {
         let mut heap = match self.heap.take() {
             None => {
@@ -181,7 +182,7 @@ impl MergeIter {
         first.and_then(|first| self.cursors.get_mut(first)).map(Ok)
     }
 
-    /// Moves a walk down the heap to where its row belongs.
+    /// Moves a cursor down the heap to where its row belongs.
     fn sift(&self, heap: &mut [usize], mut at: usize, snapshot: &dyn ReadSnapshot) {
         let reverse = self.scan_ranges.are_reverse();
         let first = |place: usize| -> Option<(&[u8], usize)> {
@@ -189,7 +190,7 @@ impl MergeIter {
             Some((self.scan_ranges.rest(self.cursors.get(cursor)?.batch.head(snapshot)?), cursor))
         };
         let mut swaps = Vec::new();
-        // The walk that moves; the others stay where they are on its way.
+        // The cursor that moves; those that it passes stay where they are.
         let moving = first(at);
         loop {
             let child = |place: usize| first(place).map(|first| (first, place));
@@ -216,7 +217,7 @@ fn heap_at(heap: &[usize], place: usize) -> Option<&usize> {
     heap.get(place)
 }
 
-/// The scan range whose next row comes first.
+/// Returns the scan range whose next row comes first.
 fn first_of(scan_ranges: &ScanRanges, cursors: &[MergeInput], snapshot: &dyn ReadSnapshot) -> Option<usize> {
     let reverse = scan_ranges.are_reverse();
     let heads = cursors.iter().enumerate();
@@ -227,7 +228,7 @@ fn first_of(scan_ranges: &ScanRanges, cursors: &[MergeInput], snapshot: &dyn Rea
 }
 
 impl MergeInput {
-    /// Whether it has a row, read ahead by now. The rows read before an error come first.
+    /// Returns whether it has a row, read ahead by now. The rows read before an error come first.
     fn ahead(&mut self, snapshot: &dyn ReadSnapshot) -> Result<bool> {
         self.fill(snapshot);
         match self.failed.take_if(|_| self.batch.is_empty()) {

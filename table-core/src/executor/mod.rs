@@ -1,7 +1,8 @@
-//! What reads ask of whoever carries them out, whatever that is: the seam above LMDB.
+//! What reads and writes ask of an executor: the seam between the typed tables and a backend, such as LMDB.
 //!
-//! A query becomes scan ranges ([`ScanRanges`]), and the executor walks over the rows of each ([`RowCursor`]), a [`Batch`] at a time. What
-//! lies above is the same for every executor: rows taken out of batches, scan ranges merged ([`MergeIter`]).
+//! A query becomes scan ranges ([`ScanRanges`]), and the executor has a cursor over the rows of each ([`RowCursor`]), which
+//! reads a [`Batch`] at a time. What lies above is the same for every executor: rows taken out of batches, scan ranges merged
+//! ([`MergeIter`]).
 
 mod abilities;
 mod backend;
@@ -35,8 +36,8 @@ pub use self::batch::Batch;
 pub(crate) use self::batch::{Lent, made};
 pub use self::blobs::{BlobSnapshot, Blobs};
 pub(crate) use self::concat_iter::ConcatIter;
-pub use self::default_paging::{Begin, cursors, page, views};
-pub(crate) use self::default_paging::{default_page, page_size};
+pub use self::default_paging::{Begin, PageRequest, cursors, page, views};
+pub(crate) use self::default_paging::{TokenSpec, default_page, page_size};
 pub(crate) use self::job::Conversion;
 pub use self::job::{EachRow, JobRecord, JobStep, Jobs, Looked, Position, StepSize, Transition};
 pub use self::kept::Kept;
@@ -77,12 +78,12 @@ pub type TakeEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<()
 
 /// One table.
 ///
-/// Its errors say what is wrong; on which table, and in which row, is said above.
+/// Its errors say what is wrong; the caller adds on which table, and in which row.
 pub trait TableExec: Any + Send + Sync {
-    /// The table's name, as it was given at creation.
+    /// Returns the table's name, as it was given at creation.
     fn table_name(&self) -> &str;
 
-    /// The number that what is sealed in the table is bound to: the same as long as the table is there.
+    /// Returns the number that what is sealed in the table is bound to: the same as long as the table is there.
     fn id(&self) -> u32;
 
     /// Lends `read` the row of these keys as it is now, if there is one, and says whether there is.
@@ -90,15 +91,15 @@ pub trait TableExec: Any + Send + Sync {
     /// A view is large, and would be copied if it were returned through a pointer. So reads borrow it.
     fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool>;
 
-    /// Like [`get`](Self::get), for a reader that keeps the row.
+    /// Reads a row as [`get`](Self::get) does, for a reader that keeps it.
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool>;
 
     /// Makes sure that the rows of this kind can be read by what the schema declares. Nothing is written.
     fn declare(&self, schema: &'static Schema) -> Result<()>;
 
-    /// What whoever writes, or reads, a kind by this declaration goes by. One that is about to be written has its layout
-    /// noted, unless what is noted says it already. It is called before each write, and is to be quick where there is
-    /// nothing to do.
+    /// Returns which indexes writers of a kind by this declaration keep, and which of them can be read. The layout of a kind
+    /// that is about to be written is noted, unless what is noted says it already. It is called before each write, and is to
+    /// be quick where there is nothing to do.
     fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask>;
 
     /// Carries out the write of one row alone, if there is a shorter way than by a plan; with `is_raw`, of a row of a
@@ -113,20 +114,19 @@ pub trait TableExec: Any + Send + Sync {
         None
     }
 
-    /// What goes over its rows in steps; an error if nothing can.
+    /// Returns what goes over its rows in steps; an error if nothing can.
     fn jobs(&self) -> Result<&dyn Jobs> {
         let because = "the store keeps no jobs: that takes a store in a directory on disk";
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
-    /// Why the rows of an index can't be read in the state of this number, when who has asked for the
-    /// [mask of indexes](Self::index_mask) says so.
+    /// Returns why the rows of an index can't be read in the state of this number: [`index_mask`](Self::index_mask) said so.
     fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
         let _ = (schema, index, state);
         Error::new(ErrorKind::IndexBuilding)
     }
 
-    /// The job that seals the table's values anew; an error if the executor has none.
+    /// Returns the job that seals the table's values anew; an error if the executor has none.
     #[cfg(feature = "encrypt")]
     fn resealing(&self) -> Result<&dyn Resealing> {
         self.store().vault()?;
@@ -134,34 +134,34 @@ pub trait TableExec: Any + Send + Sync {
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
-    /// The table's store.
+    /// Returns the table's store.
     fn store(&self) -> &dyn Backend;
 
-    /// A moment: the store as it is now.
+    /// Takes a snapshot: the store as it is now.
     fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>>;
 }
 
-/// A moment that a snapshot holds. It can be sent to another thread and not be shared between two, and this name is what the
-/// compiler says then.
+/// What a [`Snapshot`](crate::Snapshot) holds. It can be sent to another thread and not be shared between two, and this name
+/// is what the compiler says then.
 pub trait OneSnapshotForEachThread: ReadSnapshot {}
 
 impl<M: ReadSnapshot> OneSnapshotForEachThread for M {}
 
-/// A store as it was at one moment: what a walk reads.
+/// A store as it was at one time: what a cursor reads.
 ///
-/// A walk is given it with each call, and does not hold it: several walks read one moment, and one that is LMDB's can be
-/// sent to another thread and not be shared between two.
+/// A cursor is given it with each call, and does not hold it: several cursors read one snapshot, and one that is LMDB's can
+/// be sent to another thread and not be shared between two.
 pub trait ReadSnapshot: Any + Send {
-    /// Whether the table is one of this store's.
+    /// Returns whether the table is one of this store's.
     fn has(&self, table: &dyn TableExec) -> bool;
 
-    /// The number of the store's state that it sees: that of the last transaction.
+    /// Returns the number of the store's state that it sees: that of the last transaction.
     fn state(&self) -> usize;
 
-    /// How long it has been held.
+    /// Returns how long it has been held.
     fn age(&self) -> Duration;
 
-    /// The row of these keys. With `trusted`, nobody looks at its keyed digest.
+    /// Returns the row of these keys. With `trusted`, its keyed digest is not checked.
     fn get<'s>(
         &'s self,
         table: &dyn TableExec,
@@ -169,50 +169,49 @@ pub trait ReadSnapshot: Any + Send {
         trusted: bool,
     ) -> Result<Option<RowView<'s>>>;
 
-    /// Makes sure that the rows of an index can be read as they are at this moment.
+    /// Makes sure that the rows of an index can be read in this snapshot.
     fn check_index(&self, table: &dyn TableExec, schema: &'static Schema, index: usize) -> Result<()> {
         let _ = (table, schema, index);
         Ok(())
     }
 
-    /// Makes sure that the entities' own rows can be read as they are at this moment, where their keys say; `as_stored`: and
-    /// that none of them is of a previous version.
+    /// Makes sure that the entities' own rows can be read in this snapshot, where their keys say; `as_stored`: and that none
+    /// of them is of a previous version.
     fn check_rows(&self, table: &dyn TableExec, schema: &'static Schema, as_stored: bool) -> Result<()> {
         let _ = (table, schema, as_stored);
         Ok(())
     }
 
-    /// Whether copies are to follow the entity of these keys.
+    /// Returns whether copies are to follow the entity of these keys.
     fn follows(&self, table: &dyn TableExec, keys: (&str, &str)) -> Result<bool> {
         let _ = (table, keys);
         Ok(false)
     }
 
-    /// All bytes of a blob that is so long, which a row of this moment refers to.
+    /// Returns all bytes of a blob that is so long, which a row of this snapshot refers to.
     fn content(&self, id: BlobId, length: usize) -> Result<Vec<u8>> {
         let _ = (id, length);
         Err(abilities::no_blobs())
     }
 
-    /// Returns whether the store has a blob that a row of this moment refers to. Where that can't be told at this moment it
-    /// says that it has.
+    /// Returns whether the store has a blob that a row of this snapshot refers to; true where that can't be known.
     fn has_blob(&self, id: BlobId) -> Result<bool> {
         let _ = id;
         Ok(false)
     }
 
-    /// A digest of the keys and versions of the rows of a partition whose row keys begin so, for a plan to rely on.
+    /// Returns a digest of the keys and versions of the rows of a partition whose row keys begin so, for a plan to rely on.
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
         let _ = (table, partition, prefix);
         let because = "the store can't tell whether rows have come or gone: that takes the ability `range`";
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
-    /// A walk for each scan range.
+    /// Begins a cursor for each scan range.
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>>;
 
-    /// A walk for each scan range, behind the row of these keys, which may be one of another table.
-    fn walks_after(
+    /// Begins a cursor for each scan range, behind the row of these keys, which may be one of another table.
+    fn cursors_after(
         &self,
         table: &dyn TableExec,
         scan_ranges: &ScanRanges,
@@ -222,7 +221,7 @@ pub trait ReadSnapshot: Any + Send {
         Err(periods::no_periods())
     }
 
-    /// The tables of a kind's periods; those that are known, if nothing has changed since.
+    /// Returns the tables of a kind's periods; those that are known, if nothing has changed since.
     fn periods(
         &self,
         tables: &'static PeriodTables,
@@ -232,7 +231,7 @@ pub trait ReadSnapshot: Any + Send {
         Err(periods::no_periods())
     }
 
-    /// The table of the period that begins then; if there is none, where the first period begins that is not dropped.
+    /// Returns the table of the period that begins then; if there is none, where the first period begins that is not dropped.
     fn period(
         &self,
         tables: &'static PeriodTables,
@@ -242,13 +241,13 @@ pub trait ReadSnapshot: Any + Send {
         Ok(seen.table(start).cloned().ok_or(seen.floor))
     }
 
-    /// So many bytes from the start of a page on, of which a walk has lent rows.
+    /// Returns so many bytes from the start of a page, of which a cursor has lent rows.
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
         let _ = (page, length);
         None
     }
 
-    /// The rows of all scan ranges, in place.
+    /// Returns the rows of all scan ranges, in place.
     fn views<'s>(
         &'s self,
         table: &dyn TableExec,
@@ -273,20 +272,21 @@ pub trait ReadSnapshot: Any + Send {
         &self,
         table: &dyn TableExec,
         scan_ranges: ScanRanges,
-        (after, size): (Option<&Position>, StepSize),
+        after: Option<&Position>,
+        size: StepSize,
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
-        let (_, _, _) = (scan_ranges, (after, size), each);
+        let (_, _, _, _) = (scan_ranges, after, size, each);
         table.jobs().and_then(|_| Err(Error::new(ErrorKind::Unsupported)))
     }
 }
 
-/// Rows that lie in a moment, one after another.
+/// Rows that lie in a snapshot, one after another.
 pub trait InPlace<'s> {
-    /// The next row.
+    /// Returns the next row.
     fn next(&mut self) -> Result<Option<RowView<'s>>>;
 
-    /// What of the rows is selected.
+    /// Returns what of the rows is selected.
     fn selection(&self) -> &Selection;
 }
 

@@ -1,4 +1,4 @@
-//! What is to follow, as an executor has it, and who sees to it in this process.
+//! Deferred copies, as an executor keeps them, and what propagates them in this process.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,18 +14,18 @@ use crate::schema::Schema;
 
 /// The entries of a store: the entities whose copies are to follow.
 ///
-/// Its errors say what is wrong; what was attempted is said above.
+/// Its errors say what is wrong; the caller adds what was attempted.
 pub trait Outbox {
-    /// The entries behind that of this table, partition key and row key, in the order of those: so many at most.
+    /// Returns the entries behind that of this table, partition key and row key, in the order of those: so many at most.
     fn after(&self, last: Option<&OutboxEntry>, most: usize) -> Result<Vec<OutboxEntry>>;
 
-    /// How many there are.
+    /// Returns how many there are.
     fn count(&self) -> Result<OutboxCount>;
 
     /// Removes those of tables that were dropped.
     fn purge(&self) -> Result<()>;
 
-    /// Who sees to them in this process.
+    /// Returns what propagates them in this process.
     fn propagators(&self) -> &Arc<Propagators>;
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Remaining {
 
 /// What propagates the entities of one kind.
 pub(crate) trait Propagator: Send + Sync {
-    /// The declaration by which it does so.
+    /// Returns the declaration by which it does so.
     fn schema(&self) -> &'static Schema;
 
     /// Propagates these entries, which are of its kind; what became of each.
@@ -50,20 +50,20 @@ pub(crate) trait Propagator: Send + Sync {
 /// Runs in the background as long as there is something to propagate.
 pub(crate) type Background = fn(Weak<dyn Backend>, Arc<Propagators>);
 
-/// So often at most do reads look for what nobody propagates,
+/// How often, at most, reads look for entries that no process propagates.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// which is what has been there for so long. Whoever is at work propagates it sooner.
+/// How long such an entry has been there. A process that is at work propagates it sooner.
 const LEFT_FOR: Duration = Duration::from_secs(2);
 
-/// So many entries are looked at for that.
+/// How many entries such a look reads at most, since a read of a user's waits for it.
 const LOOKED_AT: usize = 64;
 
-/// Before all times that are counted from it.
+/// The start of the times in [`Propagators::looks_at`], since an atomic can't hold an `Instant`.
 static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Who propagates what in this process: a propagator for each kind that it has opened, and a thread that exists as long as there is
-/// something to do.
+/// The propagation of this process: a propagator for each kind that it has opened, and a thread that exists as long as there
+/// is something to do.
 #[derive(Default)]
 pub struct Propagators {
     /// Whether nothing is propagated but when it is asked for.
@@ -93,7 +93,7 @@ struct State {
 }
 
 impl Propagators {
-    /// Those of a store: with `is_manual` they do nothing by themselves.
+    /// Makes the propagators of a store: with `is_manual` they do nothing by themselves.
     pub fn new(is_manual: bool) -> Self {
         Self { is_manual, ..Self::default() }
     }
@@ -102,17 +102,17 @@ impl Propagators {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What propagates a kind, the last version of its struct first: one of them at most can write it.
+    /// Returns what propagates a kind, the last version of its struct first: one of them at most can write it.
     pub(crate) fn of(&self, kind: &str) -> Vec<Arc<dyn Propagator>> {
         self.state().kinds.get(kind).cloned().unwrap_or_default()
     }
 
-    /// Whether this process propagates a kind.
+    /// Returns whether this process propagates a kind.
     pub(crate) fn propagates(&self, kind: &str) -> bool {
         self.state().kinds.contains_key(kind)
     }
 
-    /// Whether this declaration propagates its kind already.
+    /// Returns whether this declaration propagates its kind already.
     pub(crate) fn knows(&self, schema: &'static Schema) -> bool {
         let state = self.state();
         let mut known = state.kinds.get(schema.kind).into_iter().flatten();
@@ -156,8 +156,8 @@ impl Propagators {
         }
     }
 
-    /// Has what another process has left propagated, if there is any: those who read what follows call this, so that it doesn't
-    /// stay for as long as nobody writes. Most calls look at the clock, and at nothing else.
+    /// Has entries propagated that another process has left, if there are any. Reads of deferred copies call this: the
+    /// entries would otherwise stay until the next write. Most calls look at the clock, and at nothing else.
     pub(crate) fn look(self: &Arc<Self>, outbox: &dyn Outbox) {
         if self.is_manual {
             return;
@@ -165,9 +165,10 @@ impl Propagators {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let (now, next) = (millis(BEGUN.elapsed()), self.looks_at.load(Ordering::Relaxed));
         let after = now.saturating_add(millis(LOOK_EVERY));
+        // Relaxed: the time decides which thread looks, and orders nothing else.
         let is_mine = now >= next
             && self.looks_at.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        // Whoever can't look now is no reason to fail a read.
+        // A read does not fail because this look does.
         if !is_mine || !outbox.count().is_ok_and(|count| count.entries > 0) {
             return;
         }
@@ -183,7 +184,7 @@ impl Propagators {
         }
     }
 
-    /// How often something has come.
+    /// Returns how often something has come.
     pub(crate) fn news(&self) -> u64 {
         self.state().news
     }
@@ -193,7 +194,7 @@ impl Propagators {
         self.state().failure = failure;
     }
 
-    /// Why the last attempt of the thread failed as a whole.
+    /// Returns why the last attempt of the thread failed as a whole.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failure.as_ref().map(Error::again)
     }
@@ -224,12 +225,12 @@ impl Propagators {
         self.changed.notify_all();
     }
 
-    /// Whether the thread is to let go of the store.
+    /// Returns whether the thread is to let go of the store.
     pub(crate) fn is_held(&self) -> bool {
         self.state().is_held
     }
 
-    /// Whether there is a thread.
+    /// Returns whether there is a thread.
     pub fn is_running(&self) -> bool {
         self.state().is_running
     }
@@ -249,6 +250,6 @@ impl Propagators {
 
 impl fmt::Debug for Propagators {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settlers").field("is_manual", &self.is_manual).finish_non_exhaustive()
+        f.debug_struct("Propagators").field("is_manual", &self.is_manual).finish_non_exhaustive()
     }
 }

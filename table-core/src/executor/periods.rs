@@ -7,11 +7,11 @@ use super::TableExec;
 use crate::error::{Error, ErrorKind};
 use crate::model::Ticks;
 
-/// What a moment sees of them.
+/// What a snapshot sees of them.
 pub struct PeriodsSeen {
     /// The number of the state of the store's list of tables: as long as it is the same, so are they.
     pub generation: u64,
-    /// What tells the store from others, so that its tokens are refused by them.
+    /// Tells the store from others, so that they refuse its tokens.
     pub store: u64,
     /// No table of a period that begins before is there.
     pub floor: Ticks,
@@ -20,7 +20,7 @@ pub struct PeriodsSeen {
 }
 
 impl PeriodsSeen {
-    /// The table of the period that begins then.
+    /// Returns the table of the period that begins then.
     pub(crate) fn table(&self, start: Ticks) -> Option<&Arc<dyn TableExec>> {
         let at = self.tables.binary_search_by_key(&start, |(start, _)| *start).ok()?;
         self.tables.get(at).map(|(_, table)| table)

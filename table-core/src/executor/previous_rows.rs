@@ -24,9 +24,9 @@ pub(crate) struct PreviousRows {
 }
 
 impl QueryPlan {
-    /// Whether a row that is not of the kind, as it stands, is of another version of it and belongs to the answer: of another
-    /// kind it does not, and one that can't be read is an error. What can't be converted belongs to it, so that whoever
-    /// reads it is told.
+    /// Returns whether a row that is not of the kind, as it stands, is of another version of it and belongs to the answer: of
+    /// another kind it does not, and one that can't be read is an error. What can't be converted belongs to it, so that its
+    /// reader gets the error.
     #[cold]
     pub(crate) fn accepts_other(&self, kind: Kind, row: &RowView<'_>) -> Result<bool> {
         let Some(found) = row.kind()? else { return Ok(false) };

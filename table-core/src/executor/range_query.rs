@@ -22,24 +22,24 @@ pub struct RangeQuery {
 }
 
 impl RangeQuery {
-    /// What the query asks of the table of this number.
+    /// Makes the request for what the query asks of the table of this number.
     pub(super) fn of(query: &Query, table: u32) -> Result<Self> {
         let plan = query::plan(query)?;
         Ok(Self { range: key::range(table, &plan), plan, table })
     }
 
-    /// The stored keys among which the rows lie, the first and the first beyond, for an executor that has its rows in their
-    /// order; `None` if nothing can be there.
+    /// Returns the stored keys among which the rows lie, the first and the first beyond, for an executor that has its rows in
+    /// their order; `None` if nothing can be there.
     pub fn range(&self) -> Option<(&[u8], &[u8])> {
         self.range.as_ref().map(|(start, end)| (start.as_slice(), end.as_slice()))
     }
 
-    /// Whether the rows are wanted from the last to the first.
+    /// Returns whether the rows are wanted from the last to the first.
     pub fn is_reverse(&self) -> bool {
         self.plan.reverse
     }
 
-    /// Whether the query wants the row, which lies in the [range](Self::range).
+    /// Returns whether the query wants the row, which lies in the [range](Self::range).
     pub fn wants(&self, row: &RowView<'_>) -> Result<bool> {
         if let Some(kind) = self.plan.kind
             && row.kind()? != Some(kind.name)
@@ -50,7 +50,7 @@ impl RangeQuery {
         self.plan.accepts(&ByName { row, names, plan: &self.plan })
     }
 
-    /// What of the rows is selected.
+    /// Returns what of the rows is selected.
     pub(super) fn selection(&self, dict: &Dict) -> Arc<Selection> {
         named::selection(self.plan.select.as_deref(), dict)
     }
@@ -97,13 +97,13 @@ impl Fields for ByName<'_> {
 }
 
 impl ScanRanges {
-    /// What each scan range asks of the table of this number.
+    /// Returns what each scan range asks of the table of this number.
     pub(super) fn range_queries(&self, table: u32) -> Result<Vec<RangeQuery>> {
         self.queries().iter().map(|query| RangeQuery::of(query, table)).collect()
     }
 }
 
-/// What binds a token to these queries of a table, in the store of this tag.
+/// Returns what binds a token to these queries of a table, in the store of this tag.
 pub(crate) fn fingerprint<'p, I: Iterator<Item = &'p QueryPlan>>(plans: I, table: u32, store: u64) -> u64 {
     let all = plans.fold(0_u64, |all, plan| all.rotate_left(5) ^ query::fingerprint(plan, table));
     all ^ store
@@ -112,13 +112,14 @@ pub(crate) fn fingerprint<'p, I: Iterator<Item = &'p QueryPlan>>(plans: I, table
 /// The stored key after which a scan range goes on, or at which it does; `None` if the scan range has nothing to read.
 type Start = Option<(Vec<u8>, bool)>;
 
-/// Where each scan range goes on after the row of these keys, at which a page ended. `ranges` are those that the scan ranges
-/// began with.
+/// Returns where each scan range goes on after the row of these keys, at which a page ended. `ranges` are those that the scan
+/// ranges began with.
 pub(crate) fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone>(
     scan_ranges: &ScanRanges,
     table: u32,
     ranges: R,
-    (partition, row): (&str, &str),
+    partition: &str,
+    row: &str,
 ) -> Result<Vec<Start>> {
     let last = key::stored(table, partition, row);
     if scan_ranges.queries().len() == 1 {
@@ -144,14 +145,16 @@ pub(crate) fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone
     Ok(heads.enumerate().map(go_on).collect())
 }
 
-/// The scan ranges' requests for what comes after a page that ended at the row of these keys.
+/// Narrows the scan ranges' requests to what comes after a page that ended at the row of these keys.
 pub(super) fn go_on(
     scan_ranges: &ScanRanges,
     asked: &mut [RangeQuery],
     table: u32,
-    last: (&str, &str),
+    partition: &str,
+    row: &str,
 ) -> Result<()> {
-    let starts = after_page(scan_ranges, table, asked.iter().map(|asked| asked.range.as_ref()), last)?;
+    let starts =
+        after_page(scan_ranges, table, asked.iter().map(|asked| asked.range.as_ref()), partition, row)?;
     for (asked, start) in asked.iter_mut().zip(starts) {
         let Some((row, is_after)) = start else { continue };
         asked.range = key::range_from(asked.table, &asked.plan, row, is_after);

@@ -1,7 +1,7 @@
-//! Who goes first where many change the same entities.
+//! Which change goes first where many change the same entities.
 //!
 //! Without a turn a change that takes long to plan is always too late: one of 20 ms lost 64 times of 64 beside four threads
-//! that wrote its entity. Without waits by chance one of 16 threads on one entity lost 64 times in a row now and then.
+//! that wrote its entity. Without random waits one of 16 threads on one entity lost 64 times in a row now and then.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -23,8 +23,8 @@ const LONGEST_HOLD: Duration = Duration::from_secs(1);
 
 /// The turn of a change that others have been too quick for: of a store's one has it at a time, in this process.
 ///
-/// As long as a change has the turn, the plans of other threads [wait](Self::pass), for a second at most: it plans on what
-/// nobody in this process writes meanwhile. Those of its own thread pass, since its closure may write.
+/// As long as a change has the turn, the plans of other threads [wait](Self::pass), for a second at most: it plans on rows
+/// that no other thread of this process writes meanwhile. Plans of its own thread pass, since its closure may write.
 #[derive(Debug, Default)]
 pub struct RetryFairness {
     turn: Mutex<()>,
@@ -48,9 +48,10 @@ pub(crate) struct Precedence<'t> {
 }
 
 impl RetryFairness {
-    /// The turn, if it comes within so long. Never waits for ever: the change that has it may be waiting for this one.
+    /// Returns the turn, if it comes within so long. Never waits for ever: the change that has it may be waiting for this one.
     pub(crate) fn take(&self, patience: Duration) -> Option<Precedence<'_>> {
         let begun = Instant::now();
+        // `Mutex` has no lock that gives up after a time.
         let turn = loop {
             match self.turn.try_lock() {
                 Ok(turn) => break turn,
@@ -59,6 +60,7 @@ impl RetryFairness {
                 Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_micros(200)),
             }
         };
+        // First for whom plans are held: a thread that sees `holds` looks there.
         *self.held() = Some(Held { by: thread::current().id(), until: Instant::now() + LONGEST_HOLD });
         self.holds.store(true, Ordering::Release);
         Some(Precedence { turns: self, _turn: turn })
@@ -115,7 +117,7 @@ mod tests {
             let late = scope.spawn(|| turns.pass());
             late.join().unwrap();
             assert!(begun.elapsed() >= Duration::from_millis(900), "{:?}", begun.elapsed());
-            // The turn lasts, and holds nobody any more.
+            // The turn lasts, and plans are held for it no longer.
             let begun = Instant::now();
             scope.spawn(|| turns.pass()).join().unwrap();
             assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());

@@ -49,11 +49,11 @@ fn check_row(partition: &str, row: &RowWrite<'_>) -> Result<(), Error> {
         names::check_property(name)?;
         value.check(name)?;
     }
-    check_entity((partition, row.key), &properties)
+    check_entity(partition, row.key, &properties)
 }
 
 /// Refuses an entity that has too many properties, or is too large: what a merge has made of a row, too.
-pub fn check_entity((partition, row): (&str, &str), properties: &[RowProperty<'_>]) -> Result<(), Error> {
+pub fn check_entity(partition: &str, row: &str, properties: &[RowProperty<'_>]) -> Result<(), Error> {
     if properties.len() > limits::PROPERTIES {
         return Err(crate::row::row_write::too_many(properties.len()));
     }

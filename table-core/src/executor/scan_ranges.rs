@@ -1,4 +1,4 @@
-//! What a walk reads: one query's rows, or those of several, merged.
+//! Scan ranges: what cursors read of one query, or of several whose rows are merged.
 //!
 //! Queries that differ in the digits of a shard alone are merged by the bytes behind the shard, in one snapshot. A
 //! continuation names the last row: every range goes on behind that row, or at it, by its own shard's number.
@@ -43,7 +43,7 @@ impl ScanRanges {
         Self { queries: Queries::Several(queries), common }
     }
 
-    /// The query of each scan range.
+    /// Returns the query of each scan range.
     pub(crate) fn queries(&self) -> &[Query] {
         match &self.queries {
             Queries::One(query) => std::slice::from_ref(query),
@@ -51,32 +51,32 @@ impl ScanRanges {
         }
     }
 
-    /// How the queries will be answered.
+    /// Returns how the queries will be answered.
     pub(crate) fn explain(&self) -> Result<Explain> {
         let Some(first) = self.queries().first() else {
             return Query::new().top(0).explain();
         };
-        Ok(first.explain()?.merged(self.queries().len(), first.limit()))
+        Ok(first.explain()?.merged(self.queries().len(), first.most()))
     }
 
-    /// How many entities are wanted.
+    /// Returns how many entities are wanted.
     pub(crate) fn wanted(&self) -> u64 {
-        let top = self.queries().first().and_then(Query::limit);
+        let top = self.queries().first().and_then(Query::most);
         top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX))
     }
 
-    /// Whether the rows come from the last to the first.
+    /// Returns whether the rows come from the last to the first.
     pub(crate) fn are_reverse(&self) -> bool {
         self.queries().first().is_some_and(Query::is_reverse)
     }
 
-    /// The bytes by which rows are merged.
+    /// Returns the bytes by which rows are merged.
     pub(crate) fn rest<'k>(&self, stored: &'k [u8]) -> &'k [u8] {
         key::behind_shared(stored, self.common)
     }
 }
 
-/// Which of two rows comes first: by the rest of the key, then by shard.
+/// Returns which of two rows comes first: by the rest of the key, then by shard.
 pub(crate) fn order(reverse: bool, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
     if reverse { b.cmp(&a) } else { a.cmp(&b) }
 }

@@ -1,4 +1,4 @@
-//! Rows of walks that are not LMDB's: batches of any size, pages that are lent, errors between them, scan ranges merged.
+//! Rows of cursors that are not LMDB's: batches of any size, pages that are lent, errors between them, scan ranges merged.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use crate::query::Query;
 use crate::row::row_write::{NameRef, RowWriter};
 use crate::row::{self, key};
 
-/// A moment of which nothing is asked: the walks have their rows themselves.
+/// A snapshot of which nothing is asked: the cursors have their rows themselves.
 struct Nothing;
 
 /// Two rows a page: the key and the row of one, the key of the other, whose row has the page after it.
@@ -87,7 +87,7 @@ impl ReadSnapshot for Nothing {
     }
 }
 
-/// What a walk comes to.
+/// What a cursor comes to.
 #[derive(Clone, Copy)]
 enum Step {
     Keep(&'static str),
@@ -133,7 +133,7 @@ impl RowCursor for Steps {
     }
 }
 
-/// The walks of these steps as one.
+/// Merges the cursors of these steps as one.
 fn merged(scan_ranges: &[&[Step]], size: usize, query: Query) -> MergeIter {
     // Up to the digit of the shard: `p`, what separates, `0`.
     let queries = ScanRanges::merged(vec![query; scan_ranges.len()], 3);
@@ -143,7 +143,7 @@ fn merged(scan_ranges: &[&[Step]], size: usize, query: Query) -> MergeIter {
     MergeIter::new(queries, scan_ranges.iter().map(cursor).collect())
 }
 
-/// The key of the next row.
+/// Returns the key of the next row.
 fn next_key(rows: &mut MergeIter) -> Option<Result<String>> {
     let mut key = None;
     let next = rows.next(&Nothing, &mut |_, view| {
@@ -153,7 +153,7 @@ fn next_key(rows: &mut MergeIter) -> Option<Result<String>> {
     made(next, key)
 }
 
-/// The row keys until the end; an error is `!`.
+/// Returns the row keys until the end; an error is `!`.
 fn rows(mut merged: MergeIter) -> Vec<String> {
     let mut rows = Vec::new();
     while let Some(row) = next_key(&mut merged) {
@@ -213,7 +213,7 @@ fn a_reader_s_error_ends_the_rows() {
 }
 
 #[test]
-fn lanes_are_merged_by_what_follows_the_shard() {
+fn scan_ranges_are_merged_by_what_follows_the_shard() {
     let scan_ranges: [&[Step]; 3] =
         [&[Keep("0_a"), Keep("0_c"), Keep("0_d")], &[Keep("1_b"), Keep("1_c")], &[]];
     for size in 1..=3 {

@@ -62,7 +62,7 @@ impl Batch {
         Self { table, partition, operations: Vec::new(), sealing: None }
     }
 
-    fn with(mut self, (condition, act): (Condition, Act<()>), entity: DynamicEntity) -> Self {
+    fn with(mut self, condition: Condition, act: Act<()>, entity: DynamicEntity) -> Self {
         self.operations.push(Planned::Write(condition, act, entity));
         self
     }
@@ -165,8 +165,8 @@ impl Batch {
         for ((index, planned), properties) in self.operations.iter().enumerate().zip(properties) {
             rows.push(match planned {
                 Planned::Write(condition, act, entity) => {
-                    let what = otherwise(index).unwrap_or((*condition, *act));
-                    let row = plan::write(what, entity, properties, index);
+                    let (condition, act) = otherwise(index).unwrap_or((*condition, *act));
+                    let row = plan::write(condition, act, entity, properties, index);
                     if entity.partition_key() != self.partition {
                         return Err(self.stray(entity.partition_key(), rows, row));
                     }

@@ -155,7 +155,7 @@ pub(crate) fn load<T, L: Loader + ?Sized>(
     }
 }
 
-/// What became of items that are carried out one by one.
+/// Returns what became of items that are carried out one by one.
 pub(crate) fn each(items: impl IntoIterator<Item = Result<()>>) -> Result<BulkReport> {
     let mut report = BulkReport::default();
     for (index, done) in (0_u64..).zip(items) {

@@ -29,7 +29,7 @@ pub(crate) struct Across {
 }
 
 impl Across {
-    /// The table that a row is of.
+    /// Returns the table that a row is of.
     pub(crate) fn table<'t>(tables: &'t [DynamicTable], view: &RowView<'_>) -> Option<&'t DynamicTable> {
         let id = view.table();
         let at = tables.binary_search_by_key(&id, |table| table.exec().id()).ok()?;
@@ -54,7 +54,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         Ok(Self::of(snapshot, table, scan_ranges, cursors))
     }
 
-    /// The rows of walks that were begun otherwise.
+    /// Returns the rows of cursors that the caller has begun.
     pub(crate) fn of(
         snapshot: S,
         table: &DynamicTable,
@@ -69,17 +69,17 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         }
     }
 
-    /// Rows of several tables; `of` is what errors name.
+    /// Makes the rows of several tables; `of` is what errors name.
     pub(crate) fn across(snapshot: S, of: &DynamicTable, Across { tables, rows }: Across) -> Self {
         Self { snapshot, table: of.clone(), rows, across: tables }
     }
 
-    /// The table.
+    /// Returns the table.
     pub(crate) fn table(&self) -> &DynamicTable {
         &self.table
     }
 
-    /// What `read` makes of the next row that the query finds.
+    /// Returns what `read` makes of the next row that the query finds.
     pub(crate) fn next_by<T>(
         &mut self,
         mut read: impl FnMut(&Reading<'_>, &RowView<'_>) -> Result<T>,
@@ -98,8 +98,8 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         made(next, found)
     }
 
-    /// The next row that the query finds, if it is as most are: of the one table, of one scan range, and read ahead. Otherwise nothing
-    /// is taken, and [`next`](Self::next) gives it.
+    /// Returns the next row that the query finds, if it is as most are: of the one table, of one scan range, and read ahead.
+    /// Otherwise nothing is taken, and [`next`](Self::next) gives it.
     // A build that is not optimized has this once; in others it is made where the row is read.
     #[cfg_attr(
         not(debug_assertions),
@@ -115,7 +115,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         Some((Reading { snapshot, table: &self.table, selection }, view))
     }
 
-    /// What is said of a row that [`next_plain`](Self::next_plain) has given, and that can't be read.
+    /// Returns the error of a row that [`next_plain`](Self::next_plain) has given, and that can't be read.
     #[cold]
     pub(crate) fn failed(&mut self, error: Error) -> Error {
         self.rows.failed(&error);
@@ -203,7 +203,7 @@ impl<'s> Views<'s> {
         Self { rows, table, ended: false }
     }
 
-    /// The next row: [`next`](Iterator::next), in the form in which the rows give it.
+    /// Returns the next row: [`next`](Iterator::next), in the form in which the rows give it.
     pub(crate) fn next_row(&mut self) -> Result<Option<RowView<'s>>> {
         if self.ended {
             return Ok(None);

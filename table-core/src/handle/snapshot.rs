@@ -1,4 +1,4 @@
-//! Views of the store at one moment.
+//! Snapshots of the store.
 
 use std::fmt;
 use std::time::Duration;
@@ -23,9 +23,9 @@ use crate::schema::Schema;
 /// What is read through one snapshot belongs together, over several tables too. It never waits for a writer nor
 /// holds one up.
 ///
-/// A snapshot is `Send` and not `Sync`: it can move to another thread, and one thread at a time reads by it. Who reads in
-/// several threads gives each a snapshot of its own, or puts one into a `Mutex`. Across an `await` a `Send` future can hold the
-/// snapshot itself and nothing that borrows it, such as a query of it that is still iterated: collect the rows before the
+/// A snapshot is `Send` and not `Sync`: it can move to another thread, and one thread at a time reads by it. To read in
+/// several threads, give each a snapshot of its own, or put one into a `Mutex`. Across an `await` a `Send` future can hold
+/// the snapshot itself and nothing that borrows it, such as a query of it that is still iterated: collect the rows before the
 /// `await`, or read in `spawn_blocking`.
 ///
 /// **Don't keep it for long.** While it lives, no space that becomes free is used again, so the file grows with every
@@ -48,19 +48,19 @@ use crate::schema::Schema;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Snapshot {
-    moment: Box<dyn OneSnapshotForEachThread>,
+    snapshot: Box<dyn OneSnapshotForEachThread>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(moment: Box<dyn OneSnapshotForEachThread>) -> Self {
-        Self { moment }
+    pub(crate) fn new(snapshot: Box<dyn OneSnapshotForEachThread>) -> Self {
+        Self { snapshot }
     }
 
     pub(crate) fn read_snapshot(&self) -> &dyn ReadSnapshot {
-        &*self.moment
+        &*self.snapshot
     }
 
-    /// The entity of these keys, or `None`.
+    /// Returns the entity of these keys, or `None`.
     pub fn get(
         &self,
         table: &DynamicTable,
@@ -73,7 +73,7 @@ impl Snapshot {
             .transpose()
     }
 
-    /// The entity of these keys as a view into the snapshot.
+    /// Returns the entity of these keys as a view into the snapshot.
     pub fn view(
         &self,
         table: &DynamicTable,
@@ -83,7 +83,7 @@ impl Snapshot {
         self.find(table, (partition_key, row_key), false)
     }
 
-    /// The view of a row whose keyed digest is not looked at.
+    /// Returns the view of a row whose keyed digest is not looked at.
     pub(crate) fn view_unverified(
         &self,
         table: &DynamicTable,
@@ -93,25 +93,25 @@ impl Snapshot {
         self.find(table, (partition_key, row_key), true)
     }
 
-    /// The row of these keys. With `trusted`, nobody looks at its keyed digest.
+    /// Returns the row of these keys. With `trusted`, its keyed digest is not checked.
     fn find(&self, table: &DynamicTable, keys: (&str, &str), trusted: bool) -> Result<Option<RowView<'_>>> {
-        let found = self.moment.get(self.table(table)?, keys, trusted);
+        let found = self.snapshot.get(self.table(table)?, keys, trusted);
         found.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
     }
 
-    /// The entities that the query finds, in order.
+    /// Returns the entities that the query finds, in order.
     pub fn query(&self, table: &DynamicTable, query: &Query) -> Result<SnapshotRows<'_>> {
         self.views(table, query).map(SnapshotRows::new)
     }
 
-    /// The entities that the query finds, in order, as views into the snapshot: the quickest way to read many.
+    /// Returns the entities that the query finds, in order, as views into the snapshot: the quickest way to read many.
     pub fn views(&self, table: &DynamicTable, query: &Query) -> Result<Views<'_>> {
         self.views_of(table, query.clone().into())
     }
 
-    /// The rows of these scan ranges.
+    /// Returns the rows of these scan ranges.
     pub(crate) fn views_of(&self, table: &DynamicTable, scan_ranges: ScanRanges) -> Result<Views<'_>> {
-        let rows = self.moment.views(self.table(table)?, scan_ranges);
+        let rows = self.snapshot.views(self.table(table)?, scan_ranges);
         let rows = rows.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Views::new(rows, table.clone()))
     }
@@ -123,55 +123,56 @@ impl Snapshot {
         schema: &'static Schema,
         index: usize,
     ) -> Result<()> {
-        let checked = self.moment.check_index(self.table(table)?, schema, index);
+        let checked = self.snapshot.check_index(self.table(table)?, schema, index);
         checked.map_err(|e| e.attempted("read from").table(table.name()))
     }
 
     /// Makes sure that the entities' own rows can be read in this snapshot, where their keys say.
     pub(crate) fn check_rows(&self, table: &DynamicTable, schema: &'static Schema) -> Result<()> {
-        let checked = self.moment.check_rows(self.table(table)?, schema, false);
+        let checked = self.snapshot.check_rows(self.table(table)?, schema, false);
         checked.map_err(|e| e.attempted("read from").table(table.name()))
     }
 
-    /// The same, and that none of them is of a previous version: what looks at them as they are stored would misread it.
+    /// Makes sure that the entities' own rows can be read in this snapshot, and that none of them is of a previous version,
+    /// which would be misread as it is stored.
     pub(crate) fn check_rows_as_stored(&self, table: &DynamicTable, schema: &'static Schema) -> Result<()> {
-        let checked = self.moment.check_rows(self.table(table)?, schema, true);
+        let checked = self.snapshot.check_rows(self.table(table)?, schema, true);
         checked.map_err(|e| e.attempted("read from").table(table.name()))
     }
 
-    /// Whether copies are to follow the entity of these keys in this snapshot.
+    /// Returns whether copies are to follow the entity of these keys in this snapshot.
     pub(crate) fn follows(&self, table: &DynamicTable, keys: (&str, &str)) -> Result<bool> {
-        let follows = self.moment.follows(self.table(table)?, keys);
+        let follows = self.snapshot.follows(self.table(table)?, keys);
         follows.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
     }
 
-    /// The text of the ids of an index list of this snapshot, if the row has no room for them.
+    /// Returns the text of the ids of an index list of this snapshot, if the row has no room for them.
     pub(crate) fn long_list(&self, view: &RowView<'_>) -> Result<Option<Vec<u8>>> {
         let blob = blob_of(&mut |name| view.get(name))?;
-        blob.map(|(id, length)| self.moment.content(id, length)).transpose()
+        blob.map(|(id, length)| self.snapshot.content(id, length)).transpose()
     }
 
     /// Returns whether the store has a blob that a row of this snapshot refers to.
     pub(crate) fn has_blob(&self, id: BlobId) -> Result<bool> {
-        self.moment.has_blob(id).map_err(|e| e.attempted("look for a blob"))
+        self.snapshot.has_blob(id).map_err(|e| e.attempted("look for a blob"))
     }
 
-    /// A digest of the rows of a partition whose row keys begin so, for a plan to rely on.
+    /// Returns a digest of the rows of a partition whose row keys begin so, for a plan to rely on.
     pub(crate) fn digest(&self, table: &DynamicTable, partition: &str, prefix: &str) -> Result<u64> {
-        let digest = self.moment.digest(self.table(table)?, partition, prefix);
+        let digest = self.snapshot.digest(self.table(table)?, partition, prefix);
         digest.map_err(|e| e.attempted("read from").table(table.name()).partition(partition).row(prefix))
     }
 
-    /// A walk for each of the scan ranges.
+    /// Begins a cursor for each of the scan ranges.
     pub(crate) fn cursors(
         &self,
         table: &DynamicTable,
         scan_ranges: &ScanRanges,
     ) -> Result<Vec<Box<dyn RowCursor>>> {
-        self.moment.cursors(self.table(table)?, scan_ranges)
+        self.snapshot.cursors(self.table(table)?, scan_ranges)
     }
 
-    /// A page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where
+    /// Returns a page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where
     /// another page ended.
     pub fn page(
         &self,
@@ -183,7 +184,7 @@ impl Snapshot {
         self.page_by(table, query.clone().into(), size, after, Selection::entity)
     }
 
-    /// A page of what `read` makes of the rows.
+    /// Returns a page of what `read` makes of the rows.
     pub(crate) fn page_by<T>(
         &self,
         table: &DynamicTable,
@@ -197,21 +198,22 @@ impl Snapshot {
             entities.push(read(selection, view)?);
             Ok(())
         };
-        let next = self.moment.page(self.table(table)?, scan_ranges, size, after, &mut each);
+        let next = self.snapshot.page(self.table(table)?, scan_ranges, size, after, &mut each);
         let next = next.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Page::of(entities, next))
     }
 
-    /// The rows of a job's next step; see [`ReadSnapshot::chunk`](crate::executor::ReadSnapshot::chunk).
+    /// Returns the rows of a job's next step; see [`ReadSnapshot::chunk`](crate::executor::ReadSnapshot::chunk).
     pub(crate) fn chunk(
         &self,
         table: &DynamicTable,
         scan_ranges: ScanRanges,
-        from: (Option<&Position>, StepSize),
+        after: Option<&Position>,
+        size: StepSize,
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
-        let stretch = self.moment.chunk(self.table(table)?, scan_ranges, from, each);
-        stretch.map_err(|e| e.attempted("query").table(table.name()))
+        let last = self.snapshot.chunk(self.table(table)?, scan_ranges, after, size, each);
+        last.map_err(|e| e.attempted("query").table(table.name()))
     }
 
     /// Returns the last row in the range of keys that a query reads from its beginning; `None` if there is none, or the query
@@ -232,19 +234,19 @@ impl Snapshot {
         }))
     }
 
-    /// The number of the store's state that it sees: that of the last transaction.
+    /// Returns the number of the store's state that it sees: that of the last transaction.
     pub(crate) fn state(&self) -> usize {
-        self.moment.state()
+        self.snapshot.state()
     }
 
-    /// How long the snapshot has lived.
+    /// Returns how long the snapshot has lived.
     pub fn age(&self) -> Duration {
-        self.moment.age()
+        self.snapshot.age()
     }
 
-    /// The table, if it is one of this store's.
+    /// Returns the table, if it is one of this store's.
     fn table<'t>(&self, table: &'t DynamicTable) -> Result<&'t dyn TableExec> {
-        if self.moment.has(table.exec()) {
+        if self.snapshot.has(table.exec()) {
             Ok(table.exec())
         } else {
             Err(Error::new(ErrorKind::InvalidQuery)

@@ -41,12 +41,12 @@ impl Store {
         Self { backend }
     }
 
-    /// What carries out its reads and writes.
+    /// Returns what carries out its reads and writes.
     pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }
 
-    /// The same, given away.
+    /// Gives away what carries out its reads and writes.
     pub(crate) fn into_backend(self) -> Arc<dyn Backend> {
         self.backend
     }
@@ -57,13 +57,13 @@ impl Store {
         created.map(DynamicTable::new).map_err(|e| e.attempted("create").table(name))
     }
 
-    /// The table of this name.
+    /// Returns the table of this name.
     pub fn dynamic_table(&self, name: &str) -> Result<DynamicTable> {
         let found = self.backend.clone().open(name);
         found.map(DynamicTable::new).map_err(|e| e.attempted("open").table(name))
     }
 
-    /// The table of this name, created if there is none.
+    /// Returns the table of this name, created if there is none.
     pub fn create_table_if_missing(&self, name: &str) -> Result<DynamicTable> {
         loop {
             match self.dynamic_table(name) {
@@ -71,14 +71,14 @@ impl Store {
                 found => return found,
             }
             match self.create_table(name) {
-                // Somebody else was quicker.
+                // Another thread or process was quicker.
                 Err(e) if e.kind() == ErrorKind::TableAlreadyExists => {}
                 created => return created,
             }
         }
     }
 
-    /// The names of all tables, in alphabetical order without regard to case.
+    /// Returns the names of all tables, in alphabetical order without regard to case.
     pub fn tables(&self) -> Result<Vec<String>> {
         self.backend.tables().map_err(|e| e.attempted("list the tables"))
     }
@@ -115,11 +115,11 @@ impl Store {
     /// Gives a table another name, with all that is in it, in one small transaction.
     ///
     /// Structs that lie there, or have copies there, are to name it so from then on: `#[entity(table = "..")]`. What is noted
-    /// of them says it already. Handles of the table, in whatever process, are
-    /// [`TableNotFound`](ErrorKind::TableNotFound), and say what it is called now. Whoever opens it by the former name gets
-    /// [`TableRenamed`](ErrorKind::TableRenamed), and makes no table: neither a struct that declares it, nor
-    /// [`create_table_if_missing`](Self::create_table_if_missing). The last eight names are kept, until
-    /// [`create_table`](Self::create_table) makes a table of the name, or another is renamed to it.
+    /// of them says it already. Handles of the table, in whatever process, are [`TableNotFound`](ErrorKind::TableNotFound),
+    /// and say what it is called now. To open it by the old name is [`TableRenamed`](ErrorKind::TableRenamed) and makes no
+    /// table, for a struct that declares it and for [`create_table_if_missing`](Self::create_table_if_missing). The last
+    /// eight names are kept, until [`create_table`](Self::create_table) makes a table of the name, or another is renamed to
+    /// it.
     ///
     /// ```
     /// # use table_core::{DynamicEntity, Store};
@@ -136,19 +136,19 @@ impl Store {
         self.backend.rename_table(table, name).map_err(|e| e.attempted("rename").table(table))
     }
 
-    /// A view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
+    /// Returns a view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
     /// writer.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let moment = self.backend.clone().read_snapshot();
-        moment.map(Snapshot::new).map_err(|e| e.attempted("take a snapshot"))
+        let snapshot = self.backend.clone().read_snapshot();
+        snapshot.map(Snapshot::new).map_err(|e| e.attempted("take a snapshot"))
     }
 
-    /// Whether it was opened for reading only.
+    /// Returns whether it was opened for reading only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.backend.is_read_only()
     }
 
-    /// The directory that the store lies in.
+    /// Returns the directory that the store lies in.
     pub fn path(&self) -> &Path {
         self.backend.path()
     }

@@ -62,12 +62,12 @@ impl DynamicTable {
         Self { family: Some(family), ..self }
     }
 
-    /// This table and the others where rows of its kinds lie.
+    /// Returns this table and the others where rows of its kinds lie.
     pub(crate) fn family(&self) -> &[Self] {
         self.family.as_deref().unwrap_or_else(|| std::slice::from_ref(self))
     }
 
-    /// The one of this name among them; this one, if there is none.
+    /// Returns the table of this name among them; this one, if there is none.
     pub(crate) fn member(&self, name: &str) -> &Self {
         let found = self
             .family
@@ -76,28 +76,28 @@ impl DynamicTable {
         found.unwrap_or(self)
     }
 
-    /// Another table of the store, as it is now; `None` if there is none of this name.
+    /// Returns another table of the store, as it is now; `None` if there is none of this name.
     pub(crate) fn sibling(&self, name: &str) -> Result<Option<Self>> {
         let found = self.exec.jobs()?.sibling(name)?;
         Ok(found.map(|exec| Self { exec, is_raw: self.is_raw, family: None }))
     }
 
-    /// The same table by itself.
+    /// Returns a handle of this table that knows no others.
     pub(crate) fn alone(&self) -> Self {
         Self { family: None, ..self.clone() }
     }
 
-    /// The same, which knows of the others as this one does.
+    /// Returns a handle of the table of this name among those that this one knows, and knows the same tables.
     pub(crate) fn member_of_family(&self, name: &str) -> Self {
         Self { family: self.family.clone(), ..self.member(name).clone() }
     }
 
-    /// What carries out its reads and writes.
+    /// Returns what carries out its reads and writes.
     pub(crate) fn exec(&self) -> &dyn TableExec {
         &*self.exec
     }
 
-    /// The table's name, as it was given at creation.
+    /// Returns the table's name, as it was given at creation.
     pub fn name(&self) -> &str {
         self.exec.table_name()
     }
@@ -145,7 +145,7 @@ impl DynamicTable {
         Self { is_raw: true, ..self.clone() }
     }
 
-    /// Whether writes of this handle may change rows of declared kinds.
+    /// Returns whether writes of this handle may change rows of declared kinds.
     pub(crate) fn is_raw(&self) -> bool {
         self.is_raw
     }
@@ -155,14 +155,14 @@ impl DynamicTable {
         self.exec.declare(schema)
     }
 
-    /// What whoever writes, or reads, this kind goes by.
+    /// Returns which indexes writers of this kind keep, and which of them can be read.
     #[inline]
     pub(crate) fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
         let words = if writes { "write to" } else { "read from" };
         self.exec.index_mask(schema, writes).map_err(|error| error.attempted(words).table(self.name()))
     }
 
-    /// The entity of these keys, or `None`.
+    /// Returns the entity of these keys, or `None`.
     pub fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
@@ -171,7 +171,7 @@ impl DynamicTable {
         self.get_by(partition_key, row_key, |view| view.to_entity())
     }
 
-    /// What `read` makes of the row of these keys.
+    /// Returns what `read` makes of the row of these keys.
     pub(crate) fn get_by<T>(
         &self,
         partition_key: &str,
@@ -179,14 +179,14 @@ impl DynamicTable {
         mut read: impl FnMut(&RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let mut made = None;
-        self.read_row((partition_key, row_key), &mut |view, _| {
+        self.read_row(partition_key, row_key, &mut |view, _| {
             made = Some(read(view)?);
             Ok(())
         })?;
         Ok(made)
     }
 
-    /// What `read` makes of the row of these keys, and of the number of the state that it is read in.
+    /// Returns what `read` makes of the row of these keys, and of the number of the state that it is read in.
     pub(crate) fn get_in_state<T>(
         &self,
         partition_key: &str,
@@ -194,7 +194,7 @@ impl DynamicTable {
         mut read: impl FnMut(&RowView<'_>, usize) -> Result<T>,
     ) -> Result<Option<T>> {
         let mut made = None;
-        self.read_row((partition_key, row_key), &mut |view, state| {
+        self.read_row(partition_key, row_key, &mut |view, state| {
             made = Some(read(view, state)?);
             Ok(())
         })?;
@@ -205,7 +205,8 @@ impl DynamicTable {
     /// of it `read` keeps, so that this is not made anew for each type.
     pub(crate) fn read_row(
         &self,
-        (partition_key, row_key): (&str, &str),
+        partition_key: &str,
+        row_key: &str,
         read: &mut dyn FnMut(&RowView<'_>, usize) -> Result<()>,
     ) -> Result<()> {
         match self.exec.get((partition_key, row_key), read) {
@@ -214,7 +215,7 @@ impl DynamicTable {
         }
     }
 
-    /// What `read` makes of the row of these keys, which it may keep as long as it runs.
+    /// Returns what `read` makes of the row of these keys, which it may keep as long as it runs.
     pub(crate) fn view_by<T>(
         &self,
         partition_key: &str,
@@ -229,30 +230,30 @@ impl DynamicTable {
         found.map(|_| made).map_err(|e| self.located(e, partition_key, row_key))
     }
 
-    /// An error of a read of one row.
+    /// Returns an error of a read of one row.
     #[cold]
     fn located(&self, error: Error, partition_key: &str, row_key: &str) -> Error {
         error.attempted("read from").table(self.name()).partition(partition_key).row(row_key)
     }
 
-    /// An iterator over what a query finds, to be decoded by the caller.
+    /// Returns an iterator over what a query finds, to be decoded by the caller.
     pub(crate) fn buffered_scan(&self, query: &Query) -> Result<BufferedScan> {
         let snapshot = self.snapshot().map_err(|e| e.attempted("query"))?;
         BufferedScan::new(snapshot, self, query.clone().into())
     }
 
-    /// All tables of the store as they are now.
+    /// Returns all tables of the store as they are now.
     pub(crate) fn snapshot(&self) -> Result<Snapshot> {
-        let moment = self.exec.read_snapshot().map_err(|e| e.attempted("read from").table(self.name()))?;
-        Ok(Snapshot::new(moment))
+        let snapshot = self.exec.read_snapshot().map_err(|e| e.attempted("read from").table(self.name()))?;
+        Ok(Snapshot::new(snapshot))
     }
 
-    /// The entities that the query finds, in order, from a snapshot of this moment.
+    /// Returns the entities that the query finds, in order, from a snapshot that is taken now.
     pub fn query(&self, query: &Query) -> Result<Rows> {
         Rows::new(self, query)
     }
 
-    /// A page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where another
+    /// Returns a page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where another
     /// page ended.
     ///
     /// Each page is a snapshot of its own. So what is written between two pages is seen if it lies ahead; an entity
@@ -279,11 +280,11 @@ impl DynamicTable {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
-        let moment = self.exec.read_snapshot().map_err(|e| e.attempted("query").table(self.name()))?;
-        Snapshot::new(moment).page(self, query, size, after)
+        let snapshot = self.exec.read_snapshot().map_err(|e| e.attempted("query").table(self.name()))?;
+        Snapshot::new(snapshot).page(self, query, size, after)
     }
 
-    /// How the query will be answered: by a point, a range, a scan of a partition or of the table, and why.
+    /// Returns how the query will be answered: by a point, a range, a scan of a partition or of the table, and why.
     pub fn explain(&self, query: &Query) -> Result<Explain> {
         query.explain().map_err(|e| e.table(self.name()))
     }

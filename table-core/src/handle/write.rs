@@ -11,17 +11,17 @@ use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
 
 impl DynamicTable {
-    /// The sealer of a plan that is carried out.
+    /// Returns the sealer of a plan that is carried out.
     pub(crate) fn sealer(&self) -> Sealer<'_> {
         Sealer::new(self.exec().id(), self.exec().store())
     }
 
-    /// The sealer of a plan that is only shown: it gives bytes of the right length.
+    /// Returns the sealer of a plan that is only shown: it gives bytes of the right length.
     pub(crate) fn dry_run_sealer(&self) -> Sealer<'_> {
         Sealer::dry_run(self.exec().id(), self.exec().store())
     }
 
-    /// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
+    /// Returns the tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
     /// alive.
     pub(crate) fn live_tokens(
         &self,
@@ -33,7 +33,7 @@ impl DynamicTable {
         sealing::tokens((self.exec().id(), self.exec().store()), partition, field, blind, value)
     }
 
-    /// The generation of the keys, which a lookup by tokens must see unchanged before and after.
+    /// Returns the generation of the keys, which a lookup by tokens must see unchanged before and after.
     pub(crate) fn keys_generation(&self) -> Result<u64> {
         sealing::generation(self.exec().store())
     }
@@ -51,9 +51,9 @@ impl DynamicTable {
         self.write_row(partition_key, &removal).map(drop)
     }
 
-    fn write(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<ETag> {
+    fn write(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
         let properties = plan::borrowed(entity.entries());
-        self.write_row(entity.partition_key(), &plan::write(what, entity, &properties, 0))
+        self.write_row(entity.partition_key(), &plan::write(condition, act, entity, &properties, 0))
     }
 
     /// Carries out the write of one row by its properties.
@@ -78,14 +78,14 @@ impl DynamicTable {
         commit_plan(std::slice::from_ref(self), &plan, sealed_at)
     }
 
-    /// What carries out many planned changes of this table.
+    /// Returns what carries out many planned changes of this table.
     pub(crate) fn loader(&self) -> Box<dyn Loader + '_> {
         let one_by_one = || Box::new(OneByOne { table: self, done: Vec::new() });
         let family: Vec<_> = self.family().iter().map(Self::exec).collect();
         self.exec().loader(&family).unwrap_or_else(|| one_by_one())
     }
 
-    /// The turn of a change that others have been too quick for, if it comes within so long.
+    /// Returns the turn of a change that others have been too quick for, if it comes within so long.
     pub(crate) fn precedence(&self, patience: Duration) -> Option<Precedence<'_>> {
         self.exec().store().retry_fairness().take(patience)
     }
@@ -121,7 +121,7 @@ fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -
     done.map_err(|refused| placed(tables, plan, refused))
 }
 
-/// A refusal that says where, if the executor left that to who has planned.
+/// Says of a refusal where it is, if the executor left that out.
 #[cold]
 pub(crate) fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused {
     let Refused { error, group, row } = refused;

@@ -1,7 +1,7 @@
 //! What a plan adds to the numbers of summaries and of an entity's own row, and to index lists.
 //!
-//! Nothing is read for it: the executor adds inside its transaction, so two who add to one row at one time are never in each
-//! other's way.
+//! Nothing is read for it: the executor adds inside its transaction, so two writers that add to one row at one time never
+//! conflict.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -66,7 +66,7 @@ pub struct Addition<'p> {
 pub type NumberOf<'n> = &'n mut dyn FnMut(&str) -> Result<Option<i64>>;
 
 impl Amounts {
-    /// What an entity gives, with this `content`, and takes back, as it was before; `None` if that is nothing. A bit of
+    /// Returns what an entity gives, with this `content`, and takes back, as it was before; `None` if that is nothing. A bit of
     /// `counted` says whether it counts in a number where a function of the user's says so.
     pub(crate) fn between(
         kind: RowKind,
@@ -76,7 +76,7 @@ impl Amounts {
     ) -> Option<Self> {
         let index = kind.index()?;
         if let Some(list) = index.list {
-            return Self::listed((kind, list), gives, takes, is_building);
+            return Self::listed(kind, list, gives, takes, is_building);
         }
         let summary = index.summary?;
         let of = |given: Option<(&RowContent<'_>, u64)>, at: usize, sum: &Sum| {
@@ -88,10 +88,11 @@ impl Amounts {
         (!amounts.are_nothing()).then_some(amounts)
     }
 
-    /// The entity is put on a list, or taken off it, or stays there by another id. While the list is made it may lack entities
-    /// that were there before.
+    /// Puts the entity on a list, or takes it off, or keeps it there by another id. While the list is made it may lack
+    /// entities that were there before.
     fn listed(
-        (kind, list): (RowKind, List),
+        kind: RowKind,
+        list: List,
         gives: Option<(&RowContent<'_>, u64)>,
         takes: Option<(&RowContent<'_>, u64)>,
         is_building: bool,
@@ -108,73 +109,73 @@ impl Amounts {
         (!amounts.are_nothing()).then_some(amounts)
     }
 
-    /// These ids are put on a list, or taken off it. `mends`: whatever the list says now.
+    /// Puts these ids on a list, or takes them off; with `mends`, whatever the list says now.
     pub(crate) fn listing(kind: RowKind, listings: &[Listing], mends: bool) -> Self {
         let mut all = Vec::new();
         listing::unite(&mut all, listings);
         Self { kind, adds: Vec::new(), is_building: mends, own: Arc::default(), listings: all }
     }
 
-    /// These ids are to be on a list, or not.
+    /// Says which ids are to be on a list, and which not.
     pub(crate) fn of_ids(kind: RowKind, ids: BTreeMap<String, bool>) -> Self {
         let listings = ids.into_iter().map(|(id, stays)| Listing { id, stays }).collect();
         Self { kind, adds: Vec::new(), is_building: false, own: Arc::default(), listings }
     }
 
-    /// So much, to make a summary right.
+    /// Adds so much to make a summary right.
     pub(crate) fn differing(kind: RowKind, adds: Vec<i128>) -> Self {
         Self { kind, adds, is_building: true, own: Arc::default(), listings: Vec::new() }
     }
 
-    /// So much to numbers of an entity's own row.
+    /// Adds so much to numbers of an entity's own row.
     pub(crate) fn own(schema: &'static Schema, own: Arc<[OwnAdd]>) -> Self {
         let kind = RowKind { schema, cause: Cause::Entity };
         Self { kind, adds: Vec::new(), is_building: false, own, listings: Vec::new() }
     }
 
-    /// Whether it is added to an entity's own row, which must be there, and keeps what nothing is added to.
+    /// Returns whether it is added to an entity's own row, which must be there, and keeps what nothing is added to.
     pub fn are_own(&self) -> bool {
         !self.own.is_empty()
     }
 
-    /// Whether ids are put on a list, or taken off it.
+    /// Returns whether ids are put on a list, or taken off it.
     pub fn are_ids(&self) -> bool {
         !self.listings.is_empty()
     }
 
-    /// What becomes of the list. `old` gives the values of the row that is there, if one is.
+    /// Returns what becomes of the list. `old` gives the values of the row that is there, if one is.
     pub fn becomes_of_list(&self, old: Option<TextOf<'_, '_>>) -> Result<ListBecomes> {
-        listing::becomes((self.kind.name(), self.name()), &self.listings, self.is_building, old)
+        listing::becomes(self.kind.name(), self.name(), &self.listings, self.is_building, old)
     }
 
-    /// The refusal of a [long](ListBecomes::Long) list, from an executor that has no blobs.
+    /// Returns the refusal of a [long](ListBecomes::Long) list, from an executor that has no blobs.
     #[cold]
     pub fn no_room(&self) -> Error {
         listing::no_room(self.name())
     }
 
-    /// Whether a list is put right, whatever it says.
+    /// Returns whether a list is put right, whatever it says.
     pub(crate) fn mends(&self) -> bool {
         self.is_building
     }
 
-    /// The ids, and whether they are to be on the list.
+    /// Returns the ids, and whether they are to be on the list.
     pub(crate) fn ids(&self) -> impl Iterator<Item = (&str, bool)> {
         self.listings.iter().map(|listing| (&*listing.id, listing.stays))
     }
 
-    /// The most bytes that a list gets by them.
+    /// Returns the most bytes that a list gets by them.
     pub(crate) fn bytes_of_ids(&self) -> usize {
         self.ids().filter(|(_, stays)| *stays).map(|(id, _)| id.len() + LIST_SEPARATOR.len_utf8()).sum()
     }
 
-    /// What is put on a list, and taken off it.
+    /// Returns what is put on a list, and taken off it.
     pub(crate) fn listings(&self) -> &[Listing] {
         &self.listings
     }
 
-    /// What the entity's own row holds of the numbers that are added to, with these amounts added; `old` gives what it holds
-    /// of a property.
+    /// Returns what the entity's own row holds of the numbers that are added to, with these amounts added; `old` gives what
+    /// it holds of a property.
     pub fn becomes_of_own<'v>(
         &self,
         old: &mut dyn FnMut(&str) -> Result<Option<ValueRef<'v>>>,
@@ -209,7 +210,7 @@ impl Amounts {
         Error::new(kind).because(format!("property `{property}` of the `{kind_name}`, {by} added: {error}"))
     }
 
-    /// How much it is, in the order of the summary's numbers.
+    /// Returns how much it is, in the order of the summary's numbers.
     pub(crate) fn adds(&self) -> &[i128] {
         &self.adds
     }
@@ -218,7 +219,7 @@ impl Amounts {
         self.adds.iter().all(|add| *add == 0) && self.listings.is_empty()
     }
 
-    /// Which rows of the entities' declaration.
+    /// Returns which rows of the entities' declaration it is added to.
     pub(crate) fn kind(&self) -> RowKind {
         self.kind
     }
@@ -228,7 +229,7 @@ impl Amounts {
         self.kind.index().and_then(|index| index.summary).unwrap_or(NOTHING)
     }
 
-    /// The kind of the row as its own struct declares it; of a list no struct does.
+    /// Returns the kind of the row as its own struct declares it; of a list no struct does.
     pub(crate) fn row_kind(&self) -> Option<RowKind> {
         if self.are_ids() {
             return None;
@@ -239,7 +240,7 @@ impl Amounts {
         Some(RowKind { schema: self.summary().schema, cause: Cause::Entity })
     }
 
-    /// The name of the summary, or of the list.
+    /// Returns the name of the summary, or of the list.
     pub(crate) fn name(&self) -> &'static str {
         match self.kind.index() {
             Some(index) if self.are_ids() => index.name,
@@ -247,13 +248,13 @@ impl Amounts {
         }
     }
 
-    /// The text of the row's `EntityType`.
+    /// Returns the text of the row's `EntityType`.
     pub fn kind_name(&self) -> &'static str {
         self.kind.name()
     }
 
-    /// The properties of the row with these amounts added; `None` if nothing is left of it. `old` gives the numbers of the
-    /// row that is there, if one is.
+    /// Returns the properties of the row with these amounts added; `None` if nothing is left of it. `old` gives the numbers
+    /// of the row that is there, if one is.
     pub fn becomes(&self, old: Option<NumberOf<'_>>) -> Result<Option<Vec<RowProperty<'static>>>> {
         let summary = self.summary();
         let mut old = old;
@@ -295,7 +296,7 @@ impl Amounts {
         ))
     }
 
-    /// What is said of a row in the place of a summary's that is none of its rows.
+    /// Returns the error of a row in the place of a summary's that is none of its rows.
     #[cold]
     pub fn is_another(&self) -> Error {
         if self.are_own() {
@@ -308,7 +309,7 @@ impl Amounts {
     }
 }
 
-/// What an entity gives to a number.
+/// Returns what an entity gives to a number.
 fn of_entity(sum: &Sum, at: usize, content: &RowContent<'_>, counted: u64) -> i128 {
     let bit = || u32::try_from(at).ok().and_then(|at| 1_u64.checked_shl(at)).unwrap_or_default();
     match sum.of {
@@ -324,12 +325,12 @@ fn of_entity(sum: &Sum, at: usize, content: &RowContent<'_>, counted: u64) -> i1
 }
 
 impl Addition<'_> {
-    /// The table that the row is declared to lie in.
+    /// Returns the table that the row is declared to lie in.
     pub(super) fn table(&self) -> &'static str {
         self.amounts.kind.place().table.source()
     }
 
-    /// How many bytes it takes in the body of a request, as a merge of the row.
+    /// Returns how many bytes it takes in the body of a request, as a merge of the row.
     pub(crate) fn body(&self, table: &str, partition: &str) -> usize {
         let own = self.amounts.own.iter().map(|add| add.property);
         let sums = self.amounts.summary().sums.iter().map(|sum| sum.property).chain(own);
@@ -372,7 +373,7 @@ mod tests {
         Amounts { kind, adds: adds.to_vec(), is_building, own: Arc::default(), listings: Vec::new() }
     }
 
-    /// The numbers of a row with these after this was added to it.
+    /// Returns the numbers of a row with these after this was added to it.
     fn added(old: Option<[i64; 2]>, adds: [i128; 2], is_building: bool) -> Result<Option<[i64; 2]>> {
         let amounts = amounts(adds, is_building);
         let becomes = match old {

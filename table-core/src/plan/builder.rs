@@ -35,17 +35,17 @@ pub(crate) struct Printed<'a> {
 pub(crate) struct OldRows<'a> {
     pub(crate) rows: EntityRows<'a>,
     pub(crate) version: Version,
-    /// Whether its own row is what would be written of it today. One that was written for a former declaration need not
-    /// be; then its copies, too, may be other than they look.
+    /// Whether its own row is what would be written of it today. One that was written by an earlier declaration need not be;
+    /// then its copies, too, may be other than they look.
     pub(crate) is_exact: bool,
-    /// The properties that the schema does not know,
+    /// The properties of its own row that no field is.
     pub(crate) unknown: &'a [(Box<str>, Value)],
-    /// and those of each of its parts.
+    /// The properties of each of its parts that no field is.
     pub(crate) of_parts: &'a [Vec<(Box<str>, Value)>],
 }
 
 impl<'a> OldRows<'a> {
-    /// What this row of the entity carries along.
+    /// Returns what this row of the entity carries along.
     pub(super) fn carried(&self, kind: RowKind) -> &'a [(Box<str>, Value)] {
         match kind.part().checked_sub(1) {
             None => self.unknown,
@@ -55,12 +55,12 @@ impl<'a> OldRows<'a> {
 }
 
 impl<'a> Printed<'a> {
-    /// The partition of the entity that is changed.
+    /// Returns the partition of the entity that is changed.
     pub(crate) fn partition(&self) -> &str {
         self.rows().map_or("", EntityRows::partition)
     }
 
-    /// Its row key.
+    /// Returns its row key.
     fn identity(&self) -> &str {
         self.rows().map_or("", |rows| rows.primary_key().1)
     }
@@ -83,7 +83,7 @@ impl<'a> Printed<'a> {
         self.old.as_ref().map(|old| &old.rows).or(self.new.as_ref())
     }
 
-    /// As many rows as the change may touch.
+    /// Returns how many rows the change may touch.
     pub(super) fn most(&self) -> usize {
         let old = self.old.as_ref().map_or(0, |old| old.rows.rows.len());
         self.new.as_ref().map_or(old, |new| old + new.rows.len() + new.reserved.len())
@@ -133,7 +133,7 @@ pub(crate) struct PlanBuilder<'p> {
 const FEW: usize = 8;
 
 impl<'p> PlanBuilder<'p> {
-    /// A draft for changes of so many entities, in these tables: the entities' own, if there is one.
+    /// Makes a builder for changes of so many entities, in these tables; a single one is the entities' own.
     pub(crate) fn new(reach: Reach<'p>, tables: &'p [&'p str], entities: usize) -> Self {
         Self {
             derived: usize::MAX,
@@ -150,7 +150,7 @@ impl<'p> PlanBuilder<'p> {
         }
     }
 
-    /// The place of a partition in a declared table.
+    /// Returns the place of a partition in a declared table.
     fn place(&self, table: &str, partition: &'p str) -> Place<'p> {
         let table = match self.tables {
             [] | [_] => 0,
@@ -159,7 +159,7 @@ impl<'p> PlanBuilder<'p> {
         Place { table, partition }
     }
 
-    /// The place of an entity's own row.
+    /// Returns the place of an entity's own row.
     fn own(&self, entity: &'p Printed<'p>) -> Place<'p> {
         match entity.schema.periods() {
             None => self.place(entity.schema.table(), entity.partition()),
@@ -170,7 +170,7 @@ impl<'p> PlanBuilder<'p> {
         }
     }
 
-    /// The number of the part at a place, which is made if there is none.
+    /// Returns the number of the part at a place, which is made if there is none.
     fn part(&mut self, place: Place<'p>) -> usize {
         let count = self.parts.len();
         let found = if count <= FEW {
@@ -188,7 +188,7 @@ impl<'p> PlanBuilder<'p> {
         })
     }
 
-    /// From here on come entities whose change is brought about by that of others, maybe in other partitions.
+    /// Notes that entities come from here on whose change is brought about by that of others, maybe in other partitions.
     pub(crate) fn begin_derived(&mut self) {
         self.derived = self.entities.len();
     }
@@ -234,7 +234,7 @@ impl<'p> PlanBuilder<'p> {
 
     /// Demands that a row which was read, or looked for, is still what it was. Rows that the plan changes have conditions of
     /// their own.
-    pub(crate) fn expect(&mut self, (table, partition): (&str, &'p str), row: RowWrite<'p>) {
+    pub(crate) fn expect(&mut self, table: &str, partition: &'p str, row: RowWrite<'p>) {
         let at = self.part(self.place(table, partition));
         self.is_wide |= at > 0;
         if let Some(part) = self.parts.get_mut(at) {
@@ -243,7 +243,7 @@ impl<'p> PlanBuilder<'p> {
     }
 
     /// Demands that no row has come to a range, gone from it or changed there.
-    pub(crate) fn rely_on(&mut self, (table, partition): (&str, &'p str), range: Range<'p>) {
+    pub(crate) fn rely_on(&mut self, table: &str, partition: &'p str, range: Range<'p>) {
         let at = self.part(self.place(table, partition));
         self.is_wide |= at > 0;
         if let Some(part) = self.parts.get_mut(at) {
@@ -261,7 +261,7 @@ impl<'p> PlanBuilder<'p> {
         self.queue_ops.extend_from_slice(queue_ops);
     }
 
-    /// The plan of all that was added. The entities must be apart, and of the partition of their batch.
+    /// Returns the plan of all that was added. The entities must be apart, and of the partition of their batch.
     pub(crate) fn into_plan(mut self) -> Result<Plan<'p>> {
         self.check_apart()?;
         if !self.is_alone {
@@ -314,7 +314,7 @@ impl<'p> PlanBuilder<'p> {
         Ok(plan)
     }
 
-    /// The name of the table of a place.
+    /// Returns the name of the table of a place.
     fn table(&self, place: Place<'_>) -> &str {
         self.tables.get(place.table).copied().unwrap_or_default()
     }
@@ -329,7 +329,7 @@ impl<'p> PlanBuilder<'p> {
         }
     }
 
-    /// What is said to an entity that wants a row which another entity of the plan has.
+    /// Returns the error of an entity that wants a row which another entity of the plan has.
     #[cold]
     fn conflict(&self, place: Place<'_>, row: &RowWrite<'_>, other: usize) -> Error {
         let error = match row.kind.and_then(RowKind::unique_index) {
@@ -411,14 +411,14 @@ impl<'p> PlanBuilder<'p> {
     }
 }
 
-/// The name of the table of the period in which the entity of this key lies; empty, if it is no key of its kind.
+/// Returns the name of the table of the period in which the entity of this key lies; empty, if it is no key of its kind.
 fn name_of(schema: &Schema, tables: &PeriodTables, key: (&str, &str)) -> String {
     let time = Schema::time_in(schema.place(), tables, key);
     time.map(|time| tables.name(tables.period.start(time))).unwrap_or_default()
 }
 
 impl Reach<'_> {
-    /// What errors call the whole of the changes.
+    /// Returns what errors call the whole of the changes.
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Store => "transaction",
@@ -426,7 +426,7 @@ impl Reach<'_> {
         }
     }
 
-    /// Whether errors say which of the changes they are about.
+    /// Returns whether errors say which of the changes they are about.
     pub(crate) fn numbers(self) -> bool {
         self != Self::Alone
     }

@@ -4,9 +4,10 @@ use super::content::RowProperty;
 use super::row_write::{Act, Condition, Content, RowWrite};
 use crate::model::{DynamicEntity, IfMatch, Name, Value};
 
-/// What is to be done with an entity whose properties have been [borrowed]; `of` is its place among the operations.
+/// Returns the write of an entity whose properties have been [borrowed]; `of` is its place among the operations.
 pub(crate) fn write<'a>(
-    (condition, act): (Condition, Act<()>),
+    condition: Condition,
+    act: Act<()>,
     entity: &'a DynamicEntity,
     properties: &'a [RowProperty<'a>],
     of: usize,
@@ -21,12 +22,12 @@ pub(crate) fn write<'a>(
     RowWrite { key: entity.row_key(), condition, act, kind: None, of }
 }
 
-/// The removal of a row.
+/// Returns the removal of a row.
 pub(crate) fn removal(row: &str, condition: IfMatch, of: usize) -> RowWrite<'_> {
     RowWrite { key: row, condition: condition.into(), act: Act::Remove, kind: None, of }
 }
 
-/// Properties that somebody owns, as an operation takes them.
+/// Borrows properties, as an operation takes them.
 pub(crate) fn borrowed(properties: &[(Name, Value)]) -> Vec<RowProperty<'_>> {
     properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect()
 }
@@ -37,29 +38,29 @@ macro_rules! writes_of_entities {
     ($this:ty, $entity:ty => $carry_out:ident -> $done:ty) => {
         /// Adds an entity; fails if there is one of its keys.
         pub fn insert(self: $this, entity: $entity) -> $done {
-            self.$carry_out(($crate::plan::Condition::Absent, $crate::plan::Act::Put(())), entity)
+            self.$carry_out($crate::plan::Condition::Absent, $crate::plan::Act::Put(()), entity)
         }
 
         /// Puts an entity in the place of the one there: properties that it lacks are gone. Fails if there is none.
         pub fn replace(self: $this, entity: $entity, condition: impl $crate::model::IntoIfMatch) -> $done {
             let condition = $crate::plan::Condition::from(condition.into());
-            self.$carry_out((condition, $crate::plan::Act::Put(())), entity)
+            self.$carry_out(condition, $crate::plan::Act::Put(()), entity)
         }
 
         /// Sets the given properties of the entity there and leaves its others alone. Fails if there is none.
         pub fn merge(self: $this, entity: $entity, condition: impl $crate::model::IntoIfMatch) -> $done {
             let condition = $crate::plan::Condition::from(condition.into());
-            self.$carry_out((condition, $crate::plan::Act::Merge(())), entity)
+            self.$carry_out(condition, $crate::plan::Act::Merge(()), entity)
         }
 
         /// Adds an entity, or puts it in the place of the one there.
         pub fn put(self: $this, entity: $entity) -> $done {
-            self.$carry_out(($crate::plan::Condition::Any, $crate::plan::Act::Put(())), entity)
+            self.$carry_out($crate::plan::Condition::Any, $crate::plan::Act::Put(()), entity)
         }
 
         /// Adds an entity, or sets its properties on the one there.
         pub fn insert_or_merge(self: $this, entity: $entity) -> $done {
-            self.$carry_out(($crate::plan::Condition::Any, $crate::plan::Act::Merge(())), entity)
+            self.$carry_out($crate::plan::Condition::Any, $crate::plan::Act::Merge(()), entity)
         }
     };
 }

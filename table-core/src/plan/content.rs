@@ -32,7 +32,7 @@ pub struct RowKind {
 }
 
 impl RowKind {
-    /// The index that the row is a copy of.
+    /// Returns the index that the row is a copy of.
     pub(crate) fn index(self) -> Option<&'static Index> {
         match self.cause {
             Cause::Entity | Cause::Part(_) => None,
@@ -40,22 +40,22 @@ impl RowKind {
         }
     }
 
-    /// Whether its rows are those of a summary, and no copies.
+    /// Returns whether its rows are those of a summary, and no copies.
     pub(crate) fn is_summary(self) -> bool {
         self.index().is_some_and(|index| index.summary.is_some())
     }
 
-    /// Whether its rows are no copies, but made of what many entities give: a summary's, or a list's.
+    /// Returns whether its rows are no copies, but made of what many entities give: a summary's, or a list's.
     pub(crate) fn is_shared(self) -> bool {
         self.index().is_some_and(Index::is_shared)
     }
 
-    /// Where its rows lie.
+    /// Returns where its rows lie.
     pub(super) fn place(self) -> &'static Place {
         self.index().map_or_else(|| self.schema.place_of_part(self.part()), |index| &index.place)
     }
 
-    /// Whether its rows are signed.
+    /// Returns whether its rows are signed.
     pub(crate) fn signs(self) -> bool {
         let index = match self.cause {
             Cause::Entity | Cause::Part(_) => None,
@@ -64,17 +64,17 @@ impl RowKind {
         self.schema.signing(index).signs()
     }
 
-    /// The index that the row is a copy of, if no two entities may have one key in it.
+    /// Returns the index that the row is a copy of, if no two entities may have one key in it.
     pub(crate) fn unique_index(self) -> Option<&'static str> {
         self.index().filter(|index| index.unique).map(|index| index.name)
     }
 
-    /// The text of its `EntityType`.
+    /// Returns the text of its `EntityType`.
     pub(crate) fn name(self) -> &'static str {
         self.index().map_or_else(|| self.schema.kind_of_part(self.part()), |index| index.kind)
     }
 
-    /// Which of its entity's own rows it is: 0 is the head, and of a copy this says nothing.
+    /// Returns which of its entity's own rows it is: 0 is the head, and of a copy this says nothing.
     pub(crate) fn part(self) -> usize {
         match self.cause {
             Cause::Part(part) => part,
@@ -82,12 +82,12 @@ impl RowKind {
         }
     }
 
-    /// Whether it is the head of a wide entity.
+    /// Returns whether it is the head of a wide entity.
     fn is_head(self) -> bool {
         self.cause == Cause::Entity && self.schema.is_wide()
     }
 
-    /// The properties that it has, if the entity has a value for them, with their names: what it is, and the fields
+    /// Returns the properties that it has, if the entity has a value for them, with their names: what it is, and the fields
     /// that its own key does not give back.
     pub(crate) fn properties(self) -> impl Iterator<Item = (&'static str, PropertyOf)> {
         let fields = self.schema.fields.iter().enumerate().filter(move |(at, _)| self.stores(*at));
@@ -99,8 +99,8 @@ impl RowKind {
         std::iter::once((ENTITY_TYPE, PropertyOf::Kind)).chain(fields).chain(parts)
     }
 
-    /// Whether it carries what the declaration doesn't know: the row of the entity, and a whole copy of it. So what a newer
-    /// program added stays in each of them when an older one writes.
+    /// Returns whether it carries what the declaration doesn't know: the row of the entity, and a whole copy of it. So what a
+    /// newer program added stays in each of them when an older one writes.
     pub(crate) fn carries_unknown(self) -> bool {
         self.index().is_none_or(|index| index.copies == Copies::All)
     }
@@ -149,12 +149,12 @@ impl<'a> RowContent<'a> {
         if self.kind.carries_unknown() { Self { unknown, ..self } } else { self }
     }
 
-    /// The entity's id on a list; `None` if it has none, as every entity with a key has.
+    /// Returns the entity's id on a list; `None` if it has none, as every entity with a key has.
     pub(crate) fn id(&self, list: List) -> Option<String> {
         list.id(self.values).ok().flatten()
     }
 
-    /// What a property holds, whether or not the row has it.
+    /// Returns what a property holds, whether or not the row has it.
     #[inline]
     pub(crate) fn get(&self, property: PropertyOf) -> Option<ValueRef<'a>> {
         match property {
@@ -165,14 +165,14 @@ impl<'a> RowContent<'a> {
         }
     }
 
-    /// Every property.
+    /// Returns every property.
     pub fn properties(&self) -> impl Iterator<Item = RowProperty<'a>> {
         let known = self.kind.properties().filter_map(|(name, property)| Some((name, self.get(property)?)));
         let unknown = self.unknown.iter().map(|(name, value)| (&**name, value.as_value_ref()));
         known.chain(unknown)
     }
 
-    /// Whether a row of the other's kind and content is the same.
+    /// Returns whether a row of the other's kind and content is the same.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (kind, of) = (self.kind, other.kind);
         // A constant may have several addresses.
@@ -188,8 +188,8 @@ impl<'a> RowContent<'a> {
     }
 }
 
-/// How many properties the rows of an entity with these values have besides what they say of themselves and those that no
-/// schema knows.
+/// Returns how many properties the rows of an entity with these values have besides what they say of themselves and those
+/// that no schema knows.
 pub(crate) fn stored_fields(schema: &'static Schema, values: &Values<'_>) -> usize {
     let has_value = |field: usize| values.get(field).is_some();
     let of_row = |cause| {

@@ -68,7 +68,7 @@ struct DeferredRow {
 }
 
 impl DeferredRow {
-    /// The copies of a plan that follow.
+    /// Returns the copies of a plan that follow.
     fn of(outbox_op: &OutboxOp) -> Vec<Self> {
         let OutboxOp::Follow(follow) = outbox_op else { return Vec::new() };
         let row = |key: &CopyPlace, goes| Self { key: key.clone(), goes, kind: follow.kind };
@@ -78,7 +78,7 @@ impl DeferredRow {
 }
 
 impl WrittenGroup {
-    /// The rows that are written, of each entity its own first.
+    /// Explains the rows that are written, of each entity its own first.
     fn of(group: &Group<'_>) -> Self {
         let mut rows: Vec<&RowWrite<'_>> = group.rows.iter().collect();
         rows.retain(|row| !row.act.keeps());
@@ -116,7 +116,7 @@ impl WrittenGroup {
 }
 
 impl WriteExplain {
-    /// The rows that a plan writes.
+    /// Explains the rows that a plan writes.
     pub(crate) fn of(plan: &Plan<'_>) -> Self {
         let mut groups: Vec<_> = plan.groups.iter().map(WrittenGroup::of).collect();
         if plan.is_wide {
@@ -139,49 +139,49 @@ impl WriteExplain {
         Self { most, groups, deferred, dependents, sent, completed }
     }
 
-    /// How many rows are touched.
+    /// Returns how many rows are touched.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
-    /// The tables and partitions that are touched, with how many rows of each are.
+    /// Returns the tables and partitions that are touched, with how many rows of each are.
     pub fn places(&self) -> impl Iterator<Item = (&str, &str, usize)> {
         self.groups.iter().map(|group| (&*group.table, &*group.partition, group.rows.len()))
     }
 
-    /// The tables, partition keys and row keys of the copies that follow later, and of the lists; whether each copy comes or
-    /// goes, or the entity comes to the list or goes from it.
+    /// Returns the tables, partition keys and row keys of the copies that follow later, and of the lists; whether each copy
+    /// comes or goes, or the entity comes to the list or goes from it.
     pub fn deferred(&self) -> impl Iterator<Item = (&str, &str, &str, bool)> {
         self.deferred
             .iter()
             .map(|DeferredRow { key, goes, .. }| (&*key.table, &*key.partition, &*key.row, !goes))
     }
 
-    /// The copies that others hold and that follow later: the kind of those who hold them, and with what the names of their
-    /// properties begin. Who those are is found out when they follow.
+    /// Returns the deferred copies: the kind of the dependents that hold them, and with what the names of their properties
+    /// begin. The dependents are looked for when the copies follow.
     pub fn deferred_dependents(&self) -> impl Iterator<Item = (&str, &str)> {
         self.dependents.iter().map(|DependentKey { kind, property }| (&**kind, &**property))
     }
 
-    /// How many messages are sent with the rows.
+    /// Returns how many messages are sent with the rows.
     #[must_use]
     pub fn messages_sent(&self) -> usize {
         self.sent
     }
 
-    /// How many messages are completed with the rows.
+    /// Returns how many messages are completed with the rows.
     #[must_use]
     pub fn messages_completed(&self) -> usize {
         self.completed
     }
 
-    /// The keys of the rows that are written.
+    /// Returns the keys of the rows that are written.
     pub fn written(&self) -> impl Iterator<Item = &str> {
         self.keys(|act| act != Act::Remove)
     }
 
-    /// The keys of the rows that are removed.
+    /// Returns the keys of the rows that are removed.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
         self.keys(|act| act == Act::Remove)
     }

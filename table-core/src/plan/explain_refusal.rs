@@ -15,8 +15,8 @@ pub(crate) struct Failure {
 }
 
 impl Plan<'_> {
-    /// A refusal in the words of the entities, and whether it only says that somebody else has written what the plan was
-    /// made from.
+    /// Returns a refusal in the words of the entities, and whether it only says that another writer has changed what the plan
+    /// was made from.
     pub(crate) fn explain_refusal(&self, refused: Refused) -> Failure {
         let Refused { error, group, row } = refused;
         if error.kind() == ErrorKind::BatchTooLarge {
@@ -86,7 +86,7 @@ impl Plan<'_> {
         error.partition(partition).row(own.key)
     }
 
-    /// What the rows of a group that are written take in the body of a request.
+    /// Returns what the rows of a group that are written take in the body of a request.
     fn size(&self, group: usize) -> PlanSize {
         let mut size = PlanSize::default();
         let Some(group) = self.groups.get(group) else { return size };

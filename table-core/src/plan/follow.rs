@@ -28,7 +28,7 @@ pub enum OutboxOp {
 }
 
 impl OutboxOp {
-    /// Whether something is to be propagated that was not before.
+    /// Returns whether something is to be propagated that was not before.
     pub fn is_news(&self) -> bool {
         matches!(self, Self::Follow(_) | Self::DeferredDependents(_))
     }
@@ -108,7 +108,7 @@ pub(super) struct Following {
 }
 
 impl Following {
-    /// Of an entity, in this table of those that come with the plan; none if all its copies come with it.
+    /// Begins with an entity, in this table of those that come with the plan; none if all its copies come with it.
     pub(super) fn of(table: usize, entity: &Printed<'_>) -> Option<Self> {
         let schema = entity.schema;
         if entity.keeps_own || !schema.has_eventual() {
@@ -166,7 +166,7 @@ impl Following {
         true
     }
 
-    /// What is left to be done.
+    /// Returns what is left to be done.
     pub(super) fn into_outbox_ops(self) -> impl Iterator<Item = OutboxOp> {
         let any = self.is_any.then_some(self.follow);
         any.into_iter().chain(self.left.filter(|left| !left.before.is_empty())).map(OutboxOp::Follow)

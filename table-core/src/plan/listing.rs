@@ -51,7 +51,7 @@ pub enum ListBecomes {
 }
 
 impl ListBecomes {
-    /// How many bytes the ids have that are written, with what stands between them.
+    /// Returns how many bytes the ids have that are written, with what stands between them.
     pub(crate) fn bytes(&self) -> Option<usize> {
         match self {
             Self::Same | Self::Gone => None,
@@ -74,15 +74,15 @@ pub(super) fn unite(listings: &mut Vec<Listing>, others: &[Listing]) {
     listings.dedup_by(|next, first| next.id == first.id);
 }
 
-/// The blob in which the ids of a list lie, and its length, if the row has no room for them.
+/// Returns the blob in which the ids of a list lie, and its length, if the row has no room for them.
 pub(crate) fn blob_of(read: TextOf<'_, '_>) -> Result<Option<(BlobId, usize)>> {
     let Some(ValueRef::Binary(bytes)) = read(IDS)? else { return Ok(None) };
-    // Of a blob that is longer than a list can be nobody reads the bytes.
+    // The bytes of a blob that is longer than a list can be are not read.
     let is_list = |(id, length)| Some((id, usize::try_from(length).ok().filter(|length| *length <= MOST)?));
     Ok(reference::decode(bytes).and_then(is_list))
 }
 
-/// What a list's row says of a property, if its ids lie in a blob of these bytes.
+/// Returns what a list's row says of a property, if its ids lie in a blob of these bytes.
 pub(crate) fn with_blob<'v>(
     blob: Option<&'v [u8]>,
     name: &str,
@@ -95,12 +95,12 @@ pub(crate) fn with_blob<'v>(
     }
 }
 
-/// The properties of the row of a list whose ids lie in a blob.
+/// Returns the properties of the row of a list whose ids lie in a blob.
 pub(crate) fn row_of_blob(kind: &'static str, id: BlobId, length: u64) -> Vec<(&'static str, Value)> {
     vec![(ENTITY_TYPE, Value::String(kind.into())), (IDS, Value::Binary(reference::encode(id, length)))]
 }
 
-/// The ids on a list that is there, in order; an error if it is damaged.
+/// Returns the ids on a list that is there, in order; an error if it is damaged.
 pub(crate) fn ids_of<'v>(read: TextOf<'_, 'v>) -> Result<Vec<Cow<'v, str>>> {
     let ids = all_ids_of(read)?;
     if ids.windows(2).any(|pair| matches!(pair, [a, b] if a >= b)) {
@@ -123,10 +123,12 @@ fn all_ids_of<'v>(read: TextOf<'_, 'v>) -> Result<Vec<Cow<'v, str>>> {
     Ok(ids)
 }
 
-/// What becomes of a list with these changes; `old` gives the properties of the row that is there, if one is. `kind` is the
-/// text of its `EntityType`, and `mends`, whether what is damaged is to be put right.
+/// Returns what becomes of a list with these changes; `old` gives the properties of the row that is there, if one is. `kind`
+/// is the text of its `EntityType`, `index` the name of the index that an error gives, and `mends` says whether what is
+/// damaged is to be put right.
 pub(super) fn becomes(
-    (kind, index): (&'static str, &str),
+    kind: &'static str,
+    index: &str,
     listings: &[Listing],
     mends: bool,
     old: Option<TextOf<'_, '_>>,
@@ -172,7 +174,7 @@ pub(super) fn becomes(
     Ok(ListBecomes::Row(properties))
 }
 
-/// Those that are there without those that go, and with those that come. All are in order.
+/// Returns the ids that are there, without those that go and with those that come, in order.
 fn merged<'i>(before: &'i [Cow<'_, str>], listings: &'i [Listing]) -> Vec<&'i str> {
     let (mut ids, mut changes) =
         (Vec::with_capacity(before.len() + listings.len()), listings.iter().peekable());
@@ -187,7 +189,7 @@ fn merged<'i>(before: &'i [Cow<'_, str>], listings: &'i [Listing]) -> Vec<&'i st
     ids
 }
 
-/// The ids as the properties have them: as many in each as it takes.
+/// Returns the ids as the properties have them: as many in each as it takes.
 fn texts(ids: &[&str]) -> Vec<String> {
     let (mut texts, mut units): (Vec<String>, usize) = (Vec::new(), 0);
     for id in ids {
@@ -216,7 +218,7 @@ fn too_long(index: &str, ids: usize) -> Error {
     ))
 }
 
-/// The refusal of an executor that has no blobs.
+/// Returns the refusal of an executor that has no blobs.
 #[cold]
 pub(super) fn no_room(index: &str) -> Error {
     Error::new(ErrorKind::EntityTooLarge).because(format!(

@@ -12,7 +12,7 @@ use crate::limits;
 
 impl<'p> Plan<'p> {
     /// Plans the change of an entity whose schema [has all of its rows in one place](crate::schema::Schema::stays_in_place).
-    /// `None` where a draft has to look at the rows, or is to say what is wrong with them.
+    /// `None` where a builder has to look at the rows, or is to say what is wrong with them.
     pub(crate) fn of_lone(entity: &'p Printed<'p>) -> Option<Self> {
         let partition = entity.partition();
         if entity.new.as_ref().is_some_and(|new| new.partition() != partition) {

@@ -34,7 +34,7 @@ pub(crate) use listing::{
 };
 pub use one_or_more::OneOrMore;
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};
-pub(crate) use rows::{CopyState, EntityRow, EntityRows, check_tokens};
+pub(crate) use rows::{CopyState, EntityRow, EntityRows, OwnRows, check_tokens};
 pub(crate) use seals::{FoundTokens, Resealed, Seals};
 pub(crate) use values::FieldToken;
 pub use values::Values;

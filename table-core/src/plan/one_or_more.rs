@@ -36,12 +36,12 @@ impl<T> OneOrMore<T> {
         self.others.clear();
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.others.len()
     }
 
-    /// The one of this place.
+    /// Returns the item of this place.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&T> {
         match at.checked_sub(1) {
@@ -50,22 +50,22 @@ impl<T> OneOrMore<T> {
         }
     }
 
-    /// The first.
+    /// Returns the first.
     pub fn first(&self) -> Option<&T> {
         self.first.as_ref()
     }
 
-    /// The last.
+    /// Returns the last.
     pub fn last(&self) -> Option<&T> {
         self.others.last().or(self.first.as_ref())
     }
 
-    /// The last, to be changed.
+    /// Returns the last, to be changed.
     pub fn last_mut(&mut self) -> Option<&mut T> {
         self.others.last_mut().or(self.first.as_mut())
     }
 
-    /// The item of this place, to be changed.
+    /// Returns the item of this place, to be changed.
     pub(crate) fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         match at.checked_sub(1) {
             None => self.first.as_mut(),
@@ -73,23 +73,23 @@ impl<T> OneOrMore<T> {
         }
     }
 
-    /// All items, in their order, to be changed.
+    /// Returns all items, in their order, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.first.iter_mut().chain(&mut self.others)
     }
 
-    /// All items, in their order, given away.
+    /// Returns all items, in their order, given away.
     pub(crate) fn into_all(self) -> impl Iterator<Item = T> {
         self.first.into_iter().chain(self.others)
     }
 
-    /// What `make` makes of each, in their order.
+    /// Returns what `make` makes of each, in their order.
     pub(crate) fn map<U>(self, mut make: impl FnMut(T) -> U) -> OneOrMore<U> {
         let first = self.first.map(&mut make);
         OneOrMore { first, others: self.others.into_iter().map(make).collect() }
     }
 
-    /// All items, in their order.
+    /// Returns all items, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.others)
     }

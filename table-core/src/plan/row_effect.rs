@@ -12,7 +12,7 @@ use super::rows::{CopyState, EntityRow, EntityRows};
 pub(super) enum RowEffect<'p> {
     /// It is to be there. One that is right as it is stays so, whatever it is: another entity may want it.
     Wanted(RowWrite<'p>),
-    /// Nobody may be filed there: an entity is alone there with what is unique to it.
+    /// No other entity may be filed there: an entity is alone there with what is unique to it.
     Reserved(RowWrite<'p>),
     /// It goes.
     Gone(Gone<'p>),
@@ -50,7 +50,7 @@ pub(super) fn row_effects<'p>(
             }
             if kind.is_shared() {
                 let takes = old.and_then(|old| old.rows.find(new, row)).map(|(_, takes)| takes);
-                if let Some(added) = added(of, entity, (new, row), (Some(row), takes)) {
+                if let Some(added) = added(of, entity, new.key(row), Some(row), takes) {
                     take(new, row, RowEffect::Added(added));
                 }
                 continue;
@@ -73,7 +73,7 @@ pub(super) fn row_effects<'p>(
                             }
                             (Condition::Any, Act::Keep)
                         }
-                        // Whoever changes a part changes the head, too.
+                        // A change of a part changes the head, too, whose version is checked.
                         Cause::Part(_) | Cause::Index(_) => {
                             (there.found.condition(), Act::Put(Content::Row(content)))
                         }
@@ -103,7 +103,7 @@ pub(super) fn row_effects<'p>(
         }
         let kind = row.content.kind;
         if kind.is_shared() {
-            if let Some(added) = added(of, entity, (&old.rows, row), (None, Some(row))) {
+            if let Some(added) = added(of, entity, old.rows.key(row), None, Some(row)) {
                 take(&old.rows, row, RowEffect::Added(added));
             }
             continue;
@@ -133,28 +133,29 @@ pub(super) fn row_effects<'p>(
     }
 }
 
-/// The bit of a row among the first.
+/// Returns the bit of a row among the first.
 fn bit(at: usize) -> u128 {
     u32::try_from(at).ok().and_then(|at| 1_u128.checked_shl(at)).unwrap_or(0)
 }
 
-/// What an entity gives to a row of a summary or to a list, and takes from it; `None` if that is nothing.
+/// Returns what an entity gives to the row of a summary or a list under this key, and takes from it; `None` if that is nothing.
 fn added<'p>(
     of: usize,
     entity: &Printed<'_>,
-    (rows, row): (&'p EntityRows<'p>, &'p EntityRow<'p>),
-    (gives, takes): (Option<&EntityRow<'p>>, Option<&EntityRow<'p>>),
+    key: &'p str,
+    gives: Option<&EntityRow<'p>>,
+    takes: Option<&EntityRow<'p>>,
 ) -> Option<Addition<'p>> {
     fn counted<'r, 'p>(row: &'r EntityRow<'p>) -> (&'r RowContent<'p>, u64) {
         (&row.content, row.counted)
     }
-    let is_building = match row.cause() {
+    let kind = gives.or(takes)?.content.kind;
+    let is_building = match kind.cause {
         Cause::Index(index) => entity.index_mask.is_backfilling(index),
         Cause::Entity | Cause::Part(_) => false,
     };
-    let (gives, takes) = (gives.map(counted), takes.map(counted));
-    let amounts = Amounts::between(row.content.kind, gives, takes, is_building)?;
-    Some(Addition { key: rows.key(row), amounts, of })
+    let amounts = Amounts::between(kind, gives.map(counted), takes.map(counted), is_building)?;
+    Some(Addition { key, amounts, of })
 }
 
 /// Puts rows in the order in which they are looked at.
@@ -167,7 +168,7 @@ pub(super) fn put_in_order(rows: &mut [RowWrite<'_>]) {
     }
 }
 
-/// Whether a row that stands there already would be another entity's, or none of this one's.
+/// Returns whether a row that stands there already would be another entity's, or none of this one's.
 fn must_be_free(kind: RowKind) -> bool {
     matches!(kind.cause, Cause::Entity | Cause::Part(_)) || kind.unique_index().is_some()
 }
@@ -185,7 +186,7 @@ pub(super) struct Part<'p> {
     pub(super) place: Place<'p>,
     /// The rows that are to be there. One that is right as it is stays so, whatever it is: another entity may want it.
     pub(super) rows: Vec<RowWrite<'p>>,
-    /// Where nobody may be filed: an entity is alone there with what is unique to it.
+    /// Where no other entity may be filed: an entity is alone there with what is unique to it.
     reserved: Vec<RowWrite<'p>>,
     /// Rows that go. Those of an entity that is alone are among the rows, if they are there for certain.
     gone: Vec<Gone<'p>>,
@@ -251,12 +252,12 @@ impl<'p> Part<'p> {
         }
     }
 
-    /// How many rows are written.
+    /// Returns how many rows are written.
     pub(super) fn written(&self) -> usize {
         self.rows.iter().filter(|row| !row.act.keeps()).count() + self.additions.len()
     }
 
-    /// The first row that two entities want, with both.
+    /// Returns the first row that two entities want, with both.
     pub(super) fn wanted_twice(&self) -> Option<(&RowWrite<'p>, &RowWrite<'p>)> {
         let mut wanted: Vec<_> = self.rows.iter().collect();
         wanted.sort_unstable_by(|a, b| a.key.cmp(b.key).then(a.of.cmp(&b.of)));
@@ -293,8 +294,8 @@ impl<'p> Part<'p> {
         self.rows.extend(certain.map(|gone| gone.row));
     }
 
-    /// Sees to it that nobody is filed where an entity of this plan must be alone. Returns a row that is wanted and can't be
-    /// had, and who has it.
+    /// Sees to it that no other entity is filed where an entity of this plan must be alone. Returns a row that is wanted and
+    /// can't be had, and the number of the change that has it.
     pub(super) fn reserve(&mut self) -> Option<(RowWrite<'p>, usize)> {
         for reserved in std::mem::take(&mut self.reserved) {
             match self.rows.iter().find(|row| row.key == reserved.key) {
@@ -325,7 +326,7 @@ impl<'p> Part<'p> {
         taken
     }
 
-    /// Its rows as they are planned.
+    /// Returns its rows as they are planned.
     pub(super) fn into_group(self) -> Group<'p> {
         let Self { place: Place { table, partition }, rows, additions, epochs, unchanged, .. } = self;
         Group { table, partition, rows, additions, unchanged, epochs }

@@ -14,8 +14,8 @@ use crate::schema::Schema;
 
 /// What an executor says of a row that was read, and compares when it writes.
 ///
-/// Not the `ETag` alone: sealing a value anew changes no entity and keeps its `ETag`, and who planned with the former
-/// bytes must not put them back. The proof means something to the executor that gave it, and to nobody else.
+/// Not the `ETag` alone: sealing a value anew changes no entity and keeps its `ETag`, and a plan that was made with the old
+/// bytes must not put them back. Only the executor that gave the proof can compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// The row's `ETag`.
@@ -64,7 +64,7 @@ pub enum Act<C> {
 }
 
 impl<C> Act<C> {
-    /// What is written.
+    /// Returns what is written.
     pub fn content(&self) -> Option<&C> {
         match self {
             Self::Put(content) | Self::Merge(content) => Some(content),
@@ -72,7 +72,7 @@ impl<C> Act<C> {
         }
     }
 
-    /// The act without its content.
+    /// Returns the act without its content.
     pub fn bare(&self) -> Act<()> {
         match self {
             Self::Keep => Act::Keep,
@@ -82,12 +82,12 @@ impl<C> Act<C> {
         }
     }
 
-    /// Whether the row stays as it is.
+    /// Returns whether the row stays as it is.
     pub fn keeps(&self) -> bool {
         matches!(self, Self::Keep)
     }
 
-    /// What is done under this condition, as it follows "cannot " in an error.
+    /// Returns what is done under this condition, as it follows "cannot " in an error.
     pub fn describe(&self, condition: Condition) -> &'static str {
         match (self, condition) {
             (Self::Put(_) | Self::Keep, Condition::Absent | Condition::StillAbsent) => "insert into",
@@ -126,12 +126,12 @@ pub struct RowWrite<'p> {
 }
 
 impl RowWrite<'_> {
-    /// Whether the row is an entity's own, and no copy.
+    /// Returns whether the row is an entity's own, and no copy.
     pub fn is_own(&self) -> bool {
         self.kind.is_some_and(|kind| kind.cause == Cause::Entity)
     }
 
-    /// The index that the row is a copy of.
+    /// Returns the index that the row is a copy of.
     pub fn index(&self) -> Option<&'static str> {
         self.kind?.index().map(|index| index.name)
     }
@@ -147,7 +147,7 @@ pub struct Range<'p> {
     pub digest: u64,
 }
 
-/// The states of a kind's indexes are still those that the plan was made in: who keeps which of them has not changed.
+/// The condition that the states of a kind's indexes are those in which the plan was made: writers keep the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epoch {
     /// The kind.
@@ -180,7 +180,7 @@ pub struct Group<'p> {
 }
 
 impl<'p> Group<'p> {
-    /// Rows of the first table that is handed over with the plan, and nothing else that must be so.
+    /// Makes a group of rows of the first table that is handed over with the plan, and nothing else that must be so.
     pub fn new(partition: &'p str, rows: Vec<RowWrite<'p>>) -> Self {
         Self {
             table: 0,
@@ -192,17 +192,17 @@ impl<'p> Group<'p> {
         }
     }
 
-    /// How many rows are written.
+    /// Returns how many rows are written.
     pub fn written(&self) -> usize {
         self.rows.iter().filter(|row| !row.act.keeps()).count() + self.additions.len()
     }
 
-    /// Whether nothing is done in it, and nothing demanded.
+    /// Returns whether nothing is done in it, and nothing demanded.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.additions.is_empty() && self.unchanged.is_empty()
     }
 
-    /// The declarations that its rows were made by, those of several rows several times.
+    /// Returns the declarations that its rows were made by, those of several rows several times.
     pub fn schemas(&self) -> impl Iterator<Item = &'static Schema> {
         let rows = self.rows.iter().filter_map(|row| row.kind);
         rows.chain(self.additions.iter().map(|addition| addition.amounts.kind())).map(|kind| kind.schema)
@@ -231,12 +231,12 @@ pub struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    /// A planned row by its place.
+    /// Returns a planned row by its place.
     pub fn row(&self, group: usize, row: usize) -> Option<&RowWrite<'p>> {
         self.groups.get(group)?.rows.get(row)
     }
 
-    /// What is planned to be added, by its place, which counts on behind the rows.
+    /// Returns what is planned to be added, by its place, which counts on behind the rows.
     pub(crate) fn addition(&self, group: usize, row: usize) -> Option<&Addition<'p>> {
         let group = self.groups.get(group)?;
         group.additions.get(row.checked_sub(group.rows.len())?)
@@ -255,12 +255,12 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// A plan that was refused as a whole.
+    /// Makes the refusal of a plan as a whole.
     pub fn whole(error: Error) -> Self {
         Self { error, group: 0, row: None }
     }
 
-    /// The error alone, with the row's number as that of an operation.
+    /// Returns the error alone, with the row's number as that of an operation.
     pub fn numbered(self) -> Error {
         match self.row {
             Some(row) => self.error.at_index(row),

@@ -34,9 +34,9 @@ pub(crate) struct EntityRow<'a> {
 /// What was found where a copy of a stored entity is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyState {
-    /// Nobody has looked: the index has every copy that it is to have.
+    /// Not read: the index has every copy that it is to have.
     Unread,
-    /// Nobody has looked, and the copy may be missing: the index is being filled. No other entity's can be there.
+    /// Not read, and the copy may be missing: the index is being filled. No other entity's can be there.
     Backfilling,
     /// The entity's copy, in this version.
     Mine(Version),
@@ -47,7 +47,7 @@ pub(crate) enum CopyState {
 }
 
 impl CopyState {
-    /// What must be so of the row when the copy is put there again.
+    /// Returns what must be so of the row when the copy is put there again.
     pub(crate) fn condition(self) -> Condition {
         match self {
             Self::Unread | Self::Backfilling => Condition::Any,
@@ -63,10 +63,17 @@ impl EntityRow<'_> {
         self.content.kind.cause
     }
 
-    /// Whether it lies in another partition than its entity, or in another table.
+    /// Returns whether it lies in another partition than its entity, or in another table.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.elsewhere.is_some()
     }
+}
+
+/// An entity's rows besides its copies: its head, and so many parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnRows {
+    pub(crate) schema: &'static Schema,
+    pub(crate) parts: usize,
 }
 
 /// Every row that an entity has: first its own, then its copies in the order of their keys.
@@ -82,7 +89,7 @@ pub(crate) struct EntityRows<'a> {
 }
 
 impl<'a> EntityRows<'a> {
-    /// The rows that an entity is to have; `present` says which sparse indexes have one, `key` is its own key if that
+    /// Returns the rows that an entity is to have; `present` says which sparse indexes have one, `key` is its own key if that
     /// has been printed, and `old` are the rows that it has, with its values.
     pub(crate) fn of(
         schema: &'static Schema,
@@ -92,7 +99,8 @@ impl<'a> EntityRows<'a> {
         present: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
         let parts = schema.parts.len();
-        let new = Self::when((schema, parts), values, key, old, &|index| present(index).then_some(true))?;
+        let new =
+            Self::when(OwnRows { schema, parts }, values, key, old, &|index| present(index).then_some(true))?;
         let rows = new.rows.len();
         if rows <= limits::BATCH_OPERATIONS {
             return Ok(new);
@@ -108,29 +116,29 @@ impl<'a> EntityRows<'a> {
         Err(error.table(schema.table()).partition(partition).row(row))
     }
 
-    /// The rows that the entity stored under this key, of so many parts, has or may have, in the indexes that are `kept`. The
+    /// Returns the rows that the entity stored under this key has or may have: its own, and in the indexes that are `kept`. The
     /// key in a unique index may be another entity's by now, if this one has no row there; one in any other index is of no
     /// other entity.
     pub(crate) fn stored(
-        (schema, parts): (&'static Schema, usize),
+        own: OwnRows,
         values: &'a Values<'a>,
         key: (&str, &str),
         present: &dyn Fn(usize) -> bool,
         kept: &dyn Fn(usize) -> bool,
     ) -> Result<Self> {
-        let is_unique = |index| schema.indexes.get(index).is_some_and(|index: &Index| index.unique);
+        let is_unique = |index| own.schema.indexes.get(index).is_some_and(|index: &Index| index.unique);
         let certain = |index| match present(index) {
             _ if !kept(index) => None,
             true => Some(true),
             false if is_unique(index) => None,
             false => Some(false),
         };
-        Self::when((schema, parts), values, Some(key), None, &certain)
+        Self::when(own, values, Some(key), None, &certain)
     }
 
-    /// The rows of an entity: those of an index if `certain` says something, and whether they are there for certain.
+    /// Returns the rows of an entity: those of an index if `certain` says something, and whether they are there for certain.
     fn when(
-        (schema, parts): (&'static Schema, usize),
+        OwnRows { schema, parts }: OwnRows,
         values: &'a Values<'a>,
         key: Option<(&str, &str)>,
         old: Option<(&EntityRows<'_>, &Values<'_>)>,
@@ -208,8 +216,8 @@ impl<'a> EntityRows<'a> {
         Ok(Self { text, partition, rows, reserved })
     }
 
-    /// The key in this index of an entity that has become one of other values, if it surely is the same, with the place of its
-    /// row.
+    /// Returns the key in this index of an entity that has become one of other values, if it surely is the same, with the
+    /// place of its row.
     fn key_if_same(&self, index: usize, before: &Values<'_>, after: &Values<'_>) -> Option<(usize, &str)> {
         let at = self.rows.iter().position(|row| row.cause() == Cause::Index(index))?;
         let row = self.rows.get(at)?;
@@ -219,7 +227,7 @@ impl<'a> EntityRows<'a> {
         fields(&row.content.kind.index()?.place.row).all(is_same).then(|| (at, self.key(row)))
     }
 
-    /// The key of their partition.
+    /// Returns the key of their partition.
     pub(crate) fn partition(&self) -> &str {
         self.text.get(..self.partition).unwrap_or_default()
     }
@@ -229,7 +237,7 @@ impl<'a> EntityRows<'a> {
         self.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_)))
     }
 
-    /// The key of one of them.
+    /// Returns the key of one of them.
     pub(crate) fn key(&self, row: &EntityRow<'_>) -> &str {
         self.text.get(row.key.clone()).unwrap_or_default()
     }
@@ -254,13 +262,13 @@ impl<'a> EntityRows<'a> {
         }
     }
 
-    /// The table and the partition key of one of them.
+    /// Returns the table and the partition key of one of them.
     pub(crate) fn place_of(&self, row: &EntityRow<'_>) -> (&'static str, &str) {
         let partition = row.elsewhere.clone().unwrap_or(0..self.partition);
         (row.content.kind.place().table.source(), self.text.get(partition).unwrap_or_default())
     }
 
-    /// The row that lies where this one of other rows of the entity does, if there is one, and its place.
+    /// Returns the row that lies where this one of other rows of the entity does, if there is one, and its place.
     pub(crate) fn find(
         &self,
         others: &EntityRows<'_>,
@@ -280,7 +288,7 @@ impl<'a> EntityRows<'a> {
         self.rows.iter().enumerate().find(lies_there)
     }
 
-    /// The entity's own keys.
+    /// Returns the entity's own keys.
     pub(crate) fn primary_key(&self) -> (&str, &str) {
         (self.partition(), self.rows.first().map_or("", |row| self.key(row)))
     }
@@ -307,7 +315,7 @@ impl<'a> Printer<'a> {
         Ok(found)
     }
 
-    /// Appends the keys that the template gives with tokens of former keys, and gives `take` the place of each.
+    /// Appends the keys that the template gives with tokens of older keys, and gives `take` the place of each.
     fn keys_by_other_tokens(
         &self,
         template: &Template,

@@ -1,4 +1,4 @@
-//! What a plan asks of whoever has the keys.
+//! What a plan asks of the owner of the keys.
 
 use crate::error::Result;
 use crate::model::ValueRef;
@@ -6,10 +6,10 @@ use crate::schema::{Blind, Field, TOKEN_BYTES};
 
 /// Seals values for the rows that are planned, with the keys that are current now.
 pub(crate) trait Seals {
-    /// The value, sealed for a field of the entity of these keys.
+    /// Returns the value, sealed for a field of the entity of these keys.
     fn seal(&self, keys: (&str, &str), field: &Field, value: ValueRef<'_>) -> Result<Vec<u8>>;
 
-    /// The tokens of a field's value in a partition.
+    /// Returns the tokens of a field's value in a partition.
     fn tokens(
         &self,
         partition: &str,
@@ -18,7 +18,7 @@ pub(crate) trait Seals {
         value: ValueRef<'_>,
     ) -> Result<FoundTokens>;
 
-    /// A value as it is stored, sealed with the key that is current now, and its token by the current one of its own.
+    /// Returns a value as it is stored, sealed with the key that is current now, and its token by the current one of its own.
     fn reseal(&self, keys: (&str, &str), field: &Field, stored: ValueRef<'_>) -> Result<Resealed>;
 }
 

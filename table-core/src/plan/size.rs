@@ -70,12 +70,12 @@ impl Plan<'_> {
 }
 
 impl RowWrite<'_> {
-    /// The table that it is declared to lie in, if it is an entity's.
+    /// Returns the table that it is declared to lie in, if it is an entity's.
     pub(super) fn table(&self) -> &'static str {
         self.kind.map_or("", |kind| kind.place().table.source())
     }
 
-    /// How many bytes the row takes in the body of a request, if it is written.
+    /// Returns how many bytes the row takes in the body of a request, if it is written.
     pub(crate) fn body(&self, table: &str, partition: &str) -> Option<usize> {
         let (is_new, content) = match &self.act {
             Act::Keep => return None,

@@ -27,7 +27,7 @@ impl FieldToken {
         &self.bytes
     }
 
-    /// The token itself, and then the others.
+    /// Returns the token itself, and then the others.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.text).chain(&self.others).map(String::as_str)
     }
@@ -89,7 +89,7 @@ impl<'a> Values<'a> {
         self.push(Ok(stored));
     }
 
-    /// Every key that a template prints of the fields; none if it prints none.
+    /// Returns every key that a template prints of the fields; none if it prints none.
     pub(crate) fn keys(&self, template: &Template) -> Vec<String> {
         let (mut text, mut places) = (Vec::new(), Vec::new());
         match schema::print_all(template, self, &mut text, &mut |place| places.push(place)) {
@@ -106,7 +106,7 @@ impl<'a> Values<'a> {
         self.keys(template).into_iter().next()
     }
 
-    /// The first field that was refused.
+    /// Returns the first field that was refused.
     pub(crate) fn refused(&mut self) -> Option<(usize, ValueError)> {
         self.refused.take()
     }
@@ -124,7 +124,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The values, which refer to nothing any more.
+    /// Returns the values, which refer to nothing any more.
     pub(crate) fn into_owned(self) -> Values<'static> {
         let own =
             |values: Vec<PropertyValue<'a>>| values.into_iter().map(PropertyValue::into_owned).collect();
@@ -158,7 +158,7 @@ impl<'a> Values<'a> {
         self.tokens.iter().find(|token| token.field == field)
     }
 
-    /// What the property of a field holds.
+    /// Returns what the property of a field holds.
     #[inline]
     pub(crate) fn get(&self, field: usize) -> Option<ValueRef<'_>> {
         self.fields.get(field).and_then(PropertyValue::as_value_ref)

@@ -247,8 +247,8 @@ impl Query {
         self.top.take()
     }
 
-    /// At most how many entities.
-    pub(crate) fn limit(&self) -> Option<usize> {
+    /// Returns how many entities it gives at the most.
+    pub(crate) fn most(&self) -> Option<usize> {
         self.top
     }
 

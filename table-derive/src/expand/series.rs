@@ -214,7 +214,7 @@ pub(super) fn add(model: &Entity<'_>) -> TokenStream {
                 const FIRST: ::core::primitive::usize = #krate::checks::place_of_slot(
                     <#entity as #krate::Entity>::SCHEMA, #series, 0,
                 );
-                self.add.to_slot::<Value>(&#of, FIRST, (slot, by), |entity, slot, by| {
+                self.add.to_slot::<Value>(&#of, FIRST, slot, by, |entity, slot, by| {
                     #add(&mut entity.#ident, slot, by)
                 });
                 self

@@ -122,7 +122,7 @@ fn write(
             merged.extend(properties(content));
             let entity: Vec<_> =
                 merged.iter().map(|(name, value)| (name.as_str(), value.as_value_ref())).collect();
-            executor::check_entity((partition, row.key), &entity)?;
+            executor::check_entity(partition, row.key, &entity)?;
             merged
         }
         (Act::Put(content) | Act::Merge(content), _) => properties(content),

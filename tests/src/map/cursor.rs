@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_core::__executor::{
-    self as executor, Batch, InPlace, Kept, RangeQuery, ReadSnapshot, RowCursor, RowView, ScanRanges,
-    TableExec, TakeEach,
+    self as executor, Batch, InPlace, Kept, PageRequest, RangeQuery, ReadSnapshot, RowCursor, RowView,
+    ScanRanges, TableExec, TakeEach,
 };
 use table_core::{Continuation, ErrorKind, Result};
 
@@ -87,7 +87,8 @@ impl ReadSnapshot for MapMoment {
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
         let table = own(table)?;
-        executor::page(self, scan_ranges, (table.entry.id, TAG), (size, after), &mut self.begin(table), each)
+        let request = PageRequest { table: table.entry.id, store: TAG, size, after };
+        executor::page(self, scan_ranges, request, &mut self.begin(table), each)
     }
 }
 

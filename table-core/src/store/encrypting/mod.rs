@@ -216,18 +216,19 @@ impl EncryptingTable {
         self.table.explain(query)
     }
 
-    fn write(&self, what: (Condition, Act<()>), entity: &DynamicEntity) -> Result<ETag> {
+    fn write(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
         let (partition, row) = (entity.partition_key(), entity.row_key());
         let done = submit(|| {
             let sealing = Sealing::new(self)?;
-            let sealed = sealing.seal(what, entity)?;
+            let sealed = sealing.seal((condition, act), entity)?;
             let given = sealed.given(entity);
-            let group = Group::new(partition, vec![plan::write(sealed.what, entity, &given, 0)]);
+            let (condition, act) = sealed.what;
+            let group = Group::new(partition, vec![plan::write(condition, act, entity, &given, 0)]);
             let sealed_at = sealing.sealed_at();
             let done = self.table.write_sealed(group, &sealed_at).map_err(|refused| refused.error);
             Ok(Submitted { done, sealed_at, is_of_version: sealed.is_of_version })
         });
-        done.map_err(|e| e.placed(what.1.describe(what.0), self.name(), partition, Some(row)))
+        done.map_err(|e| e.placed(act.describe(condition), self.name(), partition, Some(row)))
     }
 }
 

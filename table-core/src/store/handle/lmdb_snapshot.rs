@@ -204,7 +204,7 @@ impl ReadSnapshot for LmdbSnapshot {
         cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, None, None)
     }
 
-    fn walks_after(
+    fn cursors_after(
         &self,
         table: &dyn TableExec,
         scan_ranges: &ScanRanges,
@@ -263,7 +263,8 @@ impl ReadSnapshot for LmdbSnapshot {
         &self,
         table: &dyn TableExec,
         scan_ranges: ScanRanges,
-        (after, size): (Option<&Position>, StepSize),
+        after: Option<&Position>,
+        size: StepSize,
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
         let state = LmdbTable::of(table)?.state();

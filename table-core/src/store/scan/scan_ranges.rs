@@ -78,7 +78,8 @@ pub(crate) fn go_on(
 pub(crate) fn go_on_after(scan_ranges: &ScanRanges, scans: &mut [Scan], last: (&str, &str)) -> Result<()> {
     let Some(table) = scans.first().map(|scan| scan.table.id) else { return Ok(()) };
     let ranges = scans.iter().map(|scan| scan.range.as_ref());
-    let starts = executor::after_page(scan_ranges, table, ranges, last)?;
+    let (partition, row) = last;
+    let starts = executor::after_page(scan_ranges, table, ranges, partition, row)?;
     for (scan, start) in scans.iter_mut().zip(starts) {
         let Some((row, is_after)) = start else { continue };
         scan.go_on(row, is_after);

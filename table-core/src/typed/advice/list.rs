@@ -15,7 +15,7 @@ impl<E: Entity + ReadAsAList> Lookup<E> for ListKey<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
 
-    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_> {
         match E::NEVER {}
     }

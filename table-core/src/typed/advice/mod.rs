@@ -1,7 +1,7 @@
-//! What people reach for and nothing offers: hidden methods that nobody can call, since no type meets their bound. The
-//! bound's words say what to write.
+//! Methods that users try and that do not exist: hidden ones that can't be called, since no type meets their bound. The text
+//! of the bound says what to write.
 //!
-//! Each returns a type that its caller need not say, so that the compiler has one thing to tell.
+//! Each returns a type that its caller need not say, so that the compiler reports one error.
 
 mod key;
 mod list;
@@ -17,7 +17,7 @@ use std::convert::Infallible;
 pub use self::list::QueriedAsAList;
 pub use self::query::AnyQuery;
 
-/// What no type is. The bodies of methods that nobody can call are made of it.
+/// A trait that no type has. The bodies of methods that can't be called are made of it.
 pub trait Never {
     /// A value that there is not.
     const NEVER: Infallible;

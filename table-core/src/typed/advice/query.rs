@@ -12,7 +12,7 @@ use crate::typed::query::PathQuery;
 pub struct AnyQuery<P>(PhantomData<fn() -> P>);
 
 impl<P: 'static> AnyQuery<P> {
-    /// The only one.
+    /// Returns the only value.
     #[must_use]
     pub const fn words() -> &'static Self {
         &Self(PhantomData)
@@ -21,7 +21,7 @@ impl<P: 'static> AnyQuery<P> {
 
 impl<P> AnyQuery<P> {
     #[doc(hidden)]
-    #[allow(clippy::iter_not_returning_iterator, reason = "nobody can call it")]
+    #[allow(clippy::iter_not_returning_iterator, reason = "it can never be called")]
     pub fn iter<T>(&self) -> T
     where
         P: QueryIter,

@@ -49,10 +49,10 @@ pub(crate) trait Changed: Entity {
 
 impl<E: Entity> Changed for E {}
 
-/// What a change has left of an entity in the table of this name.
+/// Returns what a change has left of an entity in the table of this name.
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 #[cfg_attr(debug_assertions, inline(always))]
 pub(crate) fn stored<E>(table: &str, etag: ETag, entity: Option<E>) -> Result<Stored<E>> {
@@ -92,7 +92,8 @@ pub(crate) fn update_unless_refused<E: Entity, X: From<Error>>(
     }
 }
 
-/// The entity that `get` finds, or else the one that `insert` adds: what is stored afterwards, by whomever.
+/// Returns the entity that `get` finds. If it finds none, `insert` adds one, and what is stored then is read, whichever
+/// writer was quicker.
 pub(crate) fn get_or_insert<E>(
     table: &str,
     get: impl Fn() -> Result<Option<Stored<E>>>,
@@ -105,7 +106,7 @@ pub(crate) fn get_or_insert<E>(
         }
         match insert() {
             Err(error) if error.kind() != ErrorKind::EntityAlreadyExists => return Err(error),
-            // What is stored is read, whoever was quicker.
+            // The next round reads what is stored: this entity, or that of a quicker writer.
             inserted => last = inserted.err(),
         }
     }

@@ -9,14 +9,14 @@ use crate::typed::entity::dependent::{CopyReader, Dependent};
 
 /// A row that has to be read before a change can be planned.
 ///
-/// Its keys are moved out of the attempt, and given back with it: so they can be lent to whoever reads while the attempt
-/// takes what is found.
+/// Its keys are moved out of the attempt, and given back with it: so the reader can borrow them while the attempt takes what
+/// is found.
 #[derive(Debug)]
 pub(crate) struct ReadRequest {
     /// The table, if it is another than the entity's.
     pub(crate) table: Option<&'static str>,
     pub(crate) keys: KeyPair,
-    /// Whether it is asked only if the row is there, and whose it is: nobody looks at its keyed digest.
+    /// Whether it is asked only if the row is there, and of which entity it is: its keyed digest is not checked.
     pub(crate) is_copy: bool,
     /// The declaration of the entity whose head it is, if that is wide: its parts are read with it.
     pub(crate) head: Option<&'static Schema>,
@@ -34,12 +34,12 @@ impl<A: Attempt> CommittedByTheThreadThatMadeIt for A {}
 /// for it, after which it is given [back](Self::release); then [`make`](Self::make), and then [`plan`](Self::plan).
 /// Nothing in between is bound to a thread, but for what the user's closure is bound to.
 pub(crate) trait Attempt {
-    /// The declaration of the entity; `None` if the attempt is of none.
+    /// Returns the declaration of the entity; `None` if the attempt is of none.
     fn schema(&self) -> Option<&'static Schema> {
         None
     }
 
-    /// Whether the entity is changed, and not only where it is filed.
+    /// Returns whether the entity is changed, and not only where it is filed.
     fn writes_entity(&self) -> bool {
         true
     }
@@ -55,14 +55,14 @@ pub(crate) trait Attempt {
     /// Forgets what was found.
     fn begin(&mut self);
 
-    /// The partition of the entity, if that is known before it is printed.
+    /// Returns the partition of the entity, if that is known before it is printed.
     fn partition(&self) -> Result<Option<&str>>;
 
-    /// Whether anything is to be read.
+    /// Returns whether anything is to be read.
     fn reads(&self) -> bool;
 
-    /// The next row to be read. What was found may ask for more: an entity that can't be opened is asked which copies it
-    /// has. All are to be read as they are at one moment.
+    /// Returns the next row to be read. What was found may ask for more: an entity that can't be opened is asked which copies
+    /// it has. All are to be read as they are at one moment.
     fn next_read(&mut self) -> Result<Option<ReadRequest>>;
 
     /// Takes the row that was found for the last need, or that there is none. The row is lent for the call alone, maybe
@@ -75,7 +75,7 @@ pub(crate) trait Attempt {
     /// Makes of what was found what is to be. Here the user's closure runs, outside any transaction.
     fn make(&mut self) -> Result<()>;
 
-    /// Which entity was changed, and what others hold of it; `None` if nobody holds copies of it, and it holds none.
+    /// Returns which entity was changed, as its dependents see it; `None` if it has no dependents and holds no copies.
     fn image(&self) -> Result<Option<Image>> {
         Ok(None)
     }
@@ -87,19 +87,20 @@ pub(crate) trait Attempt {
         Ok(())
     }
 
-    /// Whether all that it is to hold of others is there already.
+    /// Returns whether all that it is to hold of others is there already.
     fn holds_already(&self) -> bool {
         false
     }
 
-    /// Plans a change that touches nothing but the entity's rows in its partition, and needs no draft. `None` of any other
-    /// change, and where something is to be said against it. What the plan refers to is laid out on the desk, which is empty.
+    /// Plans a change that touches nothing but the entity's rows in its partition, and needs no builder. `None` of any other
+    /// change, and where something is to be said against it. What the plan refers to is laid out in `scratch`, which is
+    /// empty.
     fn lone_plan<'p>(&'p self, seals: &dyn Seals, scratch: &'p mut PlanScratch<'p>) -> Option<Plan<'p>> {
         let _ = (seals, scratch);
         None
     }
 
-    /// Adds the rows to the draft; what those refer to is laid out on the desk, which is empty. `number` is the place of
+    /// Adds the rows to the builder; what those refer to is laid out in `scratch`, which is empty. `number` is the place of
     /// the change among those that are planned together.
     fn plan<'p>(
         &'p self,
@@ -109,18 +110,18 @@ pub(crate) trait Attempt {
         builder: &mut PlanBuilder<'p>,
     ) -> Result<()>;
 
-    /// Whether an entity that has turned up meanwhile is reason to look again.
+    /// Returns whether an entity that has turned up meanwhile is reason to look again.
     fn takes_what_it_finds(&self) -> bool;
 }
 
-/// An entity that is changed, as others see it who hold copies of it.
+/// An entity that is changed, as its dependents see it.
 #[derive(Debug)]
 pub(crate) struct Image {
     pub(crate) schema: &'static Schema,
     /// Its keys and the values of its fields as they are, and as they are to be.
     pub(crate) before: Option<(KeyPair, Values<'static>)>,
     pub(crate) after: Option<(KeyPair, Values<'static>)>,
-    /// Who holds copies of it.
+    /// The entities that hold copies of it.
     pub(crate) dependents: &'static [Dependent],
 }
 
@@ -132,15 +133,15 @@ pub(crate) struct Source {
     pub(crate) condition: Option<Condition>,
 }
 
-/// Who gives sources by their keys.
+/// What gives sources by their keys.
 pub(crate) trait Sources {
-    /// Whether this entity is changed together with its dependent.
+    /// Returns whether this entity is changed together with its dependent.
     fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool;
 
-    /// Whether somebody has asked for the change of the dependent; if not, that of a source brings it about.
+    /// Returns whether the caller asked for the change of the dependent; if not, the change of a source brings it about.
     fn are_asked(&self) -> bool;
 
-    /// What there is to copy.
+    /// Returns what there is to copy.
     fn get(&self, held: &CopyReader, keys: &KeyPair) -> Result<Source>;
 }
 

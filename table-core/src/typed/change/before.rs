@@ -21,11 +21,11 @@ type Unknown = Vec<(Box<str>, Value)>;
 /// An entity as it was read, with what its struct does not know. The entity itself is kept by the [images](EntityImages) of the
 /// change, as long as it is not given away.
 pub(crate) struct Kept {
-    /// Without the entity, these are what its fields held,
+    /// What its fields held, if the entity was given away.
     values: Values<'static>,
-    /// and these the sparse indexes that had no row for it.
+    /// The sparse indexes that had no row for it, if it was given away.
     without: Vec<usize>,
-    /// and these the bits of the numbers of each summary that it counts in.
+    /// The bits of the numbers of each summary that it counted in, if it was given away.
     counted: Vec<(usize, u64)>,
     pub(crate) version: Version,
     /// Whether the row is what would be written of the entity today.
@@ -63,7 +63,7 @@ pub(super) fn read_to_change(
     if previous.is_none() {
         decode(images, view)?;
     }
-    let kept = Kept::apart(images, (view, version), previous)?;
+    let kept = Kept::apart(images, view, version, previous)?;
     images.begin_edit();
     Ok(kept)
 }
@@ -88,23 +88,23 @@ pub(super) fn read_unopened(
     Ok(Kept { values, ..row.of(version) })
 }
 
-/// Whether the row is of a previous version, and can't become what it would be now.
+/// Returns whether the row is of a previous version, and can't become what it would be now.
 pub(super) fn is_unconverted(schema: &'static Schema, view: &RowView<'_>, error: &Error) -> Result<bool> {
     Ok((error.kind() == ErrorKind::NotConverted || is_closed(error)) && is_previous(schema, view)?)
 }
 
-/// Whether the row is of a previous version.
+/// Returns whether the row is of a previous version.
 pub(super) fn is_previous(schema: &'static Schema, view: &RowView<'_>) -> Result<bool> {
     Ok(matches!(schema.kinship(view.kind()?.unwrap_or_default()), Kinship::PreviousVersion(_)))
 }
 
-/// An entity of which nothing is known but that it is there: in no index that is kept it has a copy.
+/// Returns an entity of which nothing is known but that it is there: in no index that is kept it has a copy.
 pub(super) fn unconverted(schema: &'static Schema, version: Version) -> Kept {
     let without = (0..schema.indexes.len()).collect();
     Kept { without, ..Row::default().of(version) }
 }
 
-/// The values of the entity that was found.
+/// Returns the values of the entity that was found.
 fn found<S: EntityImages + ?Sized>(images: &S) -> Result<Values<'_>> {
     let found = entity_images::values(images, FOUND)?;
     found.ok_or_else(|| Error::new(ErrorKind::EntityNotFound))
@@ -113,11 +113,13 @@ fn found<S: EntityImages + ?Sized>(images: &S) -> Result<Values<'_>> {
 const FOUND: ImageRef = ImageRef::In(ImageSlot::Before);
 
 impl Kept {
-    /// What is kept of an entity that is given away: what of its values the row says, unless that is known of a `previous`
-    /// version's row; which sparse indexes have a row for it, and in what numbers of summaries it counts, if in any.
+    /// Keeps what is needed of an entity that is given away: what of its values the row says, unless that is known of a
+    /// `previous` version's row; which sparse indexes have a row for it, and in what numbers of summaries it counts, if in
+    /// any.
     fn apart<S: EntityImages + ?Sized>(
         images: &S,
-        (view, version): (&RowView<'_>, Version),
+        view: &RowView<'_>,
+        version: Version,
         previous: Option<Row>,
     ) -> Result<Self> {
         let meta @ EntityMeta { schema, counts_some, .. } = images.meta();
@@ -133,17 +135,17 @@ impl Kept {
         Ok(Self { values: values.into_owned(), without, counted, ..row.of(version) })
     }
 
-    /// The values of the entity that was given away.
+    /// Returns the values of the entity that was given away.
     pub(super) fn values(&self) -> &Values<'static> {
         &self.values
     }
 
-    /// Whether the index had a row for the entity that was given away.
+    /// Returns whether the index had a row for the entity that was given away.
     pub(super) fn has_row(&self, index: usize) -> bool {
         !self.without.contains(&index)
     }
 
-    /// The key of the entity's copy in an index, if nothing of it was opened; with its table and partition, if it lies
+    /// Returns the key of the entity's copy in an index, if nothing of it was opened; with its table and partition, if it lies
     /// elsewhere.
     pub(crate) fn copy_key(
         &self,
@@ -162,7 +164,7 @@ impl Kept {
         self.without.push(index);
     }
 
-    /// A bit for each number of a summary that it counted in.
+    /// Returns a bit for each number of a summary that it counted in.
     pub(super) fn counted(&self, index: usize) -> u64 {
         self.counted.iter().find(|(known, _)| *known == index).map_or(0, |(_, counted)| *counted)
     }
@@ -206,7 +208,7 @@ struct Row {
 }
 
 impl Row {
-    /// What is kept of the row, without values.
+    /// Returns what is kept of the row, without values.
     fn of(self, version: Version) -> Kept {
         let Self { is_exact, unknown, of_parts, sealed } = self;
         let (values, without, counted) = (Values::default(), Vec::new(), Vec::new());
@@ -254,7 +256,7 @@ impl Row {
     }
 }
 
-/// Whether an entity's own rows are what would be written of it today.
+/// Returns whether an entity's own rows are what would be written of it today.
 fn are_as_written(view: &RowView<'_>, schema: &'static Schema, values: &Values<'_>) -> bool {
     let is =
         |row: &RowView<'_>, cause| is_as_written(row, &RowContent::new(RowKind { schema, cause }, values));
@@ -267,7 +269,7 @@ fn are_as_written(view: &RowView<'_>, schema: &'static Schema, values: &Values<'
         && (1..).zip(parts).all(|(part, row)| row.as_ref().is_some_and(|row| is(row, Cause::Part(part))))
 }
 
-/// Whether a row has a property under the name that it had before.
+/// Returns whether a row has a property under the name that it had before.
 pub(crate) fn has_previous_name(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was) {
         if view.get(was)?.is_some() {
@@ -277,12 +279,12 @@ pub(crate) fn has_previous_name(view: &RowView<'_>, schema: &Schema) -> Result<b
     Ok(false)
 }
 
-/// The properties of a row that are of no field.
+/// Returns the properties of a row that are of no field.
 pub(crate) fn unknown(view: &RowView<'_>, schema: &Schema) -> Result<Vec<(Box<str>, Value)>> {
     unknown_in(view, schema, 0)
 }
 
-/// The same of a row of this number: the head, or a part.
+/// Returns the properties of the row of this number, the head or a part, that are of no field.
 fn unknown_in(view: &RowView<'_>, schema: &Schema, row: usize) -> Result<Vec<(Box<str>, Value)>> {
     let fields = schema.fields;
     let mut unknown = Vec::new();
@@ -311,8 +313,8 @@ fn unknown_in(view: &RowView<'_>, schema: &Schema, row: usize) -> Result<Vec<(Bo
     Ok(unknown)
 }
 
-/// The properties of each part of a wide entity that are of no field. A program that knows fewer parts than there are could
-/// not keep the others.
+/// Returns the properties of each part of a wide entity that are of no field. A program that knows fewer parts than there are
+/// could not keep the others.
 fn of_parts(view: &RowView<'_>, schema: &Schema) -> Result<Vec<Unknown>> {
     let Some(parts) = view.parts() else { return Ok(Vec::new()) };
     let said = wide::parts_said(view)?.unwrap_or(0);
@@ -330,7 +332,7 @@ fn of_parts(view: &RowView<'_>, schema: &Schema) -> Result<Vec<Unknown>> {
         .collect()
 }
 
-/// Whether an error says that a sealed value can't be had, or is none.
+/// Returns whether an error says that a sealed value can't be had, or is none.
 pub(crate) fn is_closed(error: &Error) -> bool {
     let kinds = [ErrorKind::KeyUnavailable, ErrorKind::DecryptionFailed];
     error.kind().is_destroyed() || kinds.contains(&error.kind())

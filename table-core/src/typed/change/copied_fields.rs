@@ -18,7 +18,7 @@ pub(crate) struct Holding {
     relies_on: Option<(&'static Schema, KeyPair, Condition)>,
 }
 
-/// The key of the source that an entity with these values refers to, if it does.
+/// Returns the key of the source that an entity with these values refers to, if it does.
 pub(crate) fn key_of(
     source: &'static Schema,
     copy: &CopiedFields,
@@ -33,20 +33,20 @@ pub(crate) fn key_of(
     keys(source, place, &Arguments::new(place, &given), "make a key for").map(Some)
 }
 
-/// The copies that an entity of this declaration is to hold, which was so `before` and has these values now. What refers to
-/// the same source as before holds what it held, unless that changes as well, or `all` are made anew. A copy that follows is
-/// made anew by whoever changes its dependent: that may have another key now, where nobody looks for it any more who looks for
-/// the dependents of a source that has changed.
+/// Returns the copies that an entity of this declaration is to hold, which was so `before` and has these values now. What
+/// refers to the same source as before holds what it held, unless that changes as well; without a `before` all are made anew.
+/// A copy that follows its source is made anew by each change of its dependent: that may have another key now, where a search
+/// for the dependents of a changed source no longer finds it.
 pub(crate) fn copy_fields(
-    (schema, copied_fields): (&'static Schema, &'static [CopyReader]),
+    schema: &'static Schema,
+    readers: &'static [CopyReader],
     before: Option<&Values<'_>>,
     after: &Values<'_>,
     sources: &dyn Sources,
-    all: bool,
 ) -> Result<Vec<Holding>> {
-    let mut holdings = Vec::with_capacity(copied_fields.len());
-    for (copy, copied_fields) in schema.copied.iter().zip(copied_fields) {
-        let source = copied_fields.schema();
+    let mut holdings = Vec::with_capacity(readers.len());
+    for (copy, reader) in schema.copied.iter().zip(readers) {
+        let source = reader.schema();
         let none = || vec![None; copy.count];
         let Some(keys) = key_of(source, copy, after)? else {
             holdings.push(Holding { copy, values: none(), relies_on: None });
@@ -54,14 +54,14 @@ pub(crate) fn copy_fields(
         };
         let referred = before.map(|before| key_of(source, copy, before)).transpose().ok().flatten().flatten();
         let is_same = referred.is_some_and(|referred| referred.as_strs() == keys.as_strs());
-        let is_new = all || copy.is_eventual() && sources.are_asked();
+        let is_new = copy.is_eventual() && sources.are_asked();
         if let (Some(before), true, false) = (before, is_same && !sources.changes(source, &keys), is_new) {
             let value = |at: usize| before.get(copy.first + at).map(ValueRef::to_value);
             let values = (0..copy.count).map(value).collect();
             holdings.push(Holding { copy, values, relies_on: None });
             continue;
         }
-        let found = sources.get(copied_fields, &keys)?;
+        let found = sources.get(reader, &keys)?;
         let relies_on = found.condition.map(|condition| (source, keys, condition));
         holdings.push(Holding { copy, values: found.values.unwrap_or_else(none), relies_on });
     }
@@ -79,25 +79,25 @@ impl Holding {
         }
     }
 
-    /// The source that the copy follows, if it does.
+    /// Returns the source that the copy follows, if it does.
     pub(crate) fn follows(&self) -> Option<(&'static Schema, &KeyPair)> {
         let (schema, keys, _) = self.relies_on.as_ref().filter(|_| self.copy.is_eventual())?;
         Some((schema, keys))
     }
 
-    /// The name of the field.
+    /// Returns the name of the field.
     pub(crate) fn name(&self) -> &'static str {
         self.copy.name
     }
 
-    /// Whether the copy says what an entity of this declaration with these values does: a number that was written before its
-    /// field grew is the same number, and what a row lacks is the field's default, if there is a source at all.
+    /// Returns whether the copy says what an entity of this declaration with these values does: a number that was written
+    /// before its field grew is the same number, and what a row lacks is the field's default, if there is a source at all.
     pub(crate) fn is_in(&self, schema: &Schema, values: &Values<'_>) -> bool {
         let has_source = self.values.iter().any(Option::is_some);
         let is_same = |(at, value): (usize, &Option<Value>)| {
             let place = self.copy.first + at;
             match (values.get(place), value.as_ref().map(Value::as_value_ref)) {
-                (Some(copied_fields), Some(value)) => copied_fields.says_same(value),
+                (Some(held), Some(value)) => held.says_same(value),
                 (None, None) => true,
                 (Some(value), None) | (None, Some(value)) => {
                     let default = schema.fields.get(place).and_then(|field| field.absent?.value());
@@ -115,7 +115,7 @@ impl Holding {
             let is_there = matches!(condition, Condition::Is(_));
             let kind = is_there.then_some(RowKind { schema, cause: Cause::Entity });
             let row = RowWrite { key, condition: *condition, act: Act::Keep, kind, of };
-            builder.expect((schema.place().table.source(), partition), row);
+            builder.expect(schema.place().table.source(), partition, row);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What a change brings about: copies of the changed entities that others hold.
 //!
-//! A change of a *source* has all its dependents take the copy again, and a change of a *holder* looks up what it refers to. Both
-//! are planned with it, as one. What the plan demands makes it right whoever writes meanwhile: that a source which was read is
-//! still that one, and that no dependent has come to those that were found. Without the first, a dependent that is written while its
-//! source changes keeps the former copy; without the second, one that comes to refer to a source while that changes does.
-//! Copied fields are no copies themselves, so one round is all.
+//! A change of a *source* has all its dependents take the copy again, and a change of a *dependent* looks up what it refers
+//! to. Both are planned with it, as one. The plan's conditions make it right under concurrent writes: a source which was read
+//! must still be that one, and no dependent may have come to those that were found. Without the first, a dependent that is
+//! written while its source changes keeps the old copy; without the second, one that comes to refer to a source while that
+//! changes does. Copied fields are no copies themselves, so one round is all.
 //!
-//! Of a source whose copies follow it (`eventual`) the change finds nobody: it leaves a note that they are to follow. Who
-//! changes such a dependent looks the source up each time, so that propagation finds it wherever it has moved, or need not.
+//! Of a source whose copies follow it (`eventual`) the change looks for no dependents: it leaves a note that they are to
+//! follow. A change of such a dependent looks the source up each time: it may have moved to where propagation does not find
+//! it.
 
 use super::attempt::{Attempt, Image, Source, Sources};
 use super::copied_fields;
@@ -55,7 +56,7 @@ impl Derived {
     /// Adds what the changes rely on.
     pub(crate) fn plan<'p>(&'p self, builder: &mut PlanBuilder<'p>) {
         for DependentRange { table, partition, prefix, digest } in &self.ranges {
-            builder.rely_on((table, partition), Range { prefix, digest: *digest });
+            builder.rely_on(table, partition, Range { prefix, digest: *digest });
         }
         for hold in &self.holds {
             builder.leave(OutboxOp::DeferredDependents(hold.clone()));
@@ -63,7 +64,7 @@ impl Derived {
     }
 
     /// Leaves a note that a copy is to follow the source of these keys, which is in this table.
-    fn leave(&mut self, table: usize, (schema, keys): (&'static Schema, &KeyPair), dependents: DependentKey) {
+    fn leave(&mut self, table: usize, schema: &'static Schema, keys: &KeyPair, dependents: DependentKey) {
         let (partition, row) = keys.as_strs();
         let is_it = |hold: &&mut DeferredDependents| {
             hold.table == table && hold.partition == partition && hold.row == row
@@ -83,7 +84,8 @@ impl Derived {
     }
 }
 
-/// What the changes bring about; `None` if they are of no entities that hold copies, or of which others do. They have been made.
+/// Returns what the changes bring about; `None` if they are of no entities that hold copies, or of which others do. They have
+/// been made.
 pub(crate) fn derive(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
@@ -98,13 +100,13 @@ pub(crate) fn derive(
         return Ok(None);
     }
     let first = together.tables.first().ok_or_else(driver::no_table)?;
-    let moment = first.snapshot()?;
+    let snapshot = first.snapshot()?;
     let mut derived = Derived::default();
+    let sources = SourceImages { images: &images, is_asked: true, ..SourceImages::at(together, &snapshot) };
     for (cause, image) in &images {
-        let found = find_dependents((together, &moment), image, (*cause, &images), &mut derived);
+        let found = sources.find_dependents(*cause, image, &mut derived);
         found.map_err(|error| together.scope.numbered(error, *cause))?;
     }
-    let sources = SourceImages { images: &images, is_asked: true, ..SourceImages::at(together, &moment) };
     for (number, _) in &images {
         if let Some(attempt) = attempts.get_mut(*number) {
             attempt.hold(&sources).map_err(|error| together.scope.numbered(error, *number))?;
@@ -116,95 +118,13 @@ pub(crate) fn derive(
         let index_mask = driver::index_mask(together, schema, writes).map_err(numbered)?;
         attempt.set_index_mask(index_mask);
         let table = together.tables.get(*table).ok_or_else(driver::no_table)?;
-        driver::read_at((together, table), &moment, &mut **attempt).map_err(numbered)?;
+        driver::read_at(together, table, &snapshot, &mut **attempt).map_err(numbered)?;
         attempt.make().and_then(|()| attempt.hold(&sources)).map_err(numbered)?;
     }
     Ok(Some(derived))
 }
 
-/// Finds all who hold a copy of the entity that is no longer right, and of one that comes to its key.
-fn find_dependents(
-    (together, moment): (Together<'_>, &Snapshot),
-    image: &Image,
-    (cause, images): (usize, &[(usize, Image)]),
-    derived: &mut Derived,
-) -> Result<()> {
-    let (before, after) = (image.before.as_ref(), image.after.as_ref());
-    let stays = before.zip(after).is_some_and(|((was, _), (is, _))| was.as_strs() == is.as_strs());
-    for dependent in image.dependents {
-        let schema = dependent.schema();
-        for (at, dependents) in dependent.copies() {
-            let Some(copy) = schema.copied.get(at) else { continue };
-            if let (Some((_, was)), Some((_, is)), true) = (before, after, stays)
-                && dependents.is_same(was, is)
-            {
-                continue;
-            }
-            let comes = if stays { None } else { after };
-            if copy.is_eventual() {
-                let name = image.schema.table();
-                let table = together.number(name).ok_or_else(|| missing(name))?;
-                for (keys, _) in before.into_iter().chain(comes) {
-                    let dependents =
-                        DependentKey { kind: schema.kind.to_owned(), property: copy.property.to_owned() };
-                    derived.leave(table, (image.schema, keys), dependents);
-                }
-                continue;
-            }
-            for (_, values) in before.into_iter().chain(comes) {
-                let of = (image.schema, values);
-                find((together, moment), (dependent, copy), of, (cause, images), derived)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Finds the dependents of a copy of the source with these values.
-fn find(
-    (together, moment): (Together<'_>, &Snapshot),
-    (dependent, copy): (&Dependent, &CopiedFields),
-    (source, values): (&'static Schema, &Values<'_>),
-    (cause, images): (usize, &[(usize, Image)]),
-    derived: &mut Derived,
-) -> Result<()> {
-    let schema = dependent.schema();
-    let Some(way) = schema.way_back(copy) else { return Err(no_way(schema, source)) };
-    let own = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
-    if let Some(index) = way.index {
-        moment.check_index(own, schema, index)?;
-    }
-    let name = way.place.table.source();
-    let table = together.table(name).ok_or_else(|| missing(name))?;
-    let known = OfSource { copy, arguments: arguments(source, values) };
-    // A key that the dependent's rows can't have is nobody's.
-    let Some((partition, prefix)) = way.print(&known) else { return Ok(()) };
-    let digest = moment.digest(table, &partition, &prefix)?;
-    let query = Query::new().partition(&partition).row_prefix(&prefix);
-    let number = together.number(schema.table()).ok_or_else(|| missing(schema.table()))?;
-    let views = moment.views_of(table, query.into())?;
-    for view in views {
-        let Some(keys) = dependent.own_keys(&view?, way.index)? else { continue };
-        // One that has come since the changes were read is changed as well if one of them puts it: that one's plan then finds
-        // it there, and all is tried again.
-        let is_changed = images.iter().filter(|(_, image)| is_one(image.schema, schema)).any(|(_, image)| {
-            let ends = image.before.iter().chain(&image.after);
-            ends.into_iter().any(|(known, _)| known.as_strs() == keys.as_strs())
-        });
-        let is_known = derived
-            .attempts
-            .iter()
-            .any(|known| is_one(known.schema, schema) && known.keys.as_strs() == keys.as_strs());
-        if !is_changed && !is_known {
-            let attempt = dependent.again(&keys);
-            derived.attempts.push(Change { attempt, table: number, cause, schema, keys });
-        }
-    }
-    derived.ranges.push(DependentRange { table: name.to_owned(), partition, prefix, digest });
-    Ok(())
-}
-
-/// The values of the fields that the key of an entity is made of, in the order of its constructor's arguments.
+/// Returns the values of the fields that the key of an entity is made of, in the order of its constructor's arguments.
 fn arguments(schema: &'static Schema, values: &Values<'_>) -> Vec<Option<Value>> {
     let mut known = Vec::new();
     let mut given = Vec::new();
@@ -233,22 +153,101 @@ impl KeyValues for OfSource<'_> {
     }
 }
 
-/// Sources as they are to be if they are changed as well, and else as they are at the moment.
+/// Sources as they are to be if they are changed as well, and else as they are in the snapshot.
 pub(crate) struct SourceImages<'k> {
     together: Together<'k>,
-    moment: &'k Snapshot,
+    snapshot: &'k Snapshot,
     images: &'k [(usize, Image)],
-    /// Whether it is asked for dependents that somebody changes, and not for those that a change brings about.
+    /// Whether it is asked for dependents that the caller changes, and not for those that a change brings about.
     is_asked: bool,
 }
 
 impl<'k> SourceImages<'k> {
-    /// As they are at the moment.
-    pub(crate) fn at(together: Together<'k>, moment: &'k Snapshot) -> Self {
-        Self { together, moment, images: &[], is_asked: false }
+    /// Gives sources as they are in the snapshot.
+    pub(crate) fn at(together: Together<'k>, snapshot: &'k Snapshot) -> Self {
+        Self { together, snapshot, images: &[], is_asked: false }
     }
 
-    /// What becomes of an entity that is changed; `None` in it if it goes.
+    /// Finds all dependents whose copies of the entity are no longer right, and those of an entity that comes to its key.
+    fn find_dependents(&self, cause: usize, image: &Image, derived: &mut Derived) -> Result<()> {
+        let (before, after) = (image.before.as_ref(), image.after.as_ref());
+        let stays = before.zip(after).is_some_and(|((was, _), (is, _))| was.as_strs() == is.as_strs());
+        for dependent in image.dependents {
+            let schema = dependent.schema();
+            for (at, reader) in dependent.copies() {
+                let Some(copy) = schema.copied.get(at) else { continue };
+                if let (Some((_, was)), Some((_, is)), true) = (before, after, stays)
+                    && reader.is_same(was, is)
+                {
+                    continue;
+                }
+                let comes = if stays { None } else { after };
+                if copy.is_eventual() {
+                    let name = image.schema.table();
+                    let table = self.together.number(name).ok_or_else(|| missing(name))?;
+                    for (keys, _) in before.into_iter().chain(comes) {
+                        let dependents =
+                            DependentKey { kind: schema.kind.to_owned(), property: copy.property.to_owned() };
+                        derived.leave(table, image.schema, keys, dependents);
+                    }
+                    continue;
+                }
+                for (_, values) in before.into_iter().chain(comes) {
+                    let of = OfSource { copy, arguments: arguments(image.schema, values) };
+                    self.find(cause, image.schema, dependent, &of, derived)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the dependents that hold this copy of an entity of the declaration `source`.
+    fn find(
+        &self,
+        cause: usize,
+        source: &Schema,
+        dependent: &Dependent,
+        of: &OfSource<'_>,
+        derived: &mut Derived,
+    ) -> Result<()> {
+        let Self { together, snapshot, images, .. } = *self;
+        let schema = dependent.schema();
+        let Some(way) = schema.way_back(of.copy) else { return Err(no_way(schema, source)) };
+        let own = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
+        if let Some(index) = way.index {
+            snapshot.check_index(own, schema, index)?;
+        }
+        let name = way.place.table.source();
+        let table = together.table(name).ok_or_else(|| missing(name))?;
+        // No dependent has a key that its rows can't have.
+        let Some((partition, prefix)) = way.print(of) else { return Ok(()) };
+        let digest = snapshot.digest(table, &partition, &prefix)?;
+        let query = Query::new().partition(&partition).row_prefix(&prefix);
+        let number = together.number(schema.table()).ok_or_else(|| missing(schema.table()))?;
+        let views = snapshot.views_of(table, query.into())?;
+        for view in views {
+            let Some(keys) = dependent.own_keys(&view?, way.index)? else { continue };
+            // A dependent that has come since the changes were read is changed as well if one of them puts it: that one's plan
+            // then finds it there, and all is tried again.
+            let is_changed =
+                images.iter().filter(|(_, image)| is_one(image.schema, schema)).any(|(_, image)| {
+                    let ends = image.before.iter().chain(&image.after);
+                    ends.into_iter().any(|(known, _)| known.as_strs() == keys.as_strs())
+                });
+            let is_known = derived
+                .attempts
+                .iter()
+                .any(|known| is_one(known.schema, schema) && known.keys.as_strs() == keys.as_strs());
+            if !is_changed && !is_known {
+                let attempt = dependent.again(&keys);
+                derived.attempts.push(Change { attempt, table: number, cause, schema, keys });
+            }
+        }
+        derived.ranges.push(DependentRange { table: name.to_owned(), partition, prefix, digest });
+        Ok(())
+    }
+
+    /// Returns what becomes of an entity that is changed; `None` in it if it goes.
     #[expect(clippy::option_option, reason = "not changed, and gone, are two answers")]
     fn changed(&self, schema: &'static Schema, keys: &KeyPair) -> Option<Option<&Values<'static>>> {
         let mut of = self.images.iter().map(|(_, image)| image).filter(|image| is_one(image.schema, schema));
@@ -271,36 +270,39 @@ impl Sources for SourceImages<'_> {
         self.is_asked
     }
 
-    fn get(&self, dependents: &CopyReader, keys: &KeyPair) -> Result<Source> {
-        let schema = dependents.schema();
+    fn get(&self, reader: &CopyReader, keys: &KeyPair) -> Result<Source> {
+        let schema = reader.schema();
         if let Some(changed) = self.changed(schema, keys) {
-            return Ok(Source { values: changed.map(|values| dependents.copied(values)), condition: None });
+            return Ok(Source { values: changed.map(|values| reader.copied(values)), condition: None });
         }
         let table = self.together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
         let (partition, row) = keys.as_strs();
-        let Some(view) = self.moment.view(table, partition, row)? else {
+        let Some(view) = self.snapshot.view(table, partition, row)? else {
             return Ok(Source { values: None, condition: Some(Condition::StillAbsent) });
         };
         let place = |e: Error| e.attempted("read from").table(table.name()).partition(partition).row(row);
-        let values = dependents.read(&view).map_err(place)?;
-        let condition = Condition::Is(version_of(&view, self.moment.state()));
+        let values = reader.read(&view).map_err(place)?;
+        let condition = Condition::Is(version_of(&view, self.snapshot.state()));
         Ok(Source { values: Some(values), condition: Some(condition) })
     }
 }
 
-/// The names of the copies that an entity with these values holds otherwise than their sources say at this moment. What is
-/// still to follow is not wrong.
+/// Returns the names of the copies that an entity with these values holds otherwise than their sources say in the snapshot.
+/// What is still to follow is not wrong.
 pub(crate) fn outdated(
-    (together, moment): (Together<'_>, &Snapshot),
-    of: (&'static Schema, &'static [CopyReader]),
+    together: Together<'_>,
+    snapshot: &Snapshot,
+    schema: &'static Schema,
+    copies: &'static [CopyReader],
     values: &Values<'_>,
 ) -> Result<Vec<&'static str>> {
-    let dependents = copied_fields::copy_fields(of, None, values, &SourceImages::at(together, moment), true)?;
+    let sources = SourceImages::at(together, snapshot);
+    let holdings = copied_fields::copy_fields(schema, copies, None, values, &sources)?;
     let mut names = Vec::new();
-    for holding in dependents.iter().filter(|holding| !holding.is_in(of.0, values)) {
-        if let Some((schema, keys)) = holding.follows() {
-            let table = together.table(schema.table()).ok_or_else(|| missing(schema.table()))?;
-            if moment.follows(table, keys.as_strs())? {
+    for holding in holdings.iter().filter(|holding| !holding.is_in(schema, values)) {
+        if let Some((source, keys)) = holding.follows() {
+            let table = together.table(source.table()).ok_or_else(|| missing(source.table()))?;
+            if snapshot.follows(table, keys.as_strs())? {
                 continue;
             }
         }
@@ -323,7 +325,7 @@ pub(crate) fn no_way(dependent: &Schema, source: &Schema) -> Error {
     Error::new(ErrorKind::SchemaMismatch).because(because)
 }
 
-/// Whether both declare one kind. A constant may have several addresses.
+/// Returns whether both declare one kind. A constant may have several addresses.
 pub(crate) fn is_one(one: &Schema, other: &Schema) -> bool {
     one.kind == other.kind && one.table().eq_ignore_ascii_case(other.table())
 }

@@ -34,12 +34,12 @@ impl Scope<'_> {
     /// A change of one entity by itself.
     pub(crate) const ALONE: Self = Self { reach: Reach::Alone, of: &[] };
 
-    /// The number of the table of a change.
+    /// Returns the number of the table of a change.
     fn table(&self, change: usize) -> usize {
         self.of.get(change).copied().unwrap_or_default()
     }
 
-    /// An error of one of the changes.
+    /// Returns an error of one of the changes.
     pub(super) fn numbered(&self, error: Error, change: usize) -> Error {
         if self.reach.numbers() { error.at_index(change) } else { error }
     }
@@ -53,24 +53,32 @@ pub(crate) struct Together<'t> {
 }
 
 impl<'t> Together<'t> {
-    /// Of a change of one entity of this table by itself.
+    /// Makes the scope of a change of one entity of this table by itself.
     pub(crate) fn alone(table: &'t DynamicTable) -> Self {
         Self { tables: table.family(), scope: Scope::ALONE }
     }
 
-    /// The one of this name among the tables.
+    /// Returns the table of this name among those of the changes.
     pub(crate) fn table(self, name: &str) -> Option<&'t DynamicTable> {
         self.tables.iter().find(|table| table.name().eq_ignore_ascii_case(name))
     }
 
-    /// Of changes of entities of one partition of this table.
+    /// Makes the scope of changes of entities of one partition of this table.
     pub(crate) fn batch(table: &'t DynamicTable, partition: &'t str) -> Self {
         let scope = Scope { reach: Reach::Batch(partition), ..Scope::ALONE };
         Self { scope, ..Self::alone(table) }
     }
 }
 
-/// Carries out the changes as one, from the start again if somebody else wrote one of the entities meanwhile.
+/// The tables of a plan.
+#[derive(Clone, Copy)]
+struct PlanTables<'t> {
+    names: &'t [&'t str],
+    /// What seals for each of them.
+    seals: &'t [&'t dyn Seals],
+}
+
+/// Carries out the changes as one, from the start again if one of the entities was written meanwhile.
 pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<ETag> {
     let (mut last, mut turn, mut had_turn) = (None, None, false);
     for losses in 0..ATTEMPTS {
@@ -78,7 +86,7 @@ pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
             turn = together.tables.first().and_then(|table| table.precedence(LONGEST_WAIT));
             had_turn = turn.is_some();
         }
-        // Nobody waits after the first loss, so nothing is timed before it.
+        // There is no wait after the first loss, so the first attempt is not timed.
         let begun = (losses > 0).then(Instant::now);
         let failure = match attempt(together, attempts) {
             // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
@@ -87,6 +95,7 @@ pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
             Ok(Ok(etag)) => return Ok(etag),
             Ok(Err(failure)) => failure,
         };
+        // A `put` that found no entity of its key takes the one that has come since in its next attempt.
         let has_turned_up = failure.error.kind() == ErrorKind::EntityAlreadyExists
             && failure.of.and_then(|of| attempts.get(of)).is_some_and(|of| of.takes_what_it_finds());
         let error = match failure.of {
@@ -107,7 +116,7 @@ pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
         .because(format!("others were quicker {ATTEMPTS} times in a row")))
 }
 
-/// One attempt. The inner error is the plan's: another attempt may succeed.
+/// Makes one attempt. The inner error is the plan's: another attempt may succeed.
 fn attempt(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
@@ -115,7 +124,8 @@ fn attempt(
     let derived = prepared(together, attempts, true)?;
     if let [table] = together.tables {
         let sealer = table.sealer();
-        return planned_with((together.scope, derived), &[table.name()], attempts, &[&sealer], |plan| {
+        let tables = PlanTables { names: &[table.name()], seals: &[&sealer] };
+        return planned_with(together.scope, derived, tables, attempts, |plan| {
             carry_out(together.tables, plan, &sealer.sealed_at())
         });
     }
@@ -125,7 +135,9 @@ fn attempt(
         let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
         carry_out(together.tables, plan, &sealed_at)
     };
-    named(together, |names| planned_with((together.scope, derived), names, attempts, &seals, run))
+    named(together, |names| {
+        planned_with(together.scope, derived, PlanTables { names, seals: &seals }, attempts, run)
+    })
 }
 
 /// Has everything found that the changes need, and made of it what is to be, with what they bring about.
@@ -144,8 +156,8 @@ fn prepared(
     derive(together, attempts, writes)
 }
 
-/// Returns the error of a change that can't be made of what is there. Where another of the changes that are to happen together is of
-/// the same entity, and adds it say, that is what is wrong.
+/// Returns the error of a change that can't be made of what is there. Where another of the changes that are to happen
+/// together is of the same entity, and adds it, say, the error names that one.
 #[cold]
 fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize, error: Error) -> Error {
     let entity = |attempt: &dyn Attempt| {
@@ -165,7 +177,7 @@ fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize,
     scope.numbered(error, number)
 }
 
-/// The rows that the changes would touch.
+/// Returns the rows that the changes would touch.
 pub(crate) fn explain(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
@@ -173,11 +185,12 @@ pub(crate) fn explain(
     let derived = prepared(together, attempts, false)?;
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::dry_run_sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
-    let scope = (together.scope, derived);
-    named(together, |names| planned_with(scope, names, attempts, &seals, WriteExplain::of))
+    named(together, |names| {
+        planned_with(together.scope, derived, PlanTables { names, seals: &seals }, attempts, WriteExplain::of)
+    })
 }
 
-/// What `run` makes of the names of the tables.
+/// Returns what `run` makes of the names of the tables.
 fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
     match together.tables {
         [table] => run(&[table.name()]),
@@ -185,7 +198,7 @@ fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
     }
 }
 
-/// A change that a load carries out together with others; whether there is anything to carry out.
+/// Adds a change to a load, which carries it out together with others. Returns whether there is anything to carry out.
 pub(crate) fn loaded(
     table: &DynamicTable,
     attempt: &mut (dyn Attempt + '_),
@@ -196,7 +209,7 @@ pub(crate) fn loaded(
     let sealers: Vec<_> = alone.tables.iter().map(DynamicTable::sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
     named(alone, |names| {
-        planned_with((alone.scope, derived), names, attempts, &seals, |plan| {
+        planned_with(alone.scope, derived, PlanTables { names, seals: &seals }, attempts, |plan| {
             // An entity may have no copy in an index.
             if plan.groups.iter().all(|group| group.written() == 0) {
                 return Ok(false);
@@ -218,7 +231,7 @@ pub(crate) fn commit_one<'c>(
     commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, change, images).alone()])
 }
 
-/// What `run` makes of the plan that adds an entity.
+/// Returns what `run` makes of the plan that adds an entity.
 pub(crate) fn insertion<E: Entity, T>(
     table: &DynamicTable,
     entity: &E,
@@ -232,8 +245,8 @@ pub(crate) fn insertion<E: Entity, T>(
     named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
 }
 
-/// What the writers of a kind go by. If it is to be written, its layout is noted in each table where its rows lie: a store that
-/// is only read never gets to know it.
+/// Returns which indexes writers of a kind keep, and which of them can be read. If it is to be written, its layout is noted
+/// in each table where its rows lie: a store that is only read never gets to know it.
 pub(crate) fn index_mask(together: Together<'_>, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
     if writes {
         check_not_derived(schema)?;
@@ -242,7 +255,7 @@ pub(crate) fn index_mask(together: Together<'_>, schema: &'static Schema, writes
     let is_read_only = together.tables.first().is_some_and(|table| table.exec().store().is_read_only());
     let writes = writes && !is_read_only;
     if writes && !(schema.copied.is_empty() && schema.dependents.is_empty()) {
-        // Who writes the other side has to know of it, too.
+        // Writers of the other side have to know of it, too.
         for kin in schema.relatives() {
             if let Some(table) = together.table(kin.table()) {
                 table.index_mask(kin, true)?;
@@ -318,49 +331,51 @@ fn set_index_mask(
     Ok(())
 }
 
-/// Reads what the changes need; of several, as it was at one moment. No transaction is open any more when it returns.
+/// Reads what the changes need; of several changes, in one snapshot. No transaction is open any more when it returns.
 fn read(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<()> {
     let readers = attempts.iter().filter(|attempt| attempt.reads()).count();
-    let mut moment = match together.tables.first() {
+    let mut snapshot = match together.tables.first() {
         Some(table) if readers > 1 => Some(table.snapshot()?),
         _ => None,
     };
     for (number, attempt) in attempts.iter_mut().enumerate() {
         let table = together.tables.get(together.scope.table(number)).ok_or_else(no_table)?;
-        read_for((together, table), &mut moment, *attempt)
+        read_for(together, table, &mut snapshot, *attempt)
             .map_err(|error| together.scope.numbered(error, number))?;
     }
     Ok(())
 }
 
-/// Reads what one change needs as it is at this moment.
+/// Reads what one change needs as it is in this snapshot.
 pub(crate) fn read_at(
-    (together, table): (Together<'_>, &DynamicTable),
-    moment: &Snapshot,
+    together: Together<'_>,
+    table: &DynamicTable,
+    snapshot: &Snapshot,
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
     attempt.begin();
     while let Some(need) = attempt.next_read()? {
         let there = need.table.and_then(|name| together.table(name)).unwrap_or(table);
-        let found = find(there, Some(moment), &need, attempt);
+        let found = find(there, Some(snapshot), &need, attempt);
         attempt.release(need);
         found?;
     }
     Ok(())
 }
 
-/// Reads what one change needs: one row as it is now, or several of one moment.
+/// Reads what one change needs: one row as it is now, or several of one snapshot.
 fn read_for(
-    (together, table): (Together<'_>, &DynamicTable),
-    moment: &mut Option<Snapshot>,
+    together: Together<'_>,
+    table: &DynamicTable,
+    snapshot: &mut Option<Snapshot>,
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
     attempt.begin();
     let mut is_first = true;
     while let Some(need) = attempt.next_read()? {
-        if (!is_first || need.head.is_some()) && moment.is_none() {
-            // What was read first may be of another moment.
-            *moment = Some(table.snapshot()?);
+        if (!is_first || need.head.is_some()) && snapshot.is_none() {
+            // What was read first may be of another state of the store.
+            *snapshot = Some(table.snapshot()?);
             attempt.release(need);
             attempt.begin();
             is_first = true;
@@ -368,7 +383,7 @@ fn read_for(
         }
         is_first = false;
         let there = need.table.and_then(|name| together.table(name)).unwrap_or(table);
-        let found = find(there, moment.as_ref(), &need, attempt);
+        let found = find(there, snapshot.as_ref(), &need, attempt);
         attempt.release(need);
         found?;
     }
@@ -378,26 +393,26 @@ fn read_for(
 /// Gives an attempt what is found for its need.
 fn find(
     table: &DynamicTable,
-    moment: Option<&Snapshot>,
+    snapshot: Option<&Snapshot>,
     need: &ReadRequest,
     attempt: &mut (dyn Attempt + '_),
 ) -> Result<()> {
     let (partition, row) = need.keys.as_strs();
-    let found = match moment {
+    let found = match snapshot {
         None => table.get_in_state(partition, row, |view, state| {
             attempt.on_row(Some((view, version_of(view, state))))
         })?,
-        Some(moment) => {
+        Some(snapshot) => {
             let view = if need.is_copy {
-                moment.view_unverified(table, partition, row)?
+                snapshot.view_unverified(table, partition, row)?
             } else {
-                moment.view(table, partition, row)?
+                snapshot.view(table, partition, row)?
             };
             let found = view.map(|view| {
-                let version = version_of(&view, moment.state());
+                let version = version_of(&view, snapshot.state());
                 let view = match need.head {
                     Some(schema) if view.kind()? == Some(schema.entity_type) => {
-                        wide::joined(moment, table, schema, view, &|_| true)?
+                        wide::joined(snapshot, table, schema, view, &|_| true)?
                     }
                     _ => view,
                 };
@@ -410,8 +425,8 @@ fn find(
     if found.is_none() { attempt.on_row(None) } else { Ok(()) }
 }
 
-/// What `run` makes of the plan of the changes, for which everything has been found; `tables` are the names of their
-/// tables, and `seals` those who seal for each.
+/// Returns what `run` makes of the plan of the changes, for which everything has been found; `tables` are the names of their
+/// tables, and `seals` what seals for each.
 pub(crate) fn planned<T>(
     scope: Scope<'_>,
     tables: &[&str],
@@ -422,19 +437,20 @@ pub(crate) fn planned<T>(
     for (number, attempt) in attempts.iter_mut().enumerate() {
         attempt.make().map_err(|error| scope.numbered(error, number))?;
     }
-    planned_with((scope, None), tables, attempts, seals, run)
+    planned_with(scope, None, PlanTables { names: tables, seals }, attempts, run)
 }
 
-/// The same of changes that have been made, with those that they bring about.
+/// Gives what `run` makes of the plan of changes that have been made already, and of those that they bring about.
 fn planned_with<T>(
-    (scope, derived): (Scope<'_>, Option<Derived>),
-    tables: &[&str],
+    scope: Scope<'_>,
+    derived: Option<Derived>,
+    tables: PlanTables<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
-    seals: &[&dyn Seals],
     run: impl FnOnce(&Plan<'_>) -> T,
 ) -> Result<T> {
+    let PlanTables { names: tables, seals } = tables;
     let seal = |table: usize| seals.get(table).copied().ok_or_else(no_table);
-    // Most are of one entity by itself, and need no draft.
+    // Most are of one entity by itself, and need no builder.
     let mut scratch = PlanScratch::default();
     if let ([attempt], Reach::Alone, None) = (&*attempts, scope.reach, &derived)
         && let Some(plan) = attempt.lone_plan(seal(scope.table(0))?, &mut scratch)
@@ -452,8 +468,8 @@ fn planned_with<T>(
         return Ok(run(&builder.into_plan()?));
     }
     let many = attempts.len() + derived.attempts.len();
-    let mut desks: Vec<_> = (0..many).map(|_| PlanScratch::default()).collect();
-    let mut free = desks.iter_mut();
+    let mut scratches: Vec<_> = (0..many).map(|_| PlanScratch::default()).collect();
+    let mut free = scratches.iter_mut();
     let mut builder = PlanBuilder::new(scope.reach, tables, many);
     for ((number, attempt), scratch) in attempts.iter().enumerate().zip(&mut free) {
         let planned = attempt.plan(number, seal(scope.table(number))?, scratch, &mut builder);
@@ -473,8 +489,8 @@ pub(crate) fn no_table() -> Error {
     Error::new(ErrorKind::TableNotFound).because("the change comes without its table")
 }
 
-/// Waits by chance, longer from loss to loss: then those who contend for an entity come one after another, and not all
-/// at one time for one of them to win.
+/// Waits for a random time, longer from loss to loss: then the writers that contend for an entity come one after another. All
+/// at one time, only one of them would win.
 fn give_way(losses: u32, took: Duration) {
     let most = took.saturating_mul(losses).min(LONGEST_WAIT);
     if most.is_zero() {

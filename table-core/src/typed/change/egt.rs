@@ -89,7 +89,7 @@ type Given = Box<dyn Fn() -> Result<DynamicTable> + Send>;
 type Forget = Box<dyn Fn(&DynamicTable) + Send>;
 
 impl<'c, Set> Egt<'c, Set> {
-    /// The partition is one of an entity of the set.
+    /// Begins a transaction in this partition, which is one of an entity of the set.
     pub(crate) fn new<E: MemberOf<Set>>(table: Result<DynamicTable>, partition: Partition<E>) -> Self {
         Self::at(At::Table(table), partition)
     }
@@ -152,7 +152,7 @@ impl<'c, Set> Egt<'c, Set> {
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
-    /// are made again if somebody else was quicker with it.
+    /// are made again if another writer was quicker with it.
     pub fn add<E: Entity + MemberOf<Set>>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
         self.with(key, Change::Add, Payload::Additions(Box::new(add.into())))
     }
@@ -172,7 +172,7 @@ impl<'c, Set> Egt<'c, Set> {
         self.with(key, Change::Delete(condition.into()), Payload::Nothing)
     }
 
-    messages_and_end!(driver::commit, driver::explain);
+    messages_and_end!([driver::commit], [driver::explain]);
 
     fn run<T>(self, run: impl Fn(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>) -> Result<T> {
         let (mut table, forget) = match self.table {
@@ -204,7 +204,7 @@ impl<'c, Set> Egt<'c, Set> {
         for operation in &mut boxed {
             operations.push(&mut **operation);
         }
-        // Behind the changes, whose numbers errors tell.
+        // Behind the changes, so that an error's number is that of a change.
         if let Some(queue_ops) = &mut queue_ops {
             operations.push(queue_ops);
         }

@@ -50,7 +50,7 @@ impl<'c> EntityAttempt<'c> {
 }
 
 impl<'c> EntityAttempt<'c, &'c mut (dyn EntityImages + 'c)> {
-    /// Of a subject that somebody else keeps.
+    /// Makes an attempt with images that the caller keeps.
     pub(crate) fn lent(
         keys: Result<KeyPair>,
         change: Change<'c>,
@@ -60,7 +60,7 @@ impl<'c> EntityAttempt<'c, &'c mut (dyn EntityImages + 'c)> {
     }
 }
 
-/// The attempt at a change that is not of an entity's type any more.
+/// Returns the attempt at a change that is not of an entity's type any more.
 pub(super) fn boxed<'c>(
     keys: Result<KeyPair>,
     change: Change<'c>,
@@ -70,7 +70,7 @@ pub(super) fn boxed<'c>(
 }
 
 impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
-    /// Of a subject of whatever type, which holds the payload of `change`.
+    /// Makes an attempt at a change; `images` hold its payload.
     pub(crate) fn of(keys: Result<KeyPair>, change: Change<'c>, images: S) -> Self {
         let meta = images.meta();
         Self {
@@ -88,13 +88,13 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         }
     }
 
-    /// What the attempt is at.
+    /// Gives back the images.
     #[cfg(test)]
     pub(crate) fn into_images(self) -> S {
         self.images
     }
 
-    /// With all the copies that it holds of others made anew.
+    /// Has all the copies that it holds of others made anew.
     pub(crate) fn holding_anew(mut self) -> Self {
         self.holds_anew = true;
         self
@@ -106,13 +106,13 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         self
     }
 
-    /// With a closure that sets this if nothing is to be written: the attempt fails then, before it is planned.
+    /// Notes the flag that the user's closure sets if nothing is to be written: the attempt fails then, before it is planned.
     pub(crate) fn unless(mut self, called_off: &'c AtomicBool) -> Self {
         self.called_off = Some(called_off);
         self
     }
 
-    /// The keys that the entity is looked for by.
+    /// Returns the keys that the entity is looked for by.
     fn own(&self) -> Result<(&str, &str)> {
         as_strs(&self.keys)
     }
@@ -123,7 +123,7 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         placed(error, self.change.describe(), self.meta.schema, keys.as_ref().map(KeyPair::as_strs))
     }
 
-    /// The key of the entity, as an error names it.
+    /// Returns the key of the entity, as an error names it.
     #[cold]
     fn named(&self) -> Option<KeyPair> {
         match self.change {
@@ -166,17 +166,18 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         {
             return Ok(());
         }
-        let checked = read_set::check_key(self.meta.schema, self.own()?, values, may_move);
+        let (partition, row) = self.own()?;
+        let checked = read_set::check_key(self.meta.schema, partition, row, values, may_move);
         checked.map_err(|error| self.place(error))
     }
 
-    /// The values of the entity that was found, if they are kept apart from it.
+    /// Returns the values of the entity that was found, if they are kept apart from it.
     fn kept_values(&self) -> Option<&Values<'static>> {
         self.before.as_ref().filter(|_| !self.images.has(FOUND)).map(Kept::values)
     }
 
-    /// Takes the draft for the entity as it will be read: times floored to the tick, fields that are not stored at their
-    /// defaults. What could not be read again is refused before it is written.
+    /// Takes the edited entity as it will be read: times floored to the tick, fields that are not stored at their defaults.
+    /// What could not be read again is refused before it is written.
     fn end_edit(&mut self) -> Result<()> {
         let values = self.values(ImageRef::In(ImageSlot::Edited)).map_err(|error| self.place(error))?;
         if let Some(values) = values {
@@ -189,13 +190,13 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         entity_images::values(&*self.images, seen)
     }
 
-    /// The values of the entity as it was found.
+    /// Returns the values of the entity as it was found.
     fn old_values(&self) -> Result<Option<Values<'_>>> {
         let Some(kept) = &self.before else { return Ok(None) };
         Ok(Some(self.values(FOUND)?.unwrap_or_else(|| kept.values().lent())))
     }
 
-    /// What the entity is to be.
+    /// Returns what the entity is to be.
     fn new_entity(&self) -> Option<ImageRef> {
         let of_found = matches!(self.change, Change::Backfill(_) | Change::RepairCopies | Change::Rewrite);
         let seen = match self.change {
@@ -209,12 +210,12 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         Some(seen).filter(|seen| self.images.has(*seen))
     }
 
-    /// The values of what the entity is to be.
+    /// Returns the values of what the entity is to be.
     fn new_values(&self) -> Result<Option<Values<'_>>> {
         self.new_entity().map_or(Ok(None), |seen| self.values(seen))
     }
 
-    /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
+    /// Returns the keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
     #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(crate) fn taken(&self) -> Option<((&str, &str), &(String, String))> {
         self.read_set.taken(self.own())
@@ -292,7 +293,7 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
                     self.read_set.ask_backfill(&unopened::read_of(schema, *elements, view)?);
                 }
             }
-            NextRead::ForFilling(at) => self.read_set.found_backfill(at, as_strs(&self.keys)?, row),
+            NextRead::ForBackfill(at) => self.read_set.found_backfill(at, as_strs(&self.keys)?, row),
             NextRead::ForCopy(index) => {
                 let kept = self.before.as_mut();
                 self.read_set.found_copy(index, kept, as_strs(&self.keys)?, row.map(|(view, _)| view));
@@ -361,9 +362,8 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
             return Ok(());
         }
         let Some(values) = self.new_values().map_err(|error| self.place(error))? else { return Ok(()) };
-        let before = self.old_values()?;
-        let found =
-            copied_fields::copy_fields((schema, held), before.as_ref(), &values, sources, self.holds_anew);
+        let before = self.old_values()?.filter(|_| !self.holds_anew);
+        let found = copied_fields::copy_fields(schema, held, before.as_ref(), &values, sources);
         let held = found.map_err(|error| self.place(error))?;
         let mut values = values.into_owned();
         Holding::put(&held, &mut values);
@@ -424,7 +424,7 @@ fn as_strs(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
     }
 }
 
-/// An error with what was attempted, and where.
+/// Returns an error with what was attempted, and where.
 #[cold]
 fn placed(error: Error, words: &'static str, schema: &Schema, keys: Option<(&str, &str)>) -> Error {
     let error = error.attempted(words).table(schema.table());

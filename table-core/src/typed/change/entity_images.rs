@@ -14,10 +14,7 @@ use crate::typed::entity::source::Source;
 
 /// What a type says of all its entities.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "what only some types need is told by words that are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of what only some types need are independent")]
 pub(crate) struct EntityMeta {
     pub(super) schema: &'static Schema,
     pub(super) is_wide: bool,
@@ -25,7 +22,7 @@ pub(crate) struct EntityMeta {
     pub(super) counts_some: bool,
     /// Whether its rows may be of a previous version.
     pub(super) has_previous: bool,
-    /// Whether copies may have something under a former name that its row never has.
+    /// Whether copies may have something under a previous name that its row never has.
     pub(super) renames_key: bool,
     pub(super) held: &'static [CopyReader],
     pub(super) dependents: &'static [Dependent],
@@ -55,16 +52,16 @@ pub(crate) enum ImageRef {
 pub(crate) trait EntityImages {
     fn meta(&self) -> &'static EntityMeta;
 
-    /// Whether there is one.
+    /// Returns whether there is one.
     fn has(&self, seen: ImageRef) -> bool;
 
     /// Gives its values in the schema's order; whether there is one.
     fn lay_out<'s>(&'s self, seen: ImageRef, values: &mut Values<'s>) -> bool;
 
-    /// Whether it has a row of this sparse index.
+    /// Returns whether it has a row of this sparse index.
     fn has_row(&self, seen: ImageRef, index: usize) -> bool;
 
-    /// A bit for each number of a summary that it counts in.
+    /// Returns a bit for each number of a summary that it counts in.
     fn counted(&self, seen: ImageRef, index: usize) -> u64;
 
     fn forget(&mut self, slot: ImageSlot);
@@ -81,14 +78,14 @@ pub(crate) trait EntityImages {
     /// Refuses what the change brings along, if no entity could take it.
     fn check(&self) -> Result<()>;
 
-    /// Makes of the draft what it is to be; refuses a sum that its slot can't hold.
+    /// Makes the change on the edited entity; refuses a sum that its slot can't hold.
     fn change(&mut self) -> Result<()>;
 
-    /// Takes the draft for what it is to be: as it is, or as it would be read again.
+    /// Takes the edited entity for what it is to be: as it is, or as it would be read again.
     fn end_edit(&mut self) -> Result<()>;
 }
 
-/// The values of one of the entities; refuses one that no property can hold.
+/// Returns the values of one of the entities; refuses one that no property can hold.
 pub(super) fn values<S: EntityImages + ?Sized>(images: &S, seen: ImageRef) -> Result<Option<Values<'_>>> {
     let schema = images.meta().schema;
     let mut values = Values::with_capacity(schema.fields.len());
@@ -99,7 +96,7 @@ pub(super) fn values<S: EntityImages + ?Sized>(images: &S, seen: ImageRef) -> Re
 pub(crate) struct TypedImages<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     payload: Payload<'c, E, F>,
     before: Option<E>,
-    builder: Option<E>,
+    edited: Option<E>,
     new: Option<E>,
 }
 
@@ -109,7 +106,7 @@ pub(crate) type ImagesOf<'c, E, F> = ([E; 0], TypedImages<'c, E, F>);
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<'c, E: Entity, F: ?Sized> TypedImages<'c, E, F> {
     const META: EntityMeta = EntityMeta {
@@ -127,13 +124,13 @@ impl<'c, E: Entity, F: ?Sized> TypedImages<'c, E, F> {
     /// Returns the entities of a change that brings this along.
     #[cfg_attr(debug_assertions, inline(always))]
     pub(crate) fn of(payload: Payload<'c, E, F>) -> ImagesOf<'c, E, F> {
-        ([], Self { payload, before: None, builder: None, new: None })
+        ([], Self { payload, before: None, edited: None, new: None })
     }
 
-    /// What was made of the entity.
+    /// Returns what was made of the entity.
     #[cfg_attr(debug_assertions, inline(always))]
-    pub(crate) fn made((_, entities): ImagesOf<'c, E, F>) -> Option<E> {
-        entities.new
+    pub(crate) fn made(entities: ImagesOf<'c, E, F>) -> Option<E> {
+        entities.1.new
     }
 }
 
@@ -150,7 +147,7 @@ impl<E: Entity, F: ?Sized> Slots<E> for ImagesOf<'_, E, F> {
             (ImageRef::Given, Payload::Entity(entity)) => return Some(entity),
             (ImageRef::Given, _) => return None,
             (ImageRef::In(ImageSlot::Before), _) => &self.1.before,
-            (ImageRef::In(ImageSlot::Edited), _) => &self.1.builder,
+            (ImageRef::In(ImageSlot::Edited), _) => &self.1.edited,
             (ImageRef::In(ImageSlot::After), _) => &self.1.new,
         };
         slot.as_ref()
@@ -159,7 +156,7 @@ impl<E: Entity, F: ?Sized> Slots<E> for ImagesOf<'_, E, F> {
     fn slot(&mut self, slot: ImageSlot) -> &mut Option<E> {
         match slot {
             ImageSlot::Before => &mut self.1.before,
-            ImageSlot::Edited => &mut self.1.builder,
+            ImageSlot::Edited => &mut self.1.edited,
             ImageSlot::After => &mut self.1.new,
         }
     }
@@ -219,7 +216,7 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityImages for ImagesOf<'_, E, F> {
     }
 
     fn begin_edit(&mut self) {
-        self.1.builder = self.1.before.take();
+        self.1.edited = self.1.before.take();
     }
 
     fn check(&self) -> Result<()> {
@@ -231,8 +228,8 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityImages for ImagesOf<'_, E, F> {
     }
 
     fn change(&mut self) -> Result<()> {
-        let TypedImages { payload, builder, new, .. } = &mut self.1;
-        let Some(entity) = builder else { return Ok(()) };
+        let TypedImages { payload, edited, new, .. } = &mut self.1;
+        let Some(entity) = edited else { return Ok(()) };
         match payload {
             Payload::Patch(patch) => {
                 // An earlier attempt has exchanged the patch's values: they are taken back first.
@@ -250,12 +247,12 @@ impl<E: Entity, F: FnMut(&mut E) + ?Sized> EntityImages for ImagesOf<'_, E, F> {
     }
 
     fn end_edit(&mut self) -> Result<()> {
-        let builder = self.1.builder.take();
-        self.1.new = match builder {
+        let edited = self.1.edited.take();
+        self.1.new = match edited {
             Some(entity) if const { !E::EXACT } => {
                 Some(E::from_source(&mut Source::given(E::SCHEMA, &values_of(&entity)?))?)
             }
-            builder => builder,
+            edited => edited,
         };
         Ok(())
     }

@@ -1,10 +1,10 @@
-//! What a change brings about in other entities' rows, tried in every interleaving of two who write, and tried without each of
-//! the demands of its plan, which must go wrong: copies that change with their source, and summaries.
+//! What a change brings about in other entities' rows, tried in every interleaving of two writers, and tried without each of
+//! the conditions of its plan, which must go wrong: copies that change with their source, and summaries.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Debug;
 
-/// Whether no world that can come of this one is wrong, and how many there are.
+/// Returns whether no world that can come of this one is wrong, and how many there are.
 fn explore<W: Clone + Ord + Debug>(
     first: W,
     next: impl Fn(&W) -> Vec<W>,
@@ -43,9 +43,9 @@ mod copies {
     /// What plans demand.
     #[derive(Clone, Copy)]
     struct Rules {
-        /// Who changes the source: that those who hold a copy are still those that were found.
+        /// A change of the source demands that the dependents are still those that were found.
         range: bool,
-        /// Who changes a dependent: that the source which was looked up is still that one.
+        /// A change of a dependent demands that the source which was looked up is still that one.
         source: bool,
     }
 
@@ -72,7 +72,7 @@ mod copies {
     }
 
     impl World {
-        /// The change of the source is carried out, with that of the dependent if it was one.
+        /// Carries out the change of the source, with that of the dependent if it was one.
         fn change_source(&self, rules: Rules) -> Self {
             let mut after = self.clone();
             let Some((wanted, source, dependent)) = after.of_source.take() else { return after };
@@ -95,7 +95,7 @@ mod copies {
             after
         }
 
-        /// The change of the dependent is carried out.
+        /// Carries out the change of the dependent.
         fn change_holder(&self, rules: Rules) -> Self {
             let mut after = self.clone();
             let Some((wanted, source, dependent)) = after.of_holder.take() else { return after };
@@ -125,7 +125,7 @@ mod copies {
                     let was = self.dependent.is.filter(|was| was.refers);
                     let wanted = refers.map(|refers| Dependent {
                         refers,
-                        // Who refers to it as before holds what it held.
+                        // A dependent that refers to it as before holds what it held.
                         copy: if refers { was.map_or(self.source.is, |was| was.copy) } else { None },
                     });
                     next.push(Self {

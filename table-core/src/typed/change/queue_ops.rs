@@ -28,7 +28,7 @@ impl QueueOpsAttempt {
         }
     }
 
-    /// Itself, if there is anything to do.
+    /// Returns itself, if there is anything to do.
     pub(crate) fn checked(self) -> Result<Option<Self>> {
         match self.refused {
             Some(error) => Err(error),
@@ -46,7 +46,7 @@ pub(crate) fn commit(store: &Store, attempt: QueueOpsAttempt) -> Result<ETag> {
     done.map_err(|refused| plan.explain_refusal(refused).error.attempted("commit a transaction"))
 }
 
-/// The rows that such touch: none.
+/// Returns the rows that such touch: none.
 #[expect(clippy::unnecessary_wraps, reason = "as changes are shown")]
 pub(crate) fn explain(_: &Store, attempt: QueueOpsAttempt) -> Result<WriteExplain> {
     Ok(WriteExplain::of(&attempt.into_plan()))
@@ -87,7 +87,7 @@ impl Attempt for QueueOpsAttempt {
         &'p self,
         _number: usize,
         _seals: &dyn Seals,
-        _desk: &'p mut PlanScratch<'p>,
+        _scratch: &'p mut PlanScratch<'p>,
         builder: &mut PlanBuilder<'p>,
     ) -> Result<()> {
         builder.add_queue_ops(&self.queue_ops);

@@ -4,7 +4,7 @@
 use super::attempt::ReadRequest;
 use super::before::Kept;
 use crate::error::{Error, ErrorKind, Result};
-use crate::plan::{CopyState, EntityRows, Epoch, OldRows, Printed, Values, Version};
+use crate::plan::{CopyState, EntityRows, Epoch, OldRows, OwnRows, Printed, Values, Version};
 use crate::row::view::RowView;
 use crate::schema::{self, IndexMask, KeyPair, Schema};
 use crate::typed::encrypt::unopened;
@@ -23,7 +23,7 @@ pub(super) struct ReadSet {
 struct Backfill {
     index: usize,
     key: String,
-    /// What is there, once somebody has looked.
+    /// What is there, once it has been read.
     found: Option<CopyState>,
     /// The table and the partition where it is, if that is not the entity's.
     elsewhere: Option<(&'static str, String)>,
@@ -44,7 +44,7 @@ pub(super) enum NextRead {
     /// The copy in this index, now.
     ForCopy(usize),
     /// What is in this one of the places that are being filled, now.
-    ForFilling(usize),
+    ForBackfill(usize),
     Nothing,
 }
 
@@ -52,10 +52,7 @@ pub(super) enum NextRead {
 pub(super) type OfIndex<'f, T> = &'f dyn Fn(usize) -> T;
 
 /// An entity whose rows are printed, by what was found of it and what it is to be.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "what a kind of change does is told by words that are independent"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of a kind of change are independent")]
 pub(super) struct Rows<'p, 'f> {
     /// What was read of its row, with the values of its fields.
     pub(super) old: Option<(&'p Kept, &'p Values<'p>)>,
@@ -86,7 +83,7 @@ impl ReadSet {
         self.backfilling.clear();
     }
 
-    /// What is asked for besides the entity's own row, which has these keys.
+    /// Returns what is asked for besides the entity's own row, which has these keys.
     pub(super) fn next(&mut self, kept: Option<&mut Kept>, own: (&str, &str)) -> Option<ReadRequest> {
         match self.asks {
             NextRead::Copies(from) => {
@@ -94,11 +91,11 @@ impl ReadSet {
                 next.or_else(|| self.next_backfill(own))
             }
             NextRead::Nothing => self.next_backfill(own),
-            NextRead::Own | NextRead::ForOwn | NextRead::ForCopy(_) | NextRead::ForFilling(_) => None,
+            NextRead::Own | NextRead::ForOwn | NextRead::ForCopy(_) | NextRead::ForBackfill(_) => None,
         }
     }
 
-    /// The key of the next copy that is asked for.
+    /// Returns the key of the next copy that is asked for.
     fn next_copy(&mut self, kept: &mut Kept, own: (&str, &str), from: usize) -> Option<ReadRequest> {
         self.asks = NextRead::Nothing;
         let sparse = self.schema.indexes.iter().enumerate().skip(from).filter(|(_, index)| index.sparse);
@@ -144,11 +141,11 @@ impl ReadSet {
         }
     }
 
-    /// The next place of a copy that nobody has looked into.
+    /// Returns the next place of a copy that has not been read.
     fn next_backfill(&mut self, own: (&str, &str)) -> Option<ReadRequest> {
         let next = self.backfilling.iter().enumerate().find(|(_, backfilling)| backfilling.found.is_none());
         let (at, backfilling) = next?;
-        self.asks = NextRead::ForFilling(at);
+        self.asks = NextRead::ForBackfill(at);
         let (table, partition) = match &backfilling.elsewhere {
             Some((table, partition)) => (Some(*table), partition.as_str()),
             None => (None, own.0),
@@ -180,7 +177,7 @@ impl ReadSet {
         }
     }
 
-    /// The keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
+    /// Returns the keys of a copy whose place is another entity's, and that entity's, in an index that is being filled.
     #[allow(clippy::type_complexity, reason = "two pairs of keys")]
     pub(super) fn taken<'s>(
         &'s self,
@@ -195,7 +192,7 @@ impl ReadSet {
         Some(((partition, &taken.key), &taken.has))
     }
 
-    /// What was found in the place of a copy.
+    /// Returns what was found in the place of a copy.
     fn found_at(&self, index: usize, key: &str) -> CopyState {
         if !self.index_mask.is_backfilling(index) {
             return CopyState::Unread;
@@ -223,7 +220,7 @@ impl ReadSet {
         }
     }
 
-    /// The rows that are there and those that are to be.
+    /// Returns the rows that are there and those that are to be.
     pub(super) fn print<'p>(&self, of: Rows<'p, '_>) -> Result<Printed<'p>> {
         let (schema, index_mask) = (self.schema, self.index_mask);
         let Rows { had, has, counted, .. } = of;
@@ -231,7 +228,8 @@ impl ReadSet {
         let old = match of.old {
             Some((kept, values)) => {
                 let keeps = |index| index_mask.keeps(index);
-                let mut rows = EntityRows::stored((schema, kept.of_parts.len()), values, key, had, &keeps)?;
+                let own = OwnRows { schema, parts: kept.of_parts.len() };
+                let mut rows = EntityRows::stored(own, values, key, had, &keeps)?;
                 if index_mask.backfills() {
                     rows.take_found(|index, key| self.found_at(index, key));
                 }
@@ -264,11 +262,11 @@ impl ReadSet {
     }
 }
 
-/// Refuses a change that made of the entity of the one key one of the other, unless it is another row key and it may.
-/// `new` are its values then.
+/// Refuses a change of the entity's primary key: `new` are its values then. A row key may be another if `may_move` says so.
 pub(super) fn check_key(
     schema: &'static Schema,
-    (old_partition, old_row): (&str, &str),
+    old_partition: &str,
+    old_row: &str,
     new: &Values<'_>,
     may_move: bool,
 ) -> Result<()> {

@@ -3,15 +3,16 @@
 /// The messages that go with the changes, and what becomes of all: of a type with `operations`, `queue_ops`, and a `run` that
 /// has them carried out or shown, by what it is given here for each.
 macro_rules! messages_and_end {
-    ($commit:expr, $explain:expr) => {
-        /// Sends a message with the changes: both happen, or neither. Nobody receives it before the changes are there. The
+    ([$($commit:expr),+], [$($explain:expr),+]) => {
+        /// Sends a message with the changes: both happen, or neither. It is not received before the changes are there. The
         /// queue is of the same store.
         #[cfg(feature = "queue")]
         pub fn send<T>(self, queue: &Queue<T>, message: &T) -> Self {
             self.send_message(queue.message(message))
         }
 
-        /// The same of a message with more to say of it: when it shows, how long it lives, a unique key.
+        /// Sends a message with the changes, as [`send`](Self::send) does, that says more: when it shows, how long it lives, a
+        /// unique key.
         #[cfg(feature = "queue")]
         pub fn send_message<T>(mut self, message: Message<'_, T>) -> Self {
             self.queue_ops.add(message.queue_op());
@@ -27,24 +28,24 @@ macro_rules! messages_and_end {
             self
         }
 
-        /// How many changes there are, messages aside.
+        /// Returns how many changes there are, messages aside.
         pub fn len(&self) -> usize {
             self.operations.len()
         }
 
-        /// Whether there is no change yet, messages aside.
+        /// Returns whether there is no change yet, messages aside.
         pub fn is_empty(&self) -> bool {
             self.operations.is_empty()
         }
 
         /// Makes every change, or none. The version is that of every entity written.
         pub fn commit(self) -> Result<ETag> {
-            self.run($commit)
+            self.run($($commit),+)
         }
 
-        /// The rows that committing would touch, by table and partition: nothing is written.
+        /// Returns the rows that committing would touch, by table and partition: nothing is written.
         pub fn explain(self) -> Result<WriteExplain> {
-            self.run($explain)
+            self.run($($explain),+)
         }
     };
 }

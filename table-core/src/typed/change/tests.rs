@@ -73,7 +73,7 @@ const fn version(number: u64) -> Version {
     Version { etag: ETag::from_timestamp(time), proof: [7, 8, 9] }
 }
 
-/// A row of an entity as an executor gives it: its own, or the copy in an index.
+/// Returns a row of an entity as an executor gives it: its own, or the copy in an index.
 fn stored<E: Declared>(names: &Names, entity: &E, cause: Cause, key: &str) -> PackedRow {
     let values = values_of(entity).unwrap();
     let content = RowContent::new(RowKind { schema: E::SCHEMA, cause }, &values);
@@ -96,7 +96,7 @@ fn answer(attempt: &mut dyn Attempt, key: &str, row: Option<(&PackedRow, Version
     attempt.release(need);
 }
 
-/// A planned row as text.
+/// Shows a planned row as text.
 fn shown(row: &RowWrite<'_>) -> String {
     let act = match row.act {
         Act::Keep => "keep",
@@ -378,7 +378,7 @@ mod unopened {
         let copy = stored(&names, &patient, Cause::Index(0), "age_090_007");
         let other = stored(&names, &patient, Cause::Index(0), "bed_002_007");
         let mut attempt = EntityAttempt::new(Patient::key("Sales", 7), Change::Reseal, Payload::Nothing);
-        // A row of another kind under a copy's key is nobody's copy.
+        // A row of another kind under a copy's key is no entity's copy.
         for (age, bed, has_age) in
             [(Some(&copy), None, true), (None, Some(&other), false), (Some(&other), None, false)]
         {
@@ -413,11 +413,11 @@ mod unopened {
 #[cfg(feature = "json")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Articles", kind = "article")]
-#[key(partition = "{scratch}", row = "article_{id:04}")]
+#[key(partition = "{section}", row = "article_{id:04}")]
 #[index(by_tag, row = "tag_{tags[]}_{id:04}", copy(title))]
 #[index(by_rank, row = "rank_{rank:03}_{id:04}", copy = keys)]
 struct Article {
-    scratch: String,
+    section: String,
     id: u16,
     title: String,
     #[property(json)]
@@ -425,58 +425,66 @@ struct Article {
     rank: Option<u16>,
 }
 
-/// The plans that add an entity: without a draft, where it needs none, and with one.
-fn plans_of_addition<E: Declared>(entity: &E, index_mask: IndexMask) -> (Option<String>, Result<String>) {
+/// The plans of one change.
+struct Plans {
+    /// The plan without a builder; `None` where the change needs one.
+    lone: Option<String>,
+    built: Result<String>,
+}
+
+/// Plans the addition of an entity, without a builder and with one.
+fn plans_of_addition<E: Declared>(entity: &E, index_mask: IndexMask) -> Plans {
     let mut entities = TypedImages::<E>::of(Payload::Entity(entity));
     let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), Change::Insert, &mut entities);
     attempt.set_index_mask(index_mask);
     both_plans(&mut attempt)
 }
 
-/// The plans of a change, without a draft and with one.
-fn both_plans(attempt: &mut dyn Attempt) -> (Option<String>, Result<String>) {
+/// Plans a change, without a builder and with one.
+fn both_plans(attempt: &mut dyn Attempt) -> Plans {
     attempt.make().unwrap();
     let mut scratch = PlanScratch::default();
-    let without = attempt.lone_plan(&NoKeys, &mut scratch).map(|plan| format!("{plan:?}"));
+    let lone = attempt.lone_plan(&NoKeys, &mut scratch).map(|plan| format!("{plan:?}"));
     let (mut scratch, tables) = (PlanScratch::default(), [attempt.schema().unwrap().table()]);
     let mut builder = PlanBuilder::new(Reach::Alone, &tables, 1);
     let planned = attempt.plan(0, &NoKeys, &mut scratch, &mut builder);
-    (without, planned.and_then(|()| builder.into_plan()).map(|plan| format!("{plan:?}")))
+    let built = planned.and_then(|()| builder.into_plan()).map(|plan| format!("{plan:?}"));
+    Plans { lone, built }
 }
 
 /// Makes sure that both plans are one, of so many rows.
-fn assert_same((without, with): (Option<String>, Result<String>), rows: usize) {
-    let (without, with) = (without.unwrap(), with.unwrap());
-    assert_eq!(without, with);
-    assert_eq!(without.matches("RowWrite {").count(), rows);
+fn assert_same(plans: Plans, rows: usize) {
+    let (lone, built) = (plans.lone.unwrap(), plans.built.unwrap());
+    assert_eq!(lone, built);
+    assert_eq!(lone.matches("RowWrite {").count(), rows);
 }
 
-/// Makes sure that what is refused is planned with a draft, which says why.
-fn assert_refused((without, with): (Option<String>, Result<String>)) {
-    assert_eq!(without, None);
-    with.unwrap_err();
+/// Makes sure that what is refused is planned with a builder, which says why.
+fn assert_refused(plans: Plans) {
+    assert_eq!(plans.lone, None);
+    plans.built.unwrap_err();
 }
 
 #[test]
-fn an_entity_is_added_without_a_draft_as_it_is_with_one() {
+fn an_entity_is_added_without_a_builder_as_it_is_with_one() {
     let inside = Employee { badge: 7, ..Employee::new(7, "ann@contoso.com") };
     assert_same(plans_of_addition(&inside, IndexMask::NEW), 3);
     assert_same(plans_of_addition(&Employee::new(7, "ann@contoso.com"), IndexMask::NEW), 2);
     // What is kept of its indexes is planned, and nothing else.
     assert_same(plans_of_addition(&inside, IndexMask::NEW.of_index(1)), 2);
     assert_refused(plans_of_addition(&Employee::new(7, "a/b"), IndexMask::NEW));
-    // Somebody else's copy may stand where one of an index is that is being filled.
-    let (without, with) = plans_of_addition(&inside, IndexMask::NEW.refiling());
-    assert_eq!(without, None);
-    with.unwrap();
+    // Another entity's copy may stand in the place of one in an index that is being filled.
+    let Plans { lone, built } = plans_of_addition(&inside, IndexMask::NEW.refiling());
+    assert_eq!(lone, None);
+    built.unwrap();
 }
 
 #[cfg(feature = "json")]
 #[test]
-fn an_entity_with_many_copies_is_added_without_a_draft_as_it_is_with_one() {
+fn an_entity_with_many_copies_is_added_without_a_builder_as_it_is_with_one() {
     let tags = |count: usize| (0..count).map(|tag| format!("t{tag:02}")).collect();
     let article =
-        |count, rank| Article { scratch: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
+        |count, rank| Article { section: "News".into(), id: 1, title: "One".into(), tags: tags(count), rank };
     for count in [0, 1, 3, 98] {
         assert_same(plans_of_addition(&article(count, None), IndexMask::NEW), 1 + count);
         assert_same(plans_of_addition(&article(count, Some(5)), IndexMask::NEW), 2 + count);
@@ -485,7 +493,7 @@ fn an_entity_with_many_copies_is_added_without_a_draft_as_it_is_with_one() {
     // Too many rows, and a key that can't be.
     assert_refused(plans_of_addition(&article(100, None), IndexMask::NEW));
     assert_refused(plans_of_addition(&article(99, Some(5)), IndexMask::NEW));
-    assert_refused(plans_of_addition(&Article { scratch: "a/b".into(), ..article(1, None) }, IndexMask::NEW));
+    assert_refused(plans_of_addition(&Article { section: "a/b".into(), ..article(1, None) }, IndexMask::NEW));
 }
 
 /// An entity with a copy in each of its indexes.
@@ -504,7 +512,7 @@ struct Place {
 }
 
 #[test]
-fn an_entity_is_changed_without_a_draft_as_it_is_with_one() {
+fn an_entity_is_changed_without_a_builder_as_it_is_with_one() {
     let names = Names::default();
     let place = |name: &str, floor| Place {
         department: "Sales".into(),
@@ -544,7 +552,7 @@ fn an_entity_is_changed_without_a_draft_as_it_is_with_one() {
     let mut attempt = EntityAttempt::lent(keys, Change::Delete(IfMatch::Any), &mut entities);
     attempt.begin();
     answer(&mut attempt, "empid_000007", Some((&own(&names, &ann), FIRST)));
-    let (without, with) = both_plans(&mut attempt);
-    assert_eq!(without, None);
-    with.unwrap();
+    let Plans { lone, built } = both_plans(&mut attempt);
+    assert_eq!(lone, None);
+    built.unwrap();
 }

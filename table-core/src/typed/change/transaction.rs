@@ -26,9 +26,9 @@ use crate::typed::series::AddsTo;
 /// Changes of entities in whatever partitions and tables that happen together or not at all.
 ///
 /// An entity's type says its table. It is planned whole, as an [entity group transaction](crate::typed::Egt) is: what counts
-/// is the state after all changes, and each entity is changed once. The entities that it changes are read as they were at
-/// one moment, and it is made again if somebody else was quicker with one of them. With their copies the changes may touch
-/// [10,000 rows](limits::TRANSACTION_ROWS), which must come to less than [64 MiB](limits::TRANSACTION_BYTES);
+/// is the state after all changes, and each entity is changed once. The entities that it changes are read in one snapshot,
+/// and it is made again if another writer was quicker with one of them. With their copies the changes may touch [10,000
+/// rows](limits::TRANSACTION_ROWS), which must come to less than [64 MiB](limits::TRANSACTION_BYTES);
 /// [`explain`](Self::explain) says which. An error says [which change](crate::Error::index) it is about, and nothing has
 /// happened. A transaction may send and complete messages without any change of an entity, too.
 ///
@@ -67,7 +67,7 @@ use crate::typed::series::AddsTo;
 /// # #[key(partition = "{name}", row = "department")]
 /// # struct Department { name: String, head_count: u32 }
 /// # #[derive(Entity, Clone, Debug, PartialEq)]
-/// # #[entity(table = "PreviousVersion", kind = "previous")]
+/// # #[entity(table = "Former", kind = "former")]
 /// # #[key(partition = "{year:04}", row = "{id:06}")]
 /// # struct Former { year: u16, id: u32, name: String }
 /// # let dir = tempfile::tempdir()?;
@@ -120,7 +120,7 @@ impl<'c> StoreTransaction<'c> {
         self
     }
 
-    /// The number of the table of a declaration, which is opened if it is not yet.
+    /// Returns the number of the table of a declaration, which is opened if it is not yet.
     fn table(&mut self, schema: &'static Schema) -> Result<usize> {
         let known = self.kinds.iter().find(|(known, _)| std::ptr::eq(*known, schema));
         if let Some((_, number)) = known {
@@ -176,7 +176,7 @@ impl<'c> StoreTransaction<'c> {
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
-    /// are made again if somebody else was quicker with it.
+    /// are made again if another writer was quicker with it.
     pub fn add<E: InOneTable>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
         self.with(key, Change::Add, Payload::Additions(Box::new(add.into())))
     }
@@ -197,15 +197,13 @@ impl<'c> StoreTransaction<'c> {
         self.with(key, Change::Delete(condition.into()), Payload::Nothing)
     }
 
-    messages_and_end!((driver::commit, queue_ops::commit), (driver::explain, queue_ops::explain));
+    messages_and_end!([driver::commit, queue_ops::commit], [driver::explain, queue_ops::explain]);
 
-    /// Has changes carried out or shown by the first function, and messages that go with none by the second.
+    /// Has changes carried out or shown by `run`, and messages that go with no change by `alone`.
     fn run<T>(
         self,
-        (run, alone): (
-            impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
-            impl FnOnce(&Store, QueueOpsAttempt) -> Result<T>,
-        ),
+        run: impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
+        alone: impl FnOnce(&Store, QueueOpsAttempt) -> Result<T>,
     ) -> Result<T> {
         if let Some(error) = self.refused {
             return Err(error);
@@ -233,7 +231,7 @@ impl<'c> StoreTransaction<'c> {
         for operation in &mut boxed {
             operations.push(&mut **operation);
         }
-        // Behind the changes, whose numbers errors tell.
+        // Behind the changes, so that an error's number is that of a change.
         if let Some(queue_ops) = &mut queue_ops {
             operations.push(queue_ops);
         }

@@ -1,4 +1,4 @@
-//! Sealing anew what is sealed with keys of former times, or not yet.
+//! Sealing anew what is sealed with older keys, or not yet.
 //!
 //! The rows keep their ETags and times. So plans compare the rows of their entities by checksums, too: a writer that carries
 //! sealed bytes over could otherwise put back those of an old key under an ETag that still fits.
@@ -24,7 +24,7 @@ use crate::typed::table::Table;
 const FAILURES: usize = 100;
 
 impl<E: Entity> Table<E> {
-    /// A job that seals anew, with the keys that are current now, every value of the entities that is sealed with
+    /// Returns a job that seals anew, with the keys that are current now, every value of the entities that is sealed with
     /// another key; and values that are plain, where [`#[encrypt(dual)]`](derive@crate::Entity) says that there may be
     /// such. To be run after a rotation, and when a property is to become encrypted.
     ///
@@ -77,12 +77,12 @@ impl<E: Entity> Table<E> {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ReencryptReport {
-    /// How many rows were looked at, copies and those of other kinds too; by former runs as well, if the job goes on
-    /// from where one was broken off.
+    /// How many rows were looked at, copies and those of other kinds too; by earlier runs as well, if the job goes on from
+    /// where one was broken off.
     pub seen: u64,
     /// How many rows of the table were not looked at yet. Others write meanwhile, so it is about that many.
     pub left: u64,
-    /// How many entities were sealed anew, by former runs as well.
+    /// How many entities were sealed anew, by earlier runs as well.
     pub changed: u64,
     /// How many could not be, since this job was made: their keys are lost, say.
     pub failed: u64,
@@ -246,7 +246,7 @@ impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
     }
 }
 
-/// Whether a refusal says that somebody else was quicker, or that a key has gone meanwhile.
+/// Returns whether a refusal says that another writer was quicker, or that a key has gone meanwhile.
 fn was_overtaken(kind: ErrorKind) -> bool {
     kind.is_destroyed() || matches!(kind, ErrorKind::ConditionNotMet | ErrorKind::EntityNotFound)
 }

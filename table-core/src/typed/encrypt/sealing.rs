@@ -64,7 +64,7 @@ pub(crate) fn seal<'v>(
             }
             let token = field.blind.map(|blind| {
                 let kept = unchanged.and_then(|stored| stored.token(at));
-                token(sealer, partition, (at, field, blind), kept, value)
+                BlindField { at, field, blind }.token(sealer, partition, kept, value)
             });
             let stored = if let Some(kept) = unchanged.and_then(|stored| stored.value(at)) {
                 PropertyValue::Borrowed(kept)
@@ -82,7 +82,8 @@ pub(crate) fn seal<'v>(
             if let (Some(blind), Some(value)) = (field.blind, value_of(old, at)) {
                 // The copies lie where the stored token says, whatever key is current.
                 let key = schema::own_keys(schema, old)?;
-                let token = token(sealer, key.as_strs().0, (at, field, blind), stored.token(at), value)?;
+                let field = BlindField { at, field, blind };
+                let token = field.token(sealer, key.as_strs().0, stored.token(at), value)?;
                 old.push_token(token);
             }
             old.set_stored(at, stored.value(at).map_or(PropertyValue::Absent, PropertyValue::Borrowed));
@@ -91,19 +92,30 @@ pub(crate) fn seal<'v>(
     Ok(())
 }
 
-/// The token that is kept, or a new one.
-fn token(
-    sealer: &dyn Seals,
-    partition: &str,
-    (at, field, blind): (usize, &Field, Blind),
-    kept: Option<[u8; TOKEN_BYTES]>,
-    value: ValueRef<'_>,
-) -> Result<FieldToken> {
-    if let Some(kept) = kept {
-        return Ok(FieldToken::new(at, kept, &[]));
+/// A sealed field whose value is found by tokens.
+struct BlindField {
+    /// The place of the field.
+    at: usize,
+    field: &'static Field,
+    blind: Blind,
+}
+
+impl BlindField {
+    /// Returns the token that is kept, or a new one.
+    fn token(
+        &self,
+        sealer: &dyn Seals,
+        partition: &str,
+        kept: Option<[u8; TOKEN_BYTES]>,
+        value: ValueRef<'_>,
+    ) -> Result<FieldToken> {
+        let Self { at, field, blind } = *self;
+        if let Some(kept) = kept {
+            return Ok(FieldToken::new(at, kept, &[]));
+        }
+        let found = sealer.tokens(partition, field, blind, value)?;
+        Ok(FieldToken::new(at, found.current, &found.others))
     }
-    let found = sealer.tokens(partition, field, blind, value)?;
-    Ok(FieldToken::new(at, found.current, &found.others))
 }
 
 /// Seals anew what is not sealed with the keys that are current now, of values that are those of the row, and makes the
@@ -123,7 +135,7 @@ pub(crate) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &
             values.set_stored(at, PropertyValue::Owned(Value::Binary(value)));
         }
         if let Some(token) = made.token {
-            // Under the tokens of other keys nobody else has the value: who had filed it since would have found this one.
+            // No other entity has the value under a token of another key: filing it would have found this one.
             values.set_token(FieldToken::new(at, token, &[]));
         }
     }

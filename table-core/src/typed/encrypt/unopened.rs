@@ -20,7 +20,7 @@ pub(crate) fn read<E: Entity>(view: &RowView<'_>) -> Result<Values<'static>> {
     read_of(E::SCHEMA, E::elements, view)
 }
 
-/// The same of an entity with this declaration.
+/// Reads an entity of this declaration from its own row.
 pub(crate) fn read_of(
     schema: &'static Schema,
     elements: TakeElements,
@@ -60,16 +60,16 @@ fn read_tokens(schema: &'static Schema, view: &RowView<'_>, values: &mut Values<
     Ok(())
 }
 
-/// Whether the tokens of a field stand in keys.
+/// Returns whether the tokens of a field stand in keys.
 fn is_in_key(schema: &Schema, field: usize) -> bool {
     let is_of = |part: &FieldPart| part.field == field && part.format == Format::Blind;
     schema.indexes.iter().any(|index| schema::fields(&index.place.row).any(is_of))
 }
 
-/// Whether a row that was found under the key of a copy in an index is one of the entity that has this row key, and not of
-/// another.
+/// Returns whether a row that was found under the key of a copy in an index is one of the entity that has this row key, and
+/// not of another.
 pub(crate) fn is_copy(schema: &'static Schema, index: usize, own: (&str, &str), copy: &RowView<'_>) -> bool {
-    // One that says not whose copy it is is nobody's to remove.
+    // A row that does not say which entity it is a copy of is not removed.
     let Some(found) = schema.indexes.get(index) else { return false };
     if path::check_kind_name(copy, found.kind).is_err() {
         return false;
@@ -83,7 +83,7 @@ pub(crate) fn is_copy(schema: &'static Schema, index: usize, own: (&str, &str), 
     says.is_ok_and(|keys| keys.as_strs() == own)
 }
 
-/// The keys of the entity of which the row is a copy in an index, if it is one and says so.
+/// Returns the keys of the entity of which the row is a copy in an index, if it is one and says so.
 pub(crate) fn source_of(
     schema: &'static Schema,
     index: usize,
@@ -100,7 +100,7 @@ pub(crate) fn source_of(
     Some((copy.partition_key().into_owned(), source.own_row_key().ok()?))
 }
 
-/// Whether a field's elements stand in keys.
+/// Returns whether a field's elements stand in keys.
 fn has_elements(schema: &Schema, field: usize) -> bool {
     let each = |template: &Template| {
         template

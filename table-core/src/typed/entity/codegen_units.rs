@@ -20,7 +20,7 @@ use crate::schema::Place;
 
 /// Rows as entities.
 pub(crate) trait FromRow: Entity {
-    /// The entity of its own row.
+    /// Reads an entity from its own row.
     fn of_own(view: &RowView<'_>) -> Result<Stored<Self>> {
         if const { Self::SCHEMA.previous.is_some() }
             && !view.is_shaped_as(Self::SCHEMA.entity_type)
@@ -38,7 +38,7 @@ pub(crate) trait FromRow: Entity {
         }
     }
 
-    /// The entity of a whole copy of it that lies in this place.
+    /// Reads an entity from a whole copy of it that lies in this place.
     fn of_copy(view: &RowView<'_>, place: &'static Place) -> Result<Copied<Self>> {
         let mut source = Source::closed(Self::SCHEMA, view);
         source.open_in(place, view)?;

@@ -7,7 +7,7 @@ use crate::model::Value;
 use crate::query::{Filter, SealedEq, declared};
 use crate::schema::{Property, PropertyValue, Series};
 
-/// Who may implement the traits below is said here: nobody else can.
+/// Seals the traits below: only types of this crate implement them.
 pub(crate) mod sealed {
     /// What can be given for a value of type `T`: one, a reference to one, and `&str` for text.
     pub trait Given<T> {}
@@ -46,7 +46,7 @@ pub trait ColumnArg<T>: sealed::Given<T> {
     fn to_constant(&self) -> Value;
 }
 
-/// A value beyond what a property can hold is beyond all that are stored.
+/// Returns the value to compare with; one beyond what a property can hold is beyond all that are stored.
 fn constant<T: Property>(value: &T) -> Value {
     match value.to_property().map(PropertyValue::into_value) {
         Ok(Some(value)) => value,
@@ -122,12 +122,12 @@ impl ColumnArg<crate::crypt::Secret<Box<str>>> for &str {
 /// }
 ///
 /// # let store = Store::temporary()?;
-/// let desk = store.table::<Ticket>()?;
-/// for (number, state) in [(1, "open"), (2, "copied_fields"), (3, "closed")] {
-///     desk.insert(&Ticket { customer: "acme".into(), number, state: state.into(), agent: None })?;
+/// let tickets = store.table::<Ticket>()?;
+/// for (number, state) in [(1, "open"), (2, "waiting"), (3, "closed")] {
+///     tickets.insert(&Ticket { customer: "acme".into(), number, state: state.into(), agent: None })?;
 /// }
-/// let waiting = desk.rows().customer("acme").filter(|t| t.state.is_in(["open", "copied_fields"]) & t.agent.is_none());
-/// assert_eq!(waiting.count()?, 2);
+/// let left = tickets.rows().customer("acme").filter(|t| t.state.is_in(["open", "waiting"]) & t.agent.is_none());
+/// assert_eq!(left.count()?, 2);
 /// # Ok::<(), table_core::Error>(())
 /// ```
 ///
@@ -273,7 +273,7 @@ impl<T, K, A> Column<T, K, A> {
         Self { name: series.stem, no_slot: Some((series, slot)), value: PhantomData, how: PhantomData }
     }
 
-    /// A filter of the column.
+    /// Returns a filter of the column.
     pub(super) fn filter(&self, of: impl FnOnce(&'static str) -> Filter) -> Filter {
         match self.no_slot {
             None => of(self.name),
@@ -281,7 +281,7 @@ impl<T, K, A> Column<T, K, A> {
         }
     }
 
-    /// Equal.
+    /// Filters by whether it is equal.
     #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
     pub fn eq(&self, value: impl ColumnArg<T>) -> Filter
     where
@@ -290,7 +290,7 @@ impl<T, K, A> Column<T, K, A> {
         self.filter(|name| K::equals(name, value.to_constant()))
     }
 
-    /// There, and not equal.
+    /// Filters by whether it is there and not equal.
     #[allow(clippy::should_implement_trait, reason = "it makes a filter, not a truth value")]
     pub fn ne(&self, value: impl ColumnArg<T>) -> Filter
     where
@@ -299,7 +299,7 @@ impl<T, K, A> Column<T, K, A> {
         self.filter(|name| declared(name).ne(value.to_constant()))
     }
 
-    /// Greater.
+    /// Filters by whether it is greater.
     pub fn gt(&self, value: impl ColumnArg<T>) -> Filter
     where
         K: OneForm + Comparable,
@@ -307,7 +307,7 @@ impl<T, K, A> Column<T, K, A> {
         self.filter(|name| declared(name).gt(value.to_constant()))
     }
 
-    /// Greater or equal.
+    /// Filters by whether it is greater or equal.
     pub fn ge(&self, value: impl ColumnArg<T>) -> Filter
     where
         K: OneForm + Comparable,
@@ -315,7 +315,7 @@ impl<T, K, A> Column<T, K, A> {
         self.filter(|name| declared(name).ge(value.to_constant()))
     }
 
-    /// Less.
+    /// Filters by whether it is less.
     pub fn lt(&self, value: impl ColumnArg<T>) -> Filter
     where
         K: OneForm + Comparable,
@@ -323,7 +323,7 @@ impl<T, K, A> Column<T, K, A> {
         self.filter(|name| declared(name).lt(value.to_constant()))
     }
 
-    /// Less or equal.
+    /// Filters by whether it is less or equal.
     pub fn le(&self, value: impl ColumnArg<T>) -> Filter
     where
         K: OneForm + Comparable,
@@ -331,7 +331,7 @@ impl<T, K, A> Column<T, K, A> {
         self.filter(|name| declared(name).le(value.to_constant()))
     }
 
-    /// What a text has by this name, and a column has not: the compiler says so.
+    /// Has the compiler say that a text has a `contains`, and a column has none.
     #[doc(hidden)]
     pub fn contains<V>(&self, _: V) -> Filter
     where
@@ -340,7 +340,7 @@ impl<T, K, A> Column<T, K, A> {
         self.filter(|name| declared(name).is_true())
     }
 
-    /// The same of its end.
+    /// Has the compiler say that a text has an `ends_with`, and a column has none.
     #[doc(hidden)]
     pub fn ends_with<V>(&self, _: V) -> Filter
     where
@@ -359,7 +359,7 @@ impl<T, K, A> Clone for Column<T, K, A> {
 impl<T, K, A> Copy for Column<T, K, A> {}
 
 impl<A> Column<bool, Plain, A> {
-    /// True. The column says so by itself, too:
+    /// Filters by whether it is true. The column says so by itself, too:
     ///
     /// ```
     /// # use table_core::{Entity, Store};

@@ -78,7 +78,7 @@ impl<A> BitOr<Column<bool, Plain, A>> for Filter {
 }
 
 mod sealed {
-    /// Who may be a [`Condition`](super::Condition).
+    /// Seals [`Condition`](super::Condition): only types of this crate implement it.
     pub trait Condition {}
 
     impl Condition for crate::query::Filter {}
@@ -112,7 +112,7 @@ impl<T, K, A, V: sealed::OrderedOperand> PartialOrd<V> for Column<T, K, A> {
 }
 
 impl<T: Property, K: OneForm + Comparable, A> Column<T, K, A> {
-    /// There: the row has the property.
+    /// Filters by whether the row has the property.
     ///
     /// A filter's text has no `null`, as the service's has none; what is there equals a value or differs from it.
     pub fn is_some(&self) -> Filter {
@@ -120,8 +120,8 @@ impl<T: Property, K: OneForm + Comparable, A> Column<T, K, A> {
         self.filter(|name| declared(name).eq(value.clone()) | declared(name).ne(value))
     }
 
-    /// Not there: the row lacks the property, as that of an `Option` that is `None` does. For fields that may be absent, an
-    /// `Option` or one with `#[property(default)]`; of any other it does not compile.
+    /// Filters by whether the row lacks the property, as that of an `Option` that is `None` does. For fields that may be
+    /// absent, an `Option` or one with `#[property(default)]`; of any other it does not compile.
     pub fn is_none(&self) -> Filter
     where
         A: MayLack<T>,
@@ -131,7 +131,7 @@ impl<T: Property, K: OneForm + Comparable, A> Column<T, K, A> {
 }
 
 impl<T, K: OneForm + Comparable, A> Column<T, K, A> {
-    /// From the range's start to its end, both included: `e.age.between(40..=49)`.
+    /// Filters by whether it lies in the range, both ends included: `e.age.between(40..=49)`.
     pub fn between<V: ColumnArg<T>>(&self, range: RangeInclusive<V>) -> Filter {
         let (from, to) = range.into_inner();
         self.ge(from) & self.le(to)
@@ -139,7 +139,7 @@ impl<T, K: OneForm + Comparable, A> Column<T, K, A> {
 }
 
 impl<T, K: OneForm + Equatable, A> Column<T, K, A> {
-    /// Equal to one of the values: `e.state.is_in(["open", "copied_fields"])`. Of none if there are none.
+    /// Filters by whether it is one of the values: `e.state.is_in(["open", "waiting"])`. No row passes if there are none.
     pub fn is_in<V: ColumnArg<T>>(&self, values: impl IntoIterator<Item = V>) -> Filter {
         let equal = values.into_iter().map(|value| self.eq(value));
         // Nothing comes before the empty text.
@@ -148,20 +148,20 @@ impl<T, K: OneForm + Equatable, A> Column<T, K, A> {
 }
 
 impl<K: OneForm + Comparable, A> Column<String, K, A> {
-    /// Text that starts with `prefix`.
+    /// Filters by whether the text starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
         self.filter(|name| starting(name, prefix))
     }
 }
 
 impl<K: OneForm + Comparable, A> Column<Box<str>, K, A> {
-    /// Text that starts with `prefix`.
+    /// Filters by whether the text starts with `prefix`.
     pub fn starts_with(&self, prefix: &str) -> Filter {
         self.filter(|name| starting(name, prefix))
     }
 }
 
-/// The texts from the prefix on, and before the first one behind all that start with it.
+/// Returns the texts from the prefix on, and before the first one behind all that start with it.
 fn starting(property: &'static str, prefix: &str) -> Filter {
     let from = declared(property).ge(prefix);
     match after(prefix) {
@@ -170,7 +170,7 @@ fn starting(property: &'static str, prefix: &str) -> Filter {
     }
 }
 
-/// The first text behind those that start with `prefix`, in the order of UTF-16 code units; `None` if none is.
+/// Returns the first text behind those that start with `prefix`, in the order of UTF-16 code units; `None` if none is.
 fn after(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
@@ -189,7 +189,7 @@ fn after(prefix: &str) -> Option<String> {
     None
 }
 
-/// Some value of the type.
+/// Returns some value of the type.
 fn any_of(edm: EdmType) -> Value {
     match edm {
         EdmType::Binary => Value::Binary(Vec::new()),

@@ -24,29 +24,29 @@ pub struct CopyReader {
 }
 
 impl CopyReader {
-    /// A copy of these fields of an entity.
+    /// Makes the reader of a copy: the fields of the projection `P`.
     #[must_use]
     pub const fn of<S: Entity, P: Projection<Entity = S>>() -> Self {
         Self { schema: || S::SCHEMA, fields: || P::FIELDS, read: read::<S, P> }
     }
 
-    /// The source's declaration.
+    /// Returns the source's declaration.
     pub(crate) fn schema(&self) -> &'static Schema {
         (self.schema)()
     }
 
-    /// What is copied of the source with these values.
+    /// Returns what is copied of the source with these values.
     pub(crate) fn copied(&self, values: &Values<'_>) -> Vec<Option<Value>> {
         let value = |field: &usize| Some(values.get(*field)?.to_value());
         (self.fields)().iter().map(value).collect()
     }
 
-    /// Whether the same is copied of a source with these values and with those.
+    /// Returns whether the same is copied of a source with these values and with those.
     pub(crate) fn is_same(&self, one: &Values<'_>, other: &Values<'_>) -> bool {
         (self.fields)().iter().all(|field| one.get(*field) == other.get(*field))
     }
 
-    /// What is copied of the source in this row.
+    /// Returns what is copied of the source in this row.
     pub(crate) fn read(&self, view: &RowView<'_>) -> Result<Vec<Option<Value>>> {
         (self.read)(view)
     }
@@ -61,7 +61,7 @@ fn read<S: Entity, P: Projection<Entity = S>>(view: &RowView<'_>) -> Result<Vec<
 
 impl fmt::Debug for CopyReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held").field("of", &self.schema().entity).finish_non_exhaustive()
+        f.debug_struct("CopyReader").field("of", &self.schema().entity).finish_non_exhaustive()
     }
 }
 
@@ -80,10 +80,10 @@ pub trait CopyOf<S>: Entity {
     const DEPENDENT: Dependent = Dependent::of::<Self>(Self::COPIES);
 }
 
-/// Who holds copies of an entity.
+/// A kind of entities that hold copies of an entity.
 pub struct Dependent {
     schema: fn() -> &'static Schema,
-    copied_fields: fn() -> &'static [CopyReader],
+    readers: fn() -> &'static [CopyReader],
     /// Which of the dependent's copies are of the entity.
     copies: &'static [usize],
     again: fn(&KeyPair) -> Box<dyn Attempt>,
@@ -91,34 +91,28 @@ pub struct Dependent {
 }
 
 impl Dependent {
-    /// Entities of the type `H`, of whose copies these are of the entity.
+    /// Makes the kind of the entities of type `H`; `copies` are those of its copies that are of the entity.
     const fn of<H: Entity>(copies: &'static [usize]) -> Self {
-        Self {
-            schema: || H::SCHEMA,
-            copied_fields: || H::HELD,
-            copies,
-            again: again::<H>,
-            own_keys: own_keys::<H>,
-        }
+        Self { schema: || H::SCHEMA, readers: || H::HELD, copies, again: again::<H>, own_keys: own_keys::<H> }
     }
 
-    /// Their declaration.
+    /// Returns their declaration.
     pub(crate) fn schema(&self) -> &'static Schema {
         (self.schema)()
     }
 
-    /// Their copies of the entity, by their places.
+    /// Returns their copies of the entity, by their places.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (usize, &'static CopyReader)> + use<> {
-        let (copies, copied_fields) = (self.copies, (self.copied_fields)());
-        copies.iter().filter_map(move |at| Some((*at, copied_fields.get(*at)?)))
+        let (copies, readers) = (self.copies, (self.readers)());
+        copies.iter().filter_map(move |at| Some((*at, readers.get(*at)?)))
     }
 
-    /// The attempt to have the dependent of these keys take its copies, and nothing else.
+    /// Returns the attempt to have the dependent of these keys take its copies, and nothing else.
     pub(crate) fn again(&self, keys: &KeyPair) -> Box<dyn Attempt> {
         (self.again)(keys)
     }
 
-    /// The keys of the dependent that a row of the index, or its own, is of; `None` if the row is of another kind.
+    /// Returns the keys of the dependent that a row of the index, or its own, is of; `None` if the row is of another kind.
     pub(crate) fn own_keys(&self, view: &RowView<'_>, index: Option<usize>) -> Result<Option<KeyPair>> {
         (self.own_keys)(view, index)
     }
@@ -149,11 +143,11 @@ fn own_keys<H: Entity>(view: &RowView<'_>, index: Option<usize>) -> Result<Optio
 
 impl fmt::Debug for Dependent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Holder").field("schema", &self.schema().entity).finish_non_exhaustive()
+        f.debug_struct("Dependent").field("schema", &self.schema().entity).finish_non_exhaustive()
     }
 }
 
-/// The declarations of the sources and the dependents of an entity.
+/// Returns the declarations of the sources and the dependents of an entity.
 #[must_use]
 pub fn kin<E: Entity>() -> Vec<&'static Schema> {
     E::HELD.iter().map(CopyReader::schema).chain(E::DEPENDENTS.iter().map(Dependent::schema)).collect()

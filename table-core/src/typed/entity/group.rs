@@ -49,7 +49,7 @@ impl<G: Group> Group for Option<G> {
     }
 }
 
-/// How many bytes the names of a group's fields take in an entity's field of this name and this property.
+/// Returns how many bytes the names of a group's fields take in an entity's field of this name and this property.
 #[must_use]
 pub const fn group_names_len(mut fields: &[Field], name: &str, property: &str) -> usize {
     let mut length = 0;
@@ -63,7 +63,8 @@ pub const fn group_names_len(mut fields: &[Field], name: &str, property: &str) -
     length
 }
 
-/// Those names, one after another: `manager.row`, `ManagerRow`, and what the property was if that had another name.
+/// Returns the names of a group's fields, one after another: `manager.row`, `ManagerRow`, and what the property was if that
+/// had another name.
 #[must_use]
 pub const fn group_names<const LENGTH: usize>(
     mut fields: &[Field],
@@ -87,7 +88,8 @@ pub const fn group_names<const LENGTH: usize>(
     names
 }
 
-/// The fields of a group as an entity has them, in a field of this name and this property; `names` are those of all of them.
+/// Returns the fields of a group as an entity has them, in a field of this name and this property; `names` are those of all
+/// of them.
 #[must_use]
 pub const fn group_fields<const COUNT: usize>(
     fields: &[Field],
@@ -116,7 +118,7 @@ pub const fn group_fields<const COUNT: usize>(
     all
 }
 
-/// Bytes that were put together from texts.
+/// Returns as text the bytes that were put together from texts.
 const fn text(bytes: &'static [u8]) -> &'static str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -124,7 +126,7 @@ const fn text(bytes: &'static [u8]) -> &'static str {
     }
 }
 
-/// Whether every value of a group of these fields is read as it was written.
+/// Returns whether every value of a group of these fields is read as it was written.
 #[must_use]
 pub const fn group_is_exact(fields: &[Field]) -> bool {
     Field::are_exact(fields)

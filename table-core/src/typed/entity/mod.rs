@@ -68,7 +68,7 @@ pub trait Entity: Sized + 'static {
         Ok(None)
     }
 
-    /// The elements of a field that stand in keys one by one, of a row whose sealed fields need not open.
+    /// Returns the elements of a field that stand in keys one by one, of a row whose sealed fields need not open.
     #[doc(hidden)]
     fn elements(source: &Source<'_>, field: usize) -> Result<Elements> {
         let _ = (source, field);
@@ -87,7 +87,7 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     const HELD: &'static [CopyReader] = &[];
 
-    /// Who holds copies of it.
+    /// The entities that hold copies of it.
     #[doc(hidden)]
     const DEPENDENTS: &'static [Dependent] = &[];
 
@@ -102,21 +102,21 @@ pub trait Entity: Sized + 'static {
     #[doc(hidden)]
     const SUMMARIZES: Option<&'static Schema> = None;
 
-    /// A bit for each number of the summary at this place among the indexes that the entity counts in.
+    /// Returns a bit for each number of the summary at this place among the indexes that the entity counts in.
     #[doc(hidden)]
     fn counted(&self, index: usize) -> u64 {
         let _ = index;
         0
     }
 
-    /// Whether the entity has a row of this sparse index.
+    /// Returns whether the entity has a row of this sparse index.
     #[doc(hidden)]
     fn has_row(&self, index: usize) -> bool {
         let _ = index;
         true
     }
 
-    /// What an entity with a series has by this name, and another one has not: the compiler says so.
+    /// Has the compiler say that an entity with a series has an `add`, and another has none.
     #[doc(hidden)]
     fn add() -> Additions<Self>
     where
@@ -201,7 +201,7 @@ pub type Columns<E> = <E as Entity>::Columns;
 /// What the elements of a field print in keys.
 pub type Elements = Vec<Value>;
 
-/// The elements of a field that stand in keys.
+/// Returns the elements of a field that stand in keys.
 pub fn elements<C: KeyElements>(collection: &C) -> Elements {
     let printed = collection.elements().map(|element| element.to_property().map(PropertyValue::into_value));
     printed.filter_map(|element| element.ok().flatten()).collect()

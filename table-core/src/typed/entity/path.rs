@@ -74,32 +74,32 @@ impl PathKeys {
         self.schema
     }
 
-    /// Whether its rows lie in another partition than their entities, or in another table.
+    /// Returns whether its rows lie in another partition than their entities, or in another table.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.index.and_then(|index| self.schema.indexes.get(index)).is_some_and(Index::is_elsewhere)
     }
 
-    /// The table of its rows, of those that a handle of the entity's table knows.
+    /// Returns the table of its rows, of those that a handle of the entity's table knows.
     pub(crate) fn table<'t>(&self, of: &'t DynamicTable) -> &'t DynamicTable {
         if self.is_elsewhere() { of.member(self.place().table.source()) } else { of }
     }
 
-    /// The index, among the schema's; `None` is the entity's own rows.
+    /// Returns the index, among the schema's; `None` is the entity's own rows.
     pub(crate) fn index(&self) -> Option<usize> {
         self.index
     }
 
-    /// Whether its rows, or fields of them, follow changes.
+    /// Returns whether its rows, or fields of them, follow changes.
     pub(crate) fn follows(&self) -> bool {
         self.follows
     }
 
-    /// Whether its rows are those of the entities, and no index's.
+    /// Returns whether its rows are those of the entities, and no index's.
     pub(crate) fn is_own(&self) -> bool {
         self.index.is_none()
     }
 
-    /// The index and whose it is. The rows of a summary are an index of the entities that it is of.
+    /// Returns the index and whose it is. The rows of a summary are an index of the entities that it is of.
     pub(crate) fn states(&'static self) -> Option<(&'static Schema, usize)> {
         match (self.index, self.summarizes) {
             (Some(index), _) => Some((self.schema, index)),
@@ -111,12 +111,12 @@ impl PathKeys {
         }
     }
 
-    /// What reads rows of previous versions, if there may be any.
+    /// Returns what reads rows of previous versions, if there may be any.
     pub(crate) fn previous(&self) -> Option<&'static PreviousRows> {
         self.previous
     }
 
-    /// Where its rows lie.
+    /// Returns where its rows lie.
     pub(crate) fn place(&self) -> &'static Place {
         match self.index.and_then(|index| self.schema.indexes.get(index)) {
             Some(index) => &index.place,
@@ -124,44 +124,44 @@ impl PathKeys {
         }
     }
 
-    /// The template of the row key.
+    /// Returns the template of the row key.
     pub(crate) fn row(&self) -> &'static Template {
         &self.place().row
     }
 
-    /// The kind of its rows.
+    /// Returns the kind of its rows.
     pub(crate) fn kind(&'static self) -> Kind {
         let RowTag { kind, is_signed } = self.tag;
         Kind { name: kind, is_signed, keys: self }
     }
 
-    /// What its rows say of themselves.
+    /// Returns what its rows say of themselves.
     pub(crate) fn tag(&self) -> RowTag {
         self.tag
     }
 
-    /// Whether the keys of a row give the field back.
+    /// Returns whether the keys of a row give the field back.
     pub(crate) fn gives_field(&self, field: usize) -> bool {
         self.place().gives_back(field)
     }
 
-    /// Whether opening the field takes what the row's keys say: a copy's values are sealed for its entity's key.
+    /// Returns whether opening the field takes what the row's keys say: a copy's values are sealed for its entity's key.
     pub(crate) fn opens_by_keys(&self, field: usize) -> bool {
         self.index.is_some() && self.schema.fields.get(field).is_some_and(|field| field.encrypted)
     }
 
-    /// Whether a token stands in its row key.
+    /// Returns whether a token stands in its row key.
     pub(crate) fn is_blind(&self) -> bool {
         schema::fields(self.row()).any(|part| part.format == Format::Blind)
     }
 
-    /// A field that has tokens.
+    /// Returns a field that has tokens.
     pub(crate) fn blind(&self, field: usize) -> Option<(&'static Field, Blind)> {
         let field = self.schema.fields.get(field)?;
         Some((field, field.blind?))
     }
 
-    /// The field of a property that has tokens.
+    /// Returns the field of a property that has tokens.
     pub(crate) fn blind_property(&self, property: &str) -> Option<(&'static Field, Blind)> {
         self.blind(self.field(property)?)
     }
@@ -246,7 +246,7 @@ impl KeyProperties for PathKeys {
     }
 }
 
-/// What a row has of a field, under either name.
+/// Returns what a row has of a field, under either name.
 fn stored<'r>(row: &'r dyn StoredRow, field: &Field) -> Result<Option<ValueRef<'r>>> {
     match (row.stored(field.property)?, field.was) {
         (None, Some(was)) => row.stored(was),
@@ -280,7 +280,7 @@ pub(crate) fn check_kind_name(view: &RowView<'_>, kind: &str) -> Result<()> {
     }
 }
 
-/// Makes sure that a row which a key led to is an entity's own, of its version or of a former one that it knows.
+/// Makes sure that a row which a key led to is an entity's own, of its version or of a previous one that it knows.
 pub(crate) fn check_own(view: &RowView<'_>, schema: &'static Schema) -> Result<()> {
     let tag = schema.tag(None);
     if schema.previous.is_none() || view.is_shaped_as(tag.kind) {
@@ -293,7 +293,7 @@ pub(crate) fn check_own(view: &RowView<'_>, schema: &'static Schema) -> Result<(
     }
 }
 
-/// The error of an entity's row that it can't be read from: it is of another version, or of another kind.
+/// Returns the error of an entity's row that it can't be read from: it is of another version, or of another kind.
 #[cold]
 pub(crate) fn of_kin(view: &RowView<'_>, schema: &'static Schema) -> Error {
     let found = match view.kind() {
@@ -333,7 +333,7 @@ fn of_another_kind(view: &RowView<'_>, kind: &str, found: Option<&str>) -> Error
 #[doc(hidden)]
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 #[cfg_attr(debug_assertions, inline(always))]
 pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
@@ -344,7 +344,7 @@ pub fn read_stored<E: Entity>(view: &RowView<'_>) -> Result<Stored<E>> {
 #[doc(hidden)]
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 #[cfg_attr(debug_assertions, inline(always))]
 pub fn read_copied<P: Path>(view: &RowView<'_>) -> Result<Copied<P::Entity>> {

@@ -68,7 +68,7 @@ where
     }
 }
 
-/// What a row of this kind becomes, if it is of the previous version or of one that that is made from.
+/// Returns what a row of this kind becomes, if it is of the previous version or of one that that is made from.
 pub fn converted<T, F>(view: &RowView<'_>, kind: &str) -> Result<Option<T>>
 where
     T: FromPreviousVersion<F> + MadeFrom<T::From>,
@@ -92,8 +92,8 @@ fn not_converted(view: &RowView<'_>, why: &str) -> Error {
     error.partition(&view.partition_key()).row(&view.row_key())
 }
 
-/// The entity that a row of a previous version becomes, as it will be read when it is written anew; `None` if the row is of the
-/// entity's own version.
+/// Returns the entity that a row of a previous version becomes, as it will be read when it is written anew; `None` if the row
+/// is of the entity's own version.
 #[cold]
 pub(crate) fn read<E: Entity>(view: &RowView<'_>) -> Result<Option<E>> {
     let kind = view.kind()?.unwrap_or_default();

@@ -38,12 +38,12 @@ pub struct Source<'v> {
 }
 
 impl<'v> Source<'v> {
-    /// A row of this path.
+    /// Reads from a row of this path.
     pub fn of<P: Path>(view: &'v RowView<'v>) -> Result<Self> {
         Self::new(<P::Entity as Entity>::SCHEMA, P::KEYS.place(), view)
     }
 
-    /// A row that lies in this place.
+    /// Reads from a row that lies in this place.
     #[inline]
     pub(crate) fn new(schema: &'static Schema, place: &'static Place, view: &'v RowView<'v>) -> Result<Self> {
         let mut source = Self::closed(schema, view);
@@ -51,7 +51,7 @@ impl<'v> Source<'v> {
         Ok(source)
     }
 
-    /// An entity's own row, with some properties set anew.
+    /// Reads from an entity's own row, with some properties set anew.
     pub(crate) fn merged(
         schema: &'static Schema,
         view: &'v RowView<'v>,
@@ -60,12 +60,12 @@ impl<'v> Source<'v> {
         Self::with_keys(schema, schema.place(), Row::Merged(view, changes))
     }
 
-    /// An entity that somebody gave by its keys and properties.
+    /// Reads an entity that the caller gave by its keys and properties.
     pub(crate) fn of_entity(schema: &'static Schema, entity: &'v DynamicEntity) -> Result<Self> {
         Self::with_keys(schema, schema.place(), Row::Given(entity))
     }
 
-    /// A row that is still to be [opened](Self::open_in): what is made of it is large, and is better made where it stays.
+    /// Reads from a row that is still to be [opened](Self::open_in): a source is large, and is better made where it stays.
     #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
     #[inline(always)]
     pub(crate) fn closed(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
@@ -136,7 +136,7 @@ impl<'v> Source<'v> {
         self.parse(&place.row, row_key)
     }
 
-    /// A row none of whose wanted fields its keys give back.
+    /// Reads from a row none of whose wanted fields its keys give back.
     pub(crate) fn without_keys(schema: &'static Schema, view: &'v RowView<'v>) -> Self {
         let mut source = Self::closed(schema, view);
         if view.open(schema.fields, None, &mut source.quick).is_none() {
@@ -145,12 +145,12 @@ impl<'v> Source<'v> {
         source
     }
 
-    /// What will be stored of an entity with these values.
+    /// Reads what will be stored of an entity with these values.
     pub(crate) fn given(schema: &'static Schema, values: &'v Values<'v>) -> Self {
         Self::long(schema, Row::Planned(values))
     }
 
-    /// What will be stored of an entity with these values, from this field on.
+    /// Reads what will be stored of an entity with these values, from this field on.
     pub(crate) fn taking_from(mut self, field: usize) -> Self {
         self.next = field;
         self
@@ -218,7 +218,7 @@ impl<'v> Source<'v> {
         take(self, first)
     }
 
-    /// Whether there is nothing of the field at this place.
+    /// Returns whether there is nothing of the field at this place.
     pub(crate) fn lacks(&self, field: usize) -> Result<bool> {
         if self.quick.lacks(field) {
             return Ok(true);
@@ -297,7 +297,7 @@ impl<'v> Source<'v> {
         .map_err(|error| self.refused(field, &error))
     }
 
-    /// Whether the row surely lacks the field, by what the short way knows.
+    /// Returns whether the row surely lacks the field, by what the short way knows.
     fn surely_lacks(&self, field: usize) -> bool {
         match &self.way {
             FieldAccess::Fast => self.quick.lacks(field),
@@ -320,7 +320,7 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// Whether the field's value is sealed, or has to be. A given value is not sealed yet.
+    /// Returns whether the field's value is sealed, or has to be. A given value is not sealed yet.
     #[inline]
     fn is_sealed(&self, field: usize, value: ValueRef<'_>) -> bool {
         let may_be_plain = |field: &Field| field.dual && !looks_sealed(value);
@@ -355,7 +355,7 @@ impl<'v> Source<'v> {
         }
     }
 
-    /// What the field holds.
+    /// Returns what the field holds.
     fn value(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         let known = match &self.way {
             FieldAccess::Fast => self.quick.of_keys(field),
@@ -396,7 +396,7 @@ impl<'v> Source<'v> {
         if found.is_some() { Ok(found) } else { view.get_renamed(self.schema.fields, field) }
     }
 
-    /// What the row or its keys hold of the field, sealed where it is sealed.
+    /// Returns what the row or its keys hold of the field, sealed where it is sealed.
     pub(crate) fn kept(&self, field: usize) -> Result<Option<ValueRef<'_>>> {
         self.value(field)
     }
@@ -415,14 +415,14 @@ impl<'v> Source<'v> {
     fn error(&self, because: String) -> Error {
         let error = Error::new(ErrorKind::SchemaMismatch).because(because);
         if matches!(self.row, Row::Planned(_)) {
-            // Whoever gives them knows of which entity.
+            // The caller gave them, and knows of which entity they are.
             return error;
         }
         let (partition, row) = self.row.keys();
         error.partition(&partition).row(&row)
     }
 
-    /// Both keys that the entity has itself, of which this row may be a copy that lies elsewhere.
+    /// Returns both keys that the entity has itself, of which this row may be a copy that lies elsewhere.
     pub(crate) fn own_keys(&self) -> Result<KeyPair> {
         let mut keys = [String::new(), String::new()];
         let place = self.schema.place();
@@ -435,7 +435,7 @@ impl<'v> Source<'v> {
         Ok(KeyPair::of(&partition, &row))
     }
 
-    /// The row key that the entity has itself, of which this row may be a copy.
+    /// Returns the row key that the entity has itself, of which this row may be a copy.
     pub(crate) fn own_row_key(&self) -> Result<String> {
         let mut key = String::new();
         match schema::print(&self.schema.place().row, &FromRow(self), &mut key) {

@@ -29,17 +29,17 @@ impl<E> Stored<E> {
         Self { entity, etag }
     }
 
-    /// The version, to be demanded of a later write.
+    /// Returns the version, to be demanded of a later write.
     pub fn etag(this: &Self) -> ETag {
         this.etag
     }
 
-    /// When the version was written.
+    /// Returns when the version was written.
     pub fn timestamp(this: &Self) -> Ticks {
         this.etag.timestamp()
     }
 
-    /// The entity alone.
+    /// Returns the entity alone.
     pub fn into_inner(this: Self) -> E {
         this.entity
     }
@@ -78,9 +78,9 @@ impl<E: PartialEq> PartialEq<E> for Stored<E> {
 
 /// An entity as a copy of it has it: what an index gives whose rows hold every property.
 ///
-/// It reads like the entity itself, as [`Stored`] does, and has no version: a copy is written with its entity and by nobody
-/// else, so no write can be made to depend on it. Who wants to change what he found changes the entity, by its own key, and
-/// takes the version from there.
+/// It reads like the entity itself, as [`Stored`] does, and has no version: a copy is written with its entity alone, so no
+/// write can be made to depend on it. To change what was found, change the entity by its own key, and take the version from
+/// there.
 ///
 /// ```
 /// use table_core::{Copied, Entity, Key, Store, Stored};
@@ -113,7 +113,7 @@ impl<E> Copied<E> {
         Self(entity)
     }
 
-    /// The entity alone.
+    /// Returns the entity alone.
     pub fn into_inner(this: Self) -> E {
         this.0
     }
@@ -142,8 +142,8 @@ impl<E: PartialEq> PartialEq<E> for Copied<E> {
 /// A row of an `eventual` index: an entity as a copy of it has it, which follows the entity's changes.
 ///
 /// It reads like the row itself, and says [of which version](Self::as_of) of the entity it is. By now the entity may be
-/// another, may be filed elsewhere in the index, or may be gone: who has to know reads the entity by its key, or asks the query
-/// for `.entities()`.
+/// another, may be filed elsewhere in the index, or may be gone: to know, read the entity by its key, or ask the query for
+/// `.entities()`.
 ///
 /// ```
 /// use table_core::store::Propagation;
@@ -184,18 +184,18 @@ pub struct Eventual<R> {
 }
 
 impl<R> Eventual<R> {
-    /// What was read of a row.
+    /// Holds what was read of a row.
     #[doc(hidden)]
     pub fn of(view: &RowView<'_>, row: R) -> Self {
         Self { row, as_of: ETag::from_timestamp(view.timestamp()) }
     }
 
-    /// The version of the entity that the row is a copy of.
+    /// Returns the version of the entity that the row is a copy of.
     pub fn as_of(this: &Self) -> ETag {
         this.as_of
     }
 
-    /// The row alone.
+    /// Returns the row alone.
     pub fn into_inner(this: Self) -> R {
         this.row
     }

@@ -12,7 +12,7 @@ use crate::model::names::ENTITY_PARTS;
 use crate::row::view::RowView;
 use crate::schema::{self, Index, RowTag, Schema, part_key};
 
-/// The head of an entity with all of its parts, of the same snapshot.
+/// Returns the head of an entity with all of its parts, of the same snapshot.
 pub(crate) fn whole<'v, E: Entity>(
     snapshot: &'v Snapshot,
     table: &DynamicTable,
@@ -26,7 +26,7 @@ pub(crate) fn whole<'v, E: Entity>(
     Ok(head)
 }
 
-/// The head with those of its parts that are wanted and there. One that is missing is yet to be
+/// Returns the head with those of its parts that are wanted and there. One that is missing is yet to be
 /// [told](check_whole); one that is another row is an error.
 pub(crate) fn joined<'v>(
     snapshot: &'v Snapshot,
@@ -65,7 +65,7 @@ pub(crate) fn check_whole(head: &RowView<'_>, schema: &'static Schema) -> Result
     check_some(head, schema, &|_| true)
 }
 
-/// The same of those parts that were looked for.
+/// Refuses a head of whose `wanted` parts, which were looked for, one was not found.
 pub(crate) fn check_some(
     head: &RowView<'_>,
     schema: &'static Schema,
@@ -84,7 +84,7 @@ pub(crate) fn check_some(
     }
 }
 
-/// The indexes whose keys are printed from fields of a part that is missing.
+/// Returns the indexes whose keys are printed from fields of a part that is missing.
 pub(crate) fn lost_indexes(head: &RowView<'_>, schema: &'static Schema) -> Vec<usize> {
     let is_lost = |field: usize| {
         let field = schema.fields.get(field);
@@ -97,7 +97,7 @@ pub(crate) fn lost_indexes(head: &RowView<'_>, schema: &'static Schema) -> Vec<u
     schema.indexes.iter().enumerate().filter(|(_, index)| prints_lost(index)).map(|(at, _)| at).collect()
 }
 
-/// How many parts the head says that there are; `None` if it says nothing, as the row of an entity that was not wide.
+/// Returns how many parts the head says that there are; `None` if it says nothing, as the row of an entity that was not wide.
 pub(crate) fn parts_said(head: &RowView<'_>) -> Result<Option<usize>> {
     let said = match head.get(ENTITY_PARTS)? {
         None => return Ok(None),

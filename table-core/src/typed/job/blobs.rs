@@ -25,12 +25,12 @@ struct Fields {
 }
 
 impl Blobless {
-    /// How many they are.
+    /// Returns how many they are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether the entity of these keys is among them.
+    /// Returns whether the entity of these keys is among them.
     pub(super) fn has(&self, keys: &(String, String)) -> bool {
         self.0.contains_key(keys)
     }
@@ -86,7 +86,7 @@ impl At<'_> {
         Ok(())
     }
 
-    /// Whether the store has every blob that a value refers to.
+    /// Returns whether the store has every blob that a value refers to.
     fn has_all(&self, value: &[u8]) -> Result<bool> {
         let mut ids: Vec<BlobId> = Vec::new();
         reference::each_in(value, |_, id, _| ids.push(id));

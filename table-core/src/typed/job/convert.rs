@@ -1,9 +1,10 @@
-//! Converting the entities of a kind to the version that a struct declares, and writing anew what has a former name.
+//! Converting the entities of a kind to the version that a struct declares, and writing anew what has a previous name.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use super::check::as_stored;
+use super::purge::PurgeStep;
 use super::verify_copies::At;
 use super::{StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,14 +24,14 @@ use crate::typed::read::key::Key;
 
 /// Rows of previous versions are written anew, and what of their copies is left is removed.
 const CONVERTING: u8 = 0;
-/// Rows that have something under a former name, or something that is to go, are written anew.
+/// Rows that have something under a previous name, or something that is to go, are written anew.
 const RENEWING: u8 = 1;
 /// Former copies are removed from the first of the other tables where they may lie; a number more for each of the rest.
-const PURGEING: u8 = 2;
+const PURGING: u8 = 2;
 
-/// The table whose former copies a job removes; `None` if it is not that far, or none is left.
+/// Returns the table whose copies of previous versions a job removes; `None` if it is not that far, or none is left.
 fn purged(at: &JobRecord) -> Option<&str> {
-    at.tables().nth(usize::from(at.phase.checked_sub(PURGEING)?))
+    at.tables().nth(usize::from(at.phase.checked_sub(PURGING)?))
 }
 
 /// Converts the entities of a kind.
@@ -67,13 +68,7 @@ impl<E: Entity> Convert<E> {
     }
 
     /// Stops at an entity that can't be converted.
-    fn stop(
-        &self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        (partition, row): (&str, &str),
-        error: &Error,
-    ) -> Error {
+    fn stop(&self, table: &DynamicTable, at: &JobRecord, partition: &str, row: &str, error: &Error) -> Error {
         let why = error.to_string();
         let stop = || {
             let (index_states, _) = table.exec().jobs()?.version(E::SCHEMA)?;
@@ -82,21 +77,22 @@ impl<E: Entity> Convert<E> {
         };
         match stop() {
             Err(error) => error,
-            Ok(_) => stopped(E::SCHEMA, (partition, row), &why),
+            Ok(_) => stopped(E::SCHEMA, partition, row, &why),
         }
     }
 
-    /// Removes the next former copies of another table. The entities are of the last version by then.
+    /// Removes the next copies of previous versions from another table. The entities are of the last version by then.
     fn purge(
         &self,
         table: &DynamicTable,
-        (index_states, epoch): (&IndexStates, Epoch),
-        (at, size): (&JobRecord, StepSize),
+        index_states: &IndexStates,
+        step: PurgeStep<'_>,
         loader: &mut dyn Loader,
     ) -> Result<StepOutcome> {
+        let PurgeStep { at, epoch, .. } = step;
         let Some(name) = purged(at) else { return self.purged_or(table, index_states, at.clone(), epoch) };
         let goes = |kind: &str| E::SCHEMA.is_previous_copy(kind);
-        let to = purge::remove(table, (name, &goes), (at, size), epoch, loader)?;
+        let to = purge::remove(table, name, &goes, step, loader)?;
         if to.position.is_some() {
             return Ok(StepOutcome::Rows(Some(to), Some(epoch)));
         }
@@ -119,7 +115,7 @@ impl<E: Entity> Convert<E> {
         Ok(StepOutcome::Moved)
     }
 
-    /// What is to be done of a row; whether something is.
+    /// Notes what is to be done of a row. Returns whether something is.
     fn look(view: &RowView<'_>, phase: u8, found: &mut FoundRows) -> Result<bool> {
         let (schema, Some(kind)) = (E::SCHEMA, view.kind()?) else { return Ok(false) };
         let is_asked_for = match schema.kinship(kind) {
@@ -152,7 +148,7 @@ impl<E: Entity> Convert<E> {
     }
 }
 
-/// Whether a row has a property under the name that it had before, or one that is to go.
+/// Returns whether a row has a property under the name that it had before, or one that is to go.
 fn has_something_previous(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was).chain(schema.removed.iter().copied()) {
         if view.get(was)?.is_some() {
@@ -162,7 +158,7 @@ fn has_something_previous(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     Ok(false)
 }
 
-/// Those of the entities of these keys that have a copy with something under a former name.
+/// Returns the keys, among these, of entities that have a copy with something under a previous name.
 fn with_previous_copies<E: Entity>(
     table: &DynamicTable,
     unsure: Vec<(String, String)>,
@@ -182,14 +178,14 @@ fn with_previous_copies<E: Entity>(
     Ok(found)
 }
 
-/// Whether something of an entity's rows is to be written anew though their version is right.
+/// Returns whether something of an entity's rows is to be written anew though their version is right.
 pub(super) fn renews(schema: &Schema) -> bool {
     !schema.removed.is_empty() || schema.fields.iter().any(|field| field.was.is_some())
 }
 
-/// The error of an entity that can't be converted.
+/// Returns the error of an entity that can't be converted.
 #[cold]
-pub(super) fn stopped(schema: &Schema, (partition, row): (&str, &str), why: &str) -> Error {
+pub(super) fn stopped(schema: &Schema, partition: &str, row: &str, why: &str) -> Error {
     let because = format!(
         "an entity of `{}` stops the conversion: {why}; mend it, or how it is converted, and run the migration again",
         schema.kind
@@ -197,7 +193,7 @@ pub(super) fn stopped(schema: &Schema, (partition, row): (&str, &str), why: &str
     Error::new(ErrorKind::NotConverted).because(because).partition(partition).row(row)
 }
 
-/// Whether an error is one of the entity that was to be converted, which would be the same each time.
+/// Returns whether an error is one of the entity that was to be converted, which would be the same each time.
 fn is_its_own(error: &Error) -> bool {
     use ErrorKind as Is;
     let kinds = [
@@ -249,7 +245,7 @@ impl<E: Entity> Work for Convert<E> {
                     return Ok(true);
                 }
                 (KindState::Converting { .. }, _) => {
-                    // Whoever has given it up has left the rows as they were then.
+                    // It was given up, which has left the rows as they were then.
                     if record.is_none() {
                         jobs.keep(&self.name(), Some(&anew(jobs.row_count()?)))?;
                     }
@@ -263,7 +259,7 @@ impl<E: Entity> Work for Convert<E> {
             if self.transit(table, &index_states, event, Some(&record))? {
                 return Ok(true);
             }
-            // Somebody else was quicker.
+            // Another program was quicker.
         }
     }
 
@@ -281,7 +277,7 @@ impl<E: Entity> Work for Convert<E> {
     }
 
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
-        if at.phase < PURGEING { Ok(table.clone()) } else { purge::beside(table, purged(at)) }
+        if at.phase < PURGING { Ok(table.clone()) } else { purge::beside(table, purged(at)) }
     }
 
     fn step(
@@ -297,17 +293,17 @@ impl<E: Entity> Work for Convert<E> {
             return Err(unknown_version(E::SCHEMA, version));
         }
         if let KindState::Stopped { entity: (partition, row), why, .. } = &index_states.kind {
-            return Err(stopped(E::SCHEMA, (partition, row), why));
+            return Err(stopped(E::SCHEMA, partition, row, why));
         }
         if at.phase == RENEWING {
             table.index_mask(E::SCHEMA, true)?;
         }
         let epoch = Epoch { kind: E::SCHEMA.kind, number: index_states.epoch };
-        if at.phase >= PURGEING {
-            return self.purge(table, (&index_states, epoch), (at, size), loader);
+        if at.phase >= PURGING {
+            return self.purge(table, &index_states, PurgeStep { at, size, epoch }, loader);
         }
         let mut found = FoundRows::default();
-        // Rows that come later have the new version and the new names: writers of former ones are refused.
+        // Rows that come later have the new version and the new names: writers of previous ones are refused.
         let of_part = at.within(jobs)?;
         let (last, rows) = if at.is_at_end() {
             (None, 0)
@@ -317,7 +313,7 @@ impl<E: Entity> Work for Convert<E> {
         };
         if last.is_none() {
             if at.phase == CONVERTING {
-                return self.purged_or(table, &index_states, at.in_part(PURGEING), epoch);
+                return self.purged_or(table, &index_states, at.in_part(PURGING), epoch);
             }
             return Ok(StepOutcome::Rows(None, Some(epoch)));
         }
@@ -335,10 +331,10 @@ impl<E: Entity> Work for Convert<E> {
                 EntityAttempt::new(Key::<E>::stored(partition, row), Change::Rewrite, Payload::Nothing);
             match driver::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
-                // Somebody was quicker.
+                // Another writer was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
                 Err(error) if at.phase == CONVERTING && is_its_own(&error) => {
-                    return Err(self.stop(table, at, (partition, row), &error));
+                    return Err(self.stop(table, at, partition, row, &error));
                 }
                 Err(error) => return Err(error),
             }
@@ -350,20 +346,20 @@ impl<E: Entity> Work for Convert<E> {
         Ok(StepOutcome::Rows(Some(to), Some(epoch)))
     }
 
-    /// Another entity has the key that one would get.
+    /// Stops the job if another entity has the key that one would get.
     fn refused(&mut self, table: &DynamicTable, at: &JobRecord, error: Error) -> Error {
         match self.last.take() {
             Some((partition, row))
                 if at.phase == CONVERTING && error.kind() == ErrorKind::EntityAlreadyExists =>
             {
-                self.stop(table, at, (&partition, &row), &error)
+                self.stop(table, at, &partition, &row, &error)
             }
             _ => error,
         }
     }
 }
 
-/// Removes copies of a previous version, which nobody keeps.
+/// Removes copies of a previous version, which no writer keeps.
 fn remove(partition: &str, keys: &[String], epoch: Epoch, loader: &mut dyn Loader) -> Result<()> {
     for keys in keys.chunks(limits::BATCH_OPERATIONS) {
         let rows = keys

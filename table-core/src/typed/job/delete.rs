@@ -44,21 +44,21 @@ impl<P: Path + 'static> QueryOfEntities<P::Entity> for PathQuery<P, DynamicTable
 }
 
 impl<E: Entity> Table<E> {
-    /// A job that deletes every entity that the query finds, each with its copies.
+    /// Returns a job that deletes every entity that the query finds, each with its copies.
     ///
-    /// It does so in steps, and others read and write meanwhile: an entity that comes to be found while it runs may go too, and
-    /// one that is found no more stays. One that somebody moves behind what was gone over is found the next time: whatever it
-    /// goes over is gone over again, until nothing is found there, and four times at most, each time up to where it ended when
-    /// that time began. So the job ends beside writers that never stop, and what it leaves of what is to be found was written
-    /// while it ran. Of a query that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is gone over
-    /// once.
+    /// It does so in steps, and others read and write meanwhile: an entity that comes to be found while it runs may go too,
+    /// and one that is found no more stays. One that is moved behind what was gone over is found the next time: whatever it
+    /// goes over is gone over again, until nothing is found there, and four times at most, each time up to where it ended
+    /// when that time began. So the job ends beside writers that never stop, and what it leaves of what is to be found was
+    /// written while it ran. Of a query that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is
+    /// gone over once.
     ///
     /// It takes a query of entities, so that it is said that the entities go, and not the copies by which they are found: end the
     /// query with [`entities()`](PathQuery::entities).
     ///
     /// A job that was broken off goes on when it is made again for the same query. One for all that has expired by now is
-    /// another query at another time: keep the time for as long as the job takes, or give up what was begun for a former one,
-    /// by [`Store::cancel_job`](crate::Store::cancel_job).
+    /// another query at another time: keep the time for as long as the job takes, or give up what was begun for an earlier
+    /// one, by [`Store::cancel_job`](crate::Store::cancel_job).
     ///
     /// ```
     /// # use table_core::{Entity, Store};
@@ -90,7 +90,7 @@ impl<E: Entity> Table<E> {
         self.deleting(Delete { name, asked, limit, find: Box::new(find), last })
     }
 
-    /// A job that deletes every entity of a partition, each with its copies; see [`delete_where`](Self::delete_where).
+    /// Returns a job that deletes every entity of a partition, each with its copies; see [`delete_where`](Self::delete_where).
     pub fn delete_partition(&self, partition: Partition<E>) -> Result<Job<'static>> {
         let partition = partition.into_key()?;
         let name = of_kind::<E>("delete-partition", &partition);
@@ -101,7 +101,7 @@ impl<E: Entity> Table<E> {
         let find = move |after: Option<&Position>, size| {
             let (scan_ranges, mut found) = (ScanRanges::from(query.clone()), Vec::new());
             let (last, looked) =
-                table.snapshot()?.chunk(&table, scan_ranges, (after, size), &mut |_, view| {
+                table.snapshot()?.chunk(&table, scan_ranges, after, size, &mut |_, view| {
                     let (partition, row) = view.keys();
                     found.push(Key::stored(&partition, &row));
                     Ok(())
@@ -119,7 +119,7 @@ impl<E: Entity> Table<E> {
     }
 }
 
-/// The name of a job that deletes what is described so.
+/// Returns the name of a job that deletes what is described so.
 fn of_kind<E: Entity>(what: &str, which: &str) -> String {
     format!("{what} {} {:016x}", E::SCHEMA.kind, xxh3_64(which.as_bytes()))
 }
@@ -188,7 +188,7 @@ impl<E: Entity> Work for Delete<E> {
             let mut attempt = EntityAttempt::new(key, Change::Delete(IfMatch::Any), Payload::Nothing);
             match driver::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
-                // Somebody was quicker.
+                // Another writer was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
                 Err(error) => return Err(error),
             }
@@ -207,7 +207,7 @@ impl<E: Entity> Work for Delete<E> {
             return Ok(StepOutcome::Rows(Some(to), None));
         }
         let passes = to.counts.first().copied().unwrap_or_default() + 1;
-        // The limit is for one time over it. What this step has deleted is told by a record in each case.
+        // The limit is for one time over it. In each case a record says what this step has deleted.
         let goes_again = JobRecord { done: 0, stamp: 0, counts: vec![passes], ..to.in_part(FINDS_NONE) };
         Ok(StepOutcome::Rows((phase == HAS_FOUND).then_some(goes_again), None))
     }

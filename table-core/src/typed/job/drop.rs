@@ -1,5 +1,6 @@
 //! Removing an index that structs declare no more.
 
+use super::purge::PurgeStep;
 use super::{Job, StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
@@ -10,8 +11,8 @@ use crate::typed::entity::Entity;
 use crate::typed::table::Table;
 
 impl<E: Entity> Table<E> {
-    /// A job that removes an index, its copies first: one that the struct does not declare any more, and which keeps the
-    /// program from writing until then. From its beginning on nobody keeps or reads the index.
+    /// Returns a job that removes an index, its copies first: one that the struct does not declare any more, and which keeps
+    /// the program from writing until then. From its beginning on no program keeps or reads the index.
     ///
     /// An index that is still declared can be dropped too; [`rebuild`](Self::rebuild) makes it again.
     pub fn drop_index(&self, name: &str) -> Result<Job<'static>> {
@@ -29,7 +30,7 @@ struct DropIndex {
 }
 
 impl DropIndex {
-    /// The error of a name that no index of the kind has in the store.
+    /// Returns the error of a name that no index of the kind has in the store.
     #[cold]
     fn no_index(&self, known: &[String]) -> Error {
         let (kind, index) = (self.schema.kind, self.index.escape_debug());
@@ -105,7 +106,7 @@ impl Work for DropIndex {
         // The index may be declared nowhere any more but in the layout.
         let kind = table.exec().jobs()?.kind_of(self.schema, &self.index)?;
         let kind = kind.unwrap_or_else(|| format!("{}.{}", self.schema.entity_type, self.index));
-        if let Some(made) = purge::step(table, (self.schema, &kind), (at, size), epoch, loader)? {
+        if let Some(made) = purge::step(table, self.schema, &kind, PurgeStep { at, size, epoch }, loader)? {
             return Ok(made);
         }
         self.transit(table, index_states.epoch, IndexEvent::Dropped, None)?;

@@ -25,8 +25,8 @@ pub struct JobInfo {
 }
 
 impl Store {
-    /// The jobs that were begun and have not ended, of every table: those that somebody is at, and those that were broken
-    /// off. Each goes on where it is when it is asked for again: `rebuild employee by_email` by
+    /// Returns the jobs that were begun and have not ended, of every table: those that are running, and those that were
+    /// broken off. Each goes on where it is when it is asked for again: `rebuild employee by_email` by
     /// [`Table::rebuild`](crate::Table::rebuild).
     ///
     /// ```
@@ -81,9 +81,9 @@ impl Store {
         Ok(found)
     }
 
-    /// Gives up a job as it is listed, whoever has begun it, without what it takes to go on with it: a deletion, say, by a query
-    /// that nobody can ask again, since it was for all that had expired by then. What it has done stays done. Nothing happens
-    /// if it has ended meanwhile.
+    /// Gives up a job as it is listed, whichever program began it. What it takes to go on with the job is not needed: its
+    /// query may have asked for all that had expired by then, say, and can't be asked again. What it has done stays done.
+    /// Nothing happens if it has ended meanwhile.
     ///
     /// Deletions, repairs and what seals anew can be given up so. Others change the states of a kind, which takes its
     /// declaration: `table.rebuild()?.cancel()` gives up an index that is being made, and those that are being dropped or

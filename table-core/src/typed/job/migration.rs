@@ -17,7 +17,7 @@ use crate::schema::{KindState, Schema};
 use crate::typed::entity::{Entity, InOneTable};
 
 impl Store {
-    /// What it takes to bring the entities of a kind to the version that its struct declares; nothing is begun yet.
+    /// Returns what it takes to bring the entities of a kind to the version that its struct declares; nothing is begun yet.
     ///
     /// Rows of a previous version are read as soon as a program knows what they become, each converted when it is read. The
     /// migration writes them anew, in steps, while others read and write; then it makes the indexes. From its beginning on
@@ -103,27 +103,27 @@ impl<E: Entity> Migration<E> {
         Ok(Self { table, from, state, rows, bytes, keeps_keys, entity: PhantomData })
     }
 
-    /// The earliest version that rows may be of, if that is not the struct's own.
+    /// Returns the earliest version that rows may be of, if that is not the struct's own.
     pub fn from(&self) -> Option<u32> {
         self.from
     }
 
-    /// The version that they become.
+    /// Returns the version that they become.
     pub fn to(&self) -> u32 {
         E::SCHEMA.version
     }
 
-    /// How many rows the table has: each is looked at once to be converted, and twice for each index that is made.
+    /// Returns how many rows the table has: each is looked at once to be converted, and twice for each index that is made.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many bytes they and their keys have.
+    /// Returns how many bytes they and their keys have.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// In about how many transactions they are converted.
+    /// Returns in about how many transactions they are converted.
     pub fn transactions(&self) -> u64 {
         if self.is_needed() {
             self.rows.div_ceil(STEP.rows).max(self.bytes.div_ceil(STEP.bytes()))
@@ -132,13 +132,14 @@ impl<E: Entity> Migration<E> {
         }
     }
 
-    /// Whether there are, or may be, rows to be written anew: of a previous version, or with a property under the name that it
-    /// had. Of a property that `was` gives a former name there may always be some: a run says how many it has changed.
+    /// Returns whether there are, or may be, rows to be written anew: of a previous version, or with a property under the
+    /// name that it had. Of a property with a previous name, by `was`, there may always be some: a run says how many it has
+    /// changed.
     pub fn is_needed(&self) -> bool {
         self.from.is_some() || renews(E::SCHEMA)
     }
 
-    /// Whether entities are written while it runs: not those whose key changes.
+    /// Returns whether entities are written while it runs: not those whose key changes.
     pub fn writes_meanwhile(&self) -> bool {
         self.keeps_keys
     }
@@ -151,7 +152,8 @@ impl<E: Entity> Migration<E> {
         self.steps()?.run()
     }
 
-    /// The same as a job, step by step. It is begun with that: from here on programs of previous versions write no more.
+    /// Returns the migration as a job, which is run step by step. This call begins it: from here on programs of previous
+    /// versions write no more.
     pub fn steps(self) -> Result<Job<'static>> {
         let mut works: Vec<Box<dyn Work>> = vec![Box::new(Convert::<E>::new())];
         works.extend(

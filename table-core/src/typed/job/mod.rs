@@ -1,7 +1,7 @@
-//! Jobs: work that goes over a table in bounded steps, beside those who read and write it.
+//! Jobs: work that goes over a table in bounded steps, beside readers and writers.
 //!
 //! How far a job is lies in the store, and each step writes it in the transaction of its rows. So a job that is dropped, or
-//! whose process is killed, goes on from there when anybody asks for it again, and no row is done twice.
+//! whose process is killed, goes on from there when it is asked for again, and no row is done twice.
 
 mod blobs;
 mod check;
@@ -38,17 +38,17 @@ use crate::typed::entity::Entity;
 
 /// The most that a step changes: so little that writers don't wait long for the transaction that it makes.
 const STEP: StepSize = StepSize { rows: 500 };
-/// The same of a job that gives way, at first.
+/// The most that a step of a job that gives way changes at first.
 const GENTLE: StepSize = StepSize { rows: 50 };
-/// How many times as long as its step a job rests after it that gives way, or beside others who write.
+/// How many times as long as its step a job rests after it that gives way, or beside other writers.
 const REST: u32 = 2;
 
 /// What a job does, and what it says of it. The machinery around it keeps how far it is, carries out its steps and tries again.
 pub(crate) trait Work<R = JobProgress> {
-    /// Under which name the store keeps how far it is.
+    /// Returns the name under which the store keeps how far it is.
     fn name(&self) -> String;
 
-    /// Begins, or goes on with what somebody has begun; `false` if there is nothing to do.
+    /// Begins, or goes on with what was begun before; `false` if there is nothing to do.
     fn begin(&mut self, table: &DynamicTable) -> Result<bool>;
 
     /// Gives it up. What it has done stays done; the store knows of it no more.
@@ -58,7 +58,7 @@ pub(crate) trait Work<R = JobProgress> {
         if jobs.job(&name)?.is_some() { jobs.keep(&name, None) } else { Ok(()) }
     }
 
-    /// The table with the others that the next step goes over, if it is not those that the caller knows of.
+    /// Returns the table with the others that the next step goes over, if it is not those that the caller knows of.
     fn reach(&self, table: &DynamicTable, _at: &JobRecord) -> Result<DynamicTable> {
         Ok(table.clone())
     }
@@ -72,14 +72,14 @@ pub(crate) trait Work<R = JobProgress> {
         loader: &mut dyn Loader,
     ) -> Result<StepOutcome>;
 
-    /// Whether the step is to be made again without what the plan of this number was to do, of those that it has handed over.
-    /// It was refused for this, and the whole step with it.
+    /// Returns whether the step is to be made again without what the plan of this number was to do, of those that it has
+    /// handed over. It was refused for this, and the whole step with it.
     fn leaves_out(&mut self, plan: usize, error: &Error) -> bool {
         let _ = (plan, error);
         false
     }
 
-    /// Is told of a step that can't be carried out, however small it is, and says why.
+    /// Takes the error of a step that can't be carried out, however small it is, and returns what to report of it.
     fn refused(&mut self, table: &DynamicTable, at: &JobRecord, error: Error) -> Error {
         let _ = (table, at);
         error
@@ -98,7 +98,7 @@ pub(crate) enum StepOutcome {
     Rows(Option<JobRecord>, Option<Epoch>),
     /// One plan was handed over with its step, and this is where the job is then.
     Stepped(JobRecord),
-    /// What was to happen to an index has happened, or somebody else was quicker: the store says where the job is.
+    /// What was to happen to an index has happened, or another program was quicker: the store says where the job is.
     Moved,
 }
 
@@ -110,8 +110,8 @@ fn check_converted<E: Entity>(table: &DynamicTable) -> Result<()> {
 
 /// A job: work that goes over a table in bounded steps, while others read and write it.
 ///
-/// It lies in the store from its beginning to its end: [`Store::jobs`](crate::Store::jobs) lists it, and whoever asks for it
-/// again, in this process or another, goes on from where it is. Two who do so at one time share the work.
+/// It lies in the store from its beginning to its end: [`Store::jobs`](crate::Store::jobs) lists it, and a program
+/// that asks for it again, this one or another, goes on from where it is. Two that do so at one time share the work.
 ///
 /// At its end it says what it has done: most jobs how many rows, as a [`JobProgress`], and others in a report of their own.
 #[must_use = "a job does nothing until it is run"]
@@ -134,14 +134,14 @@ pub struct Job<'j, R = JobProgress> {
 }
 
 impl<'j> Job<'j> {
-    /// A job that says how far it is, and nothing else.
+    /// Makes a job that says how far it is, and nothing else.
     pub(crate) fn new(table: &DynamicTable, works: Vec<Box<dyn Work + 'j>>) -> Self {
         Self { copies: JobProgress::clone_from, ..Self::reporting(table, works) }
     }
 }
 
 impl<'j, R: Default> Job<'j, R> {
-    /// A job with a report, which its works [report](Work::report).
+    /// Makes a job with a report, which its works [report](Work::report).
     pub(crate) fn reporting(table: &DynamicTable, works: Vec<Box<dyn Work<R> + 'j>>) -> Self {
         Self {
             table: table.clone(),
@@ -177,7 +177,7 @@ impl<R> Job<'_, R> {
         self
     }
 
-    /// The same in smaller steps, each of which changes so many rows or entities at most, and at least one: 500 otherwise. A
+    /// Makes the steps smaller: each changes so many rows or entities at most, and at least one, instead of 500. A
     /// step that finds few looks at forty times as many.
     pub fn steps_of(mut self, rows: u64) -> Self {
         self.most = StepSize { rows: rows.clamp(1, self.most.rows) };
@@ -205,10 +205,10 @@ impl<R> Job<'_, R> {
         Ok(more)
     }
 
-    /// Gives the job up, whoever has begun it: it is no longer among [`Store::jobs`](crate::Store::jobs), and who runs it
-    /// elsewhere finds it ended. What it has done stays done.
+    /// Gives the job up, whichever program began it: it is no longer among [`Store::jobs`](crate::Store::jobs), and another
+    /// program that runs it finds it ended. What it has done stays done.
     ///
-    /// An index that was being made is dropped: from then on nobody keeps it, and
+    /// An index that was being made is dropped: from then on no program keeps it, and
     /// [`Table::drop_index`](crate::Table::drop_index) removes the copies that were made, or
     /// [`Table::rebuild`](crate::Table::rebuild) makes it again from the start. A drop of an index is not given up, since some
     /// of its copies are gone: that is [`Unsupported`](crate::ErrorKind::Unsupported), and so is a migration to another
@@ -236,19 +236,19 @@ impl<R> Job<'_, R> {
         cancelled.map_err(|error| error.attempted("give up a job over").table(self.table.name()))
     }
 
-    /// How far it is.
+    /// Returns how far it is.
     pub fn progress(&self) -> &JobProgress {
         self.clock.last()
     }
 
-    /// What it says of what it has done so far.
+    /// Returns what it says of what it has done so far.
     pub fn report(&self) -> &R {
         &self.report
     }
 
-    /// How long to rest after a step that took so long: others who write come to little during a step, and are to keep half of
-    /// their rate. Those who are held during the steps of a job that is behind have less time between them the further it is
-    /// behind, so that it comes to its end however fast they write.
+    /// Returns how long to rest after a step that took so long: other writers come to little during a step, and are to keep
+    /// half of their rate. The further the job is behind, the shorter it rests, so that it comes to its end however fast they
+    /// write.
     fn rest(&mut self, took: Duration) -> Result<Duration> {
         let state = self.table.snapshot()?.state();
         // A step is one transaction.
@@ -265,7 +265,7 @@ impl<R> Job<'_, R> {
         let (mut size, mut turn) = (self.size, None);
         for attempt in 0..ATTEMPTS {
             let Some(at) = self.table.exec().jobs()?.job(&name)? else {
-                // It has ended, maybe by somebody else.
+                // It has ended, maybe by another program.
                 self.works.pop_front();
                 return Ok(!self.works.is_empty());
             };
@@ -293,9 +293,9 @@ impl<R> Job<'_, R> {
             let failed = failures(loader.carry_out()?);
             if failed.is_empty() {
                 self.size = if self.is_gentle {
-                    paced(size, self.most, (made, begun.elapsed().saturating_sub(made)))
+                    paced(size, self.most, made, begun.elapsed().saturating_sub(made))
                 } else {
-                    // Those who were quicker before may be again.
+                    // Writers that were quicker before may be again.
                     StepSize { rows: size.rows.saturating_mul(2).min(self.most.rows) }
                 };
                 let now = to.as_ref().unwrap_or(&at);
@@ -329,7 +329,7 @@ impl<R> Job<'_, R> {
     }
 }
 
-/// The plans of a step that were refused, and why; if none was, the step itself.
+/// Returns the plans of a step that were refused, and why; if none was, the step itself.
 fn failures(outcomes: Vec<Result<(), Refused>>) -> Vec<(usize, Error)> {
     let last = outcomes.len().saturating_sub(1);
     let refused = outcomes.into_iter().enumerate().filter_map(|(number, done)| Some((number, done.err()?)));
@@ -341,7 +341,7 @@ fn failures(outcomes: Vec<Result<(), Refused>>) -> Vec<(usize, Error)> {
     failed
 }
 
-/// Whether a refusal says that somebody has written a row meanwhile, or that a key has gone.
+/// Returns whether a refusal says that a row was written meanwhile, or that a key has gone.
 fn is_overtaken(kind: ErrorKind) -> bool {
     kind.is_destroyed()
         || matches!(
@@ -350,12 +350,13 @@ fn is_overtaken(kind: ErrorKind) -> bool {
         )
 }
 
-/// How much the next step of a job that gives way changes, after one that took so long to make and so long to carry out.
+/// Returns how much the next step of a job that gives way changes, after one that took so long to make and so long to carry
+/// out.
 ///
-/// Nobody waits for a step that is being made. Carrying it out, others wait for its rows, which take about as long as to make
-/// them, and for a commit, whose flush takes what the disk takes. Where that is most of it, a step of few rows has others wait
-/// as long as one of many, and more often for the same work.
-fn paced(size: StepSize, most: StepSize, (made, carried_out): (Duration, Duration)) -> StepSize {
+/// No writer waits for a step that is being made. While it is carried out, others wait for its rows, which take about as long
+/// as it takes to make them, and for a commit, whose flush takes what the disk takes. Where that is most of it, a step of few
+/// rows has others wait as long as one of many, and more often for the same work.
+fn paced(size: StepSize, most: StepSize, made: Duration, carried_out: Duration) -> StepSize {
     let rows = if carried_out >= made.saturating_mul(4) {
         size.rows.saturating_mul(2)
     } else if carried_out < made.saturating_mul(2) {
@@ -382,8 +383,8 @@ mod tests {
     #[test]
     fn a_job_that_gives_way_takes_larger_steps_where_a_commit_takes_long() {
         let took = |rows, made, carried_out| {
-            let times = (Duration::from_millis(made), Duration::from_millis(carried_out));
-            paced(StepSize { rows }, STEP, times).rows
+            let [made, carried_out] = [made, carried_out].map(Duration::from_millis);
+            paced(StepSize { rows }, STEP, made, carried_out).rows
         };
         // A disk on which each commit takes 40 ms, and rows of which fifty take one.
         assert_eq!(
@@ -394,9 +395,9 @@ mod tests {
         assert_eq!(took(500, 20, 60), 500);
         // In memory.
         assert_eq!([took(500, 10, 10), took(250, 5, 5), took(100, 2, 3), took(50, 1, 1)], [250, 125, 50, 50]);
-        // Whoever asks for less has less.
-        let slow = (Duration::from_millis(1), Duration::from_secs(1));
-        assert_eq!(paced(StepSize { rows: 3 }, StepSize { rows: 5 }, slow).rows, 5);
-        assert_eq!(paced(StepSize { rows: 60 }, StepSize { rows: 80 }, slow).rows, 80);
+        // A job of smaller steps keeps to them.
+        let (made, slow) = (Duration::from_millis(1), Duration::from_secs(1));
+        assert_eq!(paced(StepSize { rows: 3 }, StepSize { rows: 5 }, made, slow).rows, 5);
+        assert_eq!(paced(StepSize { rows: 60 }, StepSize { rows: 80 }, made, slow).rows, 80);
     }
 }

@@ -9,19 +9,20 @@ use crate::executor::JobRecord;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobProgress {
-    /// How many rows were looked at, by former runs as well, in the part of the job that it is in: an index is first swept
+    /// How many rows were looked at, by earlier runs as well, in the part of the job that it is in: an index is first purged
     /// and then filled, and a repair goes over everything again when it has mended something.
     pub done: u64,
     /// About how many there are.
     pub total: u64,
-    /// How many rows or entities were changed, by former runs as well.
+    /// How many rows or entities were changed, by earlier runs as well.
     pub changed: u64,
     /// Rows that this handle has looked at in a second; 0 before the first.
     pub rate: u64,
 }
 
 impl JobProgress {
-    /// About how long the part of the job that it is in will take from now on, at this rate; `None` before it is known.
+    /// Returns about how long the part of the job that it is in will take from now on, at this rate; `None` before it is
+    /// known.
     pub fn left(&self) -> Option<Duration> {
         let rows = self.total.saturating_sub(self.done);
         rows.saturating_mul(1_000).checked_div(self.rate).map(Duration::from_millis)
@@ -44,17 +45,17 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// How far the job is, as far as the handle knows.
+    /// Returns how far the job is, as far as the handle knows.
     pub(super) fn last(&self) -> &JobProgress {
         &self.last
     }
 
-    /// Whether the handle has not begun to work yet.
+    /// Returns whether the handle has not begun to work yet.
     pub(super) fn is_new(&self) -> bool {
         self.since.is_none()
     }
 
-    /// Begins with what former runs have done.
+    /// Begins with what earlier runs have done.
     pub(super) fn begin(&mut self, at: &JobRecord) {
         self.since = Some((Instant::now(), 0));
         self.note(at, at);

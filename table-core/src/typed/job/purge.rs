@@ -11,12 +11,22 @@ use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
 
-/// The table of the entities, beside the one that is swept if that is another.
+/// A step that removes rows.
+#[derive(Clone, Copy)]
+pub(super) struct PurgeStep<'j> {
+    /// Where the job is.
+    pub(super) at: &'j JobRecord,
+    pub(super) size: StepSize,
+    /// The epoch of the kind that the step's plans state.
+    pub(super) epoch: Epoch,
+}
+
+/// Returns the table of the entities, beside the one that is purged if that is another.
 pub(super) fn reach(table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
     beside(table, purged(table, at))
 }
 
-/// The table of the entities, beside another one if there is one of that name.
+/// Returns the table of the entities, beside another one if there is one of that name.
 pub(super) fn beside(table: &DynamicTable, name: Option<&str>) -> Result<DynamicTable> {
     let own = table.alone();
     Ok(match name {
@@ -28,7 +38,7 @@ pub(super) fn beside(table: &DynamicTable, name: Option<&str>) -> Result<Dynamic
     })
 }
 
-/// The name of the table that is swept; `None` if none is left.
+/// Returns the name of the table that is purged; `None` if none is left.
 fn purged<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
     if at.asked.is_empty() && at.phase == 0 {
         return Some(table.name());
@@ -37,17 +47,18 @@ fn purged<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
 }
 
 /// Removes the next copies of this kind, in the table that has been [reached](reach), and those of previous versions of the
-/// entities; `None` if no row is left to look at in any. Nobody else writes them, so whatever is found there goes.
+/// entities; `None` if no row is left to look at in any. No writer keeps them, so whatever is found there goes.
 pub(super) fn step(
     table: &DynamicTable,
-    (schema, kind): (&Schema, &str),
-    (at, size): (&JobRecord, StepSize),
-    epoch: Epoch,
+    schema: &Schema,
+    kind: &str,
+    step: PurgeStep<'_>,
     loader: &mut dyn Loader,
 ) -> Result<Option<StepOutcome>> {
+    let PurgeStep { at, epoch, .. } = step;
     let Some(name) = purged(table, at) else { return Ok(None) };
     let goes = |found: &str| found == kind || schema.is_previous_copy(found);
-    let to = remove(table, (name, &goes), (at, size), epoch, loader)?;
+    let to = remove(table, name, &goes, step, loader)?;
     if to.position.is_none() {
         let next = to.in_part(at.phase.saturating_add(1));
         let is_last = purged(table, &next).is_none();
@@ -60,11 +71,12 @@ pub(super) fn step(
 /// position if no row is left to look at.
 pub(super) fn remove(
     table: &DynamicTable,
-    (name, goes): (&str, &dyn Fn(&str) -> bool),
-    (at, size): (&JobRecord, StepSize),
-    epoch: Epoch,
+    name: &str,
+    goes: &dyn Fn(&str) -> bool,
+    step: PurgeStep<'_>,
     loader: &mut dyn Loader,
 ) -> Result<JobRecord> {
+    let PurgeStep { at, size, epoch } = step;
     if at.is_at_end() {
         return Ok(JobRecord { position: None, ..at.clone() });
     }
@@ -73,8 +85,8 @@ pub(super) fn remove(
     let (position, rows) = match there.and_then(|number| table.family().get(number)) {
         // It was dropped, and its rows with it.
         None => (None, 0),
-        Some(swept) => {
-            let jobs = swept.exec().jobs()?;
+        Some(there) => {
+            let jobs = there.exec().jobs()?;
             if at.position.is_none() && at.end.is_none() {
                 (at.done, at.total) = (0, jobs.row_count()?);
             }
@@ -105,8 +117,8 @@ pub(super) fn remove(
     Ok(JobRecord { position, done: at.done + rows, changed: at.changed + changed, ..at })
 }
 
-/// The plan that removes rows of a partition of the table of this number, in this epoch of the kind, which the first of the
-/// tables knows.
+/// Returns the plan that removes rows of a partition of the table of this number, in this epoch of the kind, which the first
+/// of the tables knows.
 pub(super) fn removal<'p>(
     table: usize,
     partition: &'p str,

@@ -1,7 +1,8 @@
-//! Making an index: first rows of former times are removed, then the copies of the entities that are there are added.
+//! Making an index: first the rows that an earlier index left are removed, then the copies of the stored entities are added.
 
 use std::marker::PhantomData;
 
+use super::purge::PurgeStep;
 use super::repair_summaries::Recount;
 use super::{Job, StepOutcome, Work, purge, verify_copies};
 use crate::error::{Error, ErrorKind, Result};
@@ -18,8 +19,8 @@ use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
 impl<E: Entity> Table<E> {
-    /// A job that makes every index of the entity which is not ready: one that was added to the struct since the table has
-    /// entities, or that is declared otherwise now.
+    /// Returns a job that makes every index of the entity which is not ready: one that was added to the struct since the
+    /// table has entities, or that is declared otherwise now.
     ///
     /// Until an index is ready, what reads by it is [`IndexBuilding`](crate::ErrorKind::IndexBuilding); all else goes on as
     /// ever, reads and writes. Programs that don't declare the index can't write the kind any more once it begins to be filled.
@@ -31,7 +32,7 @@ impl<E: Entity> Table<E> {
     /// `IndexBuilding`, which says so. When one of them is changed or deleted, `rebuild` goes on.
     ///
     /// It ends beside writers that never stop: what is written behind the row that was the table's last when the index began
-    /// to be filled is put into the index by who writes it.
+    /// to be filled is put into the index by the change that writes it.
     ///
     /// ```
     /// # use table_core::{Entity, ErrorKind, Store};
@@ -130,7 +131,8 @@ impl<E: Entity> Rebuild<E> {
         &self,
         table: &DynamicTable,
         index_states: &IndexStates,
-        (at, size): (&JobRecord, StepSize),
+        at: &JobRecord,
+        size: StepSize,
         loader: &mut dyn Loader,
     ) -> Result<Option<StepOutcome>> {
         if at.is_at_end() {
@@ -147,7 +149,7 @@ impl<E: Entity> Rebuild<E> {
             }
             let (partition, row) = view.keys();
             let (partition, row) = (partition.into_owned(), row.into_owned());
-            // Who has written it since keeps the index, and most of what is ahead may be such.
+            // A writer since then keeps the index, and most of what is ahead may be such rows.
             let is_new = view.timestamp().get() > at.stamp;
             found.push(FoundEntity { partition, row, looked, is_new });
             Ok(!is_new)
@@ -222,7 +224,7 @@ impl<E: Entity> Work for Rebuild<E> {
             if self.transit(table, index_states.epoch, event, Some(&record))?.is_some() {
                 return Ok(true);
             }
-            // Somebody else was quicker.
+            // Another program was quicker.
         }
     }
 
@@ -232,7 +234,7 @@ impl<E: Entity> Work for Rebuild<E> {
         let name = format!("drop {} {index}", schema.kind);
         loop {
             let (index_states, state, _) = jobs.index_states(schema, index)?;
-            // Whoever has brought it to its end was quicker.
+            // Another program has brought it to its end.
             if jobs.job(&self.name())?.is_none() || !(state == IndexState::Purge || state.may_lack()) {
                 return Ok(());
             }
@@ -270,9 +272,8 @@ impl<E: Entity> Work for Rebuild<E> {
         }
         match state {
             IndexState::Purge => {
-                if let Some(made) =
-                    purge::step(table, (E::SCHEMA, kind), (at, size), Self::epoch(&index_states), loader)?
-                {
+                let step = PurgeStep { at, size, epoch: Self::epoch(&index_states) };
+                if let Some(made) = purge::step(table, E::SCHEMA, kind, step, loader)? {
                     return Ok(made);
                 }
                 let begun = JobRecord {
@@ -294,7 +295,7 @@ impl<E: Entity> Work for Rebuild<E> {
                     };
                     self.recount.next(table, (&name, at, size), (epoch, &then), loader)?
                 } else {
-                    self.backfill(table, &index_states, (at, size), loader)?
+                    self.backfill(table, &index_states, at, size, loader)?
                 };
                 if let Some(made) = made {
                     return Ok(made);

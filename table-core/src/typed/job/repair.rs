@@ -203,9 +203,9 @@ impl<E: Entity> Repair<E> {
         loop {
             let rows = size.rows.saturating_sub(wrong.rows()).max(1);
             let find = At { table, there, number, snapshot: &snapshot, index_mask };
-            let from = (last.as_ref(), StepSize { rows });
+            let (from, step) = (last.as_ref(), StepSize { rows });
             let (end, seen) =
-                snapshot.chunk(there, ScanRanges::from(Query::new()), from, &mut |_, view| {
+                snapshot.chunk(there, ScanRanges::from(Query::new()), from, step, &mut |_, view| {
                     find.verify_copies::<E>(view, &mut delta, &mut wrong)
                 })?;
             (last, looked) = (end, looked + seen);

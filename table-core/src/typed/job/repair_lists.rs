@@ -23,7 +23,7 @@ use crate::schema::KeyPair;
 use crate::sealing::SealedAt;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::{Entity, wide};
-use crate::typed::read::list::key_of;
+use crate::typed::read::list::ListOfIds;
 
 /// Ids that one plan puts right.
 const IDS: usize = 50;
@@ -127,8 +127,9 @@ pub(super) fn compare<E: Entity>(
         match ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name))) {
             Ok(ids) => {
                 let shared = of.place.values_in((&partition, &row)).unwrap_or_default();
+                let found = ListOfIds { index: of, list, partition: &partition, shared: &shared };
                 for id in ids.into_iter().filter(|id| expected.remove(&**id).is_none()) {
-                    let keys = key_of(E::SCHEMA, (of, list), (&partition, &shared), &id).ok();
+                    let keys = found.key_of(E::SCHEMA, &id).ok();
                     let is_half =
                         |(partition, row): (&str, &str)| halves.contains(&(partition.into(), row.into()));
                     if !halves.is_empty() && keys.as_ref().is_some_and(|keys| is_half(keys.as_strs())) {

@@ -36,7 +36,7 @@ pub struct CopyReport {
     /// Parts of wide entities that are missing, or are other rows. What they held is lost: [`Table::delete`](crate::Table::delete) removes what is
     /// left of the entity, and a repair the copies that only the part led to; then it can be inserted anew. A part that no head speaks of is an orphan.
     pub lost_parts: u64,
-    /// Fields of entities that refer to a blob which the store does not have: another store's, that a former build took in.
+    /// Fields of entities that refer to a blob which the store does not have: another store's, that an earlier build took in.
     /// A repair sets them to the empty blob.
     pub missing_blobs: u64,
     /// How many of all these were mended.
@@ -63,12 +63,12 @@ pub struct CopyProblem {
 }
 
 impl CopyReport {
-    /// Whether every copy is as its entity says, and none is missing.
+    /// Returns whether every copy is as its entity says, and none is missing.
     pub fn is_sound(&self) -> bool {
         self.wrong() == 0
     }
 
-    /// How many copies are not.
+    /// Returns how many copies are not.
     pub fn wrong(&self) -> u64 {
         self.missing
             + self.stale
@@ -81,7 +81,7 @@ impl CopyReport {
             + self.missing_blobs
     }
 
-    /// What it has counted, but for what was mended.
+    /// Returns what it has counted, but for what was mended.
     pub(super) fn counts(&mut self) -> [&mut u64; COUNTS] {
         [
             &mut self.entities,

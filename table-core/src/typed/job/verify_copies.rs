@@ -284,7 +284,7 @@ impl At<'_> {
         if const { !E::HELD.is_empty() } {
             let together = Together::alone(self.table);
             let values = unopened::read::<E>(view)?;
-            for name in derive::outdated((together, self.snapshot), (E::SCHEMA, E::HELD), &values)? {
+            for name in derive::outdated(together, self.snapshot, E::SCHEMA, E::HELD, &values)? {
                 report.add(OUTDATED, name, (self.there.name(), partition, row));
                 wrong.dependents.insert((partition.to_owned(), row.to_owned()));
             }

@@ -22,8 +22,8 @@ pub trait Json: Serialize + DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> Json for T {}
 
-/// How a field of the type is written and read. All code of one field asks for it by this name, and the compiler says once
-/// that serde doesn't know the type.
+/// Returns how a field of the type is written and read. All code of one field asks for it by this name, and the compiler says
+/// once that serde doesn't know the type.
 pub const fn of<T: Json>() -> Of<T> {
     Of { give: give::<T>, take: take::<T> }
 }
@@ -40,7 +40,7 @@ pub trait JsonOfBlobs: Serialize + DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned> JsonOfBlobs for T {}
 
-/// [`of`], of a type that is written with `Blob` or `SealedBlob`.
+/// Returns what [`of`] does, for a type that is written with `Blob` or `SealedBlob`.
 pub const fn of_blobs<T: JsonOfBlobs>() -> Of<T> {
     Of { give: give::<T>, take: take::<T> }
 }
@@ -54,7 +54,7 @@ pub struct Of<T> {
 }
 
 impl<T> Of<T> {
-    /// The field's value from its text; what `default` makes if there is none.
+    /// Returns the field's value from its text; what `default` makes if there is none.
     pub fn take_or(&self, text: Text<'_>, default: fn() -> T) -> Result<T> {
         if text.json.is_none() { Ok(default()) } else { (self.take)(text) }
     }
@@ -66,13 +66,13 @@ impl<T> fmt::Debug for Of<T> {
     }
 }
 
-/// The field's value as text.
+/// Returns the field's value as text.
 fn give<T: Serialize>(value: &T) -> Result<PropertyValue<'static>, ValueError> {
     let text = json::text(value).map_err(|because| ValueError::invalid(EdmType::String, because))?;
     Ok(PropertyValue::Owned(Value::String(text)))
 }
 
-/// The field's value from its text.
+/// Returns the field's value from its text.
 #[allow(clippy::needless_pass_by_value, reason = "taken as it is read")]
 fn take<T: DeserializeOwned>(text: Text<'_>) -> Result<T> {
     match text.json.as_deref() {

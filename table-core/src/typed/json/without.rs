@@ -26,7 +26,7 @@ use crate::typed::entity::source::Text;
 )]
 pub trait Json {}
 
-/// How a field of the type would be written and read.
+/// Returns how a field of the type would be written and read.
 pub const fn of<T: Json>() -> Of<T> {
     Of { give: |_| Ok(PropertyValue::Absent), take: |text| Err(text.refused("it is JSON")) }
 }

@@ -72,7 +72,7 @@ impl<E: InPeriods> Periods<E> {
         })
     }
 
-    /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
+    /// Adds the entity if there is none of its key. Returns the one that is stored then, which another writer may have added.
     pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
         alone::get_or_insert(self.known.tables.source, || self.get(Key::of(entity)), || self.insert(entity))
     }

@@ -32,7 +32,7 @@ pub struct DroppedPeriods {
 }
 
 impl<E: InPeriods> Periods<E> {
-    /// The periods that have a table, in their order.
+    /// Returns the periods that have a table, in their order.
     pub fn list(&self) -> Result<Vec<PeriodInfo>> {
         let seen = self.known.seen(&self.known.snapshot()?)?;
         let info = |start: Ticks, table: &str| PeriodInfo {
@@ -43,7 +43,7 @@ impl<E: InPeriods> Periods<E> {
         Ok(seen.tables.iter().map(|(start, table)| info(*start, table.table_name())).collect())
     }
 
-    /// The table of the period that this time lies in, by itself; nothing if there is none.
+    /// Returns the table of the period that this time lies in, by itself; nothing if there is none.
     ///
     /// It has all that a [`Table`] has: queries, checks, jobs. An entity of another period is refused by
     /// [`DifferentPartitions`](crate::ErrorKind::DifferentPartitions).
@@ -104,7 +104,7 @@ impl<E: InPeriods> Periods<E> {
         self.drop_before(oldest.unwrap_or(Ticks::MIN))
     }
 
-    /// Where the first period begins that is not dropped: the year 1, if none ever was.
+    /// Returns where the first period begins that is not dropped: the year 1, if none ever was.
     pub fn floor(&self) -> Result<Ticks> {
         Ok(self.known.seen(&self.known.snapshot()?)?.floor)
     }

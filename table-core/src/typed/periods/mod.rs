@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub use self::list::{DroppedPeriods, PeriodInfo};
 pub use self::span::{InPeriodRange, InPeriodRangeAt, PeriodRange, PeriodsAt};
+pub(crate) use self::times::Span;
 pub use self::times::{Time, Times};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -79,7 +80,7 @@ pub(crate) struct PeriodsShared {
 }
 
 impl Store {
-    /// The tables of this entity, which has one for each period.
+    /// Returns the tables of this entity, which has one for each period.
     ///
     /// Nothing is made by it: a period's table comes with its first entity.
     pub fn periods<E: InPeriods>(&self) -> Result<Periods<E>> {
@@ -91,19 +92,19 @@ impl Store {
                 .table(schema.table()));
         };
         let known = PeriodsShared { store, schema, tables, open: RwLock::default(), seen: Mutex::default() };
-        // Tables of another template than the declared one are told at once.
+        // Tables of another template than the declared one are an error at once.
         known.seen(&known.snapshot()?)?;
         Ok(Periods { known: Arc::new(known), of: PhantomData })
     }
 }
 
 impl PeriodsShared {
-    /// All tables of the store as they are now.
+    /// Returns all tables of the store as they are now.
     pub(super) fn snapshot(&self) -> Result<Snapshot> {
         self.store.snapshot()
     }
 
-    /// The tables that a snapshot sees.
+    /// Returns the tables that a snapshot sees.
     pub(crate) fn seen(&self, snapshot: &Snapshot) -> Result<Arc<PeriodsSeen>> {
         let known = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().clone();
@@ -116,12 +117,13 @@ impl PeriodsShared {
         Ok(seen)
     }
 
-    /// The beginning of the period that a time lies in.
+    /// Returns the beginning of the period that a time lies in.
     pub(super) fn start(&self, time: Ticks) -> Ticks {
         self.tables.period.start(time)
     }
 
-    /// The table of the period that begins then, if there is one now; else where the first period begins that is not dropped.
+    /// Returns the table of the period that begins then, if there is one now; else where the first period begins that is not
+    /// dropped.
     fn open(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = open.get(&start.get()) {
@@ -133,7 +135,7 @@ impl PeriodsShared {
 
     #[cold]
     fn look(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
-        // Which other tables there are is nobody's question here: to list them would read the catalog for each new period.
+        // One table is looked up. To list all of them would read the catalog for each new period.
         let found = self.snapshot()?.read_snapshot().period(self.tables, start);
         match found.map_err(|error| error.attempted("read from").table(self.tables.source))? {
             Ok(exec) => self.opened(start, exec).map(Ok),
@@ -141,7 +143,7 @@ impl PeriodsShared {
         }
     }
 
-    /// The same, made if there is none.
+    /// Opens the table of the period that begins then, and makes it if there is none.
     fn open_or_make(&self, start: Ticks) -> Result<DynamicTable> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = open.get(&start.get()) {
@@ -154,7 +156,7 @@ impl PeriodsShared {
         self.opened(start, made)
     }
 
-    /// The same, begun anew if others drop it meanwhile.
+    /// Opens or makes the table of the period that begins then, and starts again if it is dropped meanwhile.
     pub(super) fn make(&self, start: Ticks) -> Result<DynamicTable> {
         self.unless_dropped(start, || self.open_or_make(start))
     }
@@ -167,7 +169,7 @@ impl PeriodsShared {
         Ok(table)
     }
 
-    /// What is made of a period's table, begun anew as often as others drop the table that it was begun with.
+    /// Returns what is made of a period's table, begun anew as often as others drop the table that it was begun with.
     fn unless_dropped<T>(&self, start: Ticks, mut begin: impl FnMut() -> Result<T>) -> Result<T> {
         for _ in 0..ATTEMPTS {
             match begin() {
@@ -178,7 +180,7 @@ impl PeriodsShared {
         Err(self.unsteady(start))
     }
 
-    /// What was done with a table, which is forgotten if it is no more.
+    /// Returns what was done with a table, which is forgotten if it is no more.
     #[inline]
     fn unless_gone<T>(&self, table: &DynamicTable, done: Result<T>) -> Result<T> {
         if done.as_ref().is_err_and(|error| error.kind() == ErrorKind::TableNotFound) {
@@ -200,7 +202,7 @@ impl PeriodsShared {
         open.retain(|start, _| *start >= floor.get());
     }
 
-    /// The error of a change of an entity whose period has no table.
+    /// Returns the error of a change of an entity whose period has no table.
     #[cold]
     fn missing(&self, start: Ticks, floor: Ticks) -> Error {
         let error = if start < floor {
@@ -223,7 +225,7 @@ impl PeriodsShared {
 }
 
 impl<E: InPeriods> Periods<E> {
-    /// What `read` makes of the table of a period; nothing where there is none.
+    /// Returns what `read` makes of the table of a period; nothing where there is none.
     #[inline]
     fn reading<T>(
         &self,
@@ -236,8 +238,8 @@ impl<E: InPeriods> Periods<E> {
         })
     }
 
-    /// What `write` makes of the table of a period. Where there is none, it is made if the change `adds` an entity; else there
-    /// is no entity to be changed.
+    /// Returns what `write` makes of the table of a period. Where there is none, it is made if the change `adds` an entity;
+    /// else there is no entity to be changed.
     fn writing<T>(
         &self,
         start: Ticks,

@@ -10,18 +10,18 @@ use crate::typed::read::view::View;
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<E: InPeriods> Periods<E> {
-    /// The entity of this key, or what an index's copy holds whose key says the period. Of a period without a table there is
-    /// nothing.
+    /// Returns the entity of this key, or what an index's copy holds whose key says the period. Of a period without a table
+    /// there is nothing.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
         self.reading(self.start_of(&key)?, |table| table.find(&key))
     }
 
-    /// Whether there is an entity of this key.
+    /// Returns whether there is an entity of this key.
     pub fn exists<L: Lookup<E>>(&self, key: L) -> Result<bool> {
         self.get(key).map(|found| found.is_some())
     }
 
-    /// Some of the fields of the entity of this key.
+    /// Returns some of the fields of the entity of this key.
     pub fn get_as<S: Projected<Of = E>>(
         &self,
         key: impl Lookup<E, Path: HoldsAll<<S as Projected>::Taken>>,
@@ -29,7 +29,7 @@ impl<E: InPeriods> Periods<E> {
         self.reading(self.start_of(&key)?, |table| table.find_as(&key))
     }
 
-    /// What `read` makes of the entity in place.
+    /// Returns what `read` makes of the entity in place.
     pub fn view<T>(
         &self,
         key: impl KeyOf<E>,

@@ -5,12 +5,11 @@ use std::ops::{Deref, RangeBounds};
 use std::sync::Arc;
 
 use super::template::Template;
-use super::times::{Time, Times, span};
+use super::times::{Span, Time, Times, span};
 use super::{Periods, PeriodsShared};
 use crate::error::{Error, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::model::Ticks;
 use crate::typed::entity::InPeriods;
 use crate::typed::query::{OwnRows, PathQuery, PeriodScan};
 use crate::typed::read::key::{Key, Lookup};
@@ -68,12 +67,12 @@ impl<'s> Origin for InPeriodRangeAt<'s> {
 }
 
 impl PeriodsShared {
-    /// A stand-in for all tables, which has no rows: what is declared of them, and their store.
+    /// Returns a stand-in for all tables, which has no rows: what is declared of them, and their store.
     pub(crate) fn template(self: &Arc<Self>) -> DynamicTable {
         DynamicTable::new(Arc::new(Template(self.clone())))
     }
 
-    fn in_span(self: &Arc<Self>, span: (Ticks, Option<Ticks>)) -> InPeriodRange {
+    fn in_span(self: &Arc<Self>, span: Span) -> InPeriodRange {
         InPeriodRange { table: self.template(), spread: PeriodScan::new(self.clone(), span) }
     }
 
@@ -84,10 +83,10 @@ impl PeriodsShared {
 }
 
 impl<E: InPeriods> Periods<E> {
-    /// The entities of these times: the entity's queries are methods of what comes back. Tables of other periods are not
-    /// looked at, and of those at the ends the entities of these times alone are given: the times bound the keys where they
-    /// come next in them, and are a filter elsewhere, as [`explain`](PathQuery::explain) says. All is read in one snapshot, in
-    /// the order of the keys.
+    /// Returns the entities of these times: the entity's queries are methods of what comes back. Tables of other periods are
+    /// not looked at, and of those at the ends the entities of these times alone are given: the times bound the keys where
+    /// they come next in them, and are a filter elsewhere, as [`explain`](PathQuery::explain) says. All is read in one
+    /// snapshot, in the order of the keys.
     ///
     /// ```
     /// # use table_core::{Entity, Store, Ticks};
@@ -110,12 +109,12 @@ impl<E: InPeriods> Periods<E> {
         self.known.during(&times).map(PeriodRange::new)
     }
 
-    /// The entities of all periods, as those of [`during`](Self::during) some.
+    /// Returns the entities of all periods, as those of [`during`](Self::during) some.
     pub fn all_periods(&self) -> PeriodRange<E, InPeriodRange> {
-        PeriodRange::new(self.known.in_span((Ticks::MIN, None)))
+        PeriodRange::new(self.known.in_span(Span::ALL))
     }
 
-    /// The tables as they are in a snapshot, which may be read with others.
+    /// Returns the tables as they are in a snapshot, which may be read with others.
     pub fn at<'s>(&self, snapshot: &'s Snapshot) -> PeriodsAt<'s, E> {
         PeriodsAt { periods: self.clone(), snapshot }
     }
@@ -129,7 +128,7 @@ pub struct PeriodsAt<'s, E: InPeriods> {
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<'s, E: InPeriods> PeriodsAt<'s, E> {
-    /// The entity of this key, or what an index's copy holds whose key says the period.
+    /// Returns the entity of this key, or what an index's copy holds whose key says the period.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
         let start = self.periods.start_of(&key)?;
         let seen = self.periods.known.seen(self.snapshot)?;
@@ -137,7 +136,7 @@ impl<'s, E: InPeriods> PeriodsAt<'s, E> {
         Table::<E>::new(DynamicTable::new(exec.clone())).at(self.snapshot).get(key)
     }
 
-    /// The entities of these times, as [`Periods::during`] gives them.
+    /// Returns the entities of these times, as [`Periods::during`] gives them.
     pub fn during<T: Time + Copy>(
         &self,
         times: impl Times<T>,
@@ -146,9 +145,9 @@ impl<'s, E: InPeriods> PeriodsAt<'s, E> {
         Ok(PeriodRange::new(InPeriodRangeAt { of, snapshot: self.snapshot }))
     }
 
-    /// The entities of all periods.
+    /// Returns the entities of all periods.
     pub fn all_periods(&self) -> PeriodRange<E, InPeriodRangeAt<'s>> {
-        let of = self.periods.known.in_span((Ticks::MIN, None));
+        let of = self.periods.known.in_span(Span::ALL);
         PeriodRange::new(InPeriodRangeAt { of, snapshot: self.snapshot })
     }
 }
@@ -164,7 +163,7 @@ impl<E: InPeriods, O: Origin> PeriodRange<E, O> {
         Self { indexes: E::indexes(origin.clone()), origin }
     }
 
-    /// All of them, whatever their partitions: a scan of each table.
+    /// Returns all of them, whatever their partitions: a scan of each table.
     pub fn all(&self) -> PathQuery<OwnRows<E>, O> {
         PathQuery::<OwnRows<E>, O>::new(&self.origin)
     }
@@ -180,7 +179,7 @@ impl<E: InPeriods, O: Origin> Deref for PeriodRange<E, O> {
 }
 
 impl<E: InPeriods> Periods<E> {
-    /// The entities of these keys, as they are at one moment, in the keys' order.
+    /// Returns the entities of these keys, as they are at one moment, in the keys' order.
     pub fn get_many(&self, keys: impl IntoIterator<Item = Key<E>>) -> Result<Vec<Option<crate::Stored<E>>>> {
         let snapshot = self.known.snapshot()?;
         let at = self.at(&snapshot);
@@ -190,13 +189,13 @@ impl<E: InPeriods> Periods<E> {
 
 impl fmt::Debug for InPeriodRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InSpan").field("tables", &self.table.name()).finish_non_exhaustive()
+        f.debug_struct("InPeriodRange").field("tables", &self.table.name()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for InPeriodRangeAt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InSpanAt").field("tables", &self.of.table.name()).finish_non_exhaustive()
+        f.debug_struct("InPeriodRangeAt").field("tables", &self.of.table.name()).finish_non_exhaustive()
     }
 }
 
@@ -208,6 +207,6 @@ impl<E: InPeriods> fmt::Debug for PeriodsAt<'_, E> {
 
 impl<E: InPeriods, O: Origin> fmt::Debug for PeriodRange<E, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spanned").field("tables", &self.origin.table().name()).finish_non_exhaustive()
+        f.debug_struct("PeriodRange").field("tables", &self.origin.table().name()).finish_non_exhaustive()
     }
 }

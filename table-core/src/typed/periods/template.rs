@@ -20,7 +20,7 @@ impl TableExec for Template {
         self.0.tables.source
     }
 
-    /// No table has this number.
+    /// Returns a number that no table has.
     fn id(&self) -> u32 {
         0
     }

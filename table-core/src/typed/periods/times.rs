@@ -29,7 +29,7 @@ pub trait Times<T>: RangeBounds<T> {}
 #[diagnostic::do_not_recommend]
 impl<T, R: RangeBounds<T>> Times<T> for R {}
 
-/// A time that was given, to the tick.
+/// Returns a time that was given, to the tick.
 pub(super) fn ticks(time: impl Time) -> Result<Ticks> {
     time.try_into().map_err(|_| {
         Error::new(ErrorKind::ValueOutOfRange).because("the time is outside the years 1 to 9999")
@@ -37,9 +37,23 @@ pub(super) fn ticks(time: impl Time) -> Result<Ticks> {
 }
 
 /// Times from the first on, up to the one beyond; `None` is behind all.
-pub(super) type Span = (Ticks, Option<Ticks>);
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) first: Ticks,
+    pub(crate) beyond: Option<Ticks>,
+}
 
-/// The span of a range of times. Times are floored to the tick, as those of entities are that are written.
+impl Span {
+    /// All times.
+    pub(super) const ALL: Self = Self { first: Ticks::MIN, beyond: None };
+
+    /// Returns whether a period lies in it whole, which begins at `start` and ends before `end`.
+    pub(crate) fn has(self, start: Ticks, end: Option<Ticks>) -> bool {
+        start >= self.first && self.beyond.is_none_or(|beyond| end.is_some_and(|end| end <= beyond))
+    }
+}
+
+/// Returns the span of a range of times. Times are floored to the tick, as those of entities are that are written.
 pub(super) fn span<T: Time + Copy>(range: &impl RangeBounds<T>) -> Result<Span> {
     let after = |time: Ticks| Ticks::new(time.get() + 1);
     let first = match range.start_bound() {
@@ -48,7 +62,7 @@ pub(super) fn span<T: Time + Copy>(range: &impl RangeBounds<T>) -> Result<Span> 
         // Nothing comes after the last tick.
         Bound::Excluded(time) => match after(ticks(*time)?) {
             Some(first) => first,
-            None => return Ok((Ticks::MAX, Some(Ticks::MIN))),
+            None => return Ok(Span { first: Ticks::MAX, beyond: Some(Ticks::MIN) }),
         },
     };
     let beyond = match range.end_bound() {
@@ -56,20 +70,20 @@ pub(super) fn span<T: Time + Copy>(range: &impl RangeBounds<T>) -> Result<Span> 
         Bound::Included(time) => after(ticks(*time)?),
         Bound::Excluded(time) => Some(ticks(*time)?),
     };
-    Ok((first, beyond))
+    Ok(Span { first, beyond })
 }
 
 impl<E: InPeriods> Periods<E> {
-    /// The beginning of the period of the entity that this is the key of.
+    /// Returns the beginning of the period of the entity that this is the key of.
     pub(super) fn start_of<L: Lookup<E>>(&self, key: &L) -> Result<Ticks> {
         let keys = key.keys()?;
         let time = crate::schema::Schema::time_in(<L::Path as Path>::KEYS.place(), self.known.tables, keys);
-        time.map(|time| self.known.start(time)).ok_or_else(|| self.timeless(keys))
+        time.map(|time| self.known.start(time)).ok_or_else(|| self.timeless(keys.0, keys.1))
     }
 
-    /// The error of a key that says no period.
+    /// Returns the error of a key that says no period.
     #[cold]
-    pub(super) fn timeless(&self, (partition, row): (&str, &str)) -> Error {
+    pub(super) fn timeless(&self, partition: &str, row: &str) -> Error {
         Error::new(ErrorKind::InvalidKey)
             .because("the key does not say in which period its entity lies: a query of all periods finds it")
             .attempted("read from")

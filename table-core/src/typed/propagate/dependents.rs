@@ -106,7 +106,7 @@ fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
         let seals: &dyn Seals = sealers.get(change.table).ok_or_else(driver::no_table)?;
         change.attempt.plan(0, seals, scratch, &mut builder)?;
     }
-    builder.expect((schema.table(), partition), source);
+    builder.expect(schema.table(), partition, source);
     builder.leave(OutboxOp::Advance(entry.source.clone(), entry.version, reached));
     let plan = builder.into_plan()?;
     // The holders' own copies may be to follow now.
@@ -174,7 +174,7 @@ fn make((together, moment): (Together<'_>, &Snapshot), of: Of<'_>, changes: &mut
     for Change { attempt, table, schema, .. } in changes.iter_mut() {
         attempt.set_index_mask(driver::index_mask(together, schema, true)?);
         let table = together.tables.get(*table).ok_or_else(driver::no_table)?;
-        driver::read_at((together, table), moment, &mut **attempt)?;
+        driver::read_at(together, table, moment, &mut **attempt)?;
         attempt.make().and_then(|()| attempt.hold(&sources))?;
     }
     changes.retain(|change| !change.attempt.holds_already());

@@ -11,7 +11,7 @@ use crate::typed::read::key::KeyArg;
 #[derive(Clone, Copy, Debug)]
 pub struct Prefix<S>(S);
 
-/// Every text that starts with this one: `staff.by_name().department("Sales").last_name(prefix("Jo"))`.
+/// Returns every text that starts with this one: `staff.by_name().department("Sales").last_name(prefix("Jo"))`.
 pub fn prefix<S: AsRef<str>>(text: S) -> Prefix<S> {
     Prefix(text)
 }

@@ -1,4 +1,4 @@
-//! A stretch of what a query finds, for the next step of a job.
+//! A chunk of what a query finds, for the next step of a job.
 
 use std::borrow::Borrow;
 
@@ -21,7 +21,7 @@ pub(crate) struct Chunk<T> {
 }
 
 impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
-    /// The next rows behind a position that the query finds, whatever [`top`](Self::top) said.
+    /// Returns the next rows behind a position that the query finds, whatever [`top`](Self::top) said.
     pub(crate) fn chunk(&self, after: Option<&Position>, size: StepSize) -> Result<Chunk<R::Item>> {
         or_again(|| self.chunk_of(after, size))
     }
@@ -47,7 +47,7 @@ impl<P: Path, R: ReadAs<P>> PathQuery<P, DynamicTable, R> {
         let beyond = if const { is_wide::<P>() } { rows.take_beyond().map_err(query)? } else { None };
         let (hold, scan_ranges) = rows.asked.held(&Self::WANTED).map_err(query)?;
         let (snapshot, mut found): (&Snapshot, _) = (hold.borrow(), Vec::new());
-        let (last, looked) = snapshot.chunk(table, scan_ranges, (after, size), &mut |_, view| {
+        let (last, looked) = snapshot.chunk(table, scan_ranges, after, size, &mut |_, view| {
             found.extend(if const { R::LEAVES_OUT } {
                 R::read_if(snapshot, table, view)?
             } else {

@@ -8,6 +8,7 @@ use crate::plaintext::Plaintext;
 use crate::schema::{
     self, Edge, FieldPart, Fixed, Format, KeyPart, Next, PropertyValue, Template, ValueError,
 };
+use crate::typed::periods::Span;
 use crate::typed::read::key::{BlindArg, KeyArg};
 
 /// What has been given for the parts of a key, the partition's first.
@@ -42,9 +43,9 @@ enum Limit {
 }
 
 impl KeyArgs {
-    /// Narrows the times of a field to those from the first on, up to the one beyond: by the value that was given, or by the
-    /// range. Whether either was.
-    pub(super) fn narrow_times(&self, field: usize, (first, beyond): &mut (Ticks, Option<Ticks>)) -> bool {
+    /// Narrows a span to the times that were given for a field: the value, or the range. Returns whether either was given.
+    pub(super) fn narrow_times(&self, field: usize, span: &mut Span) -> bool {
+        let Span { first, beyond } = span;
         let mut from = |time: Ticks| *first = time.max(*first);
         let mut to = |time: Option<Ticks>| {
             *beyond = time.map_or(*beyond, |time| Some(beyond.map_or(time, |b| b.min(time))));
@@ -94,28 +95,28 @@ impl KeyArgs {
         schema::fields(template).enumerate().take_while(is_fixed).count()
     }
 
-    /// The values, by field.
+    /// Returns the values, by field.
     pub(super) fn values(&self) -> &[(usize, Value)] {
         &self.values
     }
 
-    /// The value that was given for a field.
+    /// Returns the value that was given for a field.
     pub(super) fn of(&self, field: usize) -> Option<&Value> {
         self.values.iter().find(|(given, _)| *given == field).map(|(_, value)| value)
     }
 
-    /// The value that was given for a sealed field.
+    /// Returns the value that was given for a sealed field.
     pub(super) fn sealed(&self, field: usize) -> Option<ValueRef<'_>> {
         let value = self.sealed.iter().find(|(given, _)| *given == field);
         value.map(|(_, value)| value.expose().as_value_ref())
     }
 
-    /// The values that were given for sealed fields.
+    /// Returns the values that were given for sealed fields.
     pub(super) fn each_sealed(&self) -> impl Iterator<Item = (usize, ValueRef<'_>)> {
         self.sealed.iter().map(|(field, value)| (*field, value.expose().as_value_ref()))
     }
 
-    /// Whether tokens are to be looked up.
+    /// Returns whether tokens are to be looked up.
     pub(super) fn is_blind(&self) -> bool {
         !self.sealed.is_empty()
     }
@@ -146,7 +147,7 @@ impl KeyArgs {
         }
     }
 
-    /// What bounds the part after those that are fixed.
+    /// Returns what bounds the part after those that are fixed.
     pub(super) fn next(&self) -> Next<'_> {
         match &self.bound {
             None => Next::Any,
@@ -155,12 +156,12 @@ impl KeyArgs {
         }
     }
 
-    /// Whether a prefix does.
+    /// Returns whether a prefix does.
     pub(super) fn has_prefix(&self) -> bool {
         matches!(self.bound, Some(Limit::Prefix(_)))
     }
 
-    /// The range that bounds it.
+    /// Returns the range that bounds it.
     pub(super) fn range_given(&self) -> Option<(&Edge<'static>, &Edge<'static>)> {
         match &self.bound {
             Some(Limit::Range(_, lower, upper)) => Some((lower, upper)),
@@ -168,7 +169,7 @@ impl KeyArgs {
         }
     }
 
-    /// The range that was given for a field.
+    /// Returns the range that was given for a field.
     pub(super) fn range_of(&self, field: usize) -> Option<(&Edge<'static>, &Edge<'static>)> {
         match &self.bound {
             Some(Limit::Range(given, lower, upper)) if *given == field => Some((lower, upper)),
@@ -212,7 +213,7 @@ impl KeyArgs {
         self.bound = Some(Limit::Range(field, lower, upper));
     }
 
-    /// An end of a range: one outside all values is none, and one on the wrong side leaves nothing.
+    /// Returns an end of a range: one outside all values is none, and one on the wrong side leaves nothing.
     fn edge<T: KeyPart, A: KeyArg<T>>(
         &mut self,
         bound: Bound<&A>,

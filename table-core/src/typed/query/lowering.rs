@@ -24,7 +24,7 @@ use crate::typed::read::blind::{combined, tokens_in};
 /// What has been chosen for parts, by their places among all.
 type Choice = Vec<(usize, Chosen)>;
 
-/// The query; or the queries, if every shard is asked for, or a value whose tokens were made with several keys.
+/// Returns the query; or the queries, if every shard is asked for, or a value whose tokens were made with several keys.
 /// `narrowing` has what does not concern keys.
 pub(super) fn lower(
     keys: &'static PathKeys,
@@ -78,9 +78,9 @@ pub(super) fn lower(
     Ok(ScanRanges::merged(queries, common))
 }
 
-/// What most queries ask for: all of the partition key, and the row key or its first parts, each by its value, and maybe a
-/// range of the part after them. Printed once, with the numbers of parts that are fixed of either key. `None` where there is
-/// more to say.
+/// Returns what most queries ask for: all of the partition key, and the row key or its first parts, each by its value, and
+/// maybe a range of the part after them. Printed once, with the numbers of parts that are fixed of either key. `None` where
+/// there is more to say.
 fn printed(place: &Place, given: &KeyArgs) -> Option<(Printed, [usize; 2])> {
     if given.has_prefix() {
         return None;
@@ -102,7 +102,7 @@ fn printed(place: &Place, given: &KeyArgs) -> Option<(Printed, [usize; 2])> {
     Some((printed, [in_partition, in_row]))
 }
 
-/// Whether the general way comes to the same keys.
+/// Returns whether the general way comes to the same keys.
 fn is_found_by_parts(
     keys: &PathKeys,
     given: &KeyArgs,
@@ -115,13 +115,13 @@ fn is_found_by_parts(
     one(keys, given, &[], &mut found, table).is_ok() && found.asks_for_keys_of(&wanted)
 }
 
-/// Whether two choices are not the same at a place.
+/// Returns whether two choices are not the same at a place.
 fn differ(choice: &Choice, other: Option<&Choice>, place: usize) -> bool {
     let at = |choice: &Choice| choice.iter().find(|(at, _)| *at == place).map(|(_, chosen)| chosen.clone());
     other.is_some_and(|other| at(choice) != at(other))
 }
 
-/// A choice of shards, with each choice of tokens for the values that were given for sealed fields.
+/// Returns a choice of shards, with each choice of tokens for the values that were given for sealed fields.
 fn by_tokens(
     keys: &PathKeys,
     parts: &[&FieldPart],
@@ -164,7 +164,7 @@ fn by_tokens(
     Ok(choices)
 }
 
-/// Every choice of shards.
+/// Returns every choice of shards.
 fn shards(parts: &[&FieldPart], given: &KeyArgs) -> Result<Vec<Choice>> {
     let mut choices = vec![Vec::new()];
     for (place, shard) in &given.shards {
@@ -268,7 +268,7 @@ fn resolve(keys: &PathKeys, query: &mut Query, partition: Option<&str>, table: &
     })
 }
 
-/// Has the query open what it finds by a token: who can write the file can put a row under any.
+/// Has the query open and compare what it finds by a token: an attacker that writes the file can put a row under any token.
 fn open_found(keys: &PathKeys, query: &mut Query, given: &KeyArgs, table: &DynamicTable) -> Result<()> {
     for (field, value) in given.each_sealed() {
         let Some((field, _)) = keys.blind(field) else { continue };
@@ -332,8 +332,8 @@ fn ask_the_row(
     }
 }
 
-/// The bytes of the keys up to the end of the last shard that is not given: in every scan range as many. The partition key has
-/// `partition` bytes.
+/// Returns the bytes of the keys up to the end of the last shard that is not given: in every scan range as many. The
+/// partition key has `partition` bytes.
 fn keys_in_common(
     keys: &PathKeys,
     given: &KeyArgs,

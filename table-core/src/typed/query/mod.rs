@@ -30,6 +30,7 @@ pub use steps::{
     Ready, Turns,
 };
 
+use self::period_scan::PathRead;
 use self::query_spec::{QuerySpec, ReadSpec};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ScanRanges;
@@ -58,7 +59,7 @@ pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
@@ -114,7 +115,7 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
         self.retyped()
     }
 
-    /// The first so many in the order of the key, which counts backwards.
+    /// Returns the first so many in the order of the key, which counts backwards.
     #[doc(hidden)]
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn newest(mut self, entities: usize) -> PathQuery<P, O, Whole, Newest> {
@@ -132,10 +133,10 @@ impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P, O, R, Step> PathQuery<P, O, R, Step> {
-    /// The same, read as something else or at another step.
+    /// Returns the query with its rows read as something else, or at another step.
     #[cfg_attr(debug_assertions, inline(always))]
     pub(crate) fn retyped<Other, Next>(self) -> PathQuery<P, O, Other, Next> {
         PathQuery { asked: self.asked, of: PhantomData }
@@ -144,12 +145,12 @@ impl<P, O, R, Step> PathQuery<P, O, R, Step> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     const WANTED: ReadSpec = ReadSpec { keys: P::KEYS, select: R::select };
 
-    /// Where the query looks.
+    /// Returns where the query looks.
     pub(crate) fn origin(&self) -> &O {
         &self.asked.origin
     }
@@ -181,13 +182,14 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         self
     }
 
-    /// What running the query will read, and why.
+    /// Returns what running the query will read, and why.
     pub fn explain(&self) -> Result<Explain> {
         if const { O::SPREADS }
             && let Some(spread) = self.asked.origin.period_scan()
         {
             let hold = self.asked.origin.snapshot_handle()?;
-            let asked = (P::KEYS, P::INDEX, &self.asked.given, R::select(self.asked.narrowing.clone()));
+            let narrowing = R::select(self.asked.narrowing.clone());
+            let asked = PathRead { keys: P::KEYS, given: &self.asked.given, narrowing };
             let explain = spread.explain(std::borrow::Borrow::borrow(&hold), &asked)?;
             return Ok(if R::LOOKS_UP { explain.looking_up() } else { explain });
         }
@@ -197,13 +199,13 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
     }
 
-    /// The first that the query finds, if it finds any; whatever [`top`](Self::top) said.
+    /// Returns the first that the query finds, if it finds any; whatever [`top`](Self::top) said.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn first(self) -> Result<Option<R::Item>> {
         self.top(1).into_iter().next().transpose()
     }
 
-    /// Whether the query finds any, whatever [`top`](Self::top) said. None is decoded.
+    /// Returns whether the query finds any, whatever [`top`](Self::top) said. None is decoded.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn exists(self) -> Result<bool> {
         if const { R::LEAVES_OUT } || self.asks_parts()? {
@@ -212,7 +214,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         self.top(1).count().map(|found| found > 0)
     }
 
-    /// How many there are. Each is looked at, and none decoded.
+    /// Returns how many there are. Each is looked at, and none decoded.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn count(self) -> Result<u64> {
         if const { R::LEAVES_OUT } || self.asks_parts()? {
@@ -222,7 +224,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         or_again(|| query.counted())
     }
 
-    /// Whether the filter asks for what parts of a wide entity hold.
+    /// Returns whether the filter asks for what parts of a wide entity hold.
     fn asks_parts(&self) -> Result<bool> {
         Ok(is_wide::<P>() && PartFilter::is_asked(P::KEYS.schema(), &self.asked.narrowing)?)
     }
@@ -232,19 +234,19 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         PartFilter::take(P::KEYS, &mut self.asked.narrowing)
     }
 
-    /// How many it gives at the most, which it does not see to itself any more.
+    /// Returns how many it gives at the most, which it does not see to itself any more.
     pub(crate) fn take_limit(&mut self) -> Option<usize> {
         self.asked.narrowing.take_limit()
     }
 
-    /// What it takes to read the parts of wide entities besides.
+    /// Returns what it takes to read the parts of wide entities besides.
     fn with_parts(&self, explain: Explain) -> Result<Explain> {
         let read = R::parts();
         let asked = if self.asks_parts()? { P::KEYS.schema().parts.len() } else { 0 };
         Ok(explain.with_parts(read.max(asked), asked > 0))
     }
 
-    /// A page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the
+    /// Returns a page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the
     /// same query ended.
     ///
     /// Pages are not one snapshot: what is written between two is seen if it lies ahead; an entity that stays is neither
@@ -265,8 +267,8 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
                 rows.push(R::read(snapshot, table, view)?);
                 Ok(())
             };
-            let asked = (P::KEYS, P::INDEX, &self.asked.given, narrowing);
-            let next = spread.page(snapshot, &asked, (size, after), &mut each)?;
+            let asked = PathRead { keys: P::KEYS, given: &self.asked.given, narrowing };
+            let next = spread.page(snapshot, &asked, size, after, &mut each)?;
             return Ok(Page::of(rows, next));
         }
         let table = &*self.table();
@@ -279,7 +281,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         snapshot_page::<P, R>(snapshot, table, scan_ranges, size, after)
     }
 
-    /// A page of those wide entities whose parts pass the filter, of so many heads.
+    /// Returns a page of those wide entities whose parts pass the filter, of so many heads.
     fn page_beyond(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         let mut heads = self.clone();
         if heads.take_limit().is_some() {
@@ -300,7 +302,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         self.asked.lower(&Self::WANTED)
     }
 
-    /// The table of the rows that it reads.
+    /// Returns the table of the rows that it reads.
     fn table(&self) -> Cow<'_, DynamicTable> {
         self.asked.table(P::KEYS)
     }
@@ -309,7 +311,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
 /// What runs a query, of whatever step: it is compiled for one.
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
     #[cfg_attr(debug_assertions, inline(always))]
@@ -343,7 +345,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
     }
 }
 
-/// A query in terms of keys and properties.
+/// Returns a query in terms of keys and properties.
 pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>, Step>(
     query: &PathQuery<P, O, R, Step>,
 ) -> Result<ScanRanges> {
@@ -367,7 +369,7 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
     type Item = Result<R::Item>;

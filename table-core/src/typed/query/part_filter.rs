@@ -20,7 +20,7 @@ pub(crate) struct PartFilter {
 }
 
 impl PartFilter {
-    /// Whether the query's filter asks for what parts hold.
+    /// Returns whether the query's filter asks for what parts hold.
     pub(crate) fn is_asked(schema: &'static Schema, query: &Query) -> Result<bool> {
         let Some(predicate) = query.predicate()? else { return Ok(false) };
         Ok(predicate.names().iter().any(|name| schema.part_of(name) > 0))
@@ -38,7 +38,7 @@ impl PartFilter {
         Ok(predicate.map(|predicate| Self { schema, predicate }))
     }
 
-    /// Whether an entity passes; its parts are with the head.
+    /// Returns whether an entity passes; its parts are with the head.
     pub(crate) fn accepts(&self, head: &RowView<'_>) -> Result<bool> {
         let source = Source::new(self.schema, self.schema.place(), head)?;
         self.predicate.matches(&Whole { head, source, of: self })

@@ -57,7 +57,7 @@ impl<P: Holds<Named::Number>, Named: FieldNamed> HasField<Named> for RowsOf<P> {
 )]
 pub trait HeldBy<P> {}
 
-/// The same, said of the path.
+/// A path whose rows hold each field of the projection `S`: [`HeldBy`] the other way round.
 pub trait HoldsAll<S> {}
 
 impl<P, S: HeldBy<P>> HoldsAll<S> for P {}
@@ -78,7 +78,7 @@ pub struct OwnRows<E>(PhantomData<fn() -> E>);
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<E: Entity> Path for OwnRows<E> {
     type Entity = E;
@@ -100,7 +100,7 @@ pub struct WholeCopies<E, const INDEX: usize>(PhantomData<fn() -> E>);
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<E: Entity, const INDEX: usize> Path for WholeCopies<E, INDEX> {
     type Entity = E;

@@ -13,7 +13,8 @@ use super::KeyArgs;
 use super::lowering;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    ConcatIter, MergeIter, PeriodsSeen, RowCursor, ScanRanges, default_page, fingerprint, page_size,
+    ConcatIter, MergeIter, PeriodsSeen, RowCursor, ScanRanges, TokenSpec, default_page, fingerprint,
+    page_size,
 };
 use crate::handle::rows::Across;
 use crate::handle::snapshot::Snapshot;
@@ -24,22 +25,26 @@ use crate::query::{self, Continuation, Explain, Position, Query, declared};
 use crate::row::view::RowView;
 use crate::schema::{self, Edge, FieldPart, Format, Schema, Template, TimeItem};
 use crate::typed::entity::path::PathKeys;
-use crate::typed::periods::PeriodsShared;
+use crate::typed::periods::{PeriodsShared, Span};
 
 /// What is asked of the rows of a path.
-pub(super) type PathRead<'q> = (&'static PathKeys, Option<usize>, &'q KeyArgs, Query);
+pub(super) struct PathRead<'q> {
+    pub(super) keys: &'static PathKeys,
+    pub(super) given: &'q KeyArgs,
+    pub(super) narrowing: Query,
+}
 
 /// The tables of the periods of a span of time.
 #[derive(Clone)]
 pub struct PeriodScan {
     known: Arc<PeriodsShared>,
     /// The times that are wanted: from the first on, up to the one beyond.
-    span: (Ticks, Option<Ticks>),
+    span: Span,
 }
 
 impl fmt::Debug for PeriodScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spread").field("span", &self.span).finish_non_exhaustive()
+        f.debug_struct("PeriodScan").field("span", &self.span).finish_non_exhaustive()
     }
 }
 
@@ -66,7 +71,7 @@ struct AtAnEnd {
 }
 
 impl PeriodScan {
-    pub(crate) fn new(known: Arc<PeriodsShared>, span: (Ticks, Option<Ticks>)) -> Self {
+    pub(crate) fn new(known: Arc<PeriodsShared>, span: Span) -> Self {
         Self { known, span }
     }
 
@@ -74,8 +79,8 @@ impl PeriodScan {
         error.attempted("query").table(self.known.tables.source)
     }
 
-    /// What running a query reads: the ranges of a table at an end of the span, or else of the first, and how many tables
-    /// there are.
+    /// Returns what running a query reads: the ranges of a table at an end of the span, or else of the first, and how many
+    /// tables there are.
     pub(super) fn explain(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Explain> {
         let explain = || {
             let Plan { asked, follow, at_an_end } = self.plan(snapshot, wanted)?;
@@ -85,14 +90,14 @@ impl PeriodScan {
                     scan_ranges.explain()?.because("the time of the span does not come next in the key")
                 }
                 (None, Some(first)) => first.scan_ranges.explain()?,
-                (None, None) => self.lower(wanted.0, wanted.2, wanted.3.clone())?.explain()?,
+                (None, None) => self.lower(wanted.keys, wanted.given, wanted.narrowing.clone())?.explain()?,
             };
             Ok(explain.in_tables(asked.len(), follow))
         };
         explain().map_err(|error| self.attempted(error))
     }
 
-    /// The rows of a query.
+    /// Returns the rows of a query.
     pub(super) fn rows(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Across> {
         self.across(snapshot, wanted, None).map_err(|error| self.attempted(error))
     }
@@ -102,19 +107,20 @@ impl PeriodScan {
         &self,
         snapshot: &Snapshot,
         wanted: &PathRead<'_>,
-        (size, after): (usize, Option<&Continuation>),
+        size: usize,
+        after: Option<&Continuation>,
         each: &mut dyn FnMut(&DynamicTable, &RowView<'_>) -> Result<()>,
     ) -> Result<Option<Continuation>> {
         let mut page = || {
             if !(1..=limits::PAGE_ENTITIES).contains(&size) {
                 return Err(page_size(size));
             }
-            let (keys, _, given, narrowing) = wanted;
+            let PathRead { keys, given, narrowing } = wanted;
             let all = self.lower(keys, given, narrowing.clone())?;
             let seen = self.known.seen(snapshot)?;
-            let print = self.fingerprint(&all, &seen)?;
+            let fingerprint = self.fingerprint(&all, &seen)?;
             let (mut remaining, is_limited) = (all.wanted(), all.wanted() < u64::MAX);
-            let last = after.map(|token| token.resume(print)).transpose()?;
+            let last = after.map(|token| token.resume(fingerprint)).transpose()?;
             if let Some(Position { remaining: left, .. }) = last {
                 remaining = left.unwrap_or(u64::MAX);
             }
@@ -125,21 +131,16 @@ impl PeriodScan {
                     Across::table(&tables, view).ok_or_else(|| Error::new(ErrorKind::TableNotFound))?;
                 each(table, view)
             };
-            default_page(
-                snapshot.read_snapshot(),
-                rows.at_most(remaining),
-                (print, is_limited),
-                size,
-                &mut each,
-            )
+            let token = TokenSpec { fingerprint, is_limited };
+            default_page(snapshot.read_snapshot(), rows.at_most(remaining), token, size, &mut each)
         };
         page().map_err(|error| self.attempted(error))
     }
 
-    /// What binds a token to this query of these periods: no table is named, since they come and go between two pages.
+    /// Returns what binds a token to this query of these periods: no table is named, since they come and go between two pages.
     fn fingerprint(&self, all: &ScanRanges, seen: &PeriodsSeen) -> Result<u64> {
         let plans = all.queries().iter().map(query::plan).collect::<Result<Vec<_>>>()?;
-        let (first, beyond) = self.span;
+        let Span { first, beyond } = self.span;
         let source = format!("{} {} {:?}", self.known.tables.source, first.get(), beyond.map(Ticks::get));
         Ok(fingerprint(plans.iter(), 0, seen.store) ^ xxh3_64(source.as_bytes()))
     }
@@ -148,7 +149,7 @@ impl PeriodScan {
         lowering::lower(keys, given, narrowing, &self.known.template())
     }
 
-    /// The rows, from the start or behind the row of these keys.
+    /// Returns the rows, from the start or behind the row of these keys.
     fn across(
         &self,
         snapshot: &Snapshot,
@@ -161,21 +162,22 @@ impl PeriodScan {
         let Some(scan_ranges) = asked.first().map(|asked| asked.scan_ranges.clone()) else {
             return Ok(Across { tables, rows: MergeIter::new(Query::new().top(0).into(), Vec::new()) });
         };
-        let walks_of = move |moment: &dyn crate::executor::ReadSnapshot, asked: &PeriodQuery| match &last {
-            None => moment.cursors(asked.table.exec(), &asked.scan_ranges),
+        let cursors_of = move |snapshot: &dyn crate::executor::ReadSnapshot, asked: &PeriodQuery| match &last
+        {
+            None => snapshot.cursors(asked.table.exec(), &asked.scan_ranges),
             Some((partition, row)) => {
-                moment.walks_after(asked.table.exec(), &asked.scan_ranges, (partition, row))
+                snapshot.cursors_after(asked.table.exec(), &asked.scan_ranges, (partition, row))
             }
         };
         let cursors: Vec<Box<dyn RowCursor>> = if follow {
             let mut left = asked.into_iter();
-            let next = move |moment: &dyn crate::executor::ReadSnapshot| match left.next() {
-                Some(asked) => Ok(walks_of(moment, &asked)?.pop()),
+            let next = move |snapshot: &dyn crate::executor::ReadSnapshot| match left.next() {
+                Some(asked) => Ok(cursors_of(snapshot, &asked)?.pop()),
                 None => Ok(None),
             };
             vec![Box::new(ConcatIter::new(Box::new(next)))]
         } else {
-            let each = asked.iter().map(|asked| walks_of(snapshot.read_snapshot(), asked));
+            let each = asked.iter().map(|asked| cursors_of(snapshot.read_snapshot(), asked));
             let mut each =
                 each.collect::<Result<Vec<_>>>()?.into_iter().map(Vec::into_iter).collect::<Vec<_>>();
             // A scan range of every table, and then the next of every table: in the order of their keys the scan range counts first.
@@ -192,11 +194,11 @@ impl PeriodScan {
     }
 
     fn plan(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Plan> {
-        let (keys, index, given, narrowing) = wanted;
+        let PathRead { keys, given, narrowing } = wanted;
         let (tables, schema) = (self.known.tables, self.known.schema);
         let mut span = self.span;
         given.narrow_times(tables.field, &mut span);
-        let (first, beyond) = span;
+        let Span { first, beyond } = span;
         let seen = self.known.seen(snapshot)?;
         let start = tables.period.start(first);
         let is_wanted = |begins: &Ticks| *begins >= start && beyond.is_none_or(|beyond| *begins < beyond);
@@ -208,11 +210,11 @@ impl PeriodScan {
         let mut asked = Vec::new();
         for (begins, exec) in seen.tables.iter().filter(|(begins, _)| is_wanted(begins)) {
             let table = DynamicTable::new(exec.clone());
-            match index {
-                Some(index) => snapshot.check_index(&table, schema, *index)?,
+            match keys.index() {
+                Some(index) => snapshot.check_index(&table, schema, index)?,
                 None => snapshot.check_rows(&table, schema)?,
             }
-            let scan_ranges = if is_within(tables.period.end(*begins), *begins, self.span) {
+            let scan_ranges = if self.span.has(*begins, tables.period.end(*begins)) {
                 plain.clone()
             } else if let Some(scan_ranges) = &at_an_end {
                 ScanRanges::clone(scan_ranges)
@@ -230,22 +232,17 @@ impl PeriodScan {
 
     /// Returns what a table is asked for that has times beyond the span: bounds on its keys where the time comes next in them,
     /// and a filter elsewhere.
-    fn lower_end(
-        &self,
-        wanted: &PathRead<'_>,
-        span: (Ticks, Option<Ticks>),
-        is_bound: bool,
-    ) -> Result<ScanRanges> {
-        let (keys, _, given, narrowing) = wanted;
+    fn lower_end(&self, wanted: &PathRead<'_>, span: Span, is_bound: bool) -> Result<ScanRanges> {
+        let PathRead { keys, given, narrowing } = wanted;
         if !is_bound {
             return self.lower(keys, given, self.cut(self.known.schema, narrowing.clone())?);
         }
         let mut given = KeyArgs::clone(given);
-        given.bound_times(self.known.tables.field, span.0, span.1);
+        given.bound_times(self.known.tables.field, span.first, span.beyond);
         self.lower(keys, &given, narrowing.clone())
     }
 
-    /// The query, of entities of the span alone.
+    /// Returns the query, of entities of the span alone.
     fn cut(&self, schema: &Schema, mut narrowing: Query) -> Result<Query> {
         let property = schema.fields.get(self.known.tables.field).map_or("", |field| field.property);
         let check = |time: Ticks| {
@@ -256,7 +253,7 @@ impl PeriodScan {
                 "a part of a period before the year 1601 can't be filtered for: ask for whole periods";
             Err(Error::new(ErrorKind::InvalidQuery).because(because))
         };
-        let (first, beyond) = self.span;
+        let Span { first, beyond } = self.span;
         if first > Ticks::MIN {
             narrowing = narrowing.filter(declared(property).ge(check(first)?));
         }
@@ -265,11 +262,6 @@ impl PeriodScan {
         }
         Ok(narrowing)
     }
-}
-
-/// Whether a period lies in a span of time whole.
-fn is_within(end: Option<Ticks>, start: Ticks, (first, beyond): (Ticks, Option<Ticks>)) -> bool {
-    start >= first && beyond.is_none_or(|beyond| end.is_some_and(|end| end <= beyond))
 }
 
 /// The part of the keys behind those that are given.
@@ -281,7 +273,7 @@ struct Next {
 }
 
 impl Next {
-    /// Whether a range of its values is a range of keys.
+    /// Returns whether a range of its values is a range of keys.
     fn offers_range(&self) -> bool {
         let range = schema::Next::Range(Edge::Open, Edge::Open);
         !self.part.each && schema::unoffered(self.template, self.before, &range).is_none()
@@ -299,8 +291,8 @@ fn next_part(keys: &PathKeys, given: &KeyArgs) -> Option<Next> {
     })
 }
 
-/// Whether the text of the part grows with time, so that those of one period lie behind those of another; `None` if they may
-/// lie among each other.
+/// Returns whether the text of the part grows with time, so that those of one period lie behind those of another; `None` if
+/// they may lie among each other.
 fn direction(part: &FieldPart, keys: &PathKeys) -> Option<bool> {
     let tables = keys.schema().periods()?;
     match part.format {

@@ -3,6 +3,7 @@
 
 use std::borrow::{Borrow, Cow};
 
+use super::period_scan::PathRead;
 use super::{KeyArgs, lowering};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ScanRanges;
@@ -31,7 +32,7 @@ pub(super) struct ReadSpec {
     pub(super) select: fn(Query) -> Query,
 }
 
-/// The rows of a query, or why there are none, until that is told.
+/// The rows of a query, or why there are none, until that is reported.
 pub(super) type Begun<O> = Result<BufferedScan<<O as Origin>::SnapshotHandle>, Option<Error>>;
 
 impl<O: Origin> QuerySpec<O> {
@@ -49,7 +50,7 @@ impl<O: Origin> QuerySpec<O> {
         self.narrowing = narrow(std::mem::take(&mut self.narrowing));
     }
 
-    /// The table of the rows that it reads.
+    /// Returns the table of the rows that it reads.
     pub(super) fn table(&self, keys: &'static PathKeys) -> Cow<'_, DynamicTable> {
         let table = self.origin.table();
         if keys.is_elsewhere() {
@@ -64,7 +65,7 @@ impl<O: Origin> QuerySpec<O> {
         lowering::lower(wanted.keys, &self.given, narrowing, &self.table(wanted.keys))
     }
 
-    /// Where the query reads. An index must be ready there.
+    /// Returns where the query reads. An index must be ready there.
     fn snapshot_handle(&self, keys: &'static PathKeys) -> Result<O::SnapshotHandle> {
         let hold = self.origin.snapshot_handle()?;
         let (snapshot, table): (&Snapshot, _) = (hold.borrow(), self.origin.table());
@@ -75,7 +76,7 @@ impl<O: Origin> QuerySpec<O> {
         Ok(hold)
     }
 
-    /// What the query reads, and where. By tokens it is read as if at one moment.
+    /// Returns what the query reads, and where. By tokens it is read as if at one moment.
     pub(super) fn held(&self, wanted: &ReadSpec) -> Result<(O::SnapshotHandle, ScanRanges)> {
         let mut found = None;
         let mut read = || {
@@ -91,14 +92,14 @@ impl<O: Origin> QuerySpec<O> {
         found.ok_or_else(|| Error::new(ErrorKind::KeySuperseded))
     }
 
-    /// The rows, to be decoded by the caller.
+    /// Returns the rows, to be decoded by the caller.
     pub(super) fn buffered_scan(&self, wanted: &ReadSpec) -> Result<BufferedScan<O::SnapshotHandle>> {
         if const { O::SPREADS }
             && let Some(spread) = self.origin.period_scan()
         {
             let hold = self.origin.snapshot_handle()?;
             let narrowing = (wanted.select)(self.narrowing.clone());
-            let asked = (wanted.keys, wanted.keys.index(), &self.given, narrowing);
+            let asked = PathRead { keys: wanted.keys, given: &self.given, narrowing };
             let across = spread.rows(hold.borrow(), &asked)?;
             return Ok(BufferedScan::across(hold, self.origin.table(), across));
         }
@@ -108,7 +109,7 @@ impl<O: Origin> QuerySpec<O> {
         BufferedScan::new(snapshot, &table, scan_ranges)
     }
 
-    /// The same, or why there are none.
+    /// Begins a scan of what the query finds; `Err` says why there is none.
     pub(super) fn begin(&self, wanted: &ReadSpec) -> Begun<O> {
         self.buffered_scan(wanted).map_err(Some)
     }

@@ -29,7 +29,7 @@ pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
     Option<Box<PartFilter>>,
 );
 
-/// What is read of a head, if what is asked beyond the query lets it pass; of any row, if nothing is.
+/// Returns what is read of a head, if what is asked beyond the query lets it pass; of any row, if nothing is.
 pub(super) fn read_beyond<P: Path, R: ReadAs<P>>(
     beyond: Option<&PartFilter>,
     snapshot: &Snapshot,
@@ -43,7 +43,7 @@ pub(super) fn read_beyond<P: Path, R: ReadAs<P>>(
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     #[cfg_attr(debug_assertions, inline(always))]
@@ -64,7 +64,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
     type Item = Result<R::Item>;
@@ -127,7 +127,7 @@ trait Next: Entity {
         Self::next_by::<P, O, R>(rows)
     }
 
-    /// The same of a row that is not as most are.
+    /// Reads the next row, which [`next`](Self::next) could not read in place.
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline(never))]
     fn next_by<P: Path, O: Origin, R: ReadAs<P>>(

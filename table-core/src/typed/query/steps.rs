@@ -92,7 +92,8 @@ impl<const PARTS: usize> Comes<Self> for At<PARTS> {}
 #[diagnostic::do_not_recommend]
 impl<Step, Order> Comes<Step> for Ended<Order> {}
 
-/// The same, of a step behind others: `Before` names the part right before it, by a type that the derive makes.
+/// A step at which this one has come, behind others: `Before` names the part right before it, by a type that the derive
+/// makes.
 ///
 /// A step is itself; more of its own impls the compiler would show.
 #[diagnostic::on_unimplemented(

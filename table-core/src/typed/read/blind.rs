@@ -1,7 +1,7 @@
 //! Lookups by the tokens of sealed values.
 //!
-//! Only whoever has the store's keys can print a key that holds a token. After a rotation it stands for several keys,
-//! one for each key of the store that is alive. So the value that was given is kept, unseen, until a table is asked.
+//! Only a program with the store's keys can print a key that holds a token. After a rotation it stands for several keys, one
+//! for each key of the store that is alive. So the value that was given is kept, unseen, until a table is asked.
 
 use super::key::{Arguments, KeyResult, print_values};
 
@@ -76,7 +76,7 @@ impl BlindKey {
         Ok(false)
     }
 
-    /// The keys under which the row may lie, those by the newest keys of the store first.
+    /// Returns the keys under which the row may lie, those by the newest keys of the store first.
     fn candidates(&self, table: &DynamicTable) -> Result<Vec<KeyPair>> {
         let (schema, place) = (self.path.schema(), self.path.place());
         let given: Vec<_> = self.given.iter().map(as_given).collect();
@@ -107,7 +107,7 @@ impl BlindKey {
         choices.into_iter().map(print).collect()
     }
 
-    /// The keys with zeros in the place of each token.
+    /// Returns the keys with zeros in the place of each token.
     pub(crate) fn without_tokens(&self) -> Result<KeyPair> {
         let (schema, place) = (self.path.schema(), self.path.place());
         let given: Vec<_> = self.given.iter().map(as_given).collect();
@@ -116,7 +116,7 @@ impl BlindKey {
         print_values(schema, place, &WithTokens { arguments: &arguments, tokens: &[], nothing: &nothing })
     }
 
-    /// Whether the values to be looked up by tokens are those of another key of the same index.
+    /// Returns whether the values to be looked up by tokens are those of another key of the same index.
     pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
         let given: [Vec<_>; 2] = [self, other].map(|key| key.given.iter().map(as_given).collect());
         let [own, others] = given.each_ref().map(|given| Arguments::new(self.path.place(), given));
@@ -126,8 +126,8 @@ impl BlindKey {
         })
     }
 
-    /// Whether the row has the values that were given, once it is open: who can write the file can put a row under any
-    /// token.
+    /// Returns whether the row has the values that were given, once it is open: an attacker that writes the file can put a
+    /// row under any token.
     fn holds(&self, view: &RowView<'_>) -> Result<bool> {
         let given: Vec<_> = self.given.iter().map(as_given).collect();
         let arguments = Arguments::new(self.path.place(), &given);
@@ -147,7 +147,7 @@ impl BlindKey {
         Ok(true)
     }
 
-    /// The parts that print tokens, each field once.
+    /// Returns the parts that print tokens, each field once.
     fn blind_parts(&self) -> impl Iterator<Item = &'static FieldPart> {
         let mut seen = Vec::new();
         schema::fields(self.path.row()).filter(move |part| {
@@ -157,7 +157,7 @@ impl BlindKey {
         })
     }
 
-    /// What is said to who wants to see the key.
+    /// Returns the error of a request to see the key.
     #[cold]
     pub(crate) fn unseen(&self) -> Error {
         let because = format!(
@@ -186,7 +186,7 @@ fn as_given(given: &Result<Option<Plaintext>, ValueError>) -> KeyResult<'_> {
     }
 }
 
-/// Every choice, with each that follows it.
+/// Returns every choice, with each that follows it.
 pub(crate) fn combined<C>(choices: &[C], next: impl Fn(&C) -> Vec<C>) -> Result<Vec<C>> {
     let combined: Vec<_> = choices.iter().flat_map(next).collect();
     plan::check_tokens(combined.len())?;
@@ -213,10 +213,11 @@ impl KeyValues for WithTokens<'_> {
     }
 }
 
-/// What is made of a row that was found, and kept by whoever looks for it: so what looks is not made anew for each type.
+/// Reads a row that was found. The closure keeps what it makes of the row, so that the lookup is not compiled again for each
+/// type.
 pub(crate) type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
 
-/// What `read` gives; once more if a key was destroyed with nothing left under it: then a row was read before it was
+/// Returns what `read` gives; once more if a key was destroyed with nothing left under it: then a row was read before it was
 /// sealed anew, and opened after.
 pub(crate) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
     match read() {
@@ -225,7 +226,7 @@ pub(crate) fn or_again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
     }
 }
 
-/// What is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
+/// Returns what is read by tokens, as if at one moment: a row that a job files anew under a younger key, while its tokens are
 /// looked at one by one, must not slip through, and neither must one whose key is destroyed after that. `read` takes its
 /// snapshot before it asks for tokens; what it read last counts.
 pub(crate) fn steadily(table: &DynamicTable, read: &mut dyn FnMut() -> Result<()>) -> Result<()> {
@@ -239,7 +240,7 @@ pub(crate) fn steadily(table: &DynamicTable, read: &mut dyn FnMut() -> Result<()
     read()
 }
 
-/// The tokens of a field's value, where it is known in which partition: `None` if they depend on it and it is not.
+/// Returns the tokens of a field's value, where it is known in which partition: `None` if they depend on it and it is not.
 pub(crate) fn tokens_in(
     table: &DynamicTable,
     partition: Option<&str>,

@@ -13,7 +13,8 @@ use crate::error::Result;
 use crate::typed::entity::Entity;
 
 impl<'s, E: Entity> TableAt<'s, E> {
-    /// Each of these rows with the entity of this table that it names; `None` where there is none, or where it names none.
+    /// Returns each of these rows with the entity of this table that it names; `None` where there is none, or where it names
+    /// none.
     ///
     /// Each key is asked for once, and what it finds is kept until the iterator is dropped: a small table that many rows
     /// refer to is read once. If the rows are of the same snapshot, what comes together belongs together. An error of one

@@ -105,7 +105,7 @@ text_for!(String, Box<str>);
 #[cfg(feature = "encrypt")]
 text_for!(crate::crypt::Secret<String>, crate::crypt::Secret<Box<str>>);
 
-/// What a token prints in a key, whatever it is of; `optional` if there may be none.
+/// Returns what a token prints in a key, whatever it is of; `optional` if there may be none.
 #[doc(hidden)]
 #[must_use]
 pub const fn token_key(optional: bool) -> KeyType {
@@ -127,7 +127,7 @@ impl<'a> Arguments<'a> {
         Self { templates: [&place.partition, &place.row], given }
     }
 
-    /// What was given for a field.
+    /// Returns what was given for a field.
     pub(crate) fn given(&self, field: usize) -> Option<ValueRef<'_>> {
         match self.given.get(self.place(field)?) {
             Some(Ok(value)) => value.as_value_ref(),
@@ -135,12 +135,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The parts of the templates, one after another.
+    /// Returns the parts of the templates, one after another.
     fn parts(&self) -> impl Iterator<Item = &'static FieldPart> {
         self.templates.into_iter().flat_map(schema::fields)
     }
 
-    /// The place of a field among the arguments. Keys have so few that they are counted each time.
+    /// Returns the place of a field among the arguments. Keys have so few that they are counted each time.
     fn place(&self, field: usize) -> Option<usize> {
         let (mut place, mut before) = (0, 0);
         for template in self.templates {
@@ -156,7 +156,7 @@ impl<'a> Arguments<'a> {
         None
     }
 
-    /// Whether none of so many first parts is of this field.
+    /// Returns whether none of so many first parts is of this field.
     fn is_new(&self, field: usize, parts: usize) -> bool {
         self.parts().take(parts).all(|before| before.field != field)
     }
@@ -195,10 +195,10 @@ pub struct Key<E> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<E: Entity> Key<E> {
-    /// The key of an entity that was met in the table.
+    /// Makes the key of an entity that was met in the table.
     pub(crate) fn stored(partition: &str, row: &str) -> Self {
         Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
@@ -209,17 +209,17 @@ impl<E: Entity> Key<E> {
         Self { keys: print(E::SCHEMA, E::SCHEMA.place(), parts), entity: PhantomData }
     }
 
-    /// The key of this entity.
+    /// Makes the key of this entity.
     pub fn of(entity: &E) -> Self {
         Self { keys: own_keys(E::SCHEMA, values_of(entity)), entity: PhantomData }
     }
 
-    /// The key of these texts.
+    /// Makes the key of these texts.
     pub(crate) fn verbatim(partition: &str, row: &str) -> Self {
         Self { keys: Ok(KeyPair::of(partition, row)), entity: PhantomData }
     }
 
-    /// No key, for a change that doesn't ask for one.
+    /// Makes a key for a change that doesn't ask for one.
     #[cfg_attr(debug_assertions, inline(always))]
     pub(crate) fn unused() -> Self {
         Self { keys: Ok(KeyPair::default()), entity: PhantomData }
@@ -228,7 +228,7 @@ impl<E: Entity> Key<E> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<E> Key<E> {
     #[cfg_attr(debug_assertions, inline(always))]
@@ -236,13 +236,13 @@ impl<E> Key<E> {
         self.keys
     }
 
-    /// The partition key and the row key.
+    /// Returns the partition key and the row key.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         key_pair(&self.keys)
     }
 }
 
-/// What says which entity is meant to whoever changes it: its [`Key`], or a [`Ref`] to it.
+/// What says which entity a change is of: its [`Key`], or a [`Ref`] to it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the key of the entity `{E}` itself",
     label = "write `{E}::key(..)`, or give a `Ref<{E}>`",
@@ -271,7 +271,7 @@ impl<E: Entity> Partition<E> {
 }
 
 impl<E> Partition<E> {
-    /// The partition key.
+    /// Returns the partition key.
     pub fn as_str(&self) -> Result<&str> {
         match &self.key {
             Ok(key) => Ok(key),
@@ -317,12 +317,12 @@ impl Keys {
     }
 }
 
-/// The keys of the entity with these values.
+/// Returns the keys of the entity with these values.
 fn own_keys(schema: &'static Schema, values: Result<Values<'_>>) -> Result<KeyPair> {
     schema::own_keys(schema, &values?)
 }
 
-/// The partition key and the row key, unless they are of a value that no key can hold.
+/// Returns the partition key and the row key, unless they are of a value that no key can hold.
 fn key_pair(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
     match keys {
         Ok(keys) => Ok(keys.as_strs()),
@@ -332,7 +332,7 @@ fn key_pair(keys: &Result<KeyPair>) -> Result<(&str, &str)> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path> IndexKey<P> {
     #[doc(hidden)]
@@ -343,7 +343,7 @@ impl<P: Path> IndexKey<P> {
 }
 
 impl<P> IndexKey<P> {
-    /// The partition key and the row key of the copy. An error if a token stands in it.
+    /// Returns the partition key and the row key of the copy. An error if a token stands in it.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         self.keys.sought().keys()
     }
@@ -362,9 +362,9 @@ pub trait Lookup<E: Entity>: sealed::Sealed {
     #[doc(hidden)]
     type Path: Path<Entity = E>;
 
-    /// The key as it is looked for.
+    /// Returns the key as it is looked for.
     #[doc(hidden)]
-    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_>;
 
     #[doc(hidden)]
@@ -372,9 +372,9 @@ pub trait Lookup<E: Entity>: sealed::Sealed {
         self.sought().keys()
     }
 
-    /// The key, if only a table can print it.
+    /// Returns the key, if only a table can print it.
     #[doc(hidden)]
-    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[expect(private_interfaces, reason = "only this crate implements it")]
     fn blind(&self) -> Option<&BlindKey> {
         match self.sought() {
             Sought::Blind(key) => Some(key),
@@ -387,7 +387,7 @@ pub trait Lookup<E: Entity>: sealed::Sealed {
 }
 
 mod sealed {
-    /// Who may be a [`Lookup`](super::Lookup).
+    /// Seals [`Lookup`](super::Lookup): only types of this crate implement it.
     pub trait Sealed {}
 
     impl<E> Sealed for super::Key<E> {}
@@ -397,14 +397,14 @@ mod sealed {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 #[diagnostic::do_not_recommend]
 impl<E: Entity> Lookup<E> for Key<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
 
-    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[expect(private_interfaces, reason = "only this crate implements it")]
     #[cfg_attr(debug_assertions, inline(always))]
     fn sought(&self) -> Sought<'_> {
         Sought::Printed(key_pair(&self.keys))
@@ -419,14 +419,14 @@ impl<E: Entity> Lookup<E> for Key<E> {
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 #[diagnostic::do_not_recommend]
 impl<P: Path> Lookup<P::Entity> for IndexKey<P> {
     type Output = P::Item;
     type Path = P;
 
-    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[expect(private_interfaces, reason = "only this crate implements it")]
     #[cfg_attr(debug_assertions, inline(always))]
     fn sought(&self) -> Sought<'_> {
         self.keys.sought()

@@ -42,7 +42,7 @@ impl<E: Entity> ListKey<E> {
 }
 
 impl<E> ListKey<E> {
-    /// The partition key and the row key of the list.
+    /// Returns the partition key and the row key of the list.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         match &self.keys {
             Ok(keys) => Ok(keys.as_strs()),
@@ -59,8 +59,8 @@ impl<E> fmt::Debug for ListKey<E> {
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<E: Entity> Table<E> {
-    /// An index list, as it is now: the keys of the entities that have its value, and the entities themselves, in the order
-    /// of their ids. Nobody having it, the list is empty.
+    /// Returns an index list, as it is now: the keys of the entities that have its value, and the entities themselves, in the
+    /// order of their ids. If no entity has the value, the list is empty.
     ///
     /// ```
     /// use table_core::{Entity, Store};
@@ -103,7 +103,7 @@ impl<E: Entity> Table<E> {
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<'s, E: Entity> TableAt<'s, E> {
-    /// An index list as it is in the snapshot.
+    /// Returns an index list as it is in the snapshot.
     pub fn list(&self, key: ListKey<E>) -> Result<ListEntities<E, &'s Snapshot>> {
         ListEntities::read(self.dynamic(), self.table.snapshot_handle()?, &key)
     }
@@ -126,31 +126,31 @@ impl<E: Entity, SnapshotHandle: Borrow<Snapshot>> ListEntities<E, SnapshotHandle
         let list = (partition.to_owned(), row.to_owned());
         let mut keys = Vec::new();
         if let Some((index, list)) = E::SCHEMA.list(key.index) {
-            let moment: &Snapshot = snapshot.borrow();
+            let snapshot: &Snapshot = snapshot.borrow();
             if index.is_eventual() {
                 super::have_propagated(table);
             }
-            moment.check_index(table, E::SCHEMA, key.index)?;
+            snapshot.check_index(table, E::SCHEMA, key.index)?;
             let there = table.member(index.place.table.source());
-            if let Some(view) = moment.view(there, partition, row)? {
-                let read = keys_on(E::SCHEMA, (index, list), (moment, &view));
-                keys = read.map_err(|error| located(error, there, (partition, row)))?;
+            if let Some(view) = snapshot.view(there, partition, row)? {
+                let read = keys_on(E::SCHEMA, index, list, snapshot, &view);
+                keys = read.map_err(|error| located(error, there, partition, row))?;
             }
         }
         Ok(Self { table: table.clone(), snapshot, index: key.index, list, keys, entity: PhantomData })
     }
 
-    /// How many entities are on the list.
+    /// Returns how many entities are on the list.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether none is.
+    /// Returns whether none is.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// The keys of the entities, in the order of their ids. Nothing more is read for them.
+    /// Returns the keys of the entities, in the order of their ids. Nothing more is read for them.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = Key<E>> + use<'_, E, SnapshotHandle> {
         self.keys.iter().map(|keys| {
             let (partition, row) = keys.as_strs();
@@ -158,16 +158,15 @@ impl<E: Entity, SnapshotHandle: Borrow<Snapshot>> ListEntities<E, SnapshotHandle
         })
     }
 
-    /// The entities, in the order of their ids, of the same snapshot: a point read for each. One that is not there, or does not
-    /// belong on the list, is an error, since the list is damaged then; those after it come all the same. Of a list that is
-    /// `eventual` it is left out: the list follows.
-    /// `for` takes the list itself, too.
+    /// Returns the entities, in the order of their ids, of the same snapshot: a point read for each. One that is not there,
+    /// or does not belong on the list, is an error, since the list is damaged then; those after it come all the same. Of a
+    /// list that is `eventual` it is left out: the list follows. `for` takes the list itself, too.
     pub fn entities(&self) -> ListedEntities<E, SnapshotHandle, &Self> {
         self.into_iter()
     }
 
     fn entity(&self, key: &Key<E>) -> Result<Option<Stored<E>>> {
-        let refused = |what| located(damaged_list(what), &self.table, (&self.list.0, &self.list.1));
+        let refused = |what| located(damaged_list(what), &self.table, &self.list.0, &self.list.1);
         let follows = E::SCHEMA.is_eventual(self.index);
         let Some(entity) = super::get::<E, Key<E>>(self.snapshot.borrow(), &self.table, key)? else {
             if follows {
@@ -191,7 +190,7 @@ impl<E: Entity, SnapshotHandle: Borrow<Snapshot>> ListEntities<E, SnapshotHandle
         }
     }
 
-    /// What reading it costs: one row for the list, and one more for each entity that is asked for.
+    /// Returns what reading it costs: one row for the list, and one more for each entity that is asked for.
     pub fn explain(&self) -> Result<Explain> {
         let (partition, row) = &self.list;
         Ok(Query::new().partition(partition.as_str()).row(row.as_str()).explain()?.looking_up())
@@ -256,20 +255,25 @@ impl<'l, E: Entity, SnapshotHandle: Borrow<Snapshot>> IntoIterator for &'l ListE
 
 impl<E, SnapshotHandle> fmt::Debug for ListEntities<E, SnapshotHandle> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listed").field("list", &self.list).field("keys", &self.keys).finish_non_exhaustive()
+        f.debug_struct("ListEntities")
+            .field("list", &self.list)
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
     }
 }
 
 #[cold]
-fn located(error: Error, table: &DynamicTable, (partition, row): (&str, &str)) -> Error {
+fn located(error: Error, table: &DynamicTable, partition: &str, row: &str) -> Error {
     error.attempted("read from").table(table.name()).partition(partition).row(row)
 }
 
-/// The keys of the entities on a list.
+/// Returns the keys of the entities on a list.
 fn keys_on(
     schema: &'static Schema,
-    (index, list): (&'static Index, List),
-    (snapshot, view): (&Snapshot, &RowView<'_>),
+    index: &'static Index,
+    list: List,
+    snapshot: &Snapshot,
+    view: &RowView<'_>,
 ) -> Result<Vec<KeyPair>> {
     if view.kind()? != Some(index.kind) {
         return Err(damaged_list("it is of another kind"));
@@ -278,39 +282,47 @@ fn keys_on(
     let ids = ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name)))?;
     let (partition, row) = view.keys();
     let shared = index.place.values_in((&partition, &row)).unwrap_or_default();
-    ids.iter().map(|id| key_of(schema, (index, list), (&partition, &shared), id)).collect()
+    let of = ListOfIds { index, list, partition: &partition, shared: &shared };
+    ids.iter().map(|id| of.key_of(schema, id)).collect()
 }
 
 /// What the key of a list gives back, by the fields.
 type Shared = [(usize, PropertyValue<'static>)];
 
-/// The key of the entity of this id; `shared` is what its list's key says.
-pub(crate) fn key_of(
-    schema: &'static Schema,
-    (index, list): (&'static Index, List),
-    (partition, shared): (&str, &Shared),
-    id: &str,
-) -> Result<KeyPair> {
-    let mut values = ListKeyValues { shared, own: Vec::new() };
-    let is_id = list.take_apart(id, &mut |part, value| values.own.push((part.field, value.into_owned())));
-    let place = schema.place();
-    let mut printed = String::new();
-    let print = |template, out: &mut String| schema::print(template, &values, out).unwrap_or_default();
-    let own = if index.is_elsewhere() {
-        if !is_id || !print(&place.partition, &mut printed) {
-            return Err(damaged_list("an id on it is none"));
-        }
-        std::mem::take(&mut printed)
-    } else {
-        partition.to_owned()
-    };
-    if !is_id || !print(&place.row, &mut printed) {
-        return Err(damaged_list("an id on it is none"));
-    }
-    Ok(KeyPair::of(&own, &printed))
+/// A list whose ids are read.
+pub(crate) struct ListOfIds<'l> {
+    pub(crate) index: &'static Index,
+    pub(crate) list: List,
+    pub(crate) partition: &'l str,
+    /// What its key gives back, by the fields.
+    pub(crate) shared: &'l Shared,
 }
 
-/// The id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
+impl ListOfIds<'_> {
+    /// Returns the key of the entity of this id.
+    pub(crate) fn key_of(&self, schema: &'static Schema, id: &str) -> Result<KeyPair> {
+        let Self { index, list, partition, shared } = *self;
+        let mut values = ListKeyValues { shared, own: Vec::new() };
+        let is_id = list.take_apart(id, &mut |part, value| values.own.push((part.field, value.into_owned())));
+        let place = schema.place();
+        let mut printed = String::new();
+        let print = |template, out: &mut String| schema::print(template, &values, out).unwrap_or_default();
+        let own = if index.is_elsewhere() {
+            if !is_id || !print(&place.partition, &mut printed) {
+                return Err(damaged_list("an id on it is none"));
+            }
+            std::mem::take(&mut printed)
+        } else {
+            partition.to_owned()
+        };
+        if !is_id || !print(&place.row, &mut printed) {
+            return Err(damaged_list("an id on it is none"));
+        }
+        Ok(KeyPair::of(&own, &printed))
+    }
+}
+
+/// Returns the id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
 pub(crate) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
     let own = schema.place().values_in(own)?;
     list.id(&ListKeyValues { shared: &[], own }).ok().flatten()

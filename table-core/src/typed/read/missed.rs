@@ -15,8 +15,8 @@ type ReadRow<'r> = dyn FnMut(&RowView<'_>) -> Result<()> + 'r;
 /// Looks again for an entity of which nothing was found under its key, in this snapshot or in the table as it is now, and
 /// gives `read` its row, wherever it lies.
 ///
-/// While entities whose key changes are being converted, one that is still to be is looked for under the key that it had: if
-/// its new key tells that. Otherwise nobody can say that it is not there.
+/// While entities whose key changes are being converted, one that is still to be converted is looked for under the key that
+/// it had, if that follows from its new key. Otherwise it can't be said to be absent.
 pub(crate) fn look_again(
     own: &'static PathKeys,
     table: &DynamicTable,
@@ -55,7 +55,7 @@ pub(crate) fn look_again(
     }
 }
 
-/// Whether a row is of a previous version, and what it becomes has this key.
+/// Returns whether a row is of a previous version, and what it becomes has this key.
 fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Result<bool> {
     let (Some(previous), Some(kind), schema) = (own.previous(), row.kind()?, own.schema()) else {
         return Ok(false);
@@ -72,7 +72,8 @@ fn becomes(own: &'static PathKeys, row: &RowView<'_>, keys: (&str, &str)) -> Res
     Ok(has_key)
 }
 
-/// Where the entity of this key would lie in each previous version; `None` if the key doesn't tell for one of them.
+/// Returns where the entity of this key would lie in each previous version; `None` if that does not follow from the key for
+/// one of them.
 fn places_of(schema: &'static Schema, keys: (&str, &str)) -> Option<Vec<KeyPair>> {
     let mut known = Vec::new();
     let place = schema.place();

@@ -32,7 +32,7 @@ use crate::typed::table::Table;
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<E: Entity> Table<E> {
-    /// The entities of these keys, in their order, all from one snapshot; `None` where there is none.
+    /// Returns the entities of these keys, in their order, all from one snapshot; `None` where there is none.
     ///
     /// ```
     /// # use table_core::{Entity, Store};
@@ -66,7 +66,7 @@ impl<E: Entity> Table<E> {
         Ok(found)
     }
 
-    /// Some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
+    /// Returns some of the fields of the entity of this key, or of what an index's copy holds: those of a struct with
     /// `#[derive(Projection)]`, and no others are decoded.
     pub fn get_as<S: Projected<Of = E>>(
         &self,
@@ -79,7 +79,7 @@ impl<E: Entity> Table<E> {
         get_as(self.dynamic(), None, key)
     }
 
-    /// What `read` makes of the entity of this key, seen in place: fields are decoded as they are asked for.
+    /// Returns what `read` makes of the entity of this key, seen in place: fields are decoded as they are asked for.
     ///
     /// ```
     /// # use table_core::{Entity, Store};
@@ -126,7 +126,7 @@ impl<E: Entity> Table<E> {
         Ok(found.map(show).transpose().map_err(located(table, partition, row))?.flatten())
     }
 
-    /// A query of every entity of the table, over all its partitions: what `rows().across_partitions()` gives, for code
+    /// Returns a query of every entity of the table, over all its partitions: what `rows().across_partitions()` gives, for code
     /// that is generic over entities.
     ///
     /// ```
@@ -154,7 +154,7 @@ impl<E: Entity> Table<E> {
         PathQuery::<OwnRows<E>, DynamicTable>::new(self.dynamic())
     }
 
-    /// The table as it is in a snapshot, to be read together with others.
+    /// Returns the table as it is in a snapshot, to be read together with others.
     ///
     /// ```
     /// # use table_core::{Entity, Store};
@@ -190,12 +190,12 @@ pub struct TableAt<'s, E: Entity> {
 
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 impl<'s, E: Entity> TableAt<'s, E> {
-    /// The entity of this key, or what an index's copy holds.
+    /// Returns the entity of this key, or what an index's copy holds.
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
         get(self.table.snapshot(), self.dynamic(), &key)
     }
 
-    /// The entities of these keys, in their order; `None` where there is none.
+    /// Returns the entities of these keys, in their order; `None` where there is none.
     pub fn get_many<L: Lookup<E>>(
         &self,
         keys: impl IntoIterator<Item = L>,
@@ -203,7 +203,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
         get_many(self.table.snapshot(), self.dynamic(), &keys.into_iter().collect::<Vec<_>>())
     }
 
-    /// Some of the fields of the entity of this key, or of what an index's copy holds.
+    /// Returns some of the fields of the entity of this key, or of what an index's copy holds.
     pub fn get_as<S: Projected<Of = E>>(
         &self,
         key: impl Lookup<E, Path: HoldsAll<<S as Projected>::Taken>>,
@@ -211,7 +211,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
         get_as(self.dynamic(), Some(self.table.snapshot()), &key)
     }
 
-    /// The entity of this key, seen in place: fields are decoded as they are asked for.
+    /// Returns the entity of this key, seen in place: fields are decoded as they are asked for.
     pub fn view(&self, key: impl KeyOf<E>) -> Result<Option<View<'s, E>>> {
         let key = key.into();
         let (partition, row) = key.as_strs()?;
@@ -227,7 +227,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
             .map(Some)
     }
 
-    /// A query of every entity of the table in the snapshot, over all its partitions.
+    /// Returns a query of every entity of the table in the snapshot, over all its partitions.
     pub fn all(&self) -> PathQuery<OwnRows<E>, TableIn<'s>> {
         PathQuery::<OwnRows<E>, TableIn<'s>>::new(&self.table)
     }
@@ -238,7 +238,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
     }
 }
 
-/// The row with the parts of the entity, if the path leads to a wide one itself.
+/// Returns the row with the parts of the entity, if the path leads to a wide one itself.
 fn whole<'v, P: Path>(
     snapshot: &'v Snapshot,
     table: &DynamicTable,
@@ -263,7 +263,7 @@ fn located(table: &DynamicTable, partition: &str, row: &str) -> impl FnOnce(Erro
     move |error| error.attempted("read from").table(table.name()).partition(partition).row(row)
 }
 
-/// What the key leads to in the snapshot.
+/// Returns what the key leads to in the snapshot.
 pub(crate) fn get<E: Entity, L: Lookup<E>>(
     snapshot: &Snapshot,
     table: &DynamicTable,
@@ -305,13 +305,13 @@ fn get_many<E: Entity, L: Lookup<E>>(
     keys.iter().map(|key| get(snapshot, table, key)).collect()
 }
 
-/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. What becomes of
-/// an index is said in the table of its entities, wherever it lies.
+/// Makes sure that the path's rows can be read in the snapshot: those of an index that is being made can't. The states of an
+/// index are kept in the table of its entities, wherever its rows lie.
 pub(crate) fn check_index<P: Path>(snapshot: &Snapshot, table: &DynamicTable) -> Result<()> {
     check_index_of(P::KEYS, snapshot, table)
 }
 
-/// The same of a path of whatever type.
+/// Checks that the rows of a path of any type can be read in the snapshot.
 pub(crate) fn check_index_of(
     path: &'static PathKeys,
     snapshot: &Snapshot,
@@ -324,14 +324,15 @@ pub(crate) fn check_index_of(
     }
 }
 
-/// Has what follows propagated if that was left by another process: whoever reads it would else wait for somebody who writes.
+/// Has deferred copies propagated that another process left, if the path has such: reads of them would otherwise wait for the
+/// next write.
 fn look_after(path: &'static PathKeys, table: &DynamicTable) {
     if path.follows() {
         have_propagated(table);
     }
 }
 
-/// The same of what surely follows.
+/// Has deferred copies propagated that another process left.
 fn have_propagated(table: &DynamicTable) {
     if let Ok(outbox) = table.exec().store().outbox() {
         outbox.propagators().look(outbox);
@@ -348,15 +349,18 @@ fn while_ready(
     look_after(path, table);
     match path.states() {
         None => read(),
-        Some(states) => while_index_is_ready(table.member(states.0.table()), path, states, read),
+        Some((schema, index)) => {
+            while_index_is_ready(table.member(schema.table()), path, schema, index, read)
+        }
     }
 }
 
-/// The same of an index. The table is that of the index's entities.
+/// Has `read` read the rows of an index, as [`while_ready`] does. The table is that of the index's entities.
 fn while_index_is_ready(
     table: &DynamicTable,
     path: &'static PathKeys,
-    (schema, index): (&'static Schema, usize),
+    schema: &'static Schema,
+    index: usize,
     read: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
     // A read of another table learns nothing of what has become of the kind's indexes.
@@ -366,7 +370,7 @@ fn while_index_is_ready(
         if index_mask.is_ready(index) {
             return Ok(index_mask.epoch);
         }
-        // What is known may be of a former state; whoever says why it is not ready looks again.
+        // What is known may be of an earlier state: `unread`, which says why the index is not ready, looks again.
         let error = table.exec().unread(schema, index, usize::MAX);
         let index_mask = table.index_mask(schema, false)?;
         if index_mask.is_ready(index) {
@@ -387,7 +391,7 @@ fn while_index_is_ready(
     }
 }
 
-/// From the snapshot, or from the table as it is now.
+/// Reads the fields from the snapshot, or from the table as it is now.
 fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     table: &DynamicTable,
     snapshot: Option<&Snapshot>,
@@ -423,7 +427,7 @@ fn get_as<E: Entity, L: Lookup<E>, S: Projection<Entity = E>>(
     get_as_by::<E, L, S>(lies_in, Some(snapshot), key, &read)
 }
 
-/// What `read` makes of the row of this key.
+/// Returns what `read` makes of the row of this key.
 fn get_as_by<E: Entity, L: Lookup<E>, S>(
     table: &DynamicTable,
     snapshot: Option<&Snapshot>,

@@ -25,7 +25,7 @@ pub trait Origin: Clone + sealed::Sealed {
     #[doc(hidden)]
     const SPREADS: bool = false;
 
-    /// Which tables of periods it looks at.
+    /// Returns which tables of periods it looks at.
     #[doc(hidden)]
     fn period_scan(&self) -> Option<&PeriodScan> {
         None

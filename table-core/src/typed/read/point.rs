@@ -22,7 +22,7 @@ pub(crate) enum Sought<'k> {
 }
 
 impl<'k> Sought<'k> {
-    /// The partition key and the row key.
+    /// Returns the partition key and the row key.
     pub(crate) fn keys(&self) -> Result<(&'k str, &'k str)> {
         match self {
             Self::Printed(Ok(keys)) => Ok(*keys),
@@ -34,10 +34,10 @@ impl<'k> Sought<'k> {
 
 /// Entities that are got by their keys.
 pub(crate) trait Got: Entity {
-    /// What the key leads to in the table as it is now.
+    /// Returns what the key leads to in the table as it is now.
     fn got<L: Lookup<Self>>(table: &DynamicTable, key: &L) -> Result<Option<L::Output>> {
         if const { L::Path::INDEX.is_none() && Self::SCHEMA.is_wide() } {
-            // The head and its parts are those of one moment.
+            // The head and its parts are read in one snapshot.
             return super::get(&table.snapshot()?, table, key);
         }
         let mut found = None;
@@ -82,9 +82,10 @@ fn find(
 /// Gives `read` the row of these keys as it is now. It is read again if it was sealed anew meanwhile, and the key of what was
 /// read is destroyed.
 pub(super) fn read_row(table: &DynamicTable, keys: (&str, &str), read: &mut ReadRow<'_>) -> Result<()> {
-    match table.read_row(keys, &mut |view, _| read(view)) {
+    let (partition, row) = keys;
+    match table.read_row(partition, row, &mut |view, _| read(view)) {
         Err(error) if error.kind() == ErrorKind::KeySuperseded => {
-            table.read_row(keys, &mut |view, _| read(view))?;
+            table.read_row(partition, row, &mut |view, _| read(view))?;
         }
         done => done?,
     }

@@ -64,7 +64,7 @@ pub trait Projection: Sized {
     fn from_source(source: &Source<'_>) -> Result<Self>;
 }
 
-/// The same. Of this one the compiler speaks, without the projections that there are.
+/// A projection, as bounds ask for it: the compiler's error about this trait does not list the projections that there are.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a projection",
     label = "add `#[derive(Projection)]` and `#[projection(of = ..)]` to it"
@@ -112,7 +112,7 @@ where
     }
 }
 
-/// The head of a wide entity with those of its parts that hold fields of the projection.
+/// Returns the head of a wide entity with those of its parts that hold fields of the projection.
 pub(super) fn joined<'v, S: Projection>(
     snapshot: &'v Snapshot,
     table: &DynamicTable,

@@ -28,13 +28,13 @@ pub trait ReadAs<P: Path>: sealed::Sealed {
     #[doc(hidden)]
     const LEAVES_OUT: bool = false;
 
-    /// The same as [`read`](Self::read); nothing of a row that is left out.
+    /// Reads a row as [`read`](Self::read) does; `None` if the row is left out.
     #[doc(hidden)]
     fn read_if(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Option<Self::Item>> {
         Self::read(snapshot, table, view).map(Some)
     }
 
-    /// The query with what of its rows is wanted.
+    /// Returns the query with what of its rows is wanted.
     #[doc(hidden)]
     fn select(query: Query) -> Query {
         query
@@ -43,7 +43,7 @@ pub trait ReadAs<P: Path>: sealed::Sealed {
     #[doc(hidden)]
     fn read(snapshot: &Snapshot, table: &DynamicTable, view: &RowView<'_>) -> Result<Self::Item>;
 
-    /// How many parts of a wide entity are read of each.
+    /// Returns how many parts of a wide entity are read of each.
     #[doc(hidden)]
     fn parts() -> usize {
         P::Entity::SCHEMA.parts.len()
@@ -51,7 +51,7 @@ pub trait ReadAs<P: Path>: sealed::Sealed {
 }
 
 mod sealed {
-    /// Who may be a [`ReadAs`](super::ReadAs).
+    /// Seals [`ReadAs`](super::ReadAs): only types of this crate implement it.
     pub trait Sealed {}
 
     impl Sealed for super::Whole {}
@@ -65,7 +65,7 @@ pub enum Whole {}
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<P: Path> ReadAs<P> for Whole {
     type Item = P::Item;
@@ -129,13 +129,13 @@ impl<P: Path> ReadAs<P> for Entities {
     }
 }
 
-/// Whether the path is that of the heads of wide entities. Asked in a `const` block, so that builds which are not optimized
-/// leave out what no other entity needs.
+/// Returns whether the path is that of the heads of wide entities. Asked in a `const` block, so that builds which are not
+/// optimized leave out what no other entity needs.
 pub(crate) const fn is_wide<P: Path>() -> bool {
     P::INDEX.is_none() && P::Entity::SCHEMA.is_wide()
 }
 
-/// Whether the rows of a path follow their entities.
+/// Returns whether the rows of a path follow their entities.
 const fn is_eventual<P: Path>() -> bool {
     match P::INDEX {
         Some(index) => P::Entity::SCHEMA.is_eventual(index),
@@ -143,7 +143,7 @@ const fn is_eventual<P: Path>() -> bool {
     }
 }
 
-/// Whether an entity has a copy where this row lies.
+/// Returns whether an entity has a copy where this row lies.
 fn belongs<P: Path>(entity: &P::Entity, own: (&str, &str), view: &RowView<'_>) -> Result<bool> {
     let values = values_of(entity)?;
     let is_it = |index| P::INDEX == Some(index) && entity.has_row(index);
@@ -153,7 +153,7 @@ fn belongs<P: Path>(entity: &P::Entity, own: (&str, &str), view: &RowView<'_>) -
     Ok(rows.rows.iter().filter(|copy| copy.is_elsewhere()).any(|copy| lies_there(&copy)))
 }
 
-/// A copy whose entity is not there, in one and the same snapshot.
+/// Returns the error of a copy whose entity is not there, in one and the same snapshot.
 #[cold]
 fn orphan(view: &RowView<'_>, partition: &str, row: &str) -> Error {
     let (partition, row, of) = (partition.escape_debug(), row.escape_debug(), view.partition_key());

@@ -13,12 +13,12 @@ pub struct ShownRow<'f, 'b> {
 }
 
 impl<'f, 'b> ShownRow<'f, 'b> {
-    /// A row of this entity's, by the name of its type.
+    /// Begins to show a row of this entity, by the name of its type.
     pub fn new(f: &'f mut fmt::Formatter<'b>, name: &str, schema: &'static Schema) -> Self {
         Self { schema, out: f.debug_struct(name) }
     }
 
-    /// The field at this place.
+    /// Shows the field at this place.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "what gives a property gives it by value")]
     pub fn field(mut self, place: usize, value: Result<PropertyValue<'_>, ValueError>) -> Self {
@@ -32,7 +32,7 @@ impl<'f, 'b> ShownRow<'f, 'b> {
         self
     }
 
-    /// The end of the row.
+    /// Ends the row.
     pub fn finish(mut self) -> fmt::Result {
         self.out.finish()
     }

@@ -49,17 +49,17 @@ impl<'a, E: Entity> View<'a, E> {
         Self(E::View::new(FieldViews { row, seen, keys: OwnRows::<E>::KEYS }))
     }
 
-    /// The version, to be demanded of a later write.
+    /// Returns the version, to be demanded of a later write.
     pub fn etag(this: &Self) -> ETag {
         this.0.fields().row.etag()
     }
 
-    /// When the version was written.
+    /// Returns when the version was written.
     pub fn timestamp(this: &Self) -> Ticks {
         this.0.fields().row.timestamp()
     }
 
-    /// The whole entity, owned.
+    /// Returns the whole entity, owned.
     pub fn to_entity(this: &Self) -> Result<Stored<E>> {
         path::read_stored(&this.0.fields().row)
     }
@@ -108,7 +108,7 @@ impl FieldViews<'_> {
         Err(self.located(String::new()))
     }
 
-    /// A text that is stored.
+    /// Returns a text that is stored.
     // Once for all entities: of each text of each row there is then nothing but a call where it is asked for.
     #[inline(never)]
     pub fn text(&self, field: usize) -> Result<&str> {
@@ -118,7 +118,7 @@ impl FieldViews<'_> {
         }
     }
 
-    /// A field that is stored, and is made of its value.
+    /// Returns a field that is stored, and is made of its value.
     pub fn made<T>(&self, field: usize, take: Take<T>) -> Result<T> {
         if let (FastPath::Integer(make), Some(seen)) = (take.quick, &self.seen)
             && let Some(number) = seen.integer(field)
@@ -129,7 +129,7 @@ impl FieldViews<'_> {
         self.stored(field, take.any)
     }
 
-    /// A field that is stored.
+    /// Returns a field that is stored.
     pub fn stored<'v, T>(
         &'v self,
         field: usize,
@@ -143,7 +143,7 @@ impl FieldViews<'_> {
         from(found).map_err(|error| self.refused(field, &error))
     }
 
-    /// A field that is stored; its type's default if it is absent.
+    /// Returns a field that is stored; its type's default if it is absent.
     pub fn stored_or_default<'v, T: Default>(
         &'v self,
         field: usize,
@@ -152,7 +152,7 @@ impl FieldViews<'_> {
         self.stored_or(field, from, T::default)
     }
 
-    /// A field that is stored; what `default` makes if it is absent.
+    /// Returns a field that is stored; what `default` makes if it is absent.
     pub fn stored_or<'v, T>(
         &'v self,
         field: usize,
@@ -170,17 +170,17 @@ impl FieldViews<'_> {
         }
     }
 
-    /// A field that is stored sealed.
+    /// Returns a field that is stored sealed.
     pub fn sealed<T>(&self, field: usize, take: Take<T>) -> Result<T> {
         Source::without_keys(self.keys.schema(), &self.row).field(field, take)
     }
 
-    /// A field that is stored sealed; what `default` makes if it is absent.
+    /// Returns a field that is stored sealed; what `default` makes if it is absent.
     pub fn sealed_or<T>(&self, field: usize, take: Take<T>, default: fn() -> T) -> Result<T> {
         Source::without_keys(self.keys.schema(), &self.row).field_or(field, take, default)
     }
 
-    /// The field by a short way.
+    /// Returns the field by a short way.
     #[inline]
     fn near(&self, field: usize) -> Near<'_> {
         let fields = self.keys.schema().fields;
@@ -195,7 +195,7 @@ impl FieldViews<'_> {
         self.row.get_field(self.keys.schema().fields, field)
     }
 
-    /// A field that the key gives back.
+    /// Returns a field that the key gives back.
     pub fn key<T>(&self, field: usize, from: fn(Option<ValueRef<'_>>) -> Result<T, ValueError>) -> Result<T> {
         if let Some(value) = self.plain_key(field) {
             return from(Some(value)).map_err(|error| self.refused(field, &error));
@@ -206,7 +206,7 @@ impl FieldViews<'_> {
         from(value.as_value_ref()).map_err(|error| self.refused(field, &error))
     }
 
-    /// A text that the key gives back.
+    /// Returns a text that the key gives back.
     pub fn key_text(&self, field: usize) -> Result<Cow<'_, str>> {
         if let Some(ValueRef::String(text)) = self.plain_key(field) {
             return Ok(Cow::Borrowed(text));
@@ -222,7 +222,7 @@ impl FieldViews<'_> {
         text.ok_or_else(|| self.misfit(&key, template.source))
     }
 
-    /// What a key that stands as it is gives back of the field, and lends.
+    /// Returns what a key that stands as it is gives back of the field, and lends.
     #[inline]
     fn plain_key(&self, field: usize) -> Option<ValueRef<'_>> {
         let partition = &self.keys.place().partition;
@@ -237,7 +237,7 @@ impl FieldViews<'_> {
         }
     }
 
-    /// The key that gives the field back, and what it looks like.
+    /// Returns the key that gives the field back, and what it looks like.
     fn key_of(&self, field: usize) -> (&'static Template, Cow<'_, str>) {
         let partition = &self.keys.place().partition;
         if schema::gives_back(partition, field) {
@@ -247,7 +247,7 @@ impl FieldViews<'_> {
         }
     }
 
-    /// A field that is kept as text, from its text.
+    /// Returns a field that is kept as text, from its text.
     pub fn json<T>(&self, field: usize, take: fn(Text<'_>) -> Result<T>) -> Result<T> {
         let source = Source::without_keys(self.keys.schema(), &self.row);
         take(source.text(field)?)
@@ -258,7 +258,7 @@ impl FieldViews<'_> {
         take(&mut Source::without_keys(self.keys.schema(), &self.row).taking_from(first))
     }
 
-    /// The fields of a group, which begin at this place.
+    /// Returns the fields of a group, which begin at this place.
     pub fn group<T>(&self, first: usize, take: fn(&Source<'_>, usize) -> Result<T>) -> Result<T> {
         take(&Source::without_keys(self.keys.schema(), &self.row), first)
     }
@@ -294,7 +294,7 @@ fn owned_text<'a>(value: PropertyValue<'_>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Text, borrowed from its property.
+/// Returns the text, borrowed from its property.
 pub fn as_text(value: Option<ValueRef<'_>>) -> Result<&str, ValueError> {
     match value {
         Some(ValueRef::String(text)) => Ok(text),
@@ -310,12 +310,12 @@ pub fn as_bytes(value: Option<ValueRef<'_>>) -> Result<&[u8], ValueError> {
     }
 }
 
-/// Text that may be absent, borrowed from its property.
+/// Returns the text, which may be absent, borrowed from its property.
 pub fn as_text_option(value: Option<ValueRef<'_>>) -> Result<Option<&str>, ValueError> {
     value.map(|value| as_text(Some(value))).transpose()
 }
 
-/// Bytes that may be absent, borrowed from their property.
+/// Returns the bytes, which may be absent, borrowed from their property.
 pub fn as_bytes_option(value: Option<ValueRef<'_>>) -> Result<Option<&[u8]>, ValueError> {
     value.map(|value| as_bytes(Some(value))).transpose()
 }
@@ -333,7 +333,7 @@ pub struct TypedViews<'s, E> {
 }
 
 impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
-    /// The entities in place.
+    /// Returns the entities in place.
     #[doc(hidden)]
     pub fn views(mut self) -> TypedViews<'s, E> {
         let (mut beyond, mut left) = (Ok(None), usize::MAX);

@@ -32,9 +32,9 @@ struct One<E> {
     field: usize,
     slot: usize,
     by: i64,
-    /// What comes of it where the slot is stored,
+    /// Computes the number of a stored slot after the addition.
     added: fn(Option<ValueRef<'_>>, i64) -> Result<Value, ValueError>,
-    /// and in the entity.
+    /// Adds to the slot of an entity.
     of_entity: OfEntity<E>,
 }
 
@@ -49,7 +49,8 @@ impl<E> Additions<E> {
         &mut self,
         series: &'static Series,
         first: usize,
-        (slot, by): (usize, i64),
+        slot: usize,
+        by: i64,
         of_entity: OfEntity<E>,
     ) {
         if let Some(why) = series.refuse_slot(slot) {
@@ -179,7 +180,7 @@ impl<E: Entity> Table<E> {
         let plan = Plan { groups: group.into(), ..Plan::default() };
         match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
             Ok(etag) => Ok(Some(etag)),
-            // Somebody began to make an index, or the row is of a previous version: reading finds out what it is.
+            // An index began to be made, or the row is of a previous version: reading finds out which.
             Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => {
                 Ok(None)
             }
@@ -198,7 +199,8 @@ fn place<E: Entity>(error: Error, key: &Key<E>) -> Error {
     }
 }
 
-/// Whether nothing but the entity's own row depends on a field, and that row can be written without being read as the entity.
+/// Returns whether nothing but the entity's own row depends on a field, and that row can be written without being read as the
+/// entity.
 fn is_apart(schema: &'static Schema, field: usize) -> bool {
     let of_index = |(at, index): (usize, &schema::Index)| {
         let counts = |summary: schema::Summary| {

@@ -49,7 +49,7 @@ impl<T, A> SeriesColumn<T, A> {
         Self { slots, value: PhantomData }
     }
 
-    /// One slot.
+    /// Returns the column of one slot.
     pub fn at(&self, slot: usize) -> Column<T, Plain, A> {
         match self.slots.get(slot) {
             Some(field) => Column::new(field.property),
@@ -57,13 +57,13 @@ impl<T, A> SeriesColumn<T, A> {
         }
     }
 
-    /// Several slots, one after another.
+    /// Returns the columns of several slots, one after another.
     pub fn range(&self, slots: Range<usize>) -> SlotColumns<T, A> {
         let found = self.slots.get(slots.clone());
         SlotColumns { series: self.series(), slots: found, asked: slots, value: PhantomData }
     }
 
-    /// Every slot.
+    /// Returns every slot.
     pub fn all_slots(&self) -> SlotColumns<T, A> {
         self.range(0..self.slots.len())
     }
@@ -94,12 +94,12 @@ pub struct SlotColumns<T, A = Always> {
 }
 
 impl<T, A> SlotColumns<T, A> {
-    /// Whether a comparison holds of at least one of them.
+    /// Filters by whether a comparison holds of at least one of them.
     pub fn any(&self, holds: impl Fn(&Column<T, Plain, A>) -> Filter) -> Filter {
         self.joined(holds, Filter::bitor)
     }
 
-    /// Whether it holds of each of them.
+    /// Filters by whether a comparison holds of each of them.
     pub fn all(&self, holds: impl Fn(&Column<T, Plain, A>) -> Filter) -> Filter {
         self.joined(holds, Filter::bitand)
     }

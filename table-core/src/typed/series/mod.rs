@@ -52,13 +52,13 @@ pub trait SeriesOf: Sized {
     /// Whether every value comes back as it was.
     const EXACT: bool = <Self::Slot as Property>::EXACT;
 
-    /// The slots.
+    /// Returns the slots.
     fn slots(&self) -> &[Self::Slot];
 
-    /// The slots, to be changed.
+    /// Returns the slots, to be changed.
     fn slots_mut(&mut self) -> &mut [Self::Slot];
 
-    /// A series of these slots, if they are as many as it has.
+    /// Returns a series of these slots, if they are as many as it has.
     fn of_slots(slots: Vec<Self::Slot>) -> Option<Self>;
 
     /// Gives the slots in order.
@@ -73,7 +73,7 @@ pub trait SeriesOf: Sized {
         filled(|| source.next(Self::Slot::TAKE))
     }
 
-    /// The same; an absent one is what `default` makes.
+    /// Takes the slots in order; an absent one is what `default` makes.
     fn take_or(source: &mut Source<'_>, default: fn() -> Self::Slot) -> Result<Self> {
         filled(|| source.next_or(Self::Slot::TAKE, default))
     }
@@ -84,7 +84,7 @@ pub trait SeriesOf: Sized {
         filled(|| source.field(places.next().unwrap_or_default(), Self::Slot::TAKE))
     }
 
-    /// The same; an absent one is what `default` makes.
+    /// Takes as many slots as the type has, from the field at this place on; an absent one is what `default` makes.
     fn take_at_or(source: &Source<'_>, first: usize, default: fn() -> Self::Slot) -> Result<Self> {
         let mut places = first..;
         filled(|| source.field_or(places.next().unwrap_or_default(), Self::Slot::TAKE, default))
@@ -117,7 +117,7 @@ impl<T: Property, const SLOTS: usize> SeriesOf for [T; SLOTS] {
     }
 }
 
-/// A series of what `next` gives, one after another; the first error ends it.
+/// Returns a series of what `next` gives, one after another; the first error ends it.
 fn filled<S: SeriesOf>(mut next: impl FnMut() -> Result<S::Slot>) -> Result<S> {
     let mut slots = Vec::with_capacity(S::SLOTS);
     for _ in 0..S::SLOTS {
@@ -127,7 +127,7 @@ fn filled<S: SeriesOf>(mut next: impl FnMut() -> Result<S::Slot>) -> Result<S> {
     S::of_slots(slots).ok_or_else(|| Error::new(ErrorKind::SchemaMismatch))
 }
 
-/// The places of fields, given as those of the first and how many there are.
+/// Returns the places of fields, given as those of the first and how many there are.
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "a place that isn't there stops the compiler")]
 pub const fn slot_places<const COUNT: usize>(runs: &[(usize, usize)]) -> [usize; COUNT] {

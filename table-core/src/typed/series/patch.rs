@@ -107,7 +107,7 @@ pub struct SeriesPatch<T> {
 }
 
 impl<T> SeriesPatch<T> {
-    /// One that sets nothing.
+    /// Makes a patch that sets nothing.
     #[must_use]
     pub const fn new(series: &'static Series) -> Self {
         Self { series, set: Vec::new(), refused: None }
@@ -128,7 +128,7 @@ impl<T> SeriesPatch<T> {
         }
     }
 
-    /// The slots that it sets, each once.
+    /// Returns the slots that it sets, each once.
     pub(super) fn slots_set(&mut self) -> &mut [(usize, T)] {
         &mut self.set
     }

@@ -47,14 +47,14 @@ impl<'v, T: Property> SeriesView<'v, T> {
         Self { fields, first, series, default }
     }
 
-    /// How many slots there are.
+    /// Returns how many slots there are.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a series has slots")]
     pub fn len(&self) -> usize {
         self.series.slots
     }
 
-    /// What a slot holds.
+    /// Returns what a slot holds.
     pub fn at(&self, slot: usize) -> Result<T> {
         if let Some(why) = self.series.refuse_slot(slot) {
             return Err(Error::new(ErrorKind::ValueOutOfRange).because(why));
@@ -66,12 +66,12 @@ impl<'v, T: Property> SeriesView<'v, T> {
         }
     }
 
-    /// What several slots hold, one after another.
+    /// Returns what several slots hold, one after another.
     pub fn range(&self, slots: Range<usize>) -> Result<Vec<T>> {
         slots.map(|slot| self.at(slot)).collect()
     }
 
-    /// What every slot holds.
+    /// Returns what every slot holds.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         self.range(0..self.series.slots)
     }

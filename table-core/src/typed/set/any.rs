@@ -24,7 +24,7 @@ enum What {
 }
 
 impl<Set: EntitySet> SetTable<Set> {
-    /// Whether these properties under these keys are an entity of the kind that `EntityType` names: an error says what
+    /// Checks that these properties under these keys are an entity of the kind that `EntityType` names: an error says what
     /// does not fit.
     pub fn check_any(&self, entity: &DynamicEntity) -> Result<()> {
         self.run(entity, What::Check).map(|_| ())
@@ -48,7 +48,7 @@ impl<Set: EntitySet> SetTable<Set> {
     /// assert_eq!(company.insert_any(&jun).unwrap_err().kind(), ErrorKind::SchemaMismatch); // no e-mail
     /// company.insert_any(&jun.with("Email", "jun@contoso.com"))?;
     ///
-    /// // The copies follow, whoever writes.
+    /// // The copies are changed with it.
     /// let change = DynamicEntity::new("Sales", "empid_000007").with("Email", "cao@contoso.com");
     /// company.merge_any(&change, IfMatch::Any)?;
     /// let staff = store.table::<Employee>()?;
@@ -90,7 +90,7 @@ impl<Set: EntitySet> SetTable<Set> {
         self.run(entity, what)?.ok_or_else(|| Error::new(ErrorKind::EntityNotFound))
     }
 
-    /// The version written, if something was.
+    /// Returns the version written, if something was.
     fn run(&self, entity: &DynamicEntity, what: What) -> Result<Option<ETag>> {
         let (partition, row) = (entity.partition_key(), entity.row_key());
         let attempted = match what {
@@ -154,7 +154,7 @@ impl<Set> Visitor<Set> for Run<'_, Set> {
     }
 }
 
-/// The entity of these keys and properties.
+/// Returns the entity of these keys and properties.
 fn read<E: Entity>(entity: &DynamicEntity) -> Result<E> {
     check_known::<E>(entity)?;
     let read = E::from_source(&mut Source::of_entity(E::SCHEMA, entity)?)?;

@@ -17,7 +17,7 @@ use crate::typed::read::key::{Key, Partition};
 use crate::typed::read::origin::{Origin, TableIn};
 
 impl<Set: EntitySet> SetTable<Set> {
-    /// The set as it is in a snapshot: what is read through one belongs together, over other tables too.
+    /// Returns the set as it is in a snapshot: what is read through one belongs together, over other tables too.
     ///
     /// ```
     /// # use table_core::{Entity, EntitySet, Store};
@@ -61,25 +61,25 @@ impl<'s, Set: EntitySet> SetAt<'s, Set> {
         self.table.table()
     }
 
-    /// The entity of this key.
+    /// Returns the entity of this key.
     #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
     pub fn get<E: Entity + MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
         read::get(self.table.snapshot(), self.dynamic(), &key)
     }
 
-    /// The entity of these keys, whatever its kind.
+    /// Returns the entity of these keys, whatever its kind.
     ///
     /// The row of a copy is of no kind of the set.
     pub fn get_any(&self, partition_key: &str, row_key: &str) -> Result<Option<Stored<Set>>> {
         get_any(self.table.snapshot(), self.dynamic(), partition_key, row_key)
     }
 
-    /// The entities of one partition, of all kinds, in the order of their row keys.
+    /// Returns the entities of one partition, of all kinds, in the order of their row keys.
     pub fn partition<E: MemberOf<Set>>(&self, partition: Partition<E>) -> SetQuery<Set, TableIn<'s>> {
         SetQuery::new(self.table.clone(), partition.into_key().map(|key| Query::new().partition(key)))
     }
 
-    /// The entities of all partitions, of all kinds: a scan of the table, unless a filter narrows the keys.
+    /// Returns the entities of all partitions, of all kinds: a scan of the table, unless a filter narrows the keys.
     pub fn across_partitions(&self) -> SetQuery<Set, TableIn<'s>> {
         SetQuery::new(self.table.clone(), Ok(Query::new()))
     }

@@ -80,11 +80,11 @@ pub trait EntitySet: Sized + 'static {
     /// The declarations of its kinds.
     const KINDS: &'static [&'static Schema];
 
-    /// What the visitor makes of the member of this kind; `None` if the set has no such kind.
+    /// Returns what the visitor makes of the member of this kind; `None` if the set has no such kind.
     #[doc(hidden)]
     fn visit<V: Visitor<Self>>(kind: &str, visitor: V) -> Option<V::Output>;
 
-    /// What stands for a row of any other kind, if there is a variant for it.
+    /// Returns what stands for a row of any other kind, if there is a variant for it.
     #[doc(hidden)]
     fn unknown(entity: DynamicEntity) -> Option<Self> {
         drop(entity);
@@ -102,7 +102,7 @@ pub trait SetMember: Entity {}
 #[diagnostic::do_not_recommend]
 impl<E: Entity> SetMember for E {}
 
-/// Its declaration.
+/// Returns its declaration.
 #[must_use]
 pub const fn declared<E: SetMember>() -> &'static Schema {
     E::SCHEMA
@@ -115,7 +115,7 @@ pub const fn declared<E: SetMember>() -> &'static Schema {
     note = "`Other(DynamicEntity)`: its properties are whatever the row has"
 )]
 pub trait OfAnyKind {
-    /// The row.
+    /// Makes a value of the row.
     fn of_any_kind(row: DynamicEntity) -> Self;
 }
 
@@ -156,7 +156,7 @@ impl<Set> Visitor<Set> for Read<'_> {
     }
 }
 
-/// The kind by which a set visits a row of this one: a row of another version is of the kind all the same.
+/// Returns the kind by which a set visits a row of this one: a row of another version is of the kind all the same.
 fn visited<Set: EntitySet>(kind: &str) -> &str {
     let known = Set::KINDS.iter().find(|schema| schema.kind == schema::kind_of(kind));
     known.map_or(kind, |schema| schema.entity_type)
@@ -176,7 +176,7 @@ fn read_any<Set: EntitySet>(parts: Option<Parts<'_>>, view: &RowView<'_>) -> Res
         .row(&view.row_key()))
 }
 
-/// The entity of these keys in a snapshot, whatever its kind.
+/// Returns the entity of these keys in a snapshot, whatever its kind.
 fn get_any<Set: EntitySet>(
     snapshot: &Snapshot,
     table: &DynamicTable,
@@ -218,11 +218,11 @@ impl<Set: EntitySet> SetTable<Set> {
         &self.table
     }
 
-    /// The entity of this key.
+    /// Returns the entity of this key.
     #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
     pub fn get<E: Entity + MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
         if const { E::SCHEMA.is_wide() } {
-            // The head and its parts are those of one moment.
+            // The head and its parts are read in one snapshot.
             return read::get(&self.table.snapshot()?, &self.table, &key);
         }
         let (partition, row) = key.as_strs()?;
@@ -253,12 +253,12 @@ impl<Set: EntitySet> SetTable<Set> {
         Set::KINDS.iter().try_for_each(|schema| snapshot.check_rows(&self.table, schema))
     }
 
-    /// The entity of these keys, whatever its kind.
+    /// Returns the entity of these keys, whatever its kind.
     ///
     /// The row of a copy is of no kind of the set.
     pub fn get_any(&self, partition_key: &str, row_key: &str) -> Result<Option<Stored<Set>>> {
         if Set::KINDS.iter().any(|schema| schema.is_wide()) {
-            // A head and its parts are those of one moment.
+            // A head and its parts are read in one snapshot.
             return get_any(&self.table.snapshot()?, &self.table, partition_key, row_key);
         }
         let mut read = |view: &RowView<'_>| read_any(None, view);
@@ -269,13 +269,13 @@ impl<Set: EntitySet> SetTable<Set> {
         self.table.get_by(partition_key, row_key, read)
     }
 
-    /// The entities of one partition, of all kinds, in the order of their row keys.
+    /// Returns the entities of one partition, of all kinds, in the order of their row keys.
     pub fn partition<E: MemberOf<Set>>(&self, partition: Partition<E>) -> SetQuery<Set> {
         let query = partition.into_key().map(|key| Query::new().partition(key));
         SetQuery::new(self.table.clone(), query)
     }
 
-    /// The entities of all partitions, of all kinds: a scan of the table, unless a filter narrows the keys.
+    /// Returns the entities of all partitions, of all kinds: a scan of the table, unless a filter narrows the keys.
     pub fn across_partitions(&self) -> SetQuery<Set> {
         SetQuery::new(self.table.clone(), Ok(Query::new()))
     }

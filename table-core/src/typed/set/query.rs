@@ -37,12 +37,12 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         self
     }
 
-    /// Only rows whose key starts with this text.
+    /// Narrows the query to rows whose key starts with this text.
     pub fn row_prefix(self, prefix: impl AsRef<str>) -> Self {
         self.with(|query| query.row_prefix(prefix))
     }
 
-    /// Only rows in this range.
+    /// Narrows the query to rows in this range.
     pub fn rows(self, range: impl KeyBounds) -> Self {
         self.with(|query| query.rows(range))
     }
@@ -70,7 +70,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         self.top(entities)
     }
 
-    /// How the query will be answered, and why.
+    /// Returns how the query will be answered, and why.
     pub fn explain(&self) -> Result<Explain> {
         match &self.query {
             Ok(query) => {
@@ -82,19 +82,19 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         }
     }
 
-    /// How many entities there are, those of kinds beside the set's too.
+    /// Returns how many entities there are, those of kinds beside the set's too.
     pub fn count(self) -> Result<u64> {
         self.found()?.count_rest()
     }
 
-    /// The rows, of which those of previous versions are converted when they are read. What is asked of their properties is
-    /// asked of what is stored, so then there must be none.
+    /// Returns the rows, of which those of previous versions are converted when they are read. What is asked of their
+    /// properties is asked of what is stored, so then there must be none.
     fn found(self) -> Result<BufferedScan<From::SnapshotHandle>> {
         let query = self.without_copies()?;
         BufferedScan::new(self.snapshot_handle()?, self.from.table(), query.into())
     }
 
-    /// The query without the copies of the set's kinds.
+    /// Returns the query without the copies of the set's kinds.
     fn without_copies(&self) -> Result<Query> {
         match &self.query {
             Ok(query) => {
@@ -121,7 +121,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         Ok(())
     }
 
-    /// What is read, in which each row can be read as one of the set's.
+    /// Returns what is read, in which each row can be read as one of the set's.
     fn snapshot_handle(&self) -> Result<From::SnapshotHandle> {
         let (hold, table) = (self.from.snapshot_handle()?, self.from.table());
         let snapshot: &Snapshot = hold.borrow();
@@ -135,17 +135,17 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         Ok(hold)
     }
 
-    /// The first that the query finds, if it finds any; whatever [`top`](Self::top) said.
+    /// Returns the first that the query finds, if it finds any; whatever [`top`](Self::top) said.
     pub fn first(self) -> Result<Option<Stored<Set>>> {
         self.top(1).into_iter().next().transpose()
     }
 
-    /// Whether the query finds any, whatever [`top`](Self::top) said.
+    /// Returns whether the query finds any, whatever [`top`](Self::top) said.
     pub fn exists(self) -> Result<bool> {
         self.top(1).count().map(|found| found > 0)
     }
 
-    /// A page: at most `size` entities, 1,000 at most, from the start or from where another page of the query ended.
+    /// Returns a page: at most `size` entities, 1,000 at most, from the start or from where another page of the query ended.
     ///
     /// ```
     /// # use table_core::{Entity, EntitySet, Store};
@@ -179,13 +179,13 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     }
 }
 
-/// The query without the copies of the set's kinds. A filter, so that [`Query::top`] doesn't count them.
+/// Returns the query without the copies of the set's kinds. A filter, so that [`Query::top`] doesn't count them.
 fn without_copies<Set: EntitySet>(query: Query) -> Query {
     let copies = Set::KINDS.iter().flat_map(|schema| schema.indexes).map(|index| index.kind);
     let parts = Set::KINDS.iter().flat_map(|schema| schema.parts).copied();
     let query =
         copies.chain(parts).fold(query, |query, kind| query.filter(!prop(ENTITY_TYPE).eq(Value::from(kind))));
-    // Which indexes previous versions had, nobody here knows: their rows' kinds begin alike.
+    // The indexes of previous versions are not known here; the kinds of their rows begin with the version's kind.
     Set::KINDS.iter().flat_map(|schema| schema.previous_versions()).fold(query, |query, previous| {
         let [first, beyond] =
             ['.', '/'].map(|behind| Value::from(format!("{}{behind}", previous.entity_type)));

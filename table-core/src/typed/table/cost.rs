@@ -14,8 +14,8 @@ use crate::typed::entity::Entity;
 const ROWS: usize = 1_000;
 
 impl<E: Entity> Table<E> {
-    /// What the entities and their copies cost: rows and bytes, each index's share of them, how many values it tells apart,
-    /// and what each kind of change writes. Before there are entities [`Schema::cost`] estimates it.
+    /// Returns what the entities and their copies cost: rows and bytes, each index's share of them, how many values it tells
+    /// apart, and what each kind of change writes. Before there are entities [`Schema::cost`] estimates it.
     ///
     /// Every row of the table is looked at, and of the others where copies lie, a thousand in each snapshot: a writer is not
     /// held up, and what is written meanwhile may be counted or not.
@@ -156,7 +156,7 @@ impl OfRows {
 }
 
 impl Run {
-    /// `None` where the index's key has no field of its own, or one whose value it does not give back.
+    /// Begins a count; `None` where the index's key has no field of its own, or one whose value it does not give back.
     fn of(schema: &'static Schema, index: &'static Index) -> Option<Self> {
         let own = schema.place();
         let is_own = |field| {

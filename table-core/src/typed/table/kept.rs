@@ -10,7 +10,7 @@ use crate::schema::{self, Schema};
 /// Compares the layouts of entities with those that are kept in a folder beside the source, in a test: a change of a layout
 /// then shows in review.
 ///
-/// Each layout is a text file, `employee.layout` for the kind `employee`. What differs is told line by line, with what it
+/// Each layout is a text file, `employee.layout` for the kind `employee`. What differs is reported line by line, with what it
 /// takes: nothing, a rebuild of an index, or a word in the declaration. `UPDATE_LAYOUTS=1 cargo test` writes the files.
 ///
 /// ```
@@ -31,13 +31,13 @@ use crate::schema::{self, Schema};
 #[macro_export]
 macro_rules! assert_layouts {
     ($folder:expr, $($entity:ty),+ $(,)?) => {
-        if let ::core::result::Result::Err(told) = $crate::__private::kept_layouts(
+        if let ::core::result::Result::Err(differences) = $crate::__private::kept_layouts(
             ::core::env!("CARGO_MANIFEST_DIR"),
             ::core::file!(),
             $folder,
             &[$(<$entity as $crate::Entity>::SCHEMA),+],
         ) {
-            ::core::panic!("{told}");
+            ::core::panic!("{differences}");
         }
     };
 }
@@ -46,7 +46,7 @@ macro_rules! assert_layouts {
 const UPDATE: &str = "UPDATE_LAYOUTS";
 
 /// Compares the layouts of entities with those that are kept in a folder beside a source file, or writes them if
-/// `UPDATE_LAYOUTS=1` says so. What differs is told, and what it takes.
+/// `UPDATE_LAYOUTS=1` says so. It returns what differs, and what that takes.
 ///
 /// `package` is the folder of the package, and `source` the file as the compiler names it: from the package or from a
 /// folder above it, whichever the compiler was started in.
@@ -61,14 +61,14 @@ pub fn kept_layouts(
     compare(&folder, schemas, updates)
 }
 
-/// The folder of the source file.
+/// Returns the folder of the source file.
 fn beside(package: &Path, source: &Path) -> PathBuf {
     let found = package.ancestors().map(|above| above.join(source)).find(|path| path.is_file());
     found.and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_else(|| package.to_path_buf())
 }
 
 fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<(), String> {
-    let mut told = String::new();
+    let mut differences = String::new();
     for schema in schemas {
         let path = folder.join(schema.kind).with_extension("layout");
         let mut declared = schema::layout(schema);
@@ -89,24 +89,24 @@ fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<
         // Writing to a `String` can't fail.
         let _: std::fmt::Result = match kept {
             None => writeln!(
-                told,
+                differences,
                 "`{}` of the struct `{}` has no layout in {}",
                 schema.kind,
                 schema.entity,
                 path.display()
             ),
-            Some(kept) => writeln!(told, "{}", difference(kept.trim_end(), schema, &path)),
+            Some(kept) => writeln!(differences, "{}", difference(kept.trim_end(), schema, &path)),
         };
     }
-    if told.is_empty() {
+    if differences.is_empty() {
         return Ok(());
     }
     let _: std::fmt::Result =
-        write!(told, "if that is meant, `{UPDATE}=1 cargo test` writes the layouts that are declared");
-    Err(told)
+        write!(differences, "if that is meant, `{UPDATE}=1 cargo test` writes the layouts that are declared");
+    Err(differences)
 }
 
-/// A layout that is kept and what is declared, line by line, and what the difference takes.
+/// Returns a layout that is kept and what is declared, line by line, and what the difference takes.
 fn difference(kept: &str, schema: &'static Schema, path: &Path) -> String {
     let lines =
         schema::differences_in(schema.table(), kept, schema).map(|found| found.lines).unwrap_or_default();

@@ -38,7 +38,7 @@ pub struct Table<E: Entity> {
 #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<E: Entity> Table<E> {
     #[cfg_attr(debug_assertions, inline(always))]
@@ -53,7 +53,7 @@ impl<E: Entity> Table<E> {
         &self.table
     }
 
-    /// The entity of this key, or what an index's copy holds.
+    /// Returns the entity of this key, or what an index's copy holds.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn get<L: Lookup<E>>(&self, key: L) -> Result<Option<L::Output>> {
         self.find(&key)
@@ -64,8 +64,8 @@ impl<E: Entity> Table<E> {
         E::got(&self.table, key)
     }
 
-    /// Whether there is an entity of this key, or a copy of one in the key's index. It is read as [`get`](Self::get) reads
-    /// it, so what `get` refuses is refused here too.
+    /// Returns whether there is an entity of this key, or a copy of one in the key's index. It is read as [`get`](Self::get)
+    /// reads it, so what `get` refuses is refused here too.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn exists<L: Lookup<E>>(&self, key: L) -> Result<bool> {
         self.get(key).map(|found| found.is_some())
@@ -116,7 +116,7 @@ impl<E: Entity> Table<E> {
         self.changed(key.into(), Change::Merge(condition.into()), Payload::Patch(patch.into()))
     }
 
-    /// Reads the entity, changes it and writes it back; from the start again if somebody else wrote it meanwhile.
+    /// Reads the entity, changes it and writes it back; from the start again if it was written meanwhile.
     ///
     /// The closure runs outside any transaction, and maybe several times. It can't change the fields of the primary
     /// key. What comes back is the entity as stored.
@@ -171,7 +171,7 @@ impl<E: Entity> Table<E> {
         })
     }
 
-    /// The entity of this one's key, which is added if there is none: what is stored afterwards, by whomever.
+    /// Adds the entity if there is none of its key. Returns the one that is stored then, which another writer may have added.
     ///
     /// ```
     /// # use table_core::{Entity, Store};
@@ -222,7 +222,7 @@ impl<E: Entity> Table<E> {
     /// # let staff = store.table::<Employee>()?;
     /// # staff.insert(&Employee { department: "Sales".into(), id: 1, age: 40 })?;
     /// let read = staff.get(Employee::key("Sales", 1))?.unwrap();
-    /// staff.update(Employee::key("Sales", 1), |e| e.age += 1)?; // somebody else is quicker
+    /// staff.update(Employee::key("Sales", 1), |e| e.age += 1)?; // another writer is quicker
     /// let refused = staff.delete_if(Employee::key("Sales", 1), Stored::etag(&read)).unwrap_err();
     /// assert_eq!(refused.kind(), ErrorKind::ConditionNotMet);
     /// staff.delete(Employee::key("Sales", 1))?;
@@ -320,7 +320,7 @@ impl<E: Entity> Clone for Table<E> {
 /// The entity's queries.
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl<E: Entity> Deref for Table<E> {
     type Target = E::Indexes<DynamicTable>;

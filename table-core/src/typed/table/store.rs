@@ -14,10 +14,10 @@ use crate::typed::table::Table;
 
 #[allow(
     clippy::inline_always,
-    reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
 impl Store {
-    /// The table of this entity, created if there is none, for entities of this type.
+    /// Returns the table of this entity, created if there is none, for entities of this type.
     ///
     /// The store notes how each kind of entity is laid out, with the first write of a program. One that is declared
     /// otherwise than when it was last written is [`LayoutChanged`](crate::ErrorKind::LayoutChanged), with the difference:
@@ -37,14 +37,14 @@ impl Store {
         }
     }
 
-    /// The table of a kind, with that of the entities of which the kind is a summary.
+    /// Returns the table of a kind, with that of the entities of which the kind is a summary.
     fn table_with_source(
         &self,
         schema: &'static Schema,
         summarizes: Option<&'static Schema>,
     ) -> Result<DynamicTable> {
         let table = self.table_of(&[schema])?;
-        // What becomes of a summary is said in the table of its entities.
+        // The states of a summary are kept in the table of its entities.
         let others = match summarizes.map(Schema::table) {
             Some(source) if !source.eq_ignore_ascii_case(table.name()) => vec![self.table_named(source)?],
             _ => Vec::new(),
@@ -52,7 +52,7 @@ impl Store {
         Ok(table.with_others(others))
     }
 
-    /// The table of these kinds, created if there is none.
+    /// Returns the table of these kinds, created if there is none.
     pub(crate) fn table_of(&self, kinds: &[&'static Schema]) -> Result<DynamicTable> {
         let name = kinds.first().map_or("", |schema| schema.table());
         let table = self.table_named(name)?;
@@ -89,12 +89,12 @@ impl Store {
         Ok(table.with_others(others))
     }
 
-    /// The table of this name, created if there is none and it may be.
+    /// Returns the table of this name, created if there is none and it may be.
     fn table_named(&self, name: &str) -> Result<DynamicTable> {
         if self.is_read_only() { self.dynamic_table(name) } else { self.create_table_if_missing(name) }
     }
 
-    /// The table of this set's kinds, created if there is none.
+    /// Returns the table of this set's kinds, created if there is none.
     pub fn set<Set: EntitySet>(&self) -> Result<SetTable<Set>> {
         let table = self.table_of(Set::KINDS)?;
         propagate::register_set::<Set>(self);

@@ -79,7 +79,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
     pub(super) fn found_unopened(&mut self, view: &RowView<'_>, version: Version) -> Result<()> {
         let mut before = before::read_unopened(self.meta, view, version, self.change.reseals())?;
         if self.meta.is_wide {
-            // Where the copies are whose keys a missing part knew, nobody can say.
+            // The keys of these copies hold values of a missing part: where they are can't be known.
             for index in wide::lost_indexes(view, self.meta.schema) {
                 before.lacks(index);
             }

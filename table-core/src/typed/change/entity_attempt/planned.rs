@@ -13,7 +13,8 @@ use crate::typed::change::read_set::{OfIndex, Rows};
 use crate::typed::encrypt::sealing;
 
 impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
-    /// The values of the entity as it was, if they are kept apart and are what is stored: then they need not be laid out.
+    /// Returns the values of the entity as it was, if they are kept apart and are what is stored: then they need not be laid
+    /// out.
     pub(super) fn stored_values(&self) -> Option<&Values<'static>> {
         if self.meta.seals { None } else { self.kept_values() }
     }
@@ -42,7 +43,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
         Ok(())
     }
 
-    /// Whether the change touches nothing but rows in the entity's partition, which are there for certain if they go.
+    /// Returns whether the change touches nothing but rows in the entity's partition, which are there for certain if they go.
     pub(super) fn is_lone(&self) -> bool {
         let EntityMeta { schema, seals, held, .. } = *self.meta;
         let is_plain = match self.change {
@@ -62,7 +63,7 @@ impl<S: DerefMut<Target: EntityImages>> EntityAttempt<'_, S> {
             && schema.stays_in_place()
     }
 
-    /// The rows that are there and those that are to be.
+    /// Returns the rows that are there and those that are to be.
     pub(super) fn print<'p>(
         &'p self,
         old: Option<&'p Values<'p>>,

@@ -44,13 +44,13 @@ impl<'v> WideAccess<'v> {
         self.rows.get(fields.get(field)?.part)?.as_ref()
     }
 
-    /// What the field holds, by a short way.
+    /// Returns what the field holds, by a short way.
     #[inline(never)]
     pub(super) fn near(&self, fields: &[Field], field: usize) -> Option<ValueRef<'_>> {
         self.row(fields, field)?.get(field)
     }
 
-    /// Whether the row that holds the field surely has no such property, nor do the keys give it back.
+    /// Returns whether the row that holds the field surely has no such property, nor do the keys give it back.
     pub(super) fn lacks(&self, fields: &[Field], field: usize) -> bool {
         self.long.from_keys.get(field).is_none()
             && self.row(fields, field).is_some_and(|row| row.lacks(field))
@@ -58,7 +58,7 @@ impl<'v> WideAccess<'v> {
 }
 
 impl<'v> FieldAccess<'v> {
-    /// What the longer way knows, if fields are found by it.
+    /// Returns what the longer way knows, if fields are found by it.
     pub(super) fn long(&mut self) -> Option<&mut SlowPath<'v>> {
         match self {
             Self::Fast => None,
@@ -88,7 +88,7 @@ impl<'v> SlowPath<'v> {
         Self { numbers, from_keys: KeyFields::default(), place: Cell::new(1) }
     }
 
-    /// What the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
+    /// Returns what the field holds, if its key gives it back, or it is next in the row, small, and not sealed.
     #[inline(never)]
     pub(super) fn near(&self, row: Row<'v>, field: usize) -> Option<ValueRef<'_>> {
         if self.from_keys.may_have(field) {
@@ -109,7 +109,7 @@ pub(super) enum Row<'v> {
     Stored(&'v RowView<'v>),
     /// What is stored, with some properties set anew.
     Merged(&'v RowView<'v>, &'v DynamicEntity),
-    /// What somebody gave.
+    /// The keys and properties that the caller gave.
     Given(&'v DynamicEntity),
     /// What is about to be stored.
     Planned(&'v Values<'v>),

@@ -57,7 +57,7 @@ impl<'v> KeyFields<'v> {
         }
     }
 
-    /// The value of a field, if the keys give it back.
+    /// Adds the value of a field, if the keys give it back.
     #[inline(never)]
     fn push_any(&mut self, field: usize, value: PropertyValue<'v>) {
         if !self.may_have(field) || self.get(field).is_none() {
@@ -66,7 +66,7 @@ impl<'v> KeyFields<'v> {
         }
     }
 
-    /// Whether the field may be here.
+    /// Returns whether the field may be here.
     #[inline]
     pub(super) fn may_have(&self, field: usize) -> bool {
         field >= 64 || self.bits & Self::bit(field) != 0

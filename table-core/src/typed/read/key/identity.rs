@@ -9,7 +9,7 @@ use super::{IndexKey, Key, Keys, Partition};
 use crate::error::Result;
 use crate::schema::KeyPair;
 
-/// The same result once more.
+/// Copies a result: a key, or an error that says the same.
 fn again<T: Clone>(made: &Result<T>) -> Result<T> {
     match made {
         Ok(key) => Ok(key.clone()),
@@ -17,7 +17,7 @@ fn again<T: Clone>(made: &Result<T>) -> Result<T> {
     }
 }
 
-/// Whether both are the same text, or refused in the same words.
+/// Returns whether both are the same text, or refused in the same words.
 pub(super) fn are_same<T: PartialEq>(a: &Result<T>, b: &Result<T>) -> bool {
     match (a, b) {
         (Ok(a), Ok(b)) => a == b,

@@ -23,8 +23,8 @@ use crate::typed::read::point::Sought;
 /// The key of another entity, kept as two properties of the one that refers to it: `manager: Ref<Employee>` as
 /// `ManagerPartition` and `ManagerRow`.
 ///
-/// A table of that entity takes it where it takes a [`Key`], to read by, and `Option<Ref<..>>` refers to one or to none. Nobody
-/// watches over it: an entity may be deleted that others refer to, and there is none of the key then.
+/// A table of that entity takes it where it takes a [`Key`], to read by, and `Option<Ref<..>>` refers to one or to none. It
+/// is not checked: an entity may be deleted that others refer to, and there is none of the key then.
 ///
 /// ```
 /// use table_core::typed::Ref;
@@ -60,7 +60,7 @@ pub struct Ref<E> {
 }
 
 impl<E: Entity> Ref<E> {
-    /// A reference to this entity, or to the one of this key.
+    /// Makes a reference to this entity, or to the one of this key.
     ///
     /// ```
     /// # use table_core::typed::Ref;
@@ -86,7 +86,7 @@ impl<E: Entity> Ref<E> {
     note = "what a row of an index holds is no entity: `row.key()` is the key of the one that it is of"
 )]
 pub trait RefTarget<E, By> {
-    /// Its key.
+    /// Returns its key.
     #[doc(hidden)]
     fn into_key(self) -> Key<E>;
 }
@@ -134,13 +134,13 @@ impl<E> RefTarget<E, by::ItsKey> for Key<E> {
 }
 
 impl<E> Ref<E> {
-    /// The key that it refers by, where one is to be given away.
+    /// Returns the key that it refers by, where one is to be given away.
     #[must_use]
     pub fn key(&self) -> Key<E> {
         self.key.clone()
     }
 
-    /// The partition key and the row key.
+    /// Returns the partition key and the row key.
     pub fn as_strs(&self) -> Result<(&str, &str)> {
         self.key.as_strs()
     }
@@ -202,7 +202,7 @@ impl<E: Entity> Lookup<E> for Ref<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
 
-    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_> {
         Sought::Printed(self.as_strs())
     }
@@ -217,7 +217,7 @@ impl<E: Entity> Lookup<E> for &Ref<E> {
     type Output = Stored<E>;
     type Path = OwnRows<E>;
 
-    #[expect(private_interfaces, reason = "nobody else implements it")]
+    #[expect(private_interfaces, reason = "only this crate implements it")]
     fn sought(&self) -> Sought<'_> {
         Sought::Printed(self.as_strs())
     }
@@ -292,7 +292,7 @@ impl<E, A> RefColumn<E, A> {
         Self { partition, row, entity: PhantomData }
     }
 
-    /// Whether it refers to the entity of this key. No entity refers by a key that no row can have.
+    /// Filters by whether it refers to the entity of this key. No entity refers by a key that no row can have.
     pub fn eq(&self, key: impl RefArg<E>) -> Filter {
         let key = key.into();
         let (partition, row) = match key.as_strs() {
@@ -303,13 +303,13 @@ impl<E, A> RefColumn<E, A> {
         declared(self.partition).eq(partition) & declared(self.row).eq(row)
     }
 
-    /// Whether it refers to any.
+    /// Filters by whether it refers to any.
     #[must_use]
     pub fn is_some(&self) -> Filter {
         Column::<String>::new(self.partition).is_some()
     }
 
-    /// Whether it refers to none: of an `Option<Ref<..>>`.
+    /// Filters by whether it refers to none: of an `Option<Ref<..>>`.
     #[must_use]
     pub fn is_none(&self) -> Filter
     where
