@@ -53,11 +53,20 @@
 //! [`store`] reports, statistics, iterators and encryption, [`model`] the errors of texts that are no value.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "lmdb"),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "much of the seam is there for a store to use"
+    )
+)]
 
 // Elsewhere promises would be broken without a word. Windows can neither lock nor flush a directory, and who may read a
 // file of keys is not looked at; the layout of LMDB's pages, by which damage is found, is known for 64-bit
 // little-endian machines alone; and 32 bits have no room for the map.
-#[cfg(not(all(unix, target_pointer_width = "64", target_endian = "little")))]
+#[cfg(all(feature = "lmdb", not(all(unix, target_pointer_width = "64", target_endian = "little"))))]
 compile_error!(
     "table-core needs a 64-bit little-endian Unix system, such as Linux or macOS on x86_64 or aarch64"
 );
@@ -102,13 +111,30 @@ pub mod queue;
 mod row;
 pub mod schema;
 mod sealing;
+#[cfg(feature = "lmdb")]
 pub mod store;
+#[cfg(not(feature = "lmdb"))]
+pub mod store {
+    //! The handles of a store. A build without the feature `lmdb` has none of its own.
+
+    pub use crate::handle::batch::Batch;
+    pub use crate::handle::bulk::{BulkFailure, BulkReport};
+    pub use crate::handle::page::Page;
+    pub use crate::handle::rows::{Rows, SnapshotRows, Views};
+    pub use crate::handle::snapshot::Snapshot;
+    pub use crate::handle::store::Store;
+    pub use crate::handle::table::DynamicTable;
+    pub use crate::messages::QueueStats;
+    pub use crate::row::view::RowView;
+}
 pub mod typed;
 
 pub use error::{Error, ErrorKind, Result};
 pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
 pub use query::{Continuation, Filter, Query, prop};
-pub use store::{Batch, Durability, DynamicTable, OpenOptions, Snapshot, Store};
+pub use store::{Batch, DynamicTable, Snapshot, Store};
+#[cfg(feature = "lmdb")]
+pub use store::{Durability, OpenOptions};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{

@@ -114,11 +114,18 @@ fn oldest() -> Result<(), String> {
     cargo("run --quiet -p examples").silent().run()
 }
 
-/// Checks the types for another Unix, without LMDB's C, which would need that system's headers; and that a 32-bit
-/// target is refused.
+/// Checks the types for another Unix, without LMDB's C, which would need that system's headers; that a 32-bit target is
+/// refused; and that what is no store on LMDB needs neither a Unix nor a C compiler.
 fn systems() -> Result<(), String> {
     const REFUSAL: &str = "needs a 64-bit little-endian Unix";
-    if fetch("target add aarch64-apple-darwin i686-unknown-linux-gnu").run().is_err() {
+    const TARGETS: &str = "target add aarch64-apple-darwin i686-unknown-linux-gnu x86_64-pc-windows-gnu";
+    // A compiler that fails: a build script that calls it would, too.
+    let without_lmdb = || {
+        let check = Command::cargo("check -p table-core --locked --no-default-features --features derive");
+        check.arguments("--target-dir target/elsewhere").variable("CC", "false")
+    };
+    without_lmdb().run()?;
+    if fetch(TARGETS).run().is_err() {
         eprintln!("The standard libraries of other systems can't be fetched: nothing was checked for them.");
         return Ok(());
     }
@@ -135,7 +142,7 @@ fn systems() -> Result<(), String> {
     if refused.is_success || !refused.errors.contains(REFUSAL) {
         return Err(format!("a 32-bit target is not refused with {REFUSAL:?}: {}", refused.errors));
     }
-    Ok(())
+    without_lmdb().arguments("--target x86_64-pc-windows-gnu").run()
 }
 
 /// Holds licences, sources, advisories and the places of crates to `deny.toml`.
