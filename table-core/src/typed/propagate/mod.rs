@@ -103,7 +103,7 @@ impl Store {
     ///
     /// ```
     /// use table_core::store::Propagation;
-    /// use table_core::typed::{Eventual, Settlement};
+    /// use table_core::typed::{Eventual, Propagation};
     /// use table_core::{Entity, Store};
     ///
     /// #[derive(Entity)]
@@ -125,7 +125,7 @@ impl Store {
     /// // The entity is there, and its copy follows.
     /// assert!(staff.get(Employee::by_name("Jones", "Sales", 7))?.is_none());
     /// assert_eq!(store.pending_propagation()?.entities, 1);
-    /// assert_eq!(store.propagate()?, Settlement::Propagated);
+    /// assert_eq!(store.propagate()?, Propagation::Complete);
     /// let copy: Eventual<Employee> = staff.get(Employee::by_name("Jones", "Sales", 7))?.unwrap();
     /// assert_eq!((&*copy.last_name, Eventual::as_of(&copy)), ("Jones", written));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
