@@ -6,8 +6,6 @@ use std::sync::Arc;
 use super::shared::Shared;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::TableExec;
-#[cfg(any(test, feature = "encrypt"))]
-use crate::handle::table::DynamicTable;
 use crate::store::records::catalog::TableState;
 
 /// A table of an LMDB store.
@@ -42,7 +40,7 @@ fn stranger() -> Error {
 }
 
 #[cfg(any(test, feature = "encrypt"))]
-impl DynamicTable {
+impl crate::handle::table::DynamicTable {
     /// Returns the table as LMDB's: for what nothing else can.
     pub(crate) fn lmdb(&self) -> Result<&LmdbTable> {
         LmdbTable::of(self.exec()).map_err(|e| e.table(self.name()))
