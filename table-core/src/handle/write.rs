@@ -63,7 +63,8 @@ impl DynamicTable {
             return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
         let group = Group::new(partition, vec![*row]);
-        self.write_group(group).map_err(|refused| refused.error)
+        let done = self.write_group(group).map_err(|refused| refused.error);
+        done.map_err(|e| e.placed(row.act.describe(row.condition), self.name(), partition, Some(row.key)))
     }
 
     /// Carries out writes of rows by their properties, as one.
@@ -75,7 +76,8 @@ impl DynamicTable {
     /// sealed with.
     pub(crate) fn write_sealed(&self, group: Group<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
         let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
-        commit_plan(std::slice::from_ref(self), &plan, sealed_at)
+        let tables = std::slice::from_ref(self);
+        commit(tables, &plan, sealed_at).map_err(|refused| placed(tables, &plan, refused))
     }
 
     /// Returns what carries out many planned changes of this table.
@@ -104,21 +106,29 @@ pub(crate) fn carry_out(
     })
 }
 
+/// Carries out a plan. A refusal of one that writes a single row is about that row, whatever is wrong.
 fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
+    commit(tables, plan, sealed_at).map_err(|refused| {
+        let of_group = plan.groups.get(refused.group).map(|group| group.rows.as_slice());
+        let row = refused.row.or_else(|| matches!(of_group, Some([_])).then_some(0));
+        Refused { row: refused.row, ..placed(tables, plan, Refused { row, ..refused }) }
+    })
+}
+
+fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
     let Some(first) = tables.first() else {
         let because = "the plan comes with no table";
         return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
     };
     let store = first.exec().store();
     let checked = store.abilities().check(plan);
-    let done = checked.and_then(|()| match tables {
+    checked.and_then(|()| match tables {
         [table] => store.commit(&[table.exec()], plan, sealed_at),
         tables => {
             let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
             store.commit(&tables, plan, sealed_at)
         }
-    });
-    done.map_err(|refused| placed(tables, plan, refused))
+    })
 }
 
 /// Says of a refusal where it is, if the executor left that out.
@@ -127,12 +137,6 @@ pub(crate) fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused)
     let Refused { error, group, row } = refused;
     let found = row.and_then(|row| plan.row(group, row));
     let planned = plan.groups.get(group);
-    // A write of one row is about that row, whatever is wrong.
-    let only = planned.and_then(|group| match group.rows.as_slice() {
-        [only] => Some(only),
-        _ => None,
-    });
-    let found = found.or(only);
     let words = found.map_or("commit a batch to", |row| row.act.describe(row.condition));
     let (table, partition) = planned.map_or((0, ""), |group| (group.table, group.partition));
     let table = tables.get(table).map_or("", DynamicTable::name);

@@ -13,7 +13,7 @@ use crate::schema::{self, Kinship, Schema};
 use crate::sealing::sign::check_signed;
 use crate::typed::change::values_of;
 
-/// A previous version of an entity: `#[entity(kind = "..", version = 1, previous)]`. It is read, and nothing else.
+/// A previous version of an entity: `#[entity(kind = "..", version = 1, former)]`. It is read, and nothing else.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a previous version of an entity",
     label = "this struct has no `former`",

@@ -146,7 +146,7 @@ impl<E: PartialEq> PartialEq<E> for Copied<E> {
 /// `.entities()`.
 ///
 /// ```
-/// use table_core::store::Propagation;
+/// use table_core::store::Propagate;
 /// use table_core::typed::Eventual;
 /// use table_core::{Entity, Key, Store, Stored};
 ///
@@ -162,7 +162,7 @@ impl<E: PartialEq> PartialEq<E> for Copied<E> {
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("company.tables");
-/// let store = Store::options().propagate(Propagation::Manual).open(&path)?;
+/// let store = Store::options().propagate(Propagate::Manual).open(&path)?;
 /// let staff = store.table::<Employee>()?;
 /// staff.insert(&Employee { department: "Sales".into(), id: 7, age: 40 })?;
 /// store.propagate()?;

@@ -39,7 +39,7 @@ impl Store {
     /// # }))?.into_result()?;
     /// // The struct as it was, by which rows are read that are not converted yet.
     /// #[derive(Entity)]
-    /// #[entity(kind = "employee", version = 1, previous)]
+    /// #[entity(kind = "employee", version = 1, former)]
     /// #[key(partition = "{department}", row = "empid_{id:06}")]
     /// struct EmployeeV1 { department: String, id: u32, name: String }
     ///

@@ -102,7 +102,7 @@ impl Store {
     /// delay, and leaves what was set aside where it is. [`pending_propagation`](Self::pending_propagation) tells what is left.
     ///
     /// ```
-    /// use table_core::store::Propagation;
+    /// use table_core::store::Propagate;
     /// use table_core::typed::{Eventual, Propagation};
     /// use table_core::{Entity, Store};
     ///
@@ -118,7 +118,7 @@ impl Store {
     ///
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("company.tables");
-    /// let store = Store::options().propagate(Propagation::Manual).open(&path)?;
+    /// let store = Store::options().propagate(Propagate::Manual).open(&path)?;
     /// let staff = store.table::<Employee>()?;
     /// let written = staff.insert(&Employee { department: "Sales".into(), id: 7, last_name: "Jones".into() })?;
     ///

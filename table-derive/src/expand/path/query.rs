@@ -106,6 +106,11 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 Self { query: self.query.top(entities) }
             }
 
+            /// Gives so many at the most, as `top` does.
+            #vis fn limit(self, entities: ::core::primitive::usize) -> Self #ready {
+                Self { query: self.query.top(entities) }
+            }
+
             /// Leaves out what does not pass the filter. Each row in the range is read for it.
             #vis fn filter<#condition: #private::Condition>(
                 self,

@@ -332,6 +332,13 @@ const _: () = {
         {
             Self { query: self.query.top(entities) }
         }
+        #[doc = r" Gives so many at the most, as `top` does."]
+        pub fn limit(self, entities: ::core::primitive::usize) -> Self
+        where
+            Step: __table::Ready,
+        {
+            Self { query: self.query.top(entities) }
+        }
         #[doc = r" Leaves out what does not pass the filter. Each row in the range is read for it."]
         pub fn filter<Test: __table::Condition>(
             self,
