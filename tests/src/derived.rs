@@ -221,8 +221,9 @@ impl Worker {
         let (store, random) = (&self.store, &mut self.random);
         match random.below(14) {
             0..=5 => change(
-                (store, random.below(6)),
-                (person(random), person(random)),
+                store,
+                random.below(6),
+                [person(random), person(random)],
                 |known, new| {
                     (known.name, known.level, known.salary, known.skill) =
                         (new.name, new.level, new.salary, new.skill)
@@ -230,8 +231,9 @@ impl Worker {
                 |known, new| known.id = new.id,
             ),
             6..=8 => change(
-                (store, random.below(6)),
-                (project(random), project(random)),
+                store,
+                random.below(6),
+                [project(random), project(random)],
                 |known, new| {
                     // Now and then alone, so that only its place among others changes.
                     known.rank = new.rank;
@@ -242,8 +244,9 @@ impl Worker {
                 |known, new| known.title = new.title,
             ),
             9 | 10 => change(
-                (store, random.below(6)),
-                (badge(random), badge(random)),
+                store,
+                random.below(6),
+                [badge(random), badge(random)],
                 |known, new| (known.color, known.labels) = (new.color, new.labels),
                 |known, new| (known.owner_id, known.number) = (new.owner_id, new.number),
             ),
@@ -262,8 +265,9 @@ impl Worker {
 
 /// One of the changes of an entity, of whatever type.
 fn change<E: InOneTable + Clone>(
-    (store, what): (&Store, u64),
-    (new, other): (E, E),
+    store: &Store,
+    what: u64,
+    [new, other]: [E; 2],
     mut set: impl FnMut(&mut E, E),
     mut refile: impl FnMut(&mut E, E),
 ) -> Result<()> {

@@ -177,7 +177,8 @@ pub fn age(last: &str) -> u8 {
 
 /// By the first version.
 #[must_use]
-pub fn before((department, id): &(String, u32), [first, last, team, email]: &[String; 4]) -> first::Employee {
+pub fn before(at: &(String, u32), [first, last, team, email]: &[String; 4]) -> first::Employee {
+    let (department, id) = at;
     let (department, team, email) = (department.clone(), team.clone(), email.clone());
     first::Employee {
         department,
@@ -191,7 +192,8 @@ pub fn before((department, id): &(String, u32), [first, last, team, email]: &[St
 
 /// By the second version.
 #[must_use]
-pub fn after((department, id): &(String, u32), [first, last, team, email]: &[String; 4]) -> second::Employee {
+pub fn after(at: &(String, u32), [first, last, team, email]: &[String; 4]) -> second::Employee {
+    let (department, id) = at;
     let (department, team, email) = (department.clone(), team.clone(), email.clone());
     let (first_name, last_name) = (first.clone(), last.clone());
     second::Employee { department, id: *id, first_name, last_name, team, email, age: age(last) }

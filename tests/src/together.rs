@@ -99,7 +99,8 @@ where
 /// A transaction of one to four changes of different entities, of any form. Returns the entities that there are if it is
 /// carried out, and whether it was. `any` makes an entity; `set` gives the one there some of what another has.
 pub fn change_at_random<E: InOneTable + Clone>(
-    (store, random): (&Store, &mut Random),
+    store: &Store,
+    random: &mut Random,
     there: &[E],
     any: impl Fn(&mut Random) -> E,
     set: impl Fn(&mut E, &E),

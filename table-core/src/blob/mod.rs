@@ -138,7 +138,8 @@ impl Container {
             name::check_blob(name)?;
             name::check_type(content_type)?;
             if bytes.len() > BLOB_AT_ONCE {
-                return upload::named(&blobs, (self.id, name, is_new), content_type, &mut &*bytes).map(drop);
+                let naming = upload::Naming { container: self.id, name, is_new };
+                return upload::named(&blobs, &naming, content_type, &mut &*bytes).map(drop);
             }
             let content = BlobContent::new(&blobs.identity(), content_type, bytes);
             let task = BlobTask::Put { container: self.id, name: name.into(), content, is_new };
@@ -157,7 +158,8 @@ impl Container {
         self.asked("upload", Some(name), |blobs| {
             name::check_blob(name)?;
             name::check_type(content_type)?;
-            upload::named(&blobs, (self.id, name, false), content_type, &mut reader)
+            let naming = upload::Naming { container: self.id, name, is_new: false };
+            upload::named(&blobs, &naming, content_type, &mut reader)
         })
     }
 

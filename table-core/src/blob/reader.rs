@@ -99,7 +99,8 @@ impl BlobReader {
 /// The bytes of a segment of a blob, which must be as many as the blob's length in the store says.
 fn segment(
     moment: &dyn BlobSnapshot,
-    (id, stored): (BlobId, u64),
+    id: BlobId,
+    stored: u64,
     number: u32,
     was_sound: bool,
 ) -> Result<&[u8]> {
@@ -132,7 +133,7 @@ pub(super) fn read_whole(
         return Err(Error::new(ErrorKind::BlobTooLarge).because(because));
     }
     for number in 0..u32::try_from(segments(info.length)).unwrap_or(u32::MAX) {
-        let bytes = segment(moment, (info.id, info.length), number, false)?;
+        let bytes = segment(moment, info.id, info.length, number, false)?;
         whole.extend_from_slice(match &mut opener {
             Some(opener) => opener.open(number, is_last(info.length, number), bytes)?,
             None => bytes,
@@ -151,7 +152,7 @@ impl Read for BlobReader {
         let full = length_of(SEGMENT - overhead);
         let number = u32::try_from(*at / full).unwrap_or(u32::MAX);
         let was_sound = *sound == Some(number);
-        let sealed = || segment(&**moment, (info.id, *stored), number, was_sound);
+        let sealed = || segment(&**moment, info.id, *stored, number, was_sound);
         let bytes = match opener {
             None => sealed(),
             Some(opener) if opener.number() == Some(number) => Ok(opener.opened()),

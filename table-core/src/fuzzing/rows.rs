@@ -201,7 +201,7 @@ fn read_through(row: &Row<'_>) {
                     (Some(_), _) => false,
                 };
                 assert!(agree, "a field holds another value by its place: {by_place:?} and {by_name:?}");
-                is_taken_as(by_place, (quick.owned_text(at).as_deref(), quick.integer(at)));
+                is_taken_as(by_place, quick.owned_text(at).as_deref(), quick.integer(at));
             }
         }
         // The same as a view sees it.
@@ -219,7 +219,7 @@ fn read_through(row: &Row<'_>) {
                     (a, b) => a.is_none() && b.is_none(),
                 };
                 assert!(right, "field {at} is seen to hold another value");
-                is_taken_as(in_view, (text, number));
+                is_taken_as(in_view, text, number);
             }
         }
         // The same in a path whose keys give two fields back.
@@ -242,7 +242,7 @@ fn read_through(row: &Row<'_>) {
                     (a, b) => a.is_none() && b.is_none(),
                 };
                 assert!(right, "field {at} holds another value in a path");
-                is_taken_as(expected, (in_path.owned_text(at).as_deref(), in_path.integer(at)));
+                is_taken_as(expected, in_path.owned_text(at).as_deref(), in_path.integer(at));
             }
         }
         seen(view.get("EntityType").map(|value| value.map(ValueRef::edm_type)));
@@ -253,7 +253,7 @@ fn read_through(row: &Row<'_>) {
 }
 
 /// A field that is asked for as a text, or as an integer, gives its value if that is one, and else nothing.
-fn is_taken_as(value: Option<ValueRef<'_>>, (text, number): (Option<&str>, Option<i64>)) {
+fn is_taken_as(value: Option<ValueRef<'_>>, text: Option<&str>, number: Option<i64>) {
     assert_eq!(text, value.and_then(ValueRef::as_str), "as a text");
     assert_eq!(number, value.and_then(ValueRef::as_i64), "as an integer");
 }
@@ -315,7 +315,7 @@ fn check_merge(old: &RowView<'_>, new: &RowView<'_>) {
 /// Reads the body of a shape's record. One that is read must be written as the same bytes.
 pub fn shape(bytes: &[u8]) -> bool {
     let entity_type = u16::try_from(ENTITY_TYPE).ok();
-    let Some(shape) = Shape::decode(bytes, (MAX_NAMES, SYMBOLS_READ), entity_type) else { return false };
+    let Some(shape) = Shape::decode(bytes, MAX_NAMES, SYMBOLS_READ, entity_type) else { return false };
     assert!(shape.encode() == bytes, "a shape is written in another form");
     let row = Row::parse(&OTHER).expect("a row of the library's own");
     if let Body::Shaped(of) = row.body() {

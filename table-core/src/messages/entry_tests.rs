@@ -61,7 +61,7 @@ fn is_visible(rules: Rules, entry: &Entry, now: u64) -> bool {
     }
 }
 
-fn holds(rules: Rules, entry: &Entry, (delivery, until): (u32, u64)) -> bool {
+fn holds(rules: Rules, entry: &Entry, delivery: u32, until: u64) -> bool {
     if rules == Rules::ReceiptsByTime {
         return matches!(entry.spot, Spot::Hidden { until: found, .. } if found == ticks(until));
     }
@@ -130,7 +130,8 @@ fn explore(rules: Rules) -> Result<usize, String> {
                 continue;
             };
             next.push((format!("{worker} dies"), with(None, &|_| {})));
-            let Some((entry, _)) = world.message.as_ref().filter(|(entry, _)| holds(rules, entry, held))
+            let Some((entry, _)) =
+                world.message.as_ref().filter(|(entry, _)| holds(rules, entry, held.0, held.1))
             else {
                 next.push((format!("{worker} is refused"), with(None, &|_| {})));
                 continue;

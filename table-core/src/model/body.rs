@@ -37,8 +37,14 @@ pub(crate) fn operation<'a>(
     OPERATION
         + table.len()
         + match kind {
-            Kind::Insert(properties) => in_body() + properties.map(property).sum::<usize>(),
-            Kind::Write(properties) => in_address() + in_body() + properties.map(property).sum::<usize>(),
+            Kind::Insert(properties) => {
+                in_body() + properties.map(|(name, value)| property(name, value)).sum::<usize>()
+            }
+            Kind::Write(properties) => {
+                in_address()
+                    + in_body()
+                    + properties.map(|(name, value)| property(name, value)).sum::<usize>()
+            }
             Kind::Delete => in_address(),
         }
 }
@@ -54,7 +60,7 @@ pub(crate) enum Kind<P> {
 }
 
 /// A property with its type, where JSON has none of its own for it.
-fn property((name, value): (&str, ValueRef<'_>)) -> usize {
+fn property(name: &str, value: ValueRef<'_>) -> usize {
     let annotated = |kind: &str| ANNOTATION + name.len() + kind.len();
     let value = match value {
         ValueRef::String(text) => 2 + in_json(text),

@@ -152,7 +152,7 @@ impl Dict {
         place: Option<&'static Place>,
     ) -> Option<(&Shape, &FieldSteps)> {
         let shape = self.shape(number)?;
-        let find = || FieldSteps::find((fields, self.numbers_of(fields)), shape, place);
+        let find = || FieldSteps::find(fields, self.numbers_of(fields), shape, place);
         let known = self.known_of(fields);
         let known = match place {
             Some(place) => known.paths.of(place, |_| StepsByShape::new(self)),

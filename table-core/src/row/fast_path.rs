@@ -49,7 +49,8 @@ impl FieldSteps {
     /// where the keys give back too much for the short way.
     #[cold]
     pub(super) fn find(
-        (fields, numbers): (&[Field], &[PropertyNumber]),
+        fields: &[Field],
+        numbers: &[PropertyNumber],
         shape: &Shape,
         place: Option<&RowPlace>,
     ) -> Option<Self> {

@@ -11,7 +11,8 @@ use crate::model::ValueRef;
 pub(crate) type Numbered<'v> = (u16, &'v str, ValueRef<'v>);
 
 /// Where a property stands in the order of a row's: names tell apart those that have no number.
-fn place<'v>((id, name, _): &Numbered<'v>) -> (u16, &'v str) {
+fn place<'v>(property: &Numbered<'v>) -> (u16, &'v str) {
+    let (id, name, _) = property;
     (*id, if *id == INLINE { name } else { "" })
 }
 

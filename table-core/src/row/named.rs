@@ -37,7 +37,8 @@ impl Names {
     pub fn pack(
         &self,
         table: u32,
-        (partition, row): (&str, &str),
+        partition: &str,
+        row: &str,
         timestamp: Ticks,
         properties: &[Named<'_>],
     ) -> Result<PackedRow> {
@@ -73,7 +74,7 @@ impl Names {
     /// A dictionary that has the names of these properties, as far as there is room.
     fn with(&self, properties: &[Named<'_>]) -> Arc<Dict> {
         let known = self.dict();
-        if properties.iter().all(|property| has(&known, *property)) {
+        if properties.iter().all(|property| has(&known, property.0, property.1)) {
             return known;
         }
         let mut dict = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -94,7 +95,7 @@ impl Names {
 }
 
 /// Whether the dictionary has all numbers that a property may get.
-fn has(dict: &Dict, (name, value): Named<'_>) -> bool {
+fn has(dict: &Dict, name: &str, value: ValueRef<'_>) -> bool {
     let is_symbol_known = || match value {
         ValueRef::String(text) if name == ENTITY_TYPE => {
             dict.symbol_id(text).is_some() || !dict.takes_symbol(text)
@@ -135,7 +136,7 @@ mod tests {
 
     fn pack(names: &Names, row: &str, properties: &[(&str, Value)]) -> PackedRow {
         let properties: Vec<_> = properties.iter().map(|(name, v)| (*name, v.as_value_ref())).collect();
-        names.pack(7, ("p", row), Ticks::MIN, &properties).unwrap()
+        names.pack(7, "p", row, Ticks::MIN, &properties).unwrap()
     }
 
     #[test]
@@ -180,7 +181,7 @@ mod tests {
     fn a_row_of_too_many_properties_is_refused() {
         let many: Vec<_> = (0..256).map(|at| format!("N{at}")).collect();
         let given: Vec<_> = many.iter().map(|name| (&**name, ValueRef::Int32(1))).collect();
-        let error = Names::default().pack(7, ("p", "r"), Ticks::MIN, &given).unwrap_err();
+        let error = Names::default().pack(7, "p", "r", Ticks::MIN, &given).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::TooManyProperties);
     }
 }

@@ -190,7 +190,8 @@ impl Shape {
     /// property that is the kind. `None` for what no writer writes.
     pub(crate) fn decode(
         body: &[u8],
-        (names, symbols): (usize, usize),
+        names: usize,
+        symbols: usize,
         entity_type: Option<u16>,
     ) -> Option<Self> {
         let ([a, b, c, d], mut rest) = body.split_first_chunk()?;

@@ -129,7 +129,7 @@ impl<'a> RowView<'a> {
     }
 
     /// The row with its keys, which the caller knows.
-    pub(crate) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
+    pub(crate) fn of_keys(self, partition: &'a str, row: &'a str) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
     }
 

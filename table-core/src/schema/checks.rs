@@ -55,12 +55,7 @@ pub const fn plain_property(name: &str, is_nested: bool, content: Content) {
 
 /// The same of a property that is sealed.
 #[track_caller]
-pub const fn sealed_property(
-    name: &str,
-    is_nested: bool,
-    content: Content,
-    (is_dual, is_blind): (bool, bool),
-) {
+pub const fn sealed_property(name: &str, is_nested: bool, content: Content, is_dual: bool, is_blind: bool) {
     if matches!(content, Content::Blobs) {
         let message = Message::new("`")
             .text(name)
@@ -301,7 +296,7 @@ pub const fn projected_slots(
     edm: EdmType,
     takes_absent: bool,
 ) {
-    if let Some(message) = projection::mistake_in_slots(schema, name, slots, (edm, takes_absent)) {
+    if let Some(message) = projection::mistake_in_slots(schema, name, slots, edm, takes_absent) {
         message.refuse();
     }
 }

@@ -72,10 +72,9 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::#property>::#constant);
         let (nested, content) = (of(quote!(NESTED)), of(quote!(CONTENT)));
         if let Some(encrypted) = field.encrypted {
-            let words = (encrypted.dual, encrypted.blind.is_some());
-            let (is_dual, is_blind) = words;
+            let (is_dual, is_blind) = (encrypted.dual, encrypted.blind.is_some());
             return quote_spanned! {span=>
-                #in_core::checks::sealed_property(#name, #nested, #content, (#is_dual, #is_blind));
+                #in_core::checks::sealed_property(#name, #nested, #content, #is_dual, #is_blind);
             };
         }
         let rule = Ident::new(if field.plain { "plain_property" } else { "property" }, span);

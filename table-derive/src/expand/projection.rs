@@ -102,7 +102,8 @@ fn count(krate: &impl ToTokens, field: &ProjectionField<'_>) -> TokenStream {
 fn place_of_slots(
     model: &Projection<'_>,
     field: &ProjectionField<'_>,
-    (slots, constant): (&ProjectedSlots, &Ident),
+    slots: &ProjectedSlots,
+    constant: &Ident,
 ) -> TokenStream {
     let (series, ty, span) = (&slots.of, field.ty, field.ident.span());
     let (krate, of, own) = (model.krate.at(span), &model.of, &model.krate);
@@ -135,7 +136,7 @@ fn place_of_slots(
 /// The field's place in the entity's schema. Every token has the user's span, so that the message points at the field.
 fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) -> TokenStream {
     if let Some(slots) = &field.slots {
-        return place_of_slots(model, field, (slots, constant));
+        return place_of_slots(model, field, slots, constant);
     }
     let ty = field.ty;
     let name = if field.refers { format!("{}.partition", field.name) } else { field.name.clone() };

@@ -77,7 +77,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
                 next_ids += 1;
                 quote!(.list(#krate::schema::List::new(#krate::schema::Template::new(#source, PARTS[#ids]))))
             });
-            self::index(model, index, (&place, list))
+            self::index(model, index, &place, list.as_ref())
         })
         .collect();
     let summaries = summary::constants(model).into_iter().map(|summary| quote!(#summary.index));
@@ -145,7 +145,8 @@ pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
 fn index(
     model: &Entity<'_>,
     index: &Index,
-    (lies, list): (&TokenStream, Option<TokenStream>),
+    place_of_rows: &TokenStream,
+    list: Option<&TokenStream>,
 ) -> TokenStream {
     let krate = &model.krate;
     let (name, kind) = (&index.name, format!("{}.{}", model.entity_type(), index.name));
@@ -166,7 +167,7 @@ fn index(
         }
     };
     let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
-    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #version #arrival #list)
+    quote!(#krate::schema::Index::new(#name, #kind, #place_of_rows) #unique #copies #sparse #version #arrival #list)
 }
 
 /// The parts of a template.

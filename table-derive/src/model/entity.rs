@@ -151,7 +151,7 @@ impl<'a> Entity<'a> {
             key,
             indexes,
             is_summary: summary.is_some(),
-            summary: summary.and_then(|summary| Summary::new(cx, summary)),
+            summary: summary.and_then(|(word, words)| Summary::new(cx, word, words)),
             summarized_in,
             copied_into,
         })

@@ -149,7 +149,7 @@ impl<'a> Field<'a> {
             encrypted: encrypted(cx, &attrs),
             width: attrs.series.as_ref().and_then(|(_, words)| words.width.get().cloned()),
             is_number: attrs.number.is_some(),
-            number: attrs.number.and_then(|number| Number::new(cx, number)),
+            number: attrs.number.and_then(|(word, words)| Number::new(cx, word, words)),
             copy: attrs.copy.and_then(|words| CopyOf::new(cx, words)),
             begins: attrs.part,
             part: 0,

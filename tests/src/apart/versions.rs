@@ -20,7 +20,8 @@ trait Version: InOneTable + Clone + 'static {
 }
 
 impl Version for first::Employee {
-    fn made(id: u32, (last, age): &One) -> Self {
+    fn made(id: u32, one: &One) -> Self {
+        let (last, age) = one;
         let name = last.as_ref().map_or_else(|| "Jun".to_owned(), |last| format!("Jun {last}"));
         Self { department: "Sales".into(), id, name, age: u32::from(*age) }
     }
@@ -50,7 +51,8 @@ impl Version for first::Employee {
 }
 
 impl Version for second::Employee {
-    fn made(id: u32, (last, age): &One) -> Self {
+    fn made(id: u32, one: &One) -> Self {
+        let (last, age) = one;
         let (first_name, last_name) = ("Jun".into(), last.clone().expect("a last name"));
         Self { department: "Sales".into(), id, first_name, last_name, age: *age }
     }

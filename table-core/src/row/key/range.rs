@@ -117,7 +117,8 @@ fn printed(table: u32, keys: &Printed) -> Option<StoredRange> {
 }
 
 /// The part of a range that comes after a row, or before it in a reversed query; without the row itself, or with it.
-fn beyond((start, end): StoredRange, mut row: Vec<u8>, reverse: bool, is_after: bool) -> Option<StoredRange> {
+fn beyond(range: StoredRange, mut row: Vec<u8>, reverse: bool, is_after: bool) -> Option<StoredRange> {
+    let (start, end) = range;
     // The first key behind the row lies after it going up, and with it going down.
     if reverse != is_after {
         row.push(0x00);

@@ -40,7 +40,8 @@ pub(super) const fn mistake_in_slots(
     schema: &Schema,
     name: &str,
     slots: (usize, usize),
-    (edm, takes_absent): (EdmType, bool),
+    edm: EdmType,
+    takes_absent: bool,
 ) -> Option<Message> {
     if schema.entity.is_empty() {
         return None;

@@ -75,7 +75,7 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
         while let Some(of_b) = KeyOf::nth(b, row_of_b) {
             let (here, there) = (of_a.place(a), of_b.place(b));
             // The rows of a summary are those of the struct that it is declared by.
-            if !(are_of_a_summary((a, of_a), (b, of_b)) || are_of_a_summary((b, of_b), (a, of_a)))
+            if !(are_of_a_summary(a, of_a, b, of_b) || are_of_a_summary(b, of_b, a, of_a))
                 && may_lie_in(here, table)
                 && may_lie_in(there, table)
                 && meet(here, there)
@@ -125,7 +125,7 @@ pub(super) const fn parts(schema: &Schema) -> Option<Message> {
 }
 
 /// Whether the rows of the index are a summary, and the others are declared by its own struct.
-const fn are_of_a_summary((a, index): (&Schema, KeyOf), (b, own): (&Schema, KeyOf)) -> bool {
+const fn are_of_a_summary(a: &Schema, index: KeyOf, b: &Schema, own: KeyOf) -> bool {
     match (index, own) {
         (KeyOf::Index(at), KeyOf::Row) => {
             self::index(a, at).summary.is_some() && same(index.kind(a), own.kind(b))

@@ -78,15 +78,15 @@ impl Cost {
     /// What these rows cost, of entities that are used like this.
     pub(crate) fn new(
         schema: &Schema,
-        (basis, usage): (Basis, &Usage),
+        basis: Basis,
+        usage: &Usage,
         entities: u64,
         rows: Vec<RowCost>,
     ) -> Self {
         let changes = changes::of(schema, &changes::per_entity(schema, entities, &rows));
         let mut cost = Self { entity: schema.entity, basis, entities, rows, changes, advice: Vec::new() };
         let indexes = schema.indexes.iter().zip(cost.rows.iter().skip(1));
-        cost.advice =
-            indexes.flat_map(|(index, rows)| cost.advice_on((schema, usage), index, rows)).collect();
+        cost.advice = indexes.flat_map(|(index, rows)| cost.advice_on(schema, usage, index, rows)).collect();
         if !schema.dependents.is_empty() {
             cost.advice.push(format!(
                 "a change of what others hold of it, and its deletion, rewrites each of those who refer to it, with their \
@@ -122,7 +122,7 @@ impl Cost {
         self.rows.iter().map(|rows| rows.stored_bytes).sum()
     }
 
-    fn advice_on(&self, (schema, usage): (&Schema, &Usage), index: &Index, rows: &RowCost) -> Vec<String> {
+    fn advice_on(&self, schema: &Schema, usage: &Usage, index: &Index, rows: &RowCost) -> Vec<String> {
         let mut advice = Vec::new();
         if index.is_shared() {
             return advice;

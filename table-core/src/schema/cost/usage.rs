@@ -144,7 +144,7 @@ impl Schema {
             if at.is_some_and(is_shared) {
                 return RowCost { index, ..RowCost::default() };
             }
-            let (service, stored) = self.row(usage, (at, 0), place);
+            let (service, stored) = self.row(usage, at, 0, place);
             RowCost {
                 index,
                 rows: usage.entities,
@@ -154,16 +154,16 @@ impl Schema {
             }
         });
         let parts = (1..).zip(self.parts).map(|(part, kind)| {
-            let (service, stored) = self.row(usage, (None, part), self.place_of_part(part));
+            let (service, stored) = self.row(usage, None, part, self.place_of_part(part));
             let (rows, index) = (usage.entities, Some(*kind));
             RowCost { index, rows, service_bytes: rows * service, stored_bytes: rows * stored, values: None }
         });
         let rows = rows.chain(parts).collect();
-        Ok(Cost::new(self, (Basis::Estimated, usage), usage.entities, rows))
+        Ok(Cost::new(self, Basis::Estimated, usage, usage.entities, rows))
     }
 
     /// What one row counts for on the service, and the bytes that it takes in the store.
-    fn row(&self, usage: &Usage, (index, part): (Option<usize>, usize), place: &Place) -> (u64, u64) {
+    fn row(&self, usage: &Usage, index: Option<usize>, part: usize, place: &Place) -> (u64, u64) {
         let kind = match index.and_then(|at| self.indexes.get(at)) {
             Some(index) => index.kind,
             None if part > 0 => self.kind_of_part(part),

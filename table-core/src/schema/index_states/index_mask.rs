@@ -171,7 +171,7 @@ pub(crate) fn index_mask(
     };
     for (number, index) in declared.indexes.iter().enumerate() {
         let state = index_states.index(noted, index.name);
-        let is_same = noted.indexes.iter().any(|was| same_index((noted, was), (declared, index)));
+        let is_same = noted.indexes.iter().any(|was| same_index(noted, was, declared, index));
         let bit = IndexMask::bit(number);
         if state.is_kept() && !is_same {
             refusal = refusal.or_else(|| Some(Refusal::Otherwise(index.name.to_owned())));
@@ -226,7 +226,7 @@ pub(crate) fn unread(
     let is = index_states.index(noted, name);
     let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
     match (&is, of(noted).zip(of(declared))) {
-        (IndexState::Ready { .. }, Some((was, now))) if !same_index((noted, &was), (declared, &now)) => {
+        (IndexState::Ready { .. }, Some((was, now))) if !same_index(noted, &was, declared, &now) => {
             Some(Unread::Otherwise)
         }
         // A reader of a state before it became ready.

@@ -4,7 +4,7 @@
 //! together after that. So it is told before it writes.
 
 use super::super::{Field, Schema};
-use super::differences::{of_property, renamed_to};
+use super::differences::{Subject, of_property, renamed_to};
 
 /// A name in `was` or `gone` that no row has, where rows have one like it that the declaration doesn't know.
 pub(super) struct Misspelt {
@@ -72,7 +72,7 @@ fn is_like(one: &str, other: &str) -> bool {
 /// Whether the declaration says nothing of a property that rows have.
 fn is_unknown(schema: &Schema, old: &Field) -> bool {
     of_property(schema, old.property).is_none()
-        && renamed_to(schema, ("property", old.property)).is_none()
+        && renamed_to(schema, Subject::property(old.property)).is_none()
         && !schema.removed.contains(&old.property)
 }
 

@@ -385,11 +385,11 @@ fn a_layout_says_which_numbers_a_summary_has() {
     assert!(noted.ends_with(&line), "{noted}");
     let read = read(&noted, "employee").unwrap();
     assert_eq!((read.indexes[0].name, read.indexes[0].kind), ("total", "total"));
-    assert!(same_index((&read, &read.indexes[0]), (&schema, &TOTAL[0])));
+    assert!(same_index(&read, &read.indexes[0], &schema, &TOTAL[0]));
     assert_eq!(differences(&noted, &schema), None);
     // One with other numbers is another, and keeps a program that doesn't know it from writing.
     let other = Schema { indexes: FEWER, ..EMPLOYEE };
-    assert!(!same_index((&read, &read.indexes[0]), (&other, &FEWER[0])));
+    assert!(!same_index(&read, &read.indexes[0], &other, &FEWER[0]));
     for declared in [&other, &EMPLOYEE] {
         let (index_mask, refusal) = crate::schema::index_mask(Some(&read), &IndexStates::default(), declared);
         assert!(refusal.is_some() && (declared.indexes != FEWER || !index_mask.is_ready(0)));

@@ -89,7 +89,8 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        (removed, changed_little): (Option<&'t BTreeSet<Vec<u8>>>, bool),
+        removed: Option<&'t BTreeSet<Vec<u8>>>,
+        changed_little: bool,
     ) -> Result<Self> {
         let (kept, state) = (PhantomData, open::state_of_write(txn));
         let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;

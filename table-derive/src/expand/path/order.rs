@@ -17,7 +17,8 @@ impl Order {
     /// What a step must be for the part after this one to come next. Before the first part nothing is to be named.
     pub(super) fn after(
         &mut self,
-        (krate, names): (&Krate, &Names<'_>),
+        krate: &Krate,
+        names: &Names<'_>,
         before: Option<&Ident>,
         step: &TokenStream,
     ) -> TokenStream {

@@ -248,7 +248,7 @@ pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> To
             // Steps are numbered by the fields that lead to them.
             let before =
                 steps.iter().take(at).filter_map(|step| self::name(path, step.next.as_ref()?)).next_back();
-            let turn = order.after((krate, names), before, &step);
+            let turn = order.after(krate, names, before, &step);
             let comes = quote!(#generic: #krate::GoesOn + #turn);
             let method = method(path, query, &steps, next, &comes)?;
             return Some(quote! {

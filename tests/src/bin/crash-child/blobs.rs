@@ -40,7 +40,7 @@ pub fn work(arguments: &[&str]) {
             log.flush().unwrap();
             say(format!("entries {number}"));
         } else {
-            put(&store, (first, number), *kind == "staged");
+            put(&store, first, number, *kind == "staged");
         }
     }
 }
@@ -83,7 +83,7 @@ fn work_sealed(store: &Store, first: u32) {
     }
 }
 
-fn put(store: &Store, (first, number): (u32, u32), is_staged: bool) {
+fn put(store: &Store, first: u32, number: u32, is_staged: bool) {
     let (files, pictures) = (store.container("files").unwrap(), store.table::<Picture>().unwrap());
     let bytes = if is_staged { staged(number) } else { bytes(number) };
     if is_staged {

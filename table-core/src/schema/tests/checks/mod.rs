@@ -165,7 +165,7 @@ fn c21_a_property_is_there_or_absent() {
         "`nick` is an `Option` of an `Option`, and a property is there or absent: write one `Option`";
     assert_eq!(said(|| checks::property("nick", Nested::NESTED, Nested::CONTENT)).unwrap(), nested);
     assert_eq!(said(|| checks::plain_property("nick", Nested::NESTED, Nested::CONTENT)).unwrap(), nested);
-    let sealed = || checks::sealed_property("nick", Nested::NESTED, Nested::CONTENT, (false, false));
+    let sealed = || checks::sealed_property("nick", Nested::NESTED, Nested::CONTENT, false, false);
     assert_eq!(said(sealed).unwrap(), nested);
 }
 
@@ -173,12 +173,13 @@ fn c21_a_property_is_there_or_absent() {
 fn what_a_row_may_hold_as_it_is_or_sealed_follows_from_the_type() {
     use Content::{Blobs, SealedBlobs, Secrets, Values};
     let allowed = |content| {
-        let sealed = |words| said(|| checks::sealed_property("scan", false, content, words)).is_none();
+        let sealed =
+            |dual, blind| said(|| checks::sealed_property("scan", false, content, dual, blind)).is_none();
         [
             said(|| checks::property("scan", false, content)).is_none(),
             said(|| checks::plain_property("scan", false, content)).is_none(),
-            sealed((false, false)),
-            sealed((true, false)) && sealed((false, true)),
+            sealed(false, false),
+            sealed(true, false) && sealed(false, true),
         ]
     };
     assert_eq!(allowed(Values), [true; 4]);
