@@ -230,7 +230,7 @@ impl Error {
         self
     }
 
-    /// The same failure as another kind.
+    /// Returns the failure as another kind.
     #[must_use]
     pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
@@ -238,7 +238,7 @@ impl Error {
         self
     }
 
-    /// The same failure with another code than the kind's.
+    /// Returns the failure with another code than the kind's.
     #[must_use]
     pub(crate) fn with_code(mut self, code: &'static str) -> Self {
         self.0.code = Some(code);
@@ -257,7 +257,7 @@ impl Error {
         self
     }
 
-    /// The same error once more, with its place. Its source becomes text.
+    /// Returns the error once more, with its place. Its source becomes text.
     pub(crate) fn again(&self) -> Self {
         let inner = &*self.0;
         let mut error = self.duplicate();
@@ -273,7 +273,7 @@ impl Error {
         error
     }
 
-    /// The same error for another member of a group that failed as one. Its source becomes text.
+    /// Returns the error for another member of a group that failed as one. Its source becomes text.
     pub(crate) fn duplicate(&self) -> Self {
         let inner = &*self.0;
         let because = match &inner.source {

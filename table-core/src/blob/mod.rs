@@ -92,7 +92,7 @@ impl Store {
         names.map_err(|error| error.attempted("list the containers"))
     }
 
-    /// Drops a container with all its blobs. Who still has a handle of it gets
+    /// Drops a container with all its blobs. A handle of it that is still there gets
     /// [`ContainerNotFound`](ErrorKind::ContainerNotFound); readers that are open go on to their end.
     ///
     /// It is gone at once, in one small transaction. Its blobs go in steps before this returns, and others write in between;
@@ -114,7 +114,7 @@ impl Container {
 
     /// Puts a blob under a name, in the place of the one that is there. When this returns, it is on disk.
     ///
-    /// A reader sees the former blob or this one, and nothing between. Up to [4 MiB](BLOB_AT_ONCE) go in one transaction, and
+    /// A reader sees the old blob or this one, and nothing between. Up to [4 MiB](BLOB_AT_ONCE) go in one transaction, and
     /// more in stages, as an [upload](Self::upload) does.
     ///
     /// A name has 1 to 1,024 bytes, and no control character. It tells capital letters from small ones.
@@ -122,7 +122,7 @@ impl Container {
         self.put_as(name, ANY_TYPE, bytes)
     }
 
-    /// The same with a content type, `image/jpeg` say.
+    /// Puts a blob with a content type, `image/jpeg` say, under a name, in the place of the one that is there.
     pub fn put_as(&self, name: &str, content_type: &str, bytes: &[u8]) -> Result<()> {
         self.put_bytes(name, content_type, bytes, false)
     }
@@ -199,18 +199,18 @@ impl Container {
 
     /// What is known of the blob of a name; `None` if there is none.
     pub fn find(&self, name: &str) -> Result<Option<BlobInfo>> {
-        self.looked("look for", Some(name), |moment| {
+        self.looked("look for", Some(name), |snapshot| {
             name::check_blob(name)?;
-            moment.find(self.id, name)
+            snapshot.find(self.id, name)
         })
     }
 
     /// The bytes of the blob of a name; `None` if there is none. For what may be large, [`open`](Self::open) it.
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        self.looked("read", Some(name), |moment| {
+        self.looked("read", Some(name), |snapshot| {
             name::check_blob(name)?;
-            let Some(info) = moment.find(self.id, name)? else { return Ok(None) };
-            reader::read_whole(moment, &info, None).map(Some)
+            let Some(info) = snapshot.find(self.id, name)? else { return Ok(None) };
+            reader::read_whole(snapshot, &info, None).map(Some)
         })
     }
 
@@ -221,9 +221,9 @@ impl Container {
     pub fn open(&self, name: &str) -> Result<BlobReader> {
         self.asked("open", Some(name), |blobs| {
             name::check_blob(name)?;
-            let moment = blobs.read_snapshot()?;
-            let info = moment.find(self.id, name)?.ok_or_else(|| Error::new(ErrorKind::BlobNotFound))?;
-            Ok(BlobReader::new(moment, info))
+            let snapshot = blobs.read_snapshot()?;
+            let info = snapshot.find(self.id, name)?.ok_or_else(|| Error::new(ErrorKind::BlobNotFound))?;
+            Ok(BlobReader::new(snapshot, info))
         })
     }
 

@@ -29,7 +29,7 @@ use crate::executor::BlobSnapshot;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BlobReader {
-    moment: Box<dyn BlobSnapshot>,
+    snapshot: Box<dyn BlobSnapshot>,
     /// The blob as it is given out.
     info: BlobInfo,
     /// How many bytes the store has of it: more than are given out where they are sealed.
@@ -49,7 +49,7 @@ pub(super) trait OpensSegments: Send {
     /// The number of the segment that was opened last.
     fn number(&self) -> Option<u32>;
 
-    /// Its bytes.
+    /// Returns the bytes of the segment that was opened last.
     fn opened(&self) -> &[u8];
 
     /// The bytes of a segment, of which the store has these.
@@ -57,22 +57,22 @@ pub(super) trait OpensSegments: Send {
 }
 
 impl BlobReader {
-    pub(super) fn new(moment: Box<dyn BlobSnapshot>, info: BlobInfo) -> Self {
+    pub(super) fn new(snapshot: Box<dyn BlobSnapshot>, info: BlobInfo) -> Self {
         let stored = info.length;
-        Self { moment, info, stored, opener: None, at: 0, sound: None }
+        Self { snapshot, info, stored, opener: None, at: 0, sound: None }
     }
 
     /// A reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
     #[cfg(feature = "encrypt")]
     pub(super) fn sealed(
-        moment: Box<dyn BlobSnapshot>,
+        snapshot: Box<dyn BlobSnapshot>,
         info: BlobInfo,
         length: u64,
         opener: Box<dyn OpensSegments>,
     ) -> Self {
         let stored = info.length;
         let info = BlobInfo { length, ..info };
-        Self { moment, info, stored, opener: Some(opener), at: 0, sound: None }
+        Self { snapshot, info, stored, opener: Some(opener), at: 0, sound: None }
     }
 
     /// What is known of the blob.
@@ -98,13 +98,13 @@ impl BlobReader {
 
 /// The bytes of a segment of a blob, which must be as many as the blob's length in the store says.
 fn segment(
-    moment: &dyn BlobSnapshot,
+    snapshot: &dyn BlobSnapshot,
     id: BlobId,
     stored: u64,
     number: u32,
     was_sound: bool,
 ) -> Result<&[u8]> {
-    let bytes = moment.segment(id, number, was_sound)?;
+    let bytes = snapshot.segment(id, number, was_sound)?;
     let before = u64::from(number) * length_of(SEGMENT);
     if length_of(bytes.len()) == stored.saturating_sub(before).min(length_of(SEGMENT)) {
         return Ok(bytes);
@@ -120,7 +120,7 @@ fn is_last(stored: u64, number: u32) -> bool {
 
 /// All bytes of a blob; `info` says how many the store has.
 pub(super) fn read_whole(
-    moment: &dyn BlobSnapshot,
+    snapshot: &dyn BlobSnapshot,
     info: &BlobInfo,
     mut opener: Option<&mut dyn OpensSegments>,
 ) -> Result<Vec<u8>> {
@@ -133,7 +133,7 @@ pub(super) fn read_whole(
         return Err(Error::new(ErrorKind::BlobTooLarge).because(because));
     }
     for number in 0..u32::try_from(segments(info.length)).unwrap_or(u32::MAX) {
-        let bytes = segment(moment, info.id, info.length, number, false)?;
+        let bytes = segment(snapshot, info.id, info.length, number, false)?;
         whole.extend_from_slice(match &mut opener {
             Some(opener) => opener.open(number, is_last(info.length, number), bytes)?,
             None => bytes,
@@ -144,7 +144,7 @@ pub(super) fn read_whole(
 
 impl Read for BlobReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let Self { moment, info, stored, opener, at, sound } = self;
+        let Self { snapshot, info, stored, opener, at, sound } = self;
         if *at >= info.length || into.is_empty() {
             return Ok(0);
         }
@@ -152,7 +152,7 @@ impl Read for BlobReader {
         let full = length_of(SEGMENT - overhead);
         let number = u32::try_from(*at / full).unwrap_or(u32::MAX);
         let was_sound = *sound == Some(number);
-        let sealed = || segment(&**moment, info.id, *stored, number, was_sound);
+        let sealed = || segment(&**snapshot, info.id, *stored, number, was_sound);
         let bytes = match opener {
             None => sealed(),
             Some(opener) if opener.number() == Some(number) => Ok(opener.opened()),

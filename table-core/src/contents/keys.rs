@@ -16,7 +16,7 @@ pub(crate) const DIRECTORY: [u8; 1] = [DIRECTORY_KIND];
 /// The key of what is counted of all blobs.
 pub(crate) const COUNTERS: [u8; 1] = [LEDGER_KIND];
 
-/// With what the keys of those begin that wait.
+/// What the keys of blobs that wait begin with.
 pub(crate) const ALL_WAITING: [u8; 1] = [WAITING];
 
 /// The key of a name in a container; of no name, with what those of all its names begin.

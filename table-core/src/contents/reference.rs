@@ -2,7 +2,7 @@
 
 use super::BlobId;
 
-/// With what a reference begins. No text has its first byte, and no other value all of it, as far as chance goes.
+/// What a reference begins with. No text has its first byte, and no other value all of it, as far as chance goes.
 pub(crate) const MARK: [u8; 16] =
     [0xc1, 0x9d, 0x4b, 0x1f, 0xe6, 0x52, 0xa8, 0x37, 0x0e, 0xd4, 0x73, 0xbc, 0x95, 0x28, 0xf1, 0x6a];
 

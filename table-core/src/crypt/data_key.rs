@@ -49,7 +49,7 @@ impl DataKey {
         self.handle
     }
 
-    /// Its number among the keys of its scope, counted from 1.
+    /// Returns its number among the keys of its scope, counted from 1.
     pub(crate) fn version(&self) -> u32 {
         self.version
     }

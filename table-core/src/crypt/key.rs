@@ -88,14 +88,14 @@ impl fmt::Debug for Derivation {
     }
 }
 
-/// Fills in bytes that nobody can guess.
+/// Fills in random bytes.
 pub(crate) fn random(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|error| {
         Error::new(ErrorKind::Io).because(format!("the operating system gave no random bytes: {error}"))
     })
 }
 
-/// A number that nobody can guess, and that has not been given before, as far as chance goes.
+/// Returns a random number, which has not been given before, as far as chance goes.
 pub(crate) fn random_number() -> Result<u64> {
     let mut bytes = [0; 8];
     random(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! Keyed digests, which vouch for bytes that lie in the clear.
+//! Keyed digests, which authenticate bytes that lie in the clear.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use subtle::ConstantTimeEq;
 
 use super::key::{Derivation, SecretKey};
 
-/// A key for digests. Without it nobody can make the digest of anything, or tell what a digest is of.
+/// A key for digests. Without it no digest can be made, nor matched to what it is of.
 ///
 /// The digest of some parts is the first bytes of HKDF-Expand (RFC 5869, SHA-256) of the key and
 ///

@@ -54,7 +54,7 @@ impl Token {
         Self(token)
     }
 
-    /// As a row holds it.
+    /// Returns the bytes that a row holds.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 17] {
         self.0

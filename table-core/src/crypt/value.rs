@@ -20,7 +20,7 @@ use crate::model::{EdmType, Value, ValueRef};
 const FORMAT: u8 = 1;
 /// AES-256-GCM under a key of its own for each value, by HKDF-SHA256, with a commitment of 16 bytes.
 const SUITE: u8 = 1;
-/// The same, with a reference to a blob in the clear before the envelope.
+/// [`SUITE`], with a reference to a blob in the clear before the envelope.
 const SUITE_OF_BLOB: u8 = 2;
 
 /// Bytes before the envelope.
@@ -67,7 +67,7 @@ impl<'a> Sealed<'a> {
         Some(Self { edm, key, header, in_clear, envelope })
     }
 
-    /// The same, or the error that says what the property lacks.
+    /// Takes a sealed value apart, or returns the error that says what the property lacks.
     pub(crate) fn read(cell: &Cell<'_>, bytes: &'a [u8]) -> Result<Self> {
         Self::parse(bytes).ok_or_else(|| {
             cell.error(ErrorKind::DecryptionFailed, "holds no sealed value, or one of a newer format")
@@ -100,7 +100,7 @@ pub(crate) fn seal(cell: &Cell<'_>, store: &[u8; 16], key: &DataKey, value: Valu
     Ok(out)
 }
 
-/// The same with a given salt: for test vectors.
+/// Seals a value for a cell with a given salt: for test vectors.
 #[cfg(test)]
 pub(crate) fn seal_with(
     salt: &[u8; envelope::SALT],
@@ -143,7 +143,7 @@ impl<'a> Parts<'a> {
         Ok(Self { header, in_clear, aad: binding(cell, store, &header, in_clear), plain })
     }
 
-    /// Room for all of it: a vector that grows leaves its former bytes behind.
+    /// Begins the bytes, with room for all of them: a vector that grows leaves its old bytes behind in memory.
     fn begin(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(OVERHEAD + self.in_clear.len() + self.plain.as_slice().len());
         out.extend_from_slice(&self.header);

@@ -13,7 +13,7 @@ use crate::store::records::record_digest::{RecordDigest, SetDigest};
 /// How many sorts there are.
 pub(super) const SORTS: u8 = 7;
 
-/// The same input as the record is written, if it can be read.
+/// Returns the input as its record is written, if it can be read.
 pub(super) fn again(sort: u8, input: &[u8]) -> Option<Vec<u8>> {
     if sort == MARK {
         let mark: Mark = str::from_utf8(input).ok()?.parse().ok()?;

@@ -194,7 +194,7 @@ fn read_through(row: &Row<'_>) {
                 let (by_place, by_name) = (quick.get(at), view.get(field.property));
                 let agree = match (by_place, &by_name) {
                     (Some(a), Ok(Some(b))) => same(a, *b),
-                    // Whoever finds nothing by its place looks by its number, and is told what is wrong.
+                    // A reader that finds nothing by its place looks by its number, and gets the error there.
                     (None, Ok(None) | Err(_)) => true,
                     // In a sound row it finds what is there.
                     (None, Ok(Some(_))) => row.verify_whole(seed(), &DICT).is_err(),
@@ -204,7 +204,7 @@ fn read_through(row: &Row<'_>) {
                 is_taken_as(by_place, quick.owned_text(at).as_deref(), quick.integer(at));
             }
         }
-        // The same as a view sees it.
+        // A view must see in place what was read.
         let (quick, in_view) = (view.quick(FIELDS, None), view.seen(FIELDS));
         assert_eq!(quick.is_some(), in_view.is_some(), "a row is seen in place where it is read");
         if let (Some(quick), Some(in_view)) = (quick, in_view) {
@@ -222,7 +222,7 @@ fn read_through(row: &Row<'_>) {
                 is_taken_as(in_view, text, number);
             }
         }
-        // The same in a path whose keys give two fields back.
+        // So must a path whose keys give two fields back.
         let in_path = view.quick(FIELDS, Some(&PLACE));
         let without_keys = view.quick(FIELDS, None);
         assert_eq!(

@@ -27,7 +27,7 @@ enum Rules {
     Whole,
     /// A message stays hidden until its time, whatever the clock says.
     UntilAlone,
-    /// Who has received a message is told by when the message shows again.
+    /// A receipt is compared by the time at which the message shows again.
     ReceiptsByTime,
 }
 
@@ -136,7 +136,7 @@ fn explore(rules: Rules) -> Result<usize, String> {
                 next.push((format!("{worker} is refused"), with(None, &|_| {})));
                 continue;
             };
-            // Whoever holds another turn's receipt and is let through completes what somebody else completes, too.
+            // A worker with the receipt of another delivery that is let through completes what another worker completes, too.
             let is_stale = entry.delivery != held.0;
             let complete = |world: &mut World| {
                 world.message = None;

@@ -25,7 +25,7 @@ impl Kind {
     /// The kinds of records that a queue has many of.
     pub(crate) const MANY: [Self; 5] = [Self::Message, Self::Ready, Self::Hidden, Self::Lease, Self::Unique];
 
-    /// With what the keys of its records begin.
+    /// Returns what the keys of its records begin with.
     const fn byte(self) -> u8 {
         match self {
             Self::Directory => 0,
@@ -47,7 +47,7 @@ impl Kind {
 /// The key of the directory.
 pub(crate) const DIRECTORY: [u8; 1] = [Kind::Directory.byte()];
 
-/// With what the keys of a queue's records of one kind begin.
+/// Returns what the keys of a queue's records of one kind begin with.
 pub(crate) fn prefix(kind: Kind, queue: u32) -> [u8; 5] {
     let [a, b, c, d] = queue.to_be_bytes();
     [kind.byte(), a, b, c, d]

@@ -242,7 +242,7 @@ impl Directory {
         Self::decode_with(body, |name| name::check(name).is_ok())
     }
 
-    /// The same of what may have these names.
+    /// Reads the directory of what may have these names.
     pub(crate) fn decode_with(body: &[u8], is_name: fn(&str) -> bool) -> Option<Self> {
         let mut body = Fields(body);
         let mut directory = Self { next: body.u32()?, queues: Vec::new() };

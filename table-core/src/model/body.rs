@@ -1,6 +1,6 @@
 //! The bytes that a batch has as the body of a request to the service, which the service limits.
 //!
-//! Nobody knows a client's headers beforehand, so this is an estimate, and rather too large than too small. The frame of
+//! A client's headers are not known beforehand, so this is an estimate, and rather too large than too small. The frame of
 //! an operation counts as much as the clients in use write at the most, and a number as much as the longest of its type.
 //! Keys, names, texts and bytes count exactly. [`BATCH_BYTES`](crate::limits::BATCH_BYTES) gives the sums.
 

@@ -5,8 +5,8 @@
 /// The top bit of each byte.
 pub(crate) const TOPS: u64 = repeated(0x80);
 
-/// The same byte eight times. Where it is not inlined, as between units of code that the compiler makes apart, a constant is
-/// computed again for each word.
+/// Returns a byte repeated eight times. Where it is not inlined, as between units of code that the compiler makes apart, a
+/// constant is computed again for each word.
 #[inline]
 pub(crate) const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])

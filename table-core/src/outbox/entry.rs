@@ -189,7 +189,7 @@ impl OutboxRecord {
     }
 }
 
-/// As much of an error as an entry keeps.
+/// Returns as much of an error as an entry keeps.
 fn cut(error: &str) -> &str {
     let mut length = error.len().min(ERROR_BYTES);
     while !error.is_char_boundary(length) {

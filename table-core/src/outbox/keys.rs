@@ -1,6 +1,6 @@
 //! The keys of the records of what is to follow. They lie in the database of the queues, behind theirs.
 
-/// With what the keys of entries begin; the stored key of the entity's row follows.
+/// What the keys of entries begin with; the stored key of the entity's row follows.
 const ENTRY: u8 = 7;
 
 /// The key of what is counted of them.

@@ -18,7 +18,7 @@ struct Rules {
     expects_entry: bool,
     /// It demands the entity as it was read, or that there is still none.
     expects_source: bool,
-    /// The entry keeps the keys of former changes.
+    /// The entry keeps the keys of earlier changes.
     unites: bool,
     /// What the entity has no more goes.
     removes: bool,

@@ -31,7 +31,7 @@ pub(super) enum Operator {
 impl Operator {
     pub(super) const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le];
 
-    /// As a filter's text writes it.
+    /// Returns the word for it in a filter's text.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Eq => "eq",

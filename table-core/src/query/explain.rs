@@ -119,7 +119,7 @@ impl Explain {
         self
     }
 
-    /// The same is read in so many tables, each for a period: one after another, or merged.
+    /// Notes that so many tables are read, each for a period: one after another, or merged.
     pub(crate) fn in_tables(mut self, tables: usize, follow: bool) -> Self {
         self.tables = Some((tables, follow));
         self

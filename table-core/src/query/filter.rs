@@ -142,7 +142,7 @@ impl Filter {
         self.node.has_sealed()
     }
 
-    /// The same filter, in which each comparison of a declared property compares what stands for it where a row lacks it.
+    /// Returns the filter in which each comparison of a declared property compares what stands for it where a row lacks it.
     pub(crate) fn filled(mut self, default: &dyn Fn(&str) -> Option<Value>) -> Self {
         self.node.fill(default);
         self
@@ -176,7 +176,7 @@ impl Filter {
         }
     }
 
-    /// The same filter, with what `known` makes of each comparison with a sealed property.
+    /// Returns the filter with what `known` makes of each comparison with a sealed property.
     pub(crate) fn resolved(
         mut self,
         known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
@@ -231,7 +231,7 @@ impl Filter {
     }
 
     /// A filter of several slots of the series, where there are none between the bounds.
-    pub(crate) fn of_no_slots(series: &'static Series, (start, end): (usize, usize)) -> Self {
+    pub(crate) fn of_no_slots(series: &'static Series, start: usize, end: usize) -> Self {
         Self::refused(Refusal::NoSlots(series, start, end))
     }
 

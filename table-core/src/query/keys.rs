@@ -24,7 +24,7 @@ pub(crate) trait KeyProperties: fmt::Debug + Sync {
     /// Whether the keys give the property back.
     fn gives(&self, property: &str) -> bool;
 
-    /// Its value on the row of these keys; `None` where they are none of such a row.
+    /// Returns the value of a property on the row of these keys; `None` where they are none of such a row.
     fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value>;
 
     /// What the property was called before: rows may have it under either name.
@@ -43,7 +43,7 @@ pub(crate) trait KeyProperties: fmt::Debug + Sync {
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String, Error>;
 }
 
-/// A row of a kind, as far as its entity's key can be told from it.
+/// A row of a kind, as far as its entity's key is known from it.
 pub(crate) trait StoredRow {
     /// The partition key and the row key.
     fn keys(&self) -> (String, String);

@@ -18,7 +18,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// An error at a byte of the text. It never shows a constant: that may be anybody's value.
+/// An error at a byte of the text. It never shows a constant, which may be a value that is to stay secret.
 pub(super) fn error(at: usize, because: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidFilter).because(because).at_position(at)
 }

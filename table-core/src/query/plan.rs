@@ -35,7 +35,7 @@ pub(crate) struct QueryPlan {
     pub(crate) kind: Option<Kind>,
 }
 
-/// Plans a query: pure, and the same whoever runs it.
+/// Plans a query. The plan is pure, and the same for every backend.
 pub(crate) fn plan(query: &Query) -> Result<QueryPlan, Error> {
     planned(query).map_err(|error| error.attempted("plan the query"))
 }

@@ -48,12 +48,12 @@ impl SealedEq {
         }
     }
 
-    /// The same condition, with the tokens to look for.
+    /// Returns the condition with the tokens to look for.
     pub(crate) fn with_tokens(self, tokens: Tokens) -> Self {
         Self { tokens, ..self }
     }
 
-    /// The same condition at this generation of the keys.
+    /// Returns the condition at this generation of the keys.
     pub(crate) fn at_generation(self, generation: u64) -> Self {
         Self { generation, ..self }
     }
@@ -62,7 +62,7 @@ impl SealedEq {
         self.generation
     }
 
-    /// The same condition on a property that rows may hold plain, or not.
+    /// Returns the condition on a property that rows may hold plain, or not.
     pub(crate) fn or_plain(self, may_be_plain: bool) -> Self {
         Self { may_be_plain, ..self }
     }

@@ -180,7 +180,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Receives no more, gives back what nobody has begun with, and waits until all that was begun is dealt with.
+    /// Receives no more, gives back what no thread has begun with, and waits until all that was begun is dealt with.
     pub fn stop(mut self) {
         self.end();
     }
@@ -225,13 +225,13 @@ struct Crew<T> {
     visibility: Duration,
     delay: Arc<dyn Fn(u32) -> Duration + Send + Sync>,
     in_flight: Mutex<InFlight<T>>,
-    /// A message has come to the desk, or gone from it, or the worker is to stop.
+    /// A message has come to those in flight, or gone from them, or the worker is to stop.
     changed: Condvar,
 }
 
 /// The messages that a worker holds.
 struct InFlight<T> {
-    /// Those that nobody has begun with, and those that somebody has.
+    /// Those that no thread has begun with, and those that one has.
     waiting: VecDeque<Arc<Received<T>>>,
     begun: Vec<Arc<Received<T>>>,
     is_stopping: bool,
@@ -283,7 +283,7 @@ impl<T> Crew<T> {
             self.in_flight().begun.retain(|begun| !Arc::ptr_eq(begun, &received));
             self.changed.notify_all();
             match ended {
-                // A transaction of the handler has completed it; or it was held too long, and is somebody else's.
+                // A transaction of the handler has completed it; or it was held too long, and another receiver holds it.
                 Err(error) if error.kind() == ErrorKind::StaleReceipt => {}
                 Err(error) => self.note(&error),
                 Ok(()) => {}
@@ -328,12 +328,12 @@ impl<T> Crew<T> {
                 None => lost.push(received.id()),
             }
         }
-        // What is somebody else's by now need not be begun with.
+        // What another receiver holds by now need not be begun with.
         self.in_flight().waiting.retain(|waiting| !lost.contains(&waiting.id()));
         Ok(())
     }
 
-    /// Gives back what nobody has begun with.
+    /// Gives back what no thread has begun with.
     fn give_back(&self) {
         let waiting: Vec<_> = self.in_flight().waiting.drain(..).collect();
         if waiting.is_empty() {

@@ -93,18 +93,18 @@ pub(crate) struct Dict {
     structs: ByDeclaration<[Field], FieldNumbers>,
     /// And for the rows of entities.
     rows: ByDeclaration<Schema, Vec<RowForm>>,
-    /// What opens the table's sealed values and vouches for its rows. It is no name, but every view of a row has its
+    /// What opens the table's sealed values and authenticates its rows. It is no name, but every view of a row has its
     /// table's dictionary.
     vault: Option<Arc<dyn Vault>>,
 }
 
 impl Dict {
-    /// The dictionary of a table of which nothing is known but what opens its sealed values and vouches for its rows.
+    /// The dictionary of a table of which nothing is known but what opens its sealed values and authenticates its rows.
     pub(crate) fn of_vault(vault: Option<Arc<dyn Vault>>) -> Self {
         Self { vault, ..Self::default() }
     }
 
-    /// What opens the table's sealed values and vouches for its rows; `None` where the store was opened without keys.
+    /// What opens the table's sealed values and authenticates its rows; `None` where the store was opened without keys.
     pub(crate) fn vault(&self) -> Option<&dyn Vault> {
         self.vault.as_deref()
     }

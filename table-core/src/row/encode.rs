@@ -37,7 +37,7 @@ pub(crate) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Plac
 }
 
 /// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
-/// than bytes, and only near a limit need they be told apart.
+/// than bytes, and only near a limit does the difference count.
 pub(crate) fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize, Error> {
     if properties.len() > limits::PROPERTIES {
         return Err(row_write::too_many(properties.len()));
@@ -213,8 +213,8 @@ pub(crate) fn write_row(
     Some((image, size))
 }
 
-/// Whether a stored row is what would be written of an entity today, but for its stamp. If not, or if that can't be
-/// told at once, `false`.
+/// Whether a stored row is what would be written of an entity today, but for its stamp. If not, or if that is not
+/// known at once, `false`.
 pub(crate) fn is_as_written(view: &RowView<'_>, content: &RowContent<'_>) -> bool {
     let (stored, dict) = (view.row(), view.dict());
     let Some(numbers) = dict.row_numbers(content.kind) else { return false };

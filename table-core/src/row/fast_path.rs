@@ -187,7 +187,7 @@ const AT_HAND: usize = 8;
 
 /// The values of a row that is seen in place, and the way to those of the first fields.
 ///
-/// A view outlives whoever has the steps, so it has its own.
+/// A view outlives the reader that has the steps, so it has its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenRow<'v> {
     columns: Columns<'v>,

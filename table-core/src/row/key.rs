@@ -178,12 +178,12 @@ impl<'a> StoredKey<'a> {
         Some(Self { table, partition, row: row.get(1..)?, pair: rest })
     }
 
-    /// Both keys as they are stored, where they are ASCII alone: that is their text.
+    /// Returns both keys as they are stored, where they are ASCII alone: that is their text.
     pub(crate) fn plain(&self) -> Option<(&'a [u8], &'a [u8])> {
         words::are_ascii(self.pair).then_some((self.partition, self.row))
     }
 
-    /// Both keys, or `None` where the bytes are no text.
+    /// Returns both keys; `None` where the bytes are no text.
     pub(crate) fn texts(&self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
         // Looked at as one text, which they mostly are as they stand.
         match key::decode(self.pair)? {

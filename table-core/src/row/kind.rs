@@ -1,4 +1,4 @@
-//! Whether a row is of the kind that a query asks for, told from its bytes.
+//! Whether a row is of the kind that a query asks for, by its bytes.
 
 use super::dict::Dict;
 use super::value::{self, Decoded, Tag};

@@ -1,4 +1,4 @@
-//! A stored row, read in place: packed, under a key, with its names as numbers. Whoever executes plans may store rows so.
+//! A stored row, read in place: packed, under a key, with its names as numbers. Any backend may store rows so.
 //!
 //! `docs/internals/format.md` has the layout. Most rows have a [shape](shape::Shape), which the dictionary knows and which
 //! says where each property lies; the others say it themselves, in slots. What the header says is read without the

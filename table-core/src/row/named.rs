@@ -154,7 +154,7 @@ mod tests {
                 assert_eq!(view.get(name).unwrap(), Some(value.as_value_ref()), "{name}");
             }
         }
-        // Whoever reads both reads them by the names that are known now.
+        // A reader of both reads them by the names that are known now.
         let (key, row) = one.parts();
         let late = PackedRow::of(key, row, names.dict());
         assert_eq!(late.view().unwrap().to_entity().unwrap(), one.view().unwrap().to_entity().unwrap());

@@ -40,7 +40,7 @@ struct Head {
 
 /// So many rows with one head are reason enough to look for the next at once.
 const MANY: usize = 4;
-/// The longest that nobody looks for a head.
+/// The most rows that pass before a head is looked for again.
 const LONGEST_WAIT: usize = 4_096;
 
 /// What a partition key gives back.
@@ -75,7 +75,7 @@ impl Partition {
                     self.shared += 1;
                     return;
                 }
-                // Nobody asks for entities here.
+                // No reader asks for entities here.
                 None => {}
                 Some(_) => self.leave_head(),
             }

@@ -109,7 +109,7 @@ impl<'a> ShapedRow<'a> {
     }
 
     /// Whether the row, whose values are small, is what a writer makes of these, of which none is absent; `get` gives what
-    /// each column is to hold. Where that can't be told at once, `false`.
+    /// each column is to hold. Where that is not known at once, `false`.
     pub(crate) fn is_just<'v>(
         &self,
         shape: &Shape,

@@ -14,7 +14,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// As stored: with a large value's checksum.
+    /// Returns its length as stored: with a large value's checksum.
     pub(crate) fn length(&self) -> usize {
         self.end.saturating_sub(self.start)
     }

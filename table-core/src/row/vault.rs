@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::ValueRef;
 use crate::plaintext::Plaintext;
 
-/// Opens what is sealed in a table's rows, signs them, and vouches for what says that they are sealed or signed.
+/// Opens what is sealed in a table's rows, signs them, and authenticates the records that say that they are sealed or signed.
 pub(crate) trait Vault: fmt::Debug + Send + Sync {
     /// Opens the value of a property that was sealed for the entity of these keys, in the table of this number.
     fn open(&self, table: u32, keys: (&str, &str), property: &str, sealed: &[u8]) -> Result<Plaintext>;
@@ -26,7 +26,7 @@ pub(crate) trait Vault: fmt::Debug + Send + Sync {
         digest: &[u8; DIGEST],
     ) -> Result<bool>;
 
-    /// What vouches for the small records.
+    /// The key that authenticates the small records.
     fn authenticator(&self) -> Result<&dyn Authenticator>;
 }
 

@@ -66,7 +66,7 @@ enum KnownKeys<'a> {
 #[derive(Clone)]
 pub(crate) enum DictRef<'a> {
     Own(Arc<Dict>),
-    /// Of whoever reads many rows: counting its holders costs as much as a field.
+    /// Borrowed, by a reader of many rows: counting references would cost as much as a field.
     Lent(&'a Dict),
 }
 

@@ -41,7 +41,8 @@ pub const fn property(name: &str, is_nested: bool, content: Content) {
     plain_property(name, is_nested, content);
 }
 
-/// The same of a property that says it may lie in the clear.
+/// Refuses a nested `Option`, and a `SealedBlob`, whose key rows would hold, as a property that says that it may lie in the
+/// clear.
 #[track_caller]
 pub const fn plain_property(name: &str, is_nested: bool, content: Content) {
     if matches!(content, Content::SealedBlobs) {
@@ -53,7 +54,7 @@ pub const fn plain_property(name: &str, is_nested: bool, content: Content) {
     nested(name, is_nested);
 }
 
-/// The same of a property that is sealed.
+/// Refuses a nested `Option`, and blobs that sealing their reference does not protect, as a property that is sealed.
 #[track_caller]
 pub const fn sealed_property(name: &str, is_nested: bool, content: Content, is_dual: bool, is_blind: bool) {
     if matches!(content, Content::Blobs) {
@@ -176,7 +177,7 @@ pub const fn gone(schema: &Schema) {
 }
 
 /// C31: a version is one later than the one that it is made from, of the same kind, and no value and no row begins to be sealed
-/// or signed with it: rows of the version before would be taken from anybody.
+/// or signed with it: rows of the version before would be accepted from any writer.
 #[track_caller]
 pub const fn follows(schema: &Schema, previous: &Schema) {
     if let Some(message) = rows::follows(schema, previous) {
@@ -279,7 +280,8 @@ pub const fn projected_name(schema: &Schema, name: &str, _: EdmType) {
     }
 }
 
-/// It is of the entity's type, and no field that may be absent is taken as one that may not.
+/// Refuses a projection's field whose type is not that of the entity's, or that takes a field that may be absent as one that
+/// may not.
 #[track_caller]
 pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: bool) {
     if let Some(message) = projection::mistake(schema, name, edm, takes_absent) {

@@ -36,14 +36,14 @@ impl CopiedFields {
         Self { name, property, first, count, key, arrival: None }
     }
 
-    /// The same of a source that lies elsewhere: both change in one transaction.
+    /// Returns the copy as one of a source that lies elsewhere: both change in one transaction.
     #[must_use]
     pub const fn atomic(mut self) -> Self {
         self.arrival = Some(Arrival::Atomic);
         self
     }
 
-    /// The same of a source that lies elsewhere and whose changes this copy follows, in transactions of their own.
+    /// Returns the copy as one of a source that lies elsewhere, whose changes it follows in transactions of their own.
     #[must_use]
     pub const fn eventual(mut self) -> Self {
         self.arrival = Some(Arrival::Eventual);

@@ -96,7 +96,7 @@ impl KeyPair {
         Self::new([partition, row].concat(), partition.len())
     }
 
-    /// Both keys.
+    /// Returns both keys.
     pub(crate) fn as_strs(&self) -> (&str, &str) {
         self.text.split_at_checked(self.partition).unwrap_or_default()
     }

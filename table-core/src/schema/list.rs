@@ -93,7 +93,8 @@ impl Place {
     /// The values that the keys of a row in it give back, by their fields; `None` if they are not of its templates.
     pub(crate) fn values_in(
         &self,
-        (partition, row): (&str, &str),
+        partition: &str,
+        row: &str,
     ) -> Option<Vec<(usize, PropertyValue<'static>)>> {
         let mut values = Vec::new();
         let mut take = |field: usize, value: PropertyValue<'_>| values.push((field, value.into_owned()));

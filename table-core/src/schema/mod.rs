@@ -200,14 +200,14 @@ impl Schema {
         self
     }
 
-    /// The same, whose rows are a summary of the entities of the struct of this name.
+    /// Returns the entity as one whose rows are a summary of the entities of the struct of this name.
     #[must_use]
     pub const fn summary_of(mut self, source: &'static str) -> Self {
         self.summary_of = Some(source);
         self
     }
 
-    /// The same entity in this version of its layout.
+    /// Returns the entity in this version of its layout.
     #[must_use]
     pub const fn version(mut self, version: u32) -> Self {
         self.version = version;
@@ -235,7 +235,7 @@ impl Schema {
         self
     }
 
-    /// The same entity, each row of which carries a keyed digest.
+    /// Returns the entity as one each row of which carries a keyed digest.
     #[must_use]
     pub const fn signed(mut self) -> Self {
         self.signed = true;
@@ -267,7 +267,7 @@ impl Schema {
         self.indexes.iter().any(|index| index.sparse)
     }
 
-    /// The other tables in which copies of it lie, each once.
+    /// Returns the other tables in which copies of it lie, each once.
     pub(crate) fn other_tables(&self) -> impl Iterator<Item = &'static str> {
         let of = |at: usize| {
             self.indexes.get(at).filter(|index| index.is_elsewhere()).map(|index| index.place.table.source())
@@ -336,7 +336,8 @@ impl Schema {
         self.fields.iter().find(|field| field.property == property)?.absent?.value()
     }
 
-    /// The same of a property that the entity's own row holds: its key does not say it.
+    /// Returns what stands for a property where a row lacks it; `None` of one that the key says, so that the entity's own row
+    /// does not hold it.
     pub(crate) fn stored_default_of(&self, property: &str) -> Option<Value> {
         let field = self.fields.iter().position(|field| field.property == property)?;
         if self.place().gives_back(field) { None } else { self.default_of(property) }

@@ -47,7 +47,7 @@ impl PeriodTables {
         Self { source, stem, field, period, keep: None }
     }
 
-    /// The same, whose entities are kept for so many seconds.
+    /// Returns the tables with entities that are kept for so many seconds.
     #[must_use]
     pub const fn keep(mut self, seconds: u64) -> Self {
         self.keep = Some(seconds);
@@ -69,7 +69,7 @@ impl Period {
     /// Every period.
     pub(crate) const ALL: [Self; 5] = [Self::Year, Self::Month, Self::Day, Self::DayOfYear, Self::Hour];
 
-    /// As a template writes it.
+    /// Returns what stands for the period in the template of a table's name.
     pub(crate) const fn pattern(self) -> &'static str {
         match self {
             Self::Year => "%Y",
@@ -184,11 +184,7 @@ impl Schema {
     }
 
     /// The time of the entity that these keys of a place are of; `None` if they don't say it.
-    pub(crate) fn time_in(
-        place: &Place,
-        tables: &PeriodTables,
-        (partition, row): (&str, &str),
-    ) -> Option<Ticks> {
+    pub(crate) fn time_in(place: &Place, tables: &PeriodTables, partition: &str, row: &str) -> Option<Ticks> {
         let templates = [(&place.row, row), (&place.partition, partition)];
         let holds = |(template, _): &(&Template, &str)| gives_back(template, tables.field);
         let (template, key) = templates.into_iter().find(holds)?;

@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// Whether two series share a property, told from all of their names.
+    /// Returns whether two series share a property, by all of their names.
     #[test]
     fn series_meet_if_they_share_a_name() {
         let all: Vec<Series> = [1, 9, 10, 11, 100, 101, 249]

@@ -9,7 +9,7 @@ pub(crate) enum Signing {
     No,
     /// Rows are signed when they are written; some that are there may be older than that.
     Written,
-    /// All are signed: a row that is not is somebody else's.
+    /// All are signed: a row that is not was written without the keys.
     Always,
 }
 

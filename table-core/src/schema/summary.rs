@@ -85,9 +85,9 @@ pub trait SummaryOf<S: 'static> {
     note = "add `#[summarized_in({H})]` to `{Self}`"
 )]
 pub trait SummarizedIn<H> {
-    /// Its fields, apart from the declaration, which names the summary.
+    /// The fields of the summary, apart from the declaration, which names the summary.
     const FIELDS: &'static [Field];
-    /// Its declaration.
+    /// The declaration of the summary.
     const SCHEMA: &'static Schema;
 }
 

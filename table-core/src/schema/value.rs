@@ -144,7 +144,7 @@ impl<T: Property> Take<T> {
         Self { quick, any: T::from_property }
     }
 
-    /// The same of an `Option`, of which there is a value.
+    /// Returns what takes an `Option` of which there is a value.
     pub(super) const fn of_some() -> Take<Option<T>> {
         let quick = match T::TAKE.quick {
             FastPath::Text(_) => FastPath::Text(|text| match T::TAKE.quick {
@@ -219,12 +219,12 @@ impl PropertyValue<'_> {
         }
     }
 
-    /// The same, borrowed.
+    /// Returns the value, borrowed from this one.
     pub(crate) fn lent(&self) -> PropertyValue<'_> {
         self.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed)
     }
 
-    /// The same, without what lends it.
+    /// Returns the value as one that borrows nothing.
     pub(crate) fn into_owned(self) -> PropertyValue<'static> {
         self.into_value().map_or(PropertyValue::Absent, PropertyValue::Owned)
     }

@@ -1,4 +1,4 @@
-//! Versions of a kind: what its rows call themselves, and what a row of another version is to whoever reads the kind.
+//! Versions of a kind: what its rows call themselves, and what a row of another version is to readers of the kind.
 //!
 //! The rows of version 1 bear the kind's own name; those of a later one have its number behind an `@`. A kind is a word, so
 //! neither can be taken for another kind's.

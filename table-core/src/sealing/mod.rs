@@ -1,4 +1,4 @@
-//! Sealed values as reads and writes meet them, whoever carries those out: sealed before a plan is carried out, opened
+//! Sealed values as reads and writes of any backend meet them: sealed before a plan is carried out, opened
 //! out of a row; and digests of rows that are signed.
 //!
 //! Without the feature `encrypt` no declaration compiles that has any, and what is here has nothing to do.
@@ -18,11 +18,11 @@ use std::sync::Arc;
 #[cfg(feature = "encrypt")]
 pub use self::with_keys::SealedAt;
 #[cfg(feature = "encrypt")]
-pub(crate) use self::with_keys::{Sealer, generation, looks_sealed, tokens};
+pub(crate) use self::with_keys::{Sealer, generation, looks_sealed};
 #[cfg(not(feature = "encrypt"))]
 pub use self::without_keys::SealedAt;
 #[cfg(not(feature = "encrypt"))]
-pub(crate) use self::without_keys::{Sealer, generation, looks_sealed, tokens};
+pub(crate) use self::without_keys::{Sealer, generation, looks_sealed};
 #[cfg(feature = "encrypt")]
 use crate::crypt::{Cell, KeyHandle, Token, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
@@ -41,7 +41,7 @@ pub trait HasVault: Send + Sync {
 
 /// What seals and opens values, and makes their tokens, with the keys of one store.
 pub trait Sealing: fmt::Debug + Send + Sync {
-    /// The same keys, to be kept.
+    /// Returns the keys, to be kept.
     #[cfg(feature = "encrypt")]
     fn share(&self) -> Arc<dyn Sealing>;
 
@@ -105,10 +105,10 @@ pub(crate) mod missing {
         keys()
     }
 
-    /// For dropping a table that is vouched for.
+    /// For dropping a table whose records are authenticated.
     #[cold]
     pub(crate) fn to_drop(error: Error) -> Error {
-        error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
+        error.and("; the table holds sealed or signed rows, and to drop it takes the keys that authenticate the others")
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) mod missing {
             .because("the row is signed, which takes the feature `encrypt` of `table-core` to verify")
     }
 
-    /// For dropping a table that is vouched for.
+    /// For dropping a table whose records are authenticated.
     #[cold]
     pub(crate) fn to_drop(_: Error) -> Error {
         Error::new(ErrorKind::KeyUnavailable).because(

@@ -1,4 +1,4 @@
-//! Keyed digests on rows, which vouch for all that a row holds and for its place.
+//! Keyed digests on rows, which authenticate all that a row holds, and its place.
 //!
 //! A digest is over the store, the table, the row's own keys, and each property's name, type and value. The row's format,
 //! its time and the numbers of names are not in it.

@@ -110,7 +110,7 @@ impl<T> Log<T> {
     }
 
     /// Drops the blobs all whose entries are older than this; how many blobs that were. It drops whole hours: entries of the
-    /// hour that the time lies in stay. Who reads them meanwhile reads on.
+    /// hour that the time lies in stay. A reader that has begun with them reads on.
     pub fn drop_before(&self, time: Ticks) -> Result<usize> {
         let mut dropped = 0;
         for blob in self.blobs(..time)? {

@@ -105,7 +105,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Nobody is there to be told.
+        // A drop has no caller that an error could be returned to.
         drop(self.flush());
     }
 }

@@ -1,4 +1,4 @@
-//! What a sealed blob's reader gives of segments that somebody changed, moved, cut or exchanged: an error, and never
+//! What a sealed blob's reader gives of segments that an attacker changed, moved, cut or exchanged: an error, and never
 //! other bytes.
 
 use std::io::{Read, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use super::*;
 use crate::contents::ContainerId;
 use crate::model::Ticks;
 
-/// A blob as a store that anybody may have written to gives it.
+/// A blob as a store gives it whose file an attacker may have written to.
 #[derive(Clone)]
 struct Forged {
     segments: Vec<Vec<u8>>,

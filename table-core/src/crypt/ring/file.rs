@@ -156,7 +156,7 @@ fn name(id: [u8; ID]) -> Result<KeyId> {
 
 /// The file's bytes.
 pub(super) fn encode(protection: &Protection, contents: &Contents) -> Result<Zeroizing<Vec<u8>>> {
-    // Room for all of it at once: a vector that grows leaves its former bytes behind.
+    // Room for all of it at once: a vector that grows leaves its old bytes behind in memory.
     let length = contents.0.len() * (ID + SecretKey::BYTES);
     let mut keys = Zeroizing::new(Vec::with_capacity(length));
     for entry in &contents.0 {

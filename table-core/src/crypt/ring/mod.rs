@@ -100,7 +100,7 @@ impl KeyRing {
         self.change(remove).map_err(|error| error.attempted("remove a key from the key ring"))
     }
 
-    /// Gives the ring another passphrase, its first one, or none. The file is replaced as a whole, and the former file is
+    /// Gives the ring another passphrase, its first one, or none. The file is replaced as a whole, and the old file is
     /// overwritten. The keys stay as they are.
     ///
     /// ```no_run
@@ -111,9 +111,9 @@ impl KeyRing {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     ///
-    /// A process that has the ring open by the former passphrase goes on with the keys that it knows, and must open the
-    /// ring anew to learn of others. Backups of the file open with the passphrase that they had. If somebody knows it, he
-    /// has the keys: [`rotate`](Self::rotate), rewrap the stores, and [`remove`](Self::remove) the old key.
+    /// A process that has the ring open by the old passphrase goes on with the keys that it knows, and must open the
+    /// ring anew to learn of others. Backups of the file open with the passphrase that they had. If that one has leaked,
+    /// so have the keys: [`rotate`](Self::rotate), rewrap the stores, and [`remove`](Self::remove) the old key.
     pub fn change_passphrase(&self, passphrase: Option<&str>) -> Result<()> {
         let protection = match passphrase {
             Some(passphrase) => Protection::with_passphrase(passphrase, Cost::DEFAULT),

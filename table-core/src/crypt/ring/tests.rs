@@ -412,7 +412,7 @@ mod places {
         std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
         ring.rotate().unwrap();
         assert_eq!(mode(), 0o600);
-        // A link to somebody else's file is no lock, and the file stays as it is.
+        // A link to another file is no lock, and the file stays as it is.
         let file = path.with_file_name("file");
         std::fs::write(&file, "mine").unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -428,7 +428,7 @@ mod places {
         assert_eq!(ring.ids().len(), 3);
     }
 
-    /// What root changes stays the owner's; where the tests are not root, there is nobody to give it to.
+    /// What root changes stays the owner's; where the tests are not root, there is no other owner to give it to.
     #[test]
     fn a_ring_that_root_changes_stays_its_owners() {
         let (_dir, path) = scratch();
@@ -473,7 +473,7 @@ fn a_passphrase_is_changed_given_and_taken_away() {
     assert_eq!(error.to_string(), "cannot change the passphrase of the key ring: the passphrase is empty");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     ring.rotate().unwrap();
-    // Who has it open by the former one keeps what it knows, and learns nothing more.
+    // A ring that is open by the old one keeps what it knows, and learns nothing more.
     assert_eq!(other.unwrap(&id, &wrapped, b"context").unwrap().expose(), key.expose());
     for error in [other.rotate().unwrap_err(), other.change_passphrase(None).unwrap_err()] {
         assert!(error.to_string().contains("or it has another passphrase; open it anew"), "{error}");

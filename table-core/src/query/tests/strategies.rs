@@ -114,7 +114,7 @@ fn leaf(of: fn(&str) -> PropertyRef) -> impl Strategy<Value = Filter> {
     ]
 }
 
-/// As text has them.
+/// Makes filters as text has them.
 pub(super) fn filter() -> impl Strategy<Value = Filter> {
     of_leaves(leaf(prop))
 }

@@ -121,7 +121,7 @@ pub(crate) fn keys_of(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>)
         .map_or(KeySpan::Nothing, |(keys, _)| keys)
 }
 
-/// The same, and whether they hold answers alone.
+/// Returns the keys that a query asks for, and whether all of their rows are answers.
 #[cfg(test)]
 pub(crate) fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Bounds {
     let is_offered = unoffered(template, fixed.len(), next).is_none();
@@ -177,7 +177,7 @@ pub(crate) struct PrintedRange {
 pub(crate) fn print_range(
     template: &Template,
     field: usize,
-    (start, end): (&Edge<'_>, &Edge<'_>),
+    [start, end]: [&Edge<'_>; 2],
     head: usize,
     out: &mut Vec<u8>,
 ) -> Option<PrintedRange> {

@@ -27,7 +27,7 @@ pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     }
 }
 
-/// The same of at most [`SHORT`] digits.
+/// Returns the number that at most [`SHORT`] digits are.
 #[inline]
 fn short_number(mut digits: &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -49,7 +49,7 @@ fn short_number(mut digits: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// The same of more.
+/// Returns the number that more than [`SHORT`] digits are.
 fn long_number(digits: &[u8]) -> Option<u64> {
     let (first, last) = digits.split_at_checked(digits.len().checked_sub(SHORT)?)?;
     // A type's numbers have one digit more at most. What is longer begins with zeros, if it is one.
@@ -57,7 +57,7 @@ fn long_number(digits: &[u8]) -> Option<u64> {
     first.checked_mul(SHORT_END)?.checked_add(short_number(last)?)
 }
 
-/// The same where it may take up to 128 bits.
+/// Returns the number that digits are, where it may take up to 128 bits.
 pub(crate) fn wide_number(digits: &[u8]) -> Option<u128> {
     let are_digits = digits.iter().all(u8::is_ascii_digit);
     if are_digits { std::str::from_utf8(digits).ok()?.parse().ok() } else { None }
@@ -101,7 +101,7 @@ pub(crate) fn push_digits(number: u64, width: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The same of more digits than a word has.
+/// Appends a number of more digits than a word has.
 fn push_more_digits(number: u64, count: usize, out: &mut Vec<u8>) {
     /// Three words.
     const MOST: usize = 24;

@@ -20,7 +20,7 @@ pub fn escape(text: &str, out: &mut String) {
     in_bytes(out, |out| push_escaped(text, out));
 }
 
-/// The same, as bytes.
+/// Appends the text, escaped, as bytes.
 pub(crate) fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let mut bytes = text.as_bytes();
     while let Some((byte, rest)) = bytes.split_first() {

@@ -96,7 +96,7 @@ impl KeyType {
         *self.of_one()
     }
 
-    /// The same by reference: it is too large to be copied for each key that is parsed.
+    /// Returns the type of one value by reference: it is too large to be copied for each key that is parsed.
     pub(crate) const fn of_one(&self) -> &Self {
         let mut one = self;
         while let Self::Optional(inner) | Self::Each(inner) = one {

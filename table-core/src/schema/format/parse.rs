@@ -25,7 +25,7 @@ pub(crate) fn parse<'a>(
     parse_printed(Printed { whole: Some(key), ..Printed::new(template, key.as_bytes()) }, found)
 }
 
-/// The same of the bytes of a key's text.
+/// Parses a key as [`parse`] does, from the bytes of its text.
 #[inline]
 pub(crate) fn parse_bytes<'a>(
     template: &Template,
@@ -35,7 +35,7 @@ pub(crate) fn parse_bytes<'a>(
     parse_printed(Printed::new(template, key), found)
 }
 
-/// The same of what is left of a key behind its first parts.
+/// Parses, as [`parse`] does, what is left of a key behind its first parts.
 #[inline]
 pub(crate) fn parse_rest<'a>(
     template: &Template,
@@ -100,7 +100,8 @@ pub(crate) fn parse_field<'a>(template: &Template, key: &'a [u8], field: usize) 
     field_of(Printed::new(template, key), field)
 }
 
-/// The same of a key each byte of which is known to be one that any key may hold.
+/// Returns the value of one field, as [`parse_field`] does, of a key each byte of which is known to be one that any key may
+/// hold.
 pub(crate) fn parse_plain_field<'a>(
     template: &Template,
     key: &'a str,
@@ -135,7 +136,7 @@ struct Piece<'a> {
     bytes: &'a [u8],
     /// Whether each byte is known to be one that any key may hold.
     is_plain: bool,
-    /// The same as text, where the key is known to be one.
+    /// The bytes as text, where the key is known to be text.
     text: Option<&'a str>,
 }
 
@@ -260,7 +261,7 @@ fn value(form: Form, piece: Piece<'_>) -> Option<ValueRef<'_>> {
     })
 }
 
-/// The same of the parts that have no form of their own.
+/// Returns the value that prints so, of the parts that have no form of their own.
 fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue<'a>> {
     let key = part.key.of_one();
     let kind = if edm(*key) == EdmType::Int32 { Kind::Int32 } else { Kind::Int64 };

@@ -53,7 +53,7 @@ pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut Strin
     in_bytes(out, |out| print_bytes(template, values, out))
 }
 
-/// The same of a text that is written as bytes.
+/// Appends the key to a text that is written as bytes. Appends nothing and returns `false` if a field is `None`.
 pub(crate) fn print_bytes(
     template: &Template,
     values: &dyn KeyValues,
@@ -205,7 +205,8 @@ pub(crate) fn print_part(
     }
 }
 
-/// The same of most values. Appends nothing and gives `None` where there is more to say of the part or of the value.
+/// Appends what one part prints of most values. Appends nothing and gives `None` where there is more to say of the part or of
+/// the value.
 #[inline]
 fn print_by_form(part: &FieldPart, value: ValueRef<'_>, end: Option<char>, out: &mut Vec<u8>) -> Option<()> {
     let unsigned = |most| u64::try_from(value.as_i64()?).ok().filter(|number| *number <= most);
@@ -249,7 +250,7 @@ fn occurs(c: char, text: &str) -> bool {
     }
 }
 
-/// The same of parts of every form, and of every value.
+/// Appends what a part of any form prints of any value.
 fn print_any(
     part: &FieldPart,
     value: ValueRef<'_>,

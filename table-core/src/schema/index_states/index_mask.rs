@@ -16,12 +16,12 @@ pub struct IndexMask {
     ready: u64,
     /// The number of the state from which on all of them are.
     since: u64,
-    /// Whether the entities' own rows may be of several versions, or may have been at the moment that a reader sees.
+    /// Whether the entities' own rows may be of several versions, or may have been in the snapshot that a reader has.
     looks: bool,
 }
 
 impl IndexMask {
-    /// Of a kind of which nothing is noted, or nothing but that it is as declared.
+    /// The mask of a kind of which nothing is noted, or nothing but that it is as declared.
     pub const NEW: Self =
         Self { epoch: 0, kept: u64::MAX, backfilling: 0, ready: u64::MAX, since: 0, looks: false };
 
@@ -48,19 +48,19 @@ impl IndexMask {
         self.backfilling != 0
     }
 
-    /// The same, with this index alone: what a job writes that fills it.
+    /// Returns the mask of this index alone, by which the job that backfills it writes.
     #[must_use]
     pub fn of_index(self, index: usize) -> Self {
         Self { kept: Self::bit(index), backfilling: self.backfilling & Self::bit(index), ..self }
     }
 
-    /// Returns the standing of who compares the copies of this index alone, whether it is ready or not.
+    /// Returns the mask of a reader that compares the copies of this index alone, whether it is ready or not.
     #[must_use]
     pub(crate) fn comparing(self, index: usize) -> Self {
         Self { ready: Self::bit(index), since: 0, ..self }
     }
 
-    /// The same, with copies that may be missing in any index: what mends them looks before it writes.
+    /// Returns the mask with copies that may be missing in any index: a repair looks before it writes.
     #[must_use]
     pub fn refiling(self) -> Self {
         Self { backfilling: self.kept, ..self }
@@ -73,7 +73,7 @@ impl IndexMask {
         is_ready && (self.since == 0 || u64::try_from(state).is_ok_and(|state| state >= self.since))
     }
 
-    /// Whether who reads the entities' own rows has to look at what the store says of them at that moment.
+    /// Returns whether a reader of the entities' own rows has to look at what the store says of them in its snapshot.
     #[inline]
     pub fn looks_at_rows(&self) -> bool {
         self.looks
@@ -84,7 +84,7 @@ impl IndexMask {
         (self.kept, self.backfilling, self.ready) == (u64::MAX, 0, u64::MAX)
     }
 
-    /// Whether the index is read by whoever reads now.
+    /// Returns whether readers of the current state read the index.
     #[inline]
     pub fn is_ready(&self, index: usize) -> bool {
         self.reads(index, usize::MAX)

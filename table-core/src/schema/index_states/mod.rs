@@ -28,7 +28,7 @@ pub enum KindState {
         /// The version from which they are converted.
         from: u32,
     },
-    /// The same, and one of them can't be converted.
+    /// Some may be of this previous version, and one of them can't be converted.
     Stopped {
         /// The version from which they are converted.
         from: u32,

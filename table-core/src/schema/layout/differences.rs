@@ -22,7 +22,7 @@ pub(crate) struct Differences {
     pub(crate) no_longer_plain: Vec<&'static str>,
     /// Whether a plain property is sealed from now on, which programs that have the table open don't know.
     pub(crate) begins_to_seal: bool,
-    /// Whether sealing changed in a way that no layout may follow the former one.
+    /// Whether sealing changed in a way that no layout may follow the noted one.
     pub(crate) jumps: bool,
     /// What must be said of properties before anything is written: they may be what others were.
     pub(crate) unclear: Vec<String>,
@@ -70,7 +70,7 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     differences_in(schema.table(), noted, schema)
 }
 
-/// The same of a layout that was noted in the table of this name.
+/// Compares a layout that was noted in the table of this name with that of a declaration; `None` if they are the same.
 pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Option<Differences> {
     let declared = layout_in(schema, table);
     if noted == declared {
@@ -106,7 +106,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
     for (subject, line) in &old {
         match new.get(subject) {
             Some(now) if now == line => {}
-            // What follows can't be written by who takes it for another; it stays noted.
+            // A program that takes a copy that follows for another kind can't write it, so it stays noted.
             Some(now) if subject.word == COPIED && follows_no_more(line, now) => {
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
             }
@@ -137,7 +137,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
         // An index comes and goes by a job, whatever is noted.
         let is_index = subject.word == "index";
         found.adds |= !is_index;
-        // Rows read the same, whoever has copies of them.
+        // Rows read the same, whatever entities have copies of them.
         let is_index = is_index || is_told(subject.word);
         let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *subject));
         found.is_compatible &= is_index
@@ -152,14 +152,15 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
 
 /// Whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
 /// carries its values along, as they are; one that is sealed it could not move to another row.
-/// Nor may it lack one that has been renamed: it would write the former name.
+/// Nor may it lack one that has been renamed: it would write the previous name.
 pub(super) fn may_lack(noted: &Schema, subject: Subject<'_>) -> bool {
     let Subject { word, name } = subject;
     let may_stay = |field: &Field| field.optional && !field.encrypted && field.was.is_none();
     word == "index" || is_told(word) || word == "property" && of_property(noted, name).is_some_and(may_stay)
 }
 
-/// Whether lines of this word say who keeps what of whom. Rows are read without it; [`outdated`] says who can't write.
+/// Returns whether lines of this word say which entities hold copies of which. Rows are read without these lines;
+/// [`outdated`] says which programs can't write.
 fn is_told(word: &str) -> bool {
     word == COPIED || word == HOLDER
 }
@@ -209,12 +210,12 @@ pub(super) fn is_renamed_again(old: &Field, new: &Field) -> bool {
     old.property != new.property && old.was.is_some()
 }
 
-/// Why a program with a former declaration can't go on, though it has written by it.
+/// Why a program with an older declaration can't go on, though it has written by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outdated {
     /// It would write plain what is sealed by now.
     Bare,
-    /// It would write, under its former name, a property that has been renamed.
+    /// It would write, under its previous name, a property that has been renamed.
     Misnamed { is: &'static str, was: &'static str },
     /// It is of an earlier version than this one.
     PreviousVersion(u32),
@@ -270,8 +271,8 @@ pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
     dependent.map(|kind| Outdated::Untold(kind))
 }
 
-/// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes
-/// are those that are noted, since an index comes and goes by a job.
+/// Returns the layout that says what the noted one and the declaration do: what only the noted one has is left as it is. The
+/// indexes are those that are noted, since an index comes and goes by a job.
 pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let declared = layout_in(schema, table);
     let own = declared.lines().filter(|line| !line.starts_with("index "));
@@ -304,7 +305,7 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
 }
 
 /// Whether lines of this word stay although a declaration lacks them: properties are carried along, and what is said of copies
-/// is [taken out](without_copies) by whoever asks for it.
+/// is [taken out](without_copies) where that is asked for.
 fn is_kept(word: &str) -> bool {
     matches!(word, "property" | GONE) || is_told(word)
 }
@@ -363,7 +364,7 @@ fn may_become(old: &Schema, new: &Schema, subject: Subject<'_>) -> bool {
             let meets = |was: &str| of_property(old, was).is_some();
             was.zip(is).is_some_and(|(was, is)| {
                 let renames = is.was.filter(|previous| was.was != Some(previous));
-                // While rows may have the former name, each writer has to know it.
+                // While rows may have the previous name, each writer has to know it.
                 holds_what(was, is) && (was.was.is_none() || was.was == is.was) && !renames.is_some_and(meets)
             })
         }

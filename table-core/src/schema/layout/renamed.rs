@@ -1,7 +1,7 @@
 //! Properties that have another name in a declaration than in rows, and the declaration doesn't say so, or says it wrongly.
 //!
 //! A program reads such a property as absent, and writes it under its own name beside the other: no `was` brings the two
-//! together after that. So it is told before it writes.
+//! together after that. So the program is refused before it writes.
 
 use super::super::{Field, Schema};
 use super::differences::{Subject, of_property, renamed_to};
@@ -154,7 +154,7 @@ impl Unclear<'_> {
     }
 }
 
-/// The words by which a declaration that knows a property under its former name alone knows both.
+/// The words by which a declaration that knows a property under its previous name alone knows both.
 pub(crate) fn both_names(schema: &Schema, is: &str, was: &str) -> String {
     let place = schema.fields.iter().position(|field| field.property == was);
     let copy = place.and_then(|place| schema.copy_of(place));

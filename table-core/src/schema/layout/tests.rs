@@ -345,7 +345,7 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
         assert!(found.is_compatible && found.adds, "{found:?}");
         assert_eq!(united("Club", &layout(&before), new), layout(new));
     }
-    // Nobody may go back, or forget what it was, as long as that is noted.
+    // No program may go back, or forget what it was, as long as that is noted.
     for previous in [&before, &later, &other] {
         assert!(!compared(&now, previous).is_compatible);
         assert!(!compared(&maybe, previous).is_compatible);

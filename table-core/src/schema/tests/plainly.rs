@@ -169,7 +169,7 @@ fn number(text: &str) -> Option<u64> {
     wide_number(text).and_then(|number| u64::try_from(number).ok())
 }
 
-/// The same of more digits.
+/// Reads digits alone, which may take up to 128 bits.
 fn wide_number(text: &str) -> Option<u128> {
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::overlay::tally_of;
+use super::overlay::set_digest_of;
 use super::view::{self, BlobView};
 use crate::contents::keys::{self, Key};
 use crate::contents::{BlobId, BlobRecord, Counters, NameRecord, SEGMENT, Waiting, length_of, segments};
@@ -42,7 +42,7 @@ impl FoundBlob {
     }
 }
 
-/// Looks at every record of the blobs. `problem` is told what is wrong.
+/// Looks at every record of the blobs. `problem` gets what is wrong.
 pub(crate) fn check(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
@@ -120,7 +120,7 @@ fn look(
             found.digest = found.digest.wrapping_add(checksum);
         }
     }
-    if let Some(set_digest) = tally_of(counters, parsed) {
+    if let Some(set_digest) = set_digest_of(counters, parsed) {
         set_digest.add(checksum);
     }
     Ok(())

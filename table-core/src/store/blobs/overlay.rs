@@ -28,7 +28,7 @@ impl Records for Blobs {
 
     fn set_digest<'o>(overlay: &'o mut BlobOverlay<'_>, key: &[u8]) -> Result<Option<&'o mut SetDigest>> {
         let counters = overlay.counters()?;
-        Ok(Key::parse(key).and_then(|key| tally_of(counters, key)))
+        Ok(Key::parse(key).and_then(|key| set_digest_of(counters, key)))
     }
 }
 
@@ -46,7 +46,7 @@ impl BlobOverlay<'_> {
         self.count(&keys::COUNTERS, read)?.ok_or_else(|| view::missing(&keys::COUNTERS))
     }
 
-    /// A blob with its record, as the draft leaves it.
+    /// Returns a blob with its record, as the overlay leaves it.
     pub(super) fn blob(&self, id: BlobId) -> Result<Option<(BlobRecord, u64)>> {
         let key = keys::blob(id);
         let Some(record) = self.find(&key)? else { return Ok(None) };
@@ -107,7 +107,7 @@ impl BlobOverlay<'_> {
 }
 
 /// Returns the set digest that a record counts in.
-pub(super) fn tally_of<'l>(counters: &'l mut Counters, key: Key<'_>) -> Option<&'l mut SetDigest> {
+pub(super) fn set_digest_of<'l>(counters: &'l mut Counters, key: Key<'_>) -> Option<&'l mut SetDigest> {
     match key {
         Key::Directory | Key::Counters => None,
         Key::Name(..) => Some(&mut counters.names),

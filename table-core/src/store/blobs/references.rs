@@ -1,4 +1,4 @@
-//! Who refers to blobs, drafted: references that come and go, and the blobs that go with their last one.
+//! References of rows to blobs, in the overlay: references that come and go, and the blobs that go with their last one.
 
 use super::overlay::BlobOverlay;
 use super::view;

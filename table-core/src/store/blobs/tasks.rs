@@ -1,4 +1,4 @@
-//! What is done to blobs, drafted.
+//! What is done to blobs, in the overlay.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -211,7 +211,7 @@ impl BlobOverlay<'_> {
         }
     }
 
-    /// The blob of a name, as the draft leaves it.
+    /// Returns the blob of a name, as the overlay leaves it.
     fn named(&self, container: u32, name: &str) -> Result<Option<BlobId>> {
         let named = self.read(&keys::name(container, name), NameRecord::decode)?;
         Ok(named.map(|named| named.id))
@@ -254,7 +254,7 @@ impl BlobOverlay<'_> {
     }
 
     /// Has a blob be of this content, that a row of the plan is to refer to. One that is there already is this
-    /// transaction's own, and nobody has seen it: what of it differs is written.
+    /// transaction's own, and no reader has seen it: what of it differs is written.
     pub(crate) fn compose(&mut self, content: &Sealed) -> Result<()> {
         let now = self.at.clock.store;
         let old = self.blob(content.id)?;

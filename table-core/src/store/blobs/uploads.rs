@@ -1,4 +1,4 @@
-//! Uploads by stages, drafted.
+//! Uploads by stages, in the overlay.
 
 use super::overlay::{BlobOverlay, full};
 use super::tasks::Sealed;

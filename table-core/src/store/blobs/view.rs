@@ -28,7 +28,7 @@ impl Keyspace for Blobs {
     }
 }
 
-/// Their records as a transaction sees them.
+/// The records of blobs as a transaction sees them.
 pub(crate) type BlobView<'t> = VerifiedDb<'t, Blobs>;
 
 impl<'t> BlobView<'t> {

@@ -39,7 +39,7 @@ pub(super) struct Compared {
     pub(super) untold: BTreeSet<String>,
 }
 
-/// Compares the copies in these tables; `problem` is told what is wrong, and returns whether it wants to hear more.
+/// Compares the copies in these tables; `problem` gets what is wrong, and returns whether it wants to hear more.
 pub(super) fn compare(
     inner: &StoreState,
     txn: &heed::RoTxn<'_>,
@@ -72,7 +72,7 @@ fn kinds(
         entries.iter().map(|entry| (entry.name.to_ascii_lowercase(), inner.state(entry))).collect();
     let mut kinds = Vec::new();
     for entry in entries {
-        // A record that can't be read has been told.
+        // A record that can't be read has been reported.
         let Ok(declared) = layouts::all_declared(dbs, txn, entry.id) else { continue };
         for schema in declared.into_iter().filter(|schema| schema.table().is_empty()) {
             let index_states = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
@@ -103,7 +103,7 @@ fn is_told(index: &Index) -> bool {
     !index.is_shared() && !index.sparse && has_told_keys(index) && parts().next().is_some()
 }
 
-/// Whether the keys of copies can be told from the row of their entity.
+/// Returns whether the keys of copies are known from the row of their entity.
 fn has_told_keys(index: &Index) -> bool {
     let mut parts = [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
     arrives_at_once(index) && parts.all(|part| part.format != Format::Blind && !part.each)
@@ -139,7 +139,7 @@ impl Rows<'_> {
         for pair in dbs.data.range(txn, &range).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
             if StoredKey::parse(key).is_none_or(|key| key.table != table.id) {
-                // A row whose key is damaged ends no table. It has been told, as all that is wrong with a row by itself.
+                // A row whose key is damaged ends no table. It has been reported, as all that is wrong with a row by itself.
                 if read::verify_row(&inner.environment, key, bytes).is_err() {
                     continue;
                 }
@@ -330,7 +330,7 @@ impl At<'_> {
         let Some(own) = found.filter(is_own) else { return orphan() };
         let Some(mut noted) = values_in(schema, place, &own)? else { return Ok(None) };
         if self.take_parts(&mut noted, &own)?.is_some() {
-            // It is told of the entity.
+            // The entity's own look reports it.
             return Ok(None);
         }
         if has_told_keys(index) {
@@ -368,7 +368,7 @@ fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
     Ok(said.unwrap_or(0).min(schema.parts.len()))
 }
 
-/// The keys of an entity's copy, if it has one and they can be told.
+/// Returns the keys of an entity's copy, if it has one and they are known.
 fn keys_of(index: &Index, noted: &Values<'_>, own: &RowView<'_>) -> Option<(String, String)> {
     let partition = if index.is_elsewhere() {
         noted.key(&index.place.partition)?

@@ -1,4 +1,4 @@
-//! Entries of what is to follow: drafted as what is asked of queues is, and read with the same proofs.
+//! Entries of the outbox: changed in an overlay as the records of queues are, and read with the same proofs.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ use crate::store::records::meta;
 pub(crate) enum EntryWork {
     /// It takes in a change of its entity, and is made if there is none.
     Follow { kind: &'static str, before: Vec<CopyKey>, without: Vec<&'static str> },
-    /// The same of a change of what others hold.
+    /// It takes in a change of what dependents hold, and is made if there is none.
     DeferredDependents { kind: &'static str, dependents: Vec<DependentKey> },
     /// It says no more of copies in indexes, if it is of this version; it goes, if that was all.
     Propagate(u64),

@@ -105,7 +105,8 @@ impl<'b> QueueOverlay<'b> {
     pub(super) fn add_entry(&mut self, queue: u32, id: u64, entry: &Entry) -> Result<()> {
         if let Some(until) = entry.until() {
             self.replace(keys::hidden(queue, until, id), None, Some(Vec::new()))?;
-            // That it is not there says that nobody holds the message: so it must come to where it is looked for.
+            // An absent lease says that the message is not held, so this lookup proves that the lease comes to lie where others
+            // find it.
             let key = keys::lease(queue, id);
             if self.find(&key)?.is_some() {
                 return Err(view::damaged(&key));

@@ -38,7 +38,7 @@ impl Keyspace for Queues {
     }
 }
 
-/// Their records as a transaction sees them.
+/// The records of queues as a transaction sees them.
 pub(crate) type View<'t> = VerifiedDb<'t, Queues>;
 
 impl<'t> View<'t> {
@@ -47,7 +47,7 @@ impl<'t> View<'t> {
         self.state_of(queue, false)
     }
 
-    /// The same; of a queue that was dropped, if its records are to go.
+    /// Returns what a queue counts; of one that was dropped, too, if `may_be_dropped`: its records are to go.
     pub(super) fn state_of(&self, queue: u32, may_be_dropped: bool) -> Result<State> {
         let key = keys::state(queue);
         let Some(state) = self.read(&key, State::decode)? else {
@@ -88,7 +88,7 @@ impl<'t> View<'t> {
             }
             Ok(ControlFlow::Break(()))
         })?;
-        // Those whose time has come are ready, though nobody has looked yet.
+        // Those whose time has come are ready, though no receiver has looked yet.
         let mut come = 0;
         self.shown(queue, now, None, |_, _, _| {
             come += 1;
@@ -133,7 +133,7 @@ impl<'t> View<'t> {
         Ok((record, Entry::hidden(body(record)).ok_or_else(|| damaged(&key))?))
     }
 
-    /// The same for messages that are ready.
+    /// Goes over the messages of a queue that are ready.
     pub(crate) fn ready(
         &self,
         queue: u32,

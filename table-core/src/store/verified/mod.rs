@@ -63,7 +63,7 @@ impl<K> Clone for VerifiedDb<'_, K> {
 impl<K> Copy for VerifiedDb<'_, K> {}
 
 impl<'t, K: Keyspace> VerifiedDb<'t, K> {
-    /// As a snapshot sees them.
+    /// Returns the key space as a snapshot sees it.
     pub(crate) fn of_snapshot(
         environment: &'t Environment,
         txn: &'t heed::RoTxn<'t>,
@@ -84,7 +84,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         })
     }
 
-    /// As a transaction sees them that may have written.
+    /// Returns the key space as a transaction sees it that may have written.
     pub(crate) fn of_write(
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
@@ -127,7 +127,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         self.read(key, decode)?.ok_or_else(|| missing::<K>(key))
     }
 
-    /// The same, if it was found sound before in this very snapshot.
+    /// Returns a record that must be there, if it was found sound before in this very snapshot.
     pub(crate) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
         let record = self.found(key)?.ok_or_else(|| missing::<K>(key))?;
         self.check_place(record)?;

@@ -49,7 +49,7 @@ type Sent<'c> = dyn FnMut(&mut Employee) + Send + 'c;
 struct NoKeys;
 
 impl Seals for NoKeys {
-    fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+    fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
         Err(Error::new(ErrorKind::KeyUnavailable))
     }
 
@@ -57,7 +57,7 @@ impl Seals for NoKeys {
         Err(Error::new(ErrorKind::KeyUnavailable))
     }
 
-    fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+    fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
         Err(Error::new(ErrorKind::KeyUnavailable))
     }
 }
@@ -357,7 +357,7 @@ mod unopened {
     struct Anew;
 
     impl Seals for Anew {
-        fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+        fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
             Err(Error::new(ErrorKind::KeyUnavailable))
         }
 
@@ -365,7 +365,7 @@ mod unopened {
             Err(Error::new(ErrorKind::KeyUnavailable))
         }
 
-        fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+        fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
             Ok(Resealed { value: Some(vec![1; 40]), token: None })
         }
     }

@@ -125,12 +125,12 @@ pub(crate) fn placed(place: Place) -> Schema {
     Schema { places: vec![place].leak(), ..EMPLOYEE }
 }
 
-/// The same with another row key.
+/// The entity of the design with another row key.
 pub(crate) fn with_row(row: Template) -> Schema {
     placed(employee::at(row))
 }
 
-/// The same with another partition key, of its copies too.
+/// The entity of the design with another partition key, which its copies have, too.
 pub(crate) fn with_partition(partition: Template) -> Schema {
     let moved = |place: Place| Place { partition, ..place };
     let copies = EMPLOYEE.indexes.iter().map(|index| Index { place: moved(index.place), ..*index });

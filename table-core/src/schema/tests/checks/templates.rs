@@ -11,7 +11,7 @@ fn of_row(parts: Vec<Part>) -> Option<String> {
     said(move || checks::template(&schema, KeyOf::Row))
 }
 
-/// The same, of an index.
+/// What is said of the row key of an index of these parts.
 fn of_index(parts: Vec<Part>) -> Option<String> {
     let index = Index { place: employee::at(sourced("{..}", parts)), ..employee::BY_NAME };
     let schema = Schema { indexes: Vec::leak(vec![index]), ..EMPLOYEE };

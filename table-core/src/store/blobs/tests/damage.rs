@@ -70,7 +70,7 @@ fn read_all(store: &Store) -> Vec<ErrorKind> {
     errors
 }
 
-/// What is wrong with a record is told by whatever reads it, and by the check.
+/// A read that meets a wrong record reports it, and so does the check.
 fn assert_seen(store: &Store, key: &[u8], what: &str) {
     let report = store.check().unwrap();
     assert!(!report.problems.is_empty(), "{what}: the check sees nothing");
@@ -136,7 +136,7 @@ fn a_flipped_bit_of_any_key_is_an_error() {
     assert_sound(&store);
 }
 
-/// The record of another blob, segment or name is not taken for one's own; neither is a former one, where the check looks.
+/// The record of another blob, segment or name is not taken for one's own; neither is an older one, where the check looks.
 #[test]
 fn a_record_in_anothers_place_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
