@@ -9,7 +9,7 @@ use quote::ToTokens;
 
 /// The errors of one derive.
 ///
-/// It must be consumed by [`Ctxt::check`]: errors that nobody looks at would let a wrong design compile. A debug
+/// It must be consumed by [`Ctxt::check`]: errors that are not looked at would let a wrong design compile. A debug
 /// build panics if one is dropped unchecked.
 #[derive(Default)]
 pub(crate) struct Ctxt {

@@ -21,7 +21,7 @@ pub(crate) struct CopyOfWords {
 }
 
 impl CopyOfWords {
-    /// Reads them; the error about a missing source has been told.
+    /// Reads them; the error about a missing source has been reported.
     pub(super) fn read(cx: &Ctxt, name: &Ident, attr: &Attribute) -> Self {
         let mut words = Self {
             word: name.clone(),

@@ -17,7 +17,7 @@ pub(crate) struct Slot<T> {
 enum State<T> {
     /// Not given.
     Missing,
-    /// Given, but wrongly. The error has been told; another, that the word is missing, would be false.
+    /// Given, but wrongly. The error has been reported; another, that the word is missing, would be false.
     Tried,
     /// Given by this word.
     Given(Ident, T),

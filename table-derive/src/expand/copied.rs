@@ -119,7 +119,7 @@ pub(super) fn items(model: &Entity<'_>) -> TokenStream {
     quote!(#sides #(#rules)*)
 }
 
-/// The traits alone, after a mistake: the other side must not be told of it.
+/// The traits alone, after a mistake: the compiler must not report it at the other side, too.
 pub(super) fn sides(model: &Entity<'_>) -> TokenStream {
     let (krate, ident, kind) = (&model.krate, model.ident, &model.kind.value);
     let mut sources: Vec<(String, &syn::Path, Vec<usize>)> = Vec::new();

@@ -128,7 +128,7 @@ pub(crate) fn stub(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The elements of the fields that have a row for each element. They are told even of an entity that can't be made,
+/// The elements of the fields that have a row for each element. They are given even for an entity that can't be made,
 /// since its sealed fields can't be opened.
 fn elements(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;

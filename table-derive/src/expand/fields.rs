@@ -209,7 +209,7 @@ pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
 }
 
 /// The trait of the type of a field that is one property. What stands in a key says it by a trait of its own: a type that is
-/// neither is one mistake, and is told once.
+/// neither is one mistake, and is reported once.
 pub(crate) fn property_of(field: &Field<'_>) -> Ident {
     Ident::new(if field.stands == Stands::InAKey { "KeyField" } else { "Property" }, field.ty.span())
 }
@@ -256,7 +256,7 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
     single_at(krate, field, &quote!(#place))
 }
 
-/// The same by a place that is an expression.
+/// Takes one field alone from `source`, by a place that is an expression.
 pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -> TokenStream {
     let (ty, property) = (field.ty, property_of(field));
     let take = quote_spanned!(ty.span()=> <#ty as #krate::#property>::TAKE);

@@ -44,7 +44,7 @@ impl<'m> Beside<'m> {
         });
     }
 
-    /// Leaves a mark of a type that the user did not ask for: where he names it, the compiler says that there would be one,
+    /// Leaves a mark of a type that the user did not ask for: where it is named, the compiler says that there would be one,
     /// and points at the attribute.
     pub(crate) fn leave_out(&mut self, name: &impl ToTokens) {
         let Some(span) = self.types.place() else { return };

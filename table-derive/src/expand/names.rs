@@ -72,7 +72,7 @@ impl<'m> Names<'m> {
     }
 }
 
-/// The name, or one like it that is not taken; where the user asked for it, if he did.
+/// The name, or one like it that is not taken; where the user asked for it, if at all.
 fn free(taken: &BTreeSet<String>, name: &str, asked: Option<Span>) -> Ident {
     let mut name = name.to_owned();
     while taken.contains(&name) {

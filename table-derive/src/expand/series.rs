@@ -24,7 +24,7 @@ pub(super) fn place(model: &Entity<'_>, field: &Field<'_>) -> usize {
     model.fields.iter().position(|other| other.name == field.name).unwrap_or_default()
 }
 
-/// Both constants of each series among the fields. As `stub`s they have no slots.
+/// Declares both constants of each series among the fields. As `stub`s they have no slots.
 pub(super) fn constants(krate: &Krate, fields: &[Field<'_>], stub: bool) -> TokenStream {
     let series = fields.iter().enumerate().filter(|(_, field)| field.storage == Storage::Series);
     series.map(|(at, field)| declared(krate, at, field, stub)).collect()

@@ -50,7 +50,7 @@ pub(super) fn items(model: &Entity<'_>) -> TokenStream {
     quote!(#own #sides)
 }
 
-/// The same after a mistake: the other side must not be told of it.
+/// Implements the traits alone, after a mistake: the compiler must not report it at the other side, too.
 pub(super) fn stubs(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let summary = model.summary.as_ref().map(|summary| {

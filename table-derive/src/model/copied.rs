@@ -27,7 +27,7 @@ pub(crate) enum Arrival {
     Eventual,
 }
 
-/// The same, with the fields found.
+/// A [`CopyOf`] whose fields were found.
 pub(crate) struct HeldCopy<'m> {
     pub(crate) of: &'m Path,
     /// The place of the field.
@@ -65,7 +65,7 @@ impl CopyOf {
     }
 }
 
-/// The copies among the fields. A name that is none is told by a rule.
+/// The copies among the fields. A rule refuses a name that is none.
 pub(crate) fn held<'m>(fields: &'m [Field<'_>]) -> impl Iterator<Item = HeldCopy<'m>> {
     fields.iter().enumerate().filter_map(move |(field, of)| {
         let copy = of.copy.as_ref()?;

@@ -116,7 +116,7 @@ impl<'a> Entity<'a> {
         }
         let text = |literal: Option<syn::LitStr>| match literal {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
-            // A text that no rule objects to: the error about its absence has been told.
+            // A text that no rule objects to: the error about its absence has been reported.
             None => Spanned { value: "missing".to_owned(), span: input.ident.span() },
         };
         let keep = entity.keep.into_value();

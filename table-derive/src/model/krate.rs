@@ -14,7 +14,7 @@ const NAME: &str = "__table";
 pub(crate) struct Krate(Option<Path>);
 
 impl Krate {
-    /// Of the crate at `::table_core`, or where `crate = path` says.
+    /// Returns the path of the crate: `::table_core`, or what `crate = path` says.
     pub(crate) fn new(path: Option<Path>) -> Self {
         Self(path)
     }

@@ -55,7 +55,7 @@ impl Entity<'_> {
         parts.into_iter().find(|part| part.field == field && part.gives_back())
     }
 
-    /// Those of the indexes that are no lists, each with its number.
+    /// Returns the indexes that are no lists, each with its number.
     pub(crate) fn copying(&self) -> impl Iterator<Item = (usize, &Index)> {
         self.indexes.iter().enumerate().filter(|(_, index)| index.list.is_none())
     }

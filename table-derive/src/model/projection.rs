@@ -33,7 +33,7 @@ impl<'a> Projection<'a> {
 pub(crate) struct ProjectionField<'a> {
     /// As the user wrote it.
     pub(crate) ident: &'a Ident,
-    /// The same without `r#`.
+    /// Its name without `r#`.
     pub(crate) name: String,
     pub(crate) ty: &'a Type,
     /// `json`: the entity keeps it as text.

@@ -52,7 +52,7 @@ impl Template {
         self.literal.span()
     }
 
-    /// Its text, as written.
+    /// Returns the template's text, as written.
     pub(crate) fn source(&self) -> String {
         self.literal.value()
     }

@@ -69,12 +69,12 @@ impl Types {
         Self { all: None, named, at }
     }
 
-    /// Where the user asked for this type to lie beside the struct, if he did.
+    /// Where the user asked for this type to lie beside the struct, if at all.
     pub(crate) fn asked(&self, word: &str) -> Option<Span> {
         self.all.or_else(|| self.find(word).map(|found| found.word.span()))
     }
 
-    /// Where the user would have asked for the types that he did not ask for.
+    /// Where the user would have asked for the types that were not asked for.
     pub(crate) fn place(&self) -> Option<Span> {
         self.at
     }
