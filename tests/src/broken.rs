@@ -15,7 +15,7 @@ pub struct Step {
     pub changes: &'static [[&'static str; 3]],
     /// The tests that must fail, as the test program is asked for them.
     pub tests: &'static [&'static str],
-    /// What the tests are told.
+    /// The variables of the environment that the tests get.
     pub variable: Option<(&'static str, &'static str)>,
 }
 
@@ -72,7 +72,7 @@ pub const STEPS: &[Step] = &[
         "a program that does not declare an index writes while others keep it",
         &[[
             "table-core/src/schema/index_states/index_mask.rs",
-            "if !is_known && lives.index(noted, index.name).is_kept() {",
+            "if !is_known && index_states.index(noted, index.name).is_kept() {",
             "if !is_known && index.name.is_empty() {",
         ]],
         JOBS,
@@ -90,7 +90,7 @@ pub const STEPS: &[Step] = &[
         "a change does not look where copies of a unique index are that is being filled",
         &[[
             "table-core/src/typed/change/read_set.rs",
-            "if index.unique && self.standing.keeps(number) && self.standing.is_backfilling(number) {",
+            "if index.unique && self.index_mask.keeps(number) && self.index_mask.is_backfilling(number) {",
             "if index.unique && index.name.is_empty() {",
         ]],
         JOBS,
@@ -191,13 +191,13 @@ pub const STEPS: &[Step] = &[
         &[
             [
                 "table-core/src/typed/job/convert.rs",
-                "let is_copy = phase == CONVERTING && schema.is_former_copy(kind);",
-                "let is_copy = phase == u8::MAX && schema.is_former_copy(kind);",
+                "let is_copy = phase == CONVERTING && schema.is_previous_copy(kind);",
+                "let is_copy = phase == u8::MAX && schema.is_previous_copy(kind);",
             ],
             [
                 "table-core/src/typed/job/purge.rs",
-                "found == kind || schema.is_former_copy(found)",
-                "found == kind || schema.kind.is_empty() && schema.is_former_copy(found)",
+                "found == kind || schema.is_previous_copy(found)",
+                "found == kind || schema.kind.is_empty() && schema.is_previous_copy(found)",
             ],
         ],
         VERSIONS,
