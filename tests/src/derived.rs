@@ -9,7 +9,7 @@ use table_core::{DynamicEntity, Entity, ErrorKind, Key, Projection, Query, Resul
 use crate::random::Random;
 use crate::stops::{self, Texts};
 
-/// Somebody, of whom others hold copies; counted in two summaries, on a list, and by a skill in another table, later.
+/// A person, of whom others hold copies; counted in two summaries, on a list, and by a skill in another table, later.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", kind = "person")]
 #[key(partition = "{team}", row = "person_{id:06}")]
@@ -82,9 +82,9 @@ pub struct Project {
     pub title: String,
     /// Of whose people there are two.
     pub team: String,
-    /// Always somebody.
+    /// Always a person.
     pub lead_id: u32,
-    /// Maybe nobody.
+    /// A person, or none.
     pub deputy_id: Option<u32>,
     /// Its place among the projects of the deputy.
     pub rank: u32,
@@ -206,7 +206,7 @@ impl Worker {
                     ErrorKind::EntityAlreadyExists,
                     ErrorKind::EntityNotFound,
                     ErrorKind::ConditionNotMet,
-                    // Somebody drops the tables, and an index is to be made.
+                    // Another thread drops the tables, and an index is to be made.
                     ErrorKind::TableNotFound,
                     ErrorKind::IndexBuilding,
                 ];
@@ -374,7 +374,7 @@ fn contact(people: &People, team: &str, id: Option<u32>) -> Option<Contact> {
     Some(Contact { name: one.name.clone(), level: one.level })
 }
 
-/// The same once all is propagated, with what follows. Returns how many copies that follow say something.
+/// Checks the store once all is propagated, with the copies that follow. Returns how many copies that follow say something.
 pub fn check_propagated(store: &Store) -> Result<usize> {
     check(store)?;
     let people = by_key(all::<Person>(store)?);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use table_core::{DynamicEntity, Entity, Query, Store};
 
-/// As it was.
+/// The entities as they were first declared.
 pub mod first {
     use super::Entity;
 
@@ -42,7 +42,7 @@ pub mod first {
         pub age: u32,
     }
 
-    /// Of a department.
+    /// The ages of a department's employees, added up.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", kind = "payroll")]
     #[key(partition = "{department}", row = "payroll")]
@@ -58,7 +58,7 @@ pub mod first {
         pub ages: i64,
     }
 
-    /// Of a team.
+    /// The employees of a team, counted.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Totals", kind = "total")]
     #[key(partition = "{team}", row = "total")]
@@ -72,7 +72,7 @@ pub mod first {
     }
 }
 
-/// As it is: a name in two parts, an age of a byte; one table is left, another one comes, one stays.
+/// The entities as they are declared now: a name in two parts, an age of a byte; one table is left, another one comes, one stays.
 pub mod second {
     use super::Entity;
 
@@ -124,7 +124,7 @@ pub mod second {
         pub age: u8,
     }
 
-    /// Of a department.
+    /// The ages of a department's employees, added up.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", kind = "payroll")]
     #[key(partition = "{department}", row = "payroll")]
@@ -140,7 +140,7 @@ pub mod second {
         pub ages: i64,
     }
 
-    /// Of a team.
+    /// The employees of a team, counted.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Totals", kind = "total")]
     #[key(partition = "{team}", row = "total")]

@@ -40,7 +40,7 @@ pub fn write_beside_each_other<E: InOneTable>(
         for id in writer * EACH..(writer + 1) * EACH {
             let one = make(id);
             table.insert(&one).unwrap();
-            // A closure that runs twice has lost to somebody: none has the entity but this thread.
+            // A closure that runs twice has lost to another thread, though only this one has the entity.
             let counted = |one: &mut E| {
                 planned += 1;
                 change(one);
@@ -86,7 +86,7 @@ where
                 }
             });
         }
-        // Two who make it at one time share the work, and count nothing twice.
+        // Two threads that make it at one time share the work, and count nothing twice.
         for _ in 0..2 {
             scope.spawn(move || {
                 begin.wait();

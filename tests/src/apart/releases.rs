@@ -1,4 +1,4 @@
-//! A program of three releases of a kind, with jobs of its own: whoever tells it what to do says as which release.
+//! A program of three releases of a kind, with jobs of its own: each line says as which release it acts.
 
 use std::cell::Cell;
 
@@ -145,7 +145,7 @@ impl Releases {
         Self { store, jobs: Vec::new(), held: Held::default(), acts: 0 }
     }
 
-    /// Its table as a release has it: one that it has held for a while, every other time.
+    /// Lends the table as a release has it: one that it has held for a while, every other time.
     fn with<R: Release, T>(&mut self, does: impl Fn(&Table<R>) -> Result<T, Error>) -> Result<T, Error> {
         let held = R::held(&mut self.held).as_ref().filter(|_| self.acts.is_multiple_of(2));
         if let Some(held) = held {
@@ -202,7 +202,7 @@ impl Releases {
         rest: &str,
         meanwhile: &mut dyn FnMut(),
     ) -> Result<String, Error> {
-        // A change that is planned again is told so once.
+        // The parent is asked once, though the change may be planned again.
         let (meanwhile, times) = (Cell::new(Some(meanwhile)), Cell::new(0));
         let done = |()| times.get().to_string();
         self.with::<R, _>(|table| match what {

@@ -240,7 +240,7 @@ fn properties(content: &Content<'_>) -> BTreeMap<String, Value> {
     }
 }
 
-/// Of the keys and versions of the rows whose row keys begin so.
+/// The digest of the keys and versions of the rows whose row keys begin so.
 fn digest(rows: &Rows, table: u32, partition: &str, prefix: &str) -> u64 {
     let start = executor::stored_key(table, partition, prefix);
     let mut hash = DefaultHasher::new();

@@ -45,7 +45,7 @@ pub fn work(arguments: &[&str]) {
     }
 }
 
-/// Puts somebody on one of two lists, and takes others off.
+/// Puts entities on one of two lists, and takes others off.
 fn work_on_lists(store: &Store, first: u32) {
     let rolls = store.table::<Roll>().unwrap();
     say("ready");
