@@ -96,7 +96,7 @@ fn put(store: &Store, first: u32, number: u32, is_staged: bool) {
     let picture = store.upload("image/jpeg", &*bytes).unwrap();
     pictures.insert(&Picture { album: "all".into(), number, bytes: length, picture }).unwrap();
     say(format!("picture {number}"));
-    if number > first && number % 3 == 0 {
+    if number > first && number.is_multiple_of(3) {
         let former = number - 1;
         say(format!("removes {former}"));
         files.delete(&format!("{former}")).unwrap();
