@@ -33,12 +33,12 @@ impl Ctxt {
         self.errors.borrow_mut().push(error);
     }
 
-    /// How many errors there are.
+    /// Returns how many errors there are.
     pub(crate) fn count(&self) -> usize {
         self.errors.borrow().len()
     }
 
-    /// All errors in one.
+    /// Returns all errors in one.
     pub(crate) fn check(self) -> syn::Result<()> {
         self.checked.set(true);
         let mut errors = self.errors.take().into_iter();

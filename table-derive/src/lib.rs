@@ -340,7 +340,7 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
     finish(cx, model, expand::key_part, |model| fallback::key_part(&input, model))
 }
 
-/// A struct whose fields are flattened into entities, which is how they share them.
+/// Returns a struct whose fields are flattened into entities, which is how they share them.
 ///
 /// ```
 /// use table_core::Properties;
@@ -369,7 +369,7 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
     finish(cx, model, expand::properties, |model| fallback::properties(&input, model))
 }
 
-/// A struct of some of an entity's fields, which a query reads instead of the whole.
+/// Returns a struct of some of an entity's fields, which a query reads instead of the whole.
 ///
 /// Its fields are named as the entity's are, and have their types; an integer may be wider, and a field that may be absent is
 /// an `Option` or has `#[property(default)]`. A field that the entity keeps with `#[property(json)]` says so here too. The key
@@ -408,7 +408,7 @@ pub fn derive_projection(input: TokenStream) -> TokenStream {
     finish(cx, model, expand::projection, |model| fallback::projection(&input, model))
 }
 
-/// An enum of the kinds of entities in one table: what a query over all of them gives.
+/// Returns an enum of the kinds of entities in one table: what a query over all of them gives.
 ///
 /// ```
 /// use table_core::{DynamicEntity, Entity, EntitySet};
@@ -462,7 +462,7 @@ pub fn __chapter(input: TokenStream) -> TokenStream {
     chapter::read(&parse_macro_input!(input as Ident)).into()
 }
 
-/// The expansion of what is right; else all errors, and stubs.
+/// Returns the expansion of what is right; else all errors, and stubs.
 fn finish<M>(
     cx: Ctxt,
     model: Option<M>,

@@ -100,17 +100,17 @@ impl Blob {
         }
     }
 
-    /// How many bytes it has.
+    /// Returns how many bytes it has.
     pub fn len(&self) -> u64 {
         self.0.map_or(0, |(_, length)| length)
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A reader of it, which holds a snapshot of the store. The empty one has none: it is
+    /// Returns a reader of it, which holds a snapshot of the store. The empty one has none: it is
     /// [`BlobNotFound`](ErrorKind::BlobNotFound).
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
@@ -154,7 +154,7 @@ pub(super) fn info_of(store: &[u8; 16], snapshot: &dyn BlobSnapshot, id: BlobId)
     })
 }
 
-/// The error of opening a field that refers to nothing.
+/// Returns the error of opening a field that refers to nothing.
 #[cold]
 pub(super) fn nothing() -> Error {
     Error::new(ErrorKind::BlobNotFound).because("the field is empty: it refers to no blob")
@@ -185,7 +185,7 @@ impl Property for Blob {
 
 #[cfg(test)]
 impl Blob {
-    /// What a row holds.
+    /// Returns what a row holds.
     pub(crate) fn reference(&self) -> Vec<u8> {
         self.0.map(|(id, length)| reference::encode(id, length)).unwrap_or_default()
     }

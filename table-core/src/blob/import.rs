@@ -78,7 +78,7 @@ pub(super) fn bring(to: &Store, from: &Store, id: BlobId, length: u64) -> Result
     upload::unnamed(&here, &content_type, &mut reader).map_err(of_source)
 }
 
-/// The error of the store that a blob was read from, if that is what an upload failed for.
+/// Returns the error of the store that a blob was read from, if that is what an upload failed for.
 fn of_source(error: Error) -> Error {
     let reading = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     let found = reading.and_then(|failed| failed.get_ref()?.downcast_ref::<Error>()).map(Error::again);

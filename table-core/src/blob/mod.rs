@@ -74,7 +74,7 @@ pub struct Container {
 }
 
 impl Store {
-    /// The container of this name, made if there is none.
+    /// Returns the container of this name, made if there is none.
     ///
     /// A name has 3 to 63 small letters, digits and hyphens, as the service has it.
     pub fn container(&self, name: &str) -> Result<Container> {
@@ -86,7 +86,7 @@ impl Store {
         Ok(Container { store: self.clone(), name: name.into(), id })
     }
 
-    /// The names of all containers, in alphabetical order.
+    /// Returns the names of all containers, in alphabetical order.
     pub fn containers(&self) -> Result<Vec<String>> {
         let names = self.backend().clone().blobs().and_then(|blobs| blobs.containers());
         names.map_err(|error| error.attempted("list the containers"))
@@ -107,7 +107,7 @@ impl Store {
 }
 
 impl Container {
-    /// The container's name.
+    /// Returns the container's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -197,7 +197,7 @@ impl Container {
         })
     }
 
-    /// What is known of the blob of a name; `None` if there is none.
+    /// Returns what is known of the blob of a name; `None` if there is none.
     pub fn find(&self, name: &str) -> Result<Option<BlobInfo>> {
         self.looked("look for", Some(name), |snapshot| {
             name::check_blob(name)?;
@@ -205,7 +205,7 @@ impl Container {
         })
     }
 
-    /// The bytes of the blob of a name; `None` if there is none. For what may be large, [`open`](Self::open) it.
+    /// Returns the bytes of the blob of a name; `None` if there is none. For what may be large, [`open`](Self::open) it.
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.looked("read", Some(name), |snapshot| {
             name::check_blob(name)?;
@@ -214,7 +214,7 @@ impl Container {
         })
     }
 
-    /// A reader of the blob of a name; [`BlobNotFound`](ErrorKind::BlobNotFound) if there is none.
+    /// Returns a reader of the blob of a name; [`BlobNotFound`](ErrorKind::BlobNotFound) if there is none.
     ///
     /// It reads the blob as it is now, whatever becomes of it: it holds a snapshot of the store, so while it lives no space is
     /// used again that has become free since.
@@ -227,7 +227,8 @@ impl Container {
         })
     }
 
-    /// The blobs whose names begin with this, as they are now, in the order of their names' bytes. An empty text lists all.
+    /// Returns the blobs whose names begin with this, as they are now, in the order of their names' bytes. An empty text lists
+    /// all.
     pub fn list(&self, prefix: &str) -> Result<Listing> {
         self.asked("list the blobs of", None, |blobs| {
             name::check_prefix(prefix)?;
@@ -268,7 +269,7 @@ fn ask(blobs: &Arc<dyn Blobs>, task: BlobTask) -> Result<BlobAnswer> {
     blobs.clone().carry_out(vec![task])?.pop().ok_or_else(lost_answer)
 }
 
-/// An answer of another kind than was asked for.
+/// Returns an answer of another kind than was asked for.
 #[cold]
 fn lost_answer() -> Error {
     Error::new(ErrorKind::Corrupt).because("the store answered something else than it was asked")

@@ -43,16 +43,16 @@ pub struct BlobReader {
 
 /// What opens the segments of a blob that is sealed.
 pub(super) trait OpensSegments: Send {
-    /// How many bytes a segment has less when it is opened.
+    /// Returns how many bytes a segment has less when it is opened.
     fn overhead(&self) -> usize;
 
-    /// The number of the segment that was opened last.
+    /// Returns the number of the segment that was opened last.
     fn number(&self) -> Option<u32>;
 
     /// Returns the bytes of the segment that was opened last.
     fn opened(&self) -> &[u8];
 
-    /// The bytes of a segment, of which the store has these.
+    /// Returns the bytes of a segment, of which the store has these.
     fn open(&mut self, number: u32, is_last: bool, sealed: &[u8]) -> Result<&[u8]>;
 }
 
@@ -75,28 +75,28 @@ impl BlobReader {
         Self { snapshot, info, stored, opener: Some(opener), at: 0, sound: None }
     }
 
-    /// What is known of the blob.
+    /// Returns what is known of the blob.
     pub fn info(&self) -> &BlobInfo {
         &self.info
     }
 
-    /// How many bytes the blob has.
+    /// Returns how many bytes the blob has.
     pub fn len(&self) -> u64 {
         self.info.length
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.info.length == 0
     }
 
-    /// The blob's content type.
+    /// Returns the blob's content type.
     pub fn content_type(&self) -> &str {
         &self.info.content_type
     }
 }
 
-/// The bytes of a segment of a blob, which must be as many as the blob's length in the store says.
+/// Returns the bytes of a segment of a blob, which must be as many as the blob's length in the store says.
 fn segment(
     snapshot: &dyn BlobSnapshot,
     id: BlobId,
@@ -113,12 +113,12 @@ fn segment(
     Err(Error::new(ErrorKind::Corrupt).because(because))
 }
 
-/// Whether a segment is the last one of a blob that has so many bytes in the store.
+/// Returns whether a segment is the last one of a blob that has so many bytes in the store.
 fn is_last(stored: u64, number: u32) -> bool {
     u64::from(number) + 1 == segments(stored)
 }
 
-/// All bytes of a blob; `info` says how many the store has.
+/// Returns all bytes of a blob; `info` says how many the store has.
 pub(super) fn read_whole(
     snapshot: &dyn BlobSnapshot,
     info: &BlobInfo,

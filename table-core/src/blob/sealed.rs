@@ -88,7 +88,7 @@ impl Held {
         Some(Self { id, stored, length: plain_length(stored)?, bytes })
     }
 
-    /// What there is of the blob, if it is as long as what was sealed.
+    /// Returns what there is of the blob, if it is as long as what was sealed.
     fn info(&self, store: &[u8; 16], snapshot: &dyn BlobSnapshot) -> Result<BlobInfo> {
         let info = info_of(store, snapshot, self.id)?;
         if info.length == self.stored {
@@ -166,17 +166,17 @@ impl SealedBlob {
         Ok(Self(Some(Arc::new(held))))
     }
 
-    /// How many bytes it has, before they are sealed.
+    /// Returns how many bytes it has, before they are sealed.
     pub fn len(&self) -> u64 {
         self.0.as_ref().map_or(0, |held| held.length)
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A reader of it, which opens one segment after another and holds a snapshot of the store. Each is compared with
+    /// Returns a reader of it, which opens one segment after another and holds a snapshot of the store. Each is compared with
     /// what was sealed when the reader comes to it: another one is an [`io::Error`] of the kind
     /// [`InvalidData`](io::ErrorKind::InvalidData), and never given out.
     ///

@@ -34,7 +34,7 @@ impl BlobContent {
         Self { id, content_type: content_type.into(), first, segments }
     }
 
-    /// How many bytes they are.
+    /// Returns how many bytes they are.
     pub fn length(&self) -> u64 {
         self.segments.iter().map(|segment| super::length_of(segment.len())).sum()
     }

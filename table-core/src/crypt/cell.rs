@@ -32,7 +32,7 @@ impl<'a> Cell<'a> {
         self
     }
 
-    /// An error about this cell; it names the property and the keys, and no value.
+    /// Returns an error about this cell; it names the property and the keys, and no value.
     pub(crate) fn error(&self, kind: ErrorKind, because: &str) -> Error {
         Error::new(kind)
             .because(format!("property `{}` {because}", self.property.escape_debug()))

@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 100;
 /// Ends the name of a file that is being made, before 16 hex digits.
 const NEW: &str = ".new-";
 
-/// The file, and what the operating system refused.
+/// Returns the file, and what the operating system refused.
 #[cold]
 pub(crate) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
     let kind = match error.kind() {
@@ -131,7 +131,7 @@ pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file's bytes; `None` if there is none.
+/// Returns a file's bytes; `None` if there is none.
 ///
 /// A replacement first gives the name to the new file, and then overwrites the old one. What was read is whole if the
 /// file still has its name; if not, the new file is read.
@@ -177,7 +177,7 @@ fn contents(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     Ok(bytes)
 }
 
-/// Whether the open file is the one that is found under this name now.
+/// Returns whether the open file is the one that is found under this name now.
 #[cfg(unix)]
 pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -281,7 +281,7 @@ pub(crate) fn give_to_owner_of(_: &File, _: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// How many names a file has.
+/// Returns how many names a file has.
 #[cfg(unix)]
 pub(crate) fn names(found: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(found)
@@ -305,7 +305,7 @@ fn overwrite(mut file: File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The directory that a file lies in.
+/// Returns the directory that a file lies in.
 fn directory(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

@@ -30,14 +30,14 @@ impl SecretKey {
         Ok(key)
     }
 
-    /// A key from these bytes; `None` if there are not exactly 32. The caller's copy is the caller's to wipe.
+    /// Returns a key from these bytes; `None` if there are not exactly 32. The caller's copy is the caller's to wipe.
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         let mut key = Self(Zeroizing::new([0; Self::BYTES]));
         (bytes.len() == Self::BYTES).then(|| key.0.copy_from_slice(bytes))?;
         Some(key)
     }
 
-    /// The bytes, for a provider that wraps the key.
+    /// Returns the bytes, for a provider that wraps the key.
     pub fn expose(&self) -> &[u8; Self::BYTES] {
         &self.0
     }

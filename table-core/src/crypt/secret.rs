@@ -39,12 +39,12 @@ impl<T: Wipe> Secret<T> {
         Self(value)
     }
 
-    /// The value.
+    /// Returns the value.
     pub const fn expose(&self) -> &T {
         &self.0
     }
 
-    /// The value, to change.
+    /// Returns the value, to change.
     pub const fn expose_mut(&mut self) -> &mut T {
         &mut self.0
     }

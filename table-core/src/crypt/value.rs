@@ -29,12 +29,12 @@ const HEADER: usize = 11;
 /// Bytes that sealing adds to a value's.
 pub(crate) const OVERHEAD: usize = HEADER + envelope::OVERHEAD;
 
-/// How many bytes a value takes when it is sealed.
+/// Returns how many bytes a value takes when it is sealed.
 pub(crate) fn sealed_len(value: ValueRef<'_>) -> usize {
     OVERHEAD + in_clear(value).len() + Plain::of(value).as_slice().len()
 }
 
-/// The reference to a blob that stays in the clear; nothing of most values.
+/// Returns the reference to a blob that stays in the clear; nothing of most values.
 fn in_clear(value: ValueRef<'_>) -> &[u8] {
     match value {
         ValueRef::Binary(bytes) => reference::in_clear(bytes).map_or(&[], |reference| reference),
@@ -74,7 +74,7 @@ impl<'a> Sealed<'a> {
         })
     }
 
-    /// The value, if it was sealed for this cell with this key.
+    /// Returns the value, if it was sealed for this cell with this key.
     pub(crate) fn open(&self, cell: &Cell<'_>, store: &[u8; 16], key: &DataKey) -> Result<Value> {
         let aad = binding(cell, store, self.header, self.in_clear);
         envelope::open(key.derivation(), Purpose::Value, &aad, self.envelope)
@@ -152,7 +152,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the value is bound to: its own header, the store, the table, the entity's primary keys and the property; and, of
+/// Returns what the value is bound to: its own header, the store, the table, the entity's primary keys and the property; and, of
 /// one that refers to a blob, the reference that stands in the clear.
 fn binding(cell: &Cell<'_>, store: &[u8; 16], header: &[u8; HEADER], in_clear: &[u8]) -> Vec<u8> {
     let texts = [cell.partition, cell.row, cell.property];

@@ -12,14 +12,14 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
-            /// The service's own code for errors of this kind. An error that only an embedded store can meet is
+            /// Returns the service's own code for errors of this kind. An error that only an embedded store can meet is
             /// `InternalError` or `ServerBusy`, as a failing server would say. [`Error::code`](crate::Error::code) knows the operation too,
             /// where the service has two codes.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$kind => $code,)+ }
             }
 
-            /// The HTTP status that the service sends with it.
+            /// Returns the HTTP status that the service sends with it.
             pub const fn status(self) -> u16 {
                 match self { $(Self::$kind => $status,)+ }
             }
@@ -202,7 +202,7 @@ kinds! {
 }
 
 impl ErrorKind {
-    /// Whether it is the store's, which can't go on, and not what was asked for.
+    /// Returns whether it is the store's, which can't go on, and not what was asked for.
     pub(crate) const fn stops(self) -> bool {
         matches!(
             self,
@@ -210,7 +210,7 @@ impl ErrorKind {
         )
     }
 
-    /// Whether it says that a data key was destroyed.
+    /// Returns whether it says that a data key was destroyed.
     pub(crate) const fn is_destroyed(self) -> bool {
         matches!(self, Self::KeyShredded | Self::KeySuperseded)
     }

@@ -107,7 +107,7 @@ mod keys {
     pub(super) use crate::crypt::ring::again as ring_again;
     pub(super) use crate::store::fuzzed_keys::{again, samples};
 
-    /// A ring of two keys, without its checksum.
+    /// Returns a ring of two keys, without its checksum.
     pub(super) fn ring() -> Vec<Vec<u8>> {
         let head = [&b"tablekey"[..], &[1, 0]].concat();
         vec![[head, vec![1; 16 + 32], vec![2; 16 + 32]].concat()]

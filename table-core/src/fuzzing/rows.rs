@@ -75,7 +75,7 @@ fn shapes() -> Vec<Shape> {
 
 type Property<'a> = (NameRef<'a>, ValueRef<'a>, Option<u16>);
 
-/// The row of these properties, which stand in order, with slots.
+/// Returns the row of these properties, which stand in order, with slots.
 fn formed(properties: &[Property<'_>], timestamp: Ticks, digest: Option<[u8; DIGEST]>) -> Vec<u8> {
     let mut writer = RowWriter::default();
     for (name, value, symbol) in properties {
@@ -87,7 +87,7 @@ fn formed(properties: &[Property<'_>], timestamp: Ticks, digest: Option<[u8; DIG
     bytes
 }
 
-/// The row of a shape with what `get` gives its columns; `None` where slots would be better.
+/// Returns the row of a shape with what `get` gives its columns; `None` where slots would be better.
 fn shaped<'v>(
     number: u16,
     timestamp: Ticks,
@@ -151,7 +151,7 @@ pub fn row(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether both are the same, bit by bit.
+/// Returns whether both are the same, bit by bit.
 fn same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a, b) {
         (ValueRef::Double(a), ValueRef::Double(b)) => a.to_bits() == b.to_bits(),
@@ -328,7 +328,7 @@ pub fn shape(bytes: &[u8]) -> bool {
     true
 }
 
-/// The body of a shape's record.
+/// Returns the body of a shape's record.
 pub fn sample_shape(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
     let (mut columns, mut id) = (Vec::new(), 4);
     let most = [3, 20, 252].get(small(pick(3))).copied().unwrap_or(3);
@@ -358,7 +358,7 @@ pub fn seal_row(bytes: &mut [u8]) {
     row::stamp(bytes, timestamp, seed());
 }
 
-/// A row of a shape as the store writes it.
+/// Returns a row of a shape as the store writes it.
 fn sample_shaped(number: u16, pick: &mut dyn FnMut(u64) -> u64) -> Option<Vec<u8>> {
     let shape = DICT.shape(number)?;
     let long = if pick(4) == 0 { 300 } else { 30 };
@@ -391,7 +391,7 @@ fn sample_shaped(number: u16, pick: &mut dyn FnMut(u64) -> u64) -> Option<Vec<u8
     shaped(number, Ticks::UNIX_EPOCH, digest, |at| values.get(at).copied().flatten())
 }
 
-/// A row as the store writes it. `pick` gives a number below its argument.
+/// Returns a row as the store writes it. `pick` gives a number below its argument.
 pub fn sample_row(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
     if pick(2) == 0
         && let Some(row) = u16::try_from(pick(5)).ok().and_then(|number| sample_shaped(number, pick))

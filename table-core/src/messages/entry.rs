@@ -124,7 +124,7 @@ impl Entry {
         Self { spot: Spot::waiting(clock, delay), count, error, ..self }
     }
 
-    /// The key under which it stands.
+    /// Returns the key under which it stands.
     pub(crate) fn key(&self, queue: u32, id: u64) -> Vec<u8> {
         match self.spot {
             Spot::Ready(since) => keys::ready(queue, since, id),
@@ -158,14 +158,14 @@ impl Entry {
         body
     }
 
-    /// The entry of a message that is ready since this time.
+    /// Returns the entry of a message that is ready since this time.
     pub(crate) fn ready(since: Ticks, body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
         let (delivery, count) = (body.u32()?, body.u32()?);
         Some(Self { spot: Spot::Ready(since), delivery, count, error: body.rest()?.into() })
     }
 
-    /// The entry of a message that is hidden.
+    /// Returns the entry of a message that is hidden.
     pub(crate) fn hidden(body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
         let (delivery, count) = (body.u32()?, body.u32()?);

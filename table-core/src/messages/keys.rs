@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// Where the records' set digest stands among those of the queue.
+    /// Returns where the records' set digest stands among those of the queue.
     pub(crate) fn set_digest(self) -> Option<usize> {
         Self::MANY.iter().position(|kind| *kind == self)
     }
@@ -53,32 +53,32 @@ pub(crate) fn prefix(kind: Kind, queue: u32) -> [u8; 5] {
     [kind.byte(), a, b, c, d]
 }
 
-/// The key of what a queue counts.
+/// Returns the key of what a queue counts.
 pub(crate) fn state(queue: u32) -> [u8; 5] {
     prefix(Kind::State, queue)
 }
 
-/// The key of a message.
+/// Returns the key of a message.
 pub(crate) fn message(queue: u32, id: u64) -> Vec<u8> {
     key(Kind::Message, queue, &[&id.to_be_bytes()])
 }
 
-/// The key of the entry of a message that is ready, and since when.
+/// Returns the key of the entry of a message that is ready, and since when.
 pub(crate) fn ready(queue: u32, since: Ticks, id: u64) -> Vec<u8> {
     key(Kind::Ready, queue, &[&since.get().to_be_bytes(), &id.to_be_bytes()])
 }
 
-/// The key of the entry of a message that is hidden.
+/// Returns the key of the entry of a message that is hidden.
 pub(crate) fn lease(queue: u32, id: u64) -> Vec<u8> {
     key(Kind::Lease, queue, &[&id.to_be_bytes()])
 }
 
-/// The key of the record that says until when a message is hidden.
+/// Returns the key of the record that says until when a message is hidden.
 pub(crate) fn hidden(queue: u32, until: Ticks, id: u64) -> Vec<u8> {
     key(Kind::Hidden, queue, &[&until.get().to_be_bytes(), &id.to_be_bytes()])
 }
 
-/// The key of the record of a unique key.
+/// Returns the key of the record of a unique key.
 pub(crate) fn unique(queue: u32, text: &str) -> Vec<u8> {
     key(Kind::Unique, queue, &[text.as_bytes()])
 }

@@ -19,13 +19,13 @@ const NAME: usize = 4;
 /// `,"@odata.type":""` around a name once more and a type.
 const ANNOTATION: usize = 17;
 
-/// A bound that no batch exceeds. `entities` is the size of its entities by the limit for one, with two bytes for each
+/// Returns a bound that no batch exceeds. `entities` is the size of its entities by the limit for one, with two bytes for each
 /// byte of names, keys and texts. A byte becomes three in an address, and at most six in JSON.
 pub(crate) const fn most(operations: usize, table: &str, entities: usize) -> usize {
     BATCH + operations * (OPERATION + table.len()) + 5 * entities
 }
 
-/// The part of an operation: with the properties that it writes, or of one that deletes.
+/// Returns the part of an operation: with the properties that it writes, or of one that deletes.
 pub(crate) fn operation<'a>(
     table: &str,
     partition: &str,
@@ -59,7 +59,7 @@ pub(crate) enum Kind<P> {
     Delete,
 }
 
-/// A property with its type, where JSON has none of its own for it.
+/// Returns a property with its type, where JSON has none of its own for it.
 fn property(name: &str, value: ValueRef<'_>) -> usize {
     let annotated = |kind: &str| ANNOTATION + name.len() + kind.len();
     let value = match value {
@@ -85,7 +85,7 @@ fn in_json(text: &str) -> usize {
     text.len() + text.bytes().map(escaped).sum::<usize>()
 }
 
-/// A key between the quotes of an address: percent-encoded but for what RFC 3986 reserves nowhere, a quote doubled.
+/// Returns a key between the quotes of an address: percent-encoded but for what RFC 3986 reserves nowhere, a quote doubled.
 fn in_address(key: &str) -> usize {
     let encoded = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => 1,

@@ -30,7 +30,7 @@ impl ETag {
         Self(timestamp)
     }
 
-    /// When the version was written.
+    /// Returns when the version was written.
     pub const fn timestamp(self) -> Ticks {
         self.0
     }

@@ -2,7 +2,7 @@
 
 use super::words;
 
-/// The text that the bytes are, or `None` where they are none.
+/// Returns the text that the bytes are, or `None` where they are none.
 ///
 /// What a row holds is mostly ASCII, of some dozens of bytes. The standard library looks at those before the first whole
 /// word and behind the last one by one, and the processor can't foresee how many they are: four times what this takes.

@@ -51,12 +51,12 @@ impl Ticks {
     /// ```
     pub const UNIX_EPOCH: Self = Self(UNIX_EPOCH_TICKS);
 
-    /// The time with this number of ticks, or `None` beyond the year 9999.
+    /// Returns the time with this number of ticks, or `None` beyond the year 9999.
     pub const fn new(ticks: u64) -> Option<Self> {
         if ticks <= Self::MAX.0 { Some(Self(ticks)) } else { None }
     }
 
-    /// The number of ticks since 0001-01-01.
+    /// Returns the number of ticks since 0001-01-01.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -66,7 +66,7 @@ impl Ticks {
         Self::MAX.0 - self.0
     }
 
-    /// The time whose [inverted](Self::inverted) form this is.
+    /// Returns the time whose [inverted](Self::inverted) form this is.
     pub const fn from_inverted(inverted: u64) -> Option<Self> {
         match Self::MAX.0.checked_sub(inverted) {
             Some(ticks) => Some(Self(ticks)),
@@ -83,17 +83,17 @@ impl Ticks {
         }
     }
 
-    /// The time so much later, or `None` beyond the year 9999. Less than a tick is left out.
+    /// Returns the time so much later, or `None` beyond the year 9999. Less than a tick is left out.
     pub fn checked_add(self, span: Duration) -> Option<Self> {
         Self::new(self.0.checked_add(ticks_of(span)?)?)
     }
 
-    /// The time so much earlier, or `None` before the year 1. Less than a tick is left out.
+    /// Returns the time so much earlier, or `None` before the year 1. Less than a tick is left out.
     pub fn checked_sub(self, span: Duration) -> Option<Self> {
         self.0.checked_sub(ticks_of(span)?).map(Self)
     }
 
-    /// The time from `earlier` to this one; zero if `earlier` is later.
+    /// Returns the time from `earlier` to this one; zero if `earlier` is later.
     pub fn saturating_since(self, earlier: Self) -> Duration {
         let ticks = self.0.saturating_sub(earlier.0);
         Duration::from_secs(ticks / PER_SECOND) + Duration::from_nanos(ticks % PER_SECOND * 100)
@@ -102,7 +102,7 @@ impl Ticks {
     /// The ticks of an hour.
     pub(crate) const HOUR: u64 = PER_HOUR;
 
-    /// The beginning of this hour of a year, month and day; `None` where there is none such.
+    /// Returns the beginning of this hour of a year, month and day; `None` where there is none such.
     pub(crate) fn of_date([year, month, day, hour]: [u64; 4]) -> Option<Self> {
         let days = days_from_civil(year, month, day)?;
         (hour < 24).then_some(Self(days * PER_DAY + hour * PER_HOUR))
@@ -126,7 +126,7 @@ impl Ticks {
 }
 
 impl Civil {
-    /// The number of the day in its year. The first of January is day 1.
+    /// Returns the number of the day in its year. The first of January is day 1.
     pub(crate) fn day_of_year(&self) -> u64 {
         let first = days_from_civil(self.year, 1, 1).unwrap_or_default();
         let day = days_from_civil(self.year, self.month, self.day).unwrap_or_default();
@@ -258,7 +258,7 @@ fn parse(text: &str) -> Option<Ticks> {
     Ticks::new(ticks)
 }
 
-/// A number of exactly so many digits.
+/// Returns a number of exactly so many digits.
 fn number(text: &str, digits: usize) -> Option<u64> {
     if text.len() == digits && text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }

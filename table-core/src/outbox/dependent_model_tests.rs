@@ -173,8 +173,8 @@ impl World {
         next
     }
 
-    /// Whether nothing is to follow, and yet the dependent says something else than the source; or it stands where no writer has
-    /// put it.
+    /// Returns whether nothing is to follow, and yet the dependent says something else than the source; or it stands where no
+    /// writer has put it.
     fn is_wrong(&self) -> bool {
         self.dependent.is.map(|dependent| dependent.place) != self.said
             || self.entry.is.is_none()
@@ -182,7 +182,7 @@ impl World {
     }
 }
 
-/// Whether it is right in every interleaving, and how many worlds those come to.
+/// Returns whether it is right in every interleaving, and how many worlds those come to.
 fn explore(rules: Rules) -> (bool, usize) {
     let first = World {
         source: Versioned { version: 0, is: None },

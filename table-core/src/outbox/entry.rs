@@ -97,7 +97,7 @@ impl OutboxRecord {
         }
     }
 
-    /// Whether nothing is to follow any more.
+    /// Returns whether nothing is to follow any more.
     pub(crate) fn is_done(&self) -> bool {
         !self.has_copies && self.dependents.is_empty()
     }

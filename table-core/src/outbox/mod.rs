@@ -97,7 +97,7 @@ pub struct OutboxEntry {
 }
 
 impl OutboxEntry {
-    /// Whether it may be tried at this time. A clock that is set back makes no entry wait for longer.
+    /// Returns whether it may be tried at this time. A clock that is set back makes no entry wait for longer.
     pub(crate) fn is_due(&self, now: Ticks) -> bool {
         !(self.is_aside || self.latest <= now && now < self.not_before)
     }

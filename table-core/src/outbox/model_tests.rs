@@ -109,7 +109,7 @@ impl World {
         next
     }
 
-    /// Whether nothing is left to be done, and yet something is wrong.
+    /// Returns whether nothing is left to be done, and yet something is wrong.
     fn is_wrong(&self) -> bool {
         let wanted: BTreeMap<_, _> =
             self.source.map(|(version, place)| (place, version)).into_iter().collect();
@@ -117,7 +117,7 @@ impl World {
     }
 }
 
-/// Whether it is right in every interleaving, and how many worlds those come to.
+/// Returns whether it is right in every interleaving, and how many worlds those come to.
 fn explore(rules: Rules) -> (bool, usize) {
     let first = World {
         now: 0,

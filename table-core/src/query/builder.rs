@@ -161,7 +161,7 @@ impl Query {
         Self { within, kind, top: Some(1), reverse: true, ..Self::new() }
     }
 
-    /// Whether its filter compares a property that is stored sealed.
+    /// Returns whether its filter compares a property that is stored sealed.
     pub(crate) fn has_sealed(&self) -> bool {
         self.filter.as_ref().is_some_and(Filter::has_sealed)
     }
@@ -175,7 +175,7 @@ impl Query {
         Ok(())
     }
 
-    /// The filter, ready to be asked; an error if it is none.
+    /// Returns the filter, ready to be asked; an error if it is none.
     pub(crate) fn predicate(&self) -> Result<Option<Predicate>, Error> {
         let Some(filter) = &self.filter else { return Ok(None) };
         filter.check()?;
@@ -212,7 +212,7 @@ impl Query {
         self.within = Within::Printed(printed);
     }
 
-    /// Whether another asks for the same keys.
+    /// Returns whether another asks for the same keys.
     pub(crate) fn asks_for_keys_of(&self, other: &Self) -> bool {
         self.within.ranges() == other.within.ranges() && self.top == other.top
     }
@@ -242,7 +242,7 @@ impl Query {
         self
     }
 
-    /// How many it gives at the most, which it does not see to itself any more.
+    /// Returns how many it gives at the most, which it does not see to itself any more.
     pub(crate) fn take_limit(&mut self) -> Option<usize> {
         self.top.take()
     }
@@ -252,12 +252,12 @@ impl Query {
         self.top
     }
 
-    /// Whether it gives its rows from the last to the first.
+    /// Returns whether it gives its rows from the last to the first.
     pub(crate) fn is_reverse(&self) -> bool {
         self.reverse
     }
 
-    /// What the query will read, and why.
+    /// Returns what the query will read, and why.
     pub fn explain(&self) -> Result<Explain, Error> {
         plan(self).map(|plan| plan.explain())
     }

@@ -83,7 +83,7 @@ impl Operator {
     }
 }
 
-/// Whether the comparison holds: the rules are in the documentation of [`Filter`](super::Filter).
+/// Returns whether the comparison holds: the rules are in the documentation of [`Filter`](super::Filter).
 pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef<'_>, rule: Rule) -> bool {
     use ValueRef::{Binary, Boolean, DateTime, Double, Guid, Int32, Int64, String};
     // `None` is a NaN, which differs from everything.
@@ -113,7 +113,7 @@ pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef
     order.map_or(operator == Operator::Ne, |order| operator.holds(order))
 }
 
-/// Whether the comparison holds of a value of another type than the constant's, unless both are numbers and the value's
+/// Returns whether the comparison holds of a value of another type than the constant's, unless both are numbers and the value's
 /// type is narrower.
 pub(super) fn of_other_type(operator: Operator, rule: Rule) -> bool {
     match rule {
@@ -183,7 +183,7 @@ mod tests {
         Operator::ALL.into_iter().filter(held).map(Operator::word).collect()
     }
 
-    /// The cases that are the same by both rules.
+    /// Returns the cases that are the same by both rules.
     fn held(stored: impl Into<Value>, constant: impl Into<Value>) -> Vec<&'static str> {
         let (stored, constant) = (stored.into(), constant.into());
         let held = held_by(Rule::Named, stored.clone(), constant.clone());

@@ -137,7 +137,7 @@ impl Filter {
         Self { node: Node::Sealed(sealed), depth: 0 }
     }
 
-    /// Whether it compares a property that is stored sealed.
+    /// Returns whether it compares a property that is stored sealed.
     pub(crate) fn has_sealed(&self) -> bool {
         self.node.has_sealed()
     }
@@ -193,7 +193,7 @@ impl Filter {
         &self.node
     }
 
-    /// How deep the brackets of the filter's text are nested.
+    /// Returns how deep the brackets of the filter's text are nested.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
@@ -298,7 +298,7 @@ fn previous_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filte
     Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there(property.clone(), constant) & holds)
 }
 
-/// The name that the property of a comparison had before, in entities' own rows.
+/// Returns the name that the property of a comparison had before, in entities' own rows.
 fn previous_name(schema: &'static Schema, comparison: &Comparison) -> Option<Name> {
     let at = schema.fields.iter().position(|field| field.property == &*comparison.property)?;
     let was = schema.fields.get(at)?.was.filter(|_| !schema.place().gives_back(at))?;

@@ -182,12 +182,12 @@ impl QueryPlan {
         (self.class != QueryClass::Nothing).then_some(&self.within)
     }
 
-    /// Whether there is more to a row's belonging to the answer than its lying in the range.
+    /// Returns whether there is more to a row's belonging to the answer than its lying in the range.
     pub(crate) fn is_filtered(&self) -> bool {
         self.row_residual || self.predicate.is_some()
     }
 
-    /// Whether a row from the range belongs to the answer.
+    /// Returns whether a row from the range belongs to the answer.
     pub(crate) fn accepts<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
         if self.row_residual && !self.within.ranges().1.contains(&fields.row_key()) {
             return Ok(false);

@@ -17,7 +17,7 @@ use crate::model::names::Name;
 #[derive(Clone, Debug)]
 pub struct PropertyRef(Name, Rule);
 
-/// The property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
+/// Returns the property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
 ///
 /// A name that no property can have is an error when the query is planned. A property whose name is a word of the
 /// filter language (`eq`, `not`, `true`) can be compared, but the filter's text can't be read back.
@@ -33,7 +33,7 @@ pub fn prop(name: &str) -> PropertyRef {
     PropertyRef(name.into(), Rule::Named)
 }
 
-/// The property of this name that an entity declares with its type.
+/// Returns the property of this name that an entity declares with its type.
 pub(crate) fn declared(name: &str) -> PropertyRef {
     PropertyRef(name.into(), Rule::Declared)
 }

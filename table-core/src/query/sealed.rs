@@ -76,7 +76,7 @@ impl SealedEq {
         self.of_absent = self.is(default);
     }
 
-    /// Whether a row that lacks the property satisfies it.
+    /// Returns whether a row that lacks the property satisfies it.
     pub(crate) fn holds_of_absent(&self) -> bool {
         self.of_absent
     }
@@ -111,13 +111,13 @@ impl SealedEq {
         ))
     }
 
-    /// Whether an opened or a plain value is the one compared with.
+    /// Returns whether an opened or a plain value is the one compared with.
     pub(crate) fn is(&self, value: ValueRef<'_>) -> bool {
         are_equal(value, self.value())
     }
 }
 
-/// Whether two values are one, as tokens see it: a field may have grown from Int32 to Int64.
+/// Returns whether two values are one, as tokens see it: a field may have grown from Int32 to Int64.
 pub(crate) fn are_equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a.as_i64(), b.as_i64()) {
         (Some(a), Some(b)) => a == b,

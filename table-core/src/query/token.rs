@@ -155,7 +155,7 @@ impl fmt::Debug for Continuation {
     }
 }
 
-/// A number that tells queries apart, so that no token goes on with another query.
+/// Returns a number that tells queries apart, so that no token goes on with another query.
 ///
 /// It covers the table, the bounds, what is left to filter, the select, the direction and whether there is a
 /// limit. The limit itself is left out: what remains of it travels in the token.

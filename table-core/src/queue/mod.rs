@@ -105,7 +105,7 @@ impl<T> Clone for Json<T> {
 impl<T> Copy for Json<T> {}
 
 impl Store {
-    /// The queue of this name, made if there is none.
+    /// Returns the queue of this name, made if there is none.
     ///
     /// A name has 3 to 56 small letters, digits and hyphens, as the service has it, with room for `-poison` behind it.
     /// Messages that are received too often go to the queue `{name}-poison`, which is made when it is needed.
@@ -119,7 +119,7 @@ impl Store {
         Ok(Queue { store, name, id, dequeues: DEQUEUES, json: Json::NEW })
     }
 
-    /// The names of all queues, in alphabetical order.
+    /// Returns the names of all queues, in alphabetical order.
     pub fn queues(&self) -> Result<Vec<String>> {
         let names = self.backend().queues().and_then(Queues::names);
         names.map_err(|error| error.attempted("list the queues"))
@@ -147,12 +147,12 @@ impl<T> Queue<T> {
         Self { dequeues: dequeues.max(1), ..self }
     }
 
-    /// The queue's name.
+    /// Returns the queue's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How much it holds, and what has become of its messages so far. The counts are kept with every change.
+    /// Returns how much it holds, and what has become of its messages so far. The counts are kept with every change.
     pub fn stats(&self) -> Result<QueueStats> {
         self.asked("read the counts of", |queues| queues.stats(self.id))
     }
@@ -300,7 +300,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The next messages that would be received, 1,000 at most: they stay where they are, and none is held.
+    /// Returns the next messages that would be received, 1,000 at most: they stay where they are, and none is held.
     pub fn peek(&self, most: usize) -> Result<Vec<Peeked<T>>> {
         const PEEK: &str = "look into";
         check_many(most).map_err(|error| self.named(PEEK, error))?;

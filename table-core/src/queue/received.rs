@@ -52,12 +52,12 @@ impl<T> Received<T> {
         self.known.id
     }
 
-    /// How often it has been received, this time included.
+    /// Returns how often it has been received, this time included.
     pub fn count(&self) -> u32 {
         self.known.count
     }
 
-    /// When it was sent.
+    /// Returns when it was sent.
     pub fn sent(&self) -> Ticks {
         self.known.sent
     }
@@ -72,7 +72,7 @@ impl<T> Received<T> {
         self.receipt().until
     }
 
-    /// Why it was given back last, or set aside.
+    /// Returns why it was given back last, or set aside.
     pub fn last_error(&self) -> Option<&str> {
         self.known.error.as_deref()
     }
@@ -215,17 +215,17 @@ impl<T> Peeked<T> {
         Self { value, known: MessageMeta::of(delivery) }
     }
 
-    /// The message's number.
+    /// Returns the message's number.
     pub fn id(&self) -> u64 {
         self.known.id
     }
 
-    /// How often it has been received.
+    /// Returns how often it has been received.
     pub fn count(&self) -> u32 {
         self.known.count
     }
 
-    /// When it was sent.
+    /// Returns when it was sent.
     pub fn sent(&self) -> Ticks {
         self.known.sent
     }
@@ -235,7 +235,7 @@ impl<T> Peeked<T> {
         self.known.expires
     }
 
-    /// Why it was given back last, or set aside.
+    /// Returns why it was given back last, or set aside.
     pub fn last_error(&self) -> Option<&str> {
         self.known.error.as_deref()
     }

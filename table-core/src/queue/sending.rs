@@ -81,7 +81,7 @@ impl<'m, T> Message<'m, T> {
     }
 }
 
-/// A message as JSON.
+/// Returns a message as JSON.
 pub(super) fn text<T: Serialize>(message: &T) -> Result<String> {
     let text =
         json::text(message).map_err(|because| Error::new(ErrorKind::ValueOutOfRange).because(because))?;

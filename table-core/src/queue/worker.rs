@@ -24,8 +24,8 @@ const LOOKS_AWAY: Duration = Duration::from_millis(20);
 /// How long the keeper waits after an error of the store, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
-/// How long a message is given back for that was received so often: a second, then twice as long each time, five minutes at
-/// most.
+/// Returns how long a message is given back for that was received so often: a second, then twice as long each time, five
+/// minutes at most.
 pub(super) fn growing(count: u32) -> Duration {
     let longest = Duration::from_secs(300);
     Duration::from_secs(1)
@@ -103,7 +103,7 @@ impl<T> Workers<T> {
         Self { visibility, ..self }
     }
 
-    /// How long a message is given back for that was received so often.
+    /// Returns how long a message is given back for that was received so often.
     pub fn delays(self, delay: impl Fn(u32) -> Duration + Send + Sync + 'static) -> Self {
         Self { delay: Arc::new(delay), ..self }
     }
@@ -185,7 +185,7 @@ impl Worker {
         self.end();
     }
 
-    /// What went wrong with the store last, if anything has. What a handler fails with stays with its message instead.
+    /// Returns what went wrong with the store last, if anything has. What a handler fails with stays with its message instead.
     pub fn failure(&self) -> Option<Failure> {
         self.crew.failure()
     }
@@ -291,7 +291,7 @@ impl<T> Crew<T> {
         }
     }
 
-    /// The next message to be dealt with; `None` when the worker stops.
+    /// Returns the next message to be dealt with; `None` when the worker stops.
     fn begin(&self) -> Option<Arc<Received<T>>> {
         let mut in_flight = self.in_flight();
         loop {
@@ -419,7 +419,7 @@ impl<T> Crew<T> {
     }
 }
 
-/// What a panic said.
+/// Returns what a panic said.
 fn describe(panicked: &(dyn Any + Send)) -> String {
     let text = panicked.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panicked.downcast_ref::<String>().map(String::as_str));

@@ -66,12 +66,12 @@ impl Names {
         Ok(PackedRow { key, row: bytes, dict })
     }
 
-    /// Every name.
+    /// Returns every name.
     pub(crate) fn dict(&self) -> Arc<Dict> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A dictionary that has the names of these properties, as far as there is room.
+    /// Returns a dictionary that has the names of these properties, as far as there is room.
     fn with(&self, properties: &[Named<'_>]) -> Arc<Dict> {
         let known = self.dict();
         if properties.iter().all(|property| has(&known, property.0, property.1)) {
@@ -94,7 +94,7 @@ impl Names {
     }
 }
 
-/// Whether the dictionary has all numbers that a property may get.
+/// Returns whether the dictionary has all numbers that a property may get.
 fn has(dict: &Dict, name: &str, value: ValueRef<'_>) -> bool {
     let is_symbol_known = || match value {
         ValueRef::String(text) if name == ENTITY_TYPE => {
@@ -117,13 +117,13 @@ impl PackedRow {
         Ok(RowView::new(self.key.as_slice(), row, &*self.dict, false))
     }
 
-    /// The key and the bytes.
+    /// Returns the key and the bytes.
     pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
         (&self.key, &self.row)
     }
 }
 
-/// What of the rows a query selects.
+/// Returns what of the rows a query selects.
 pub(crate) fn selection(names: Option<&[Box<str>]>, dict: &Dict) -> Arc<Selection> {
     Arc::new(Selection::new(names, dict))
 }

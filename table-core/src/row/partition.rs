@@ -113,8 +113,8 @@ impl Partition {
         self.wait = (self.wait * 2).min(LONGEST_WAIT);
     }
 
-    /// The fields that all rows with this row's head have in common, how many parts of the row key's template give them, and
-    /// what of the row key follows, which is ASCII; `None` where no head is known.
+    /// Returns the fields that all rows with this row's head have in common, how many parts of the row key's template give
+    /// them, and what of the row key follows, which is ASCII; `None` where no head is known.
     #[inline]
     pub(crate) fn parsed_head<'p>(
         &'p self,
@@ -147,7 +147,7 @@ impl Partition {
         Some(Head { place, bytes, parts: parts.len(), fields })
     }
 
-    /// The fields of the partition key, and the row key of a row in the partition if that is ASCII alone; `None` where
+    /// Returns the fields of the partition key, and the row key of a row in the partition if that is ASCII alone; `None` where
     /// there is no short way.
     #[inline]
     pub(crate) fn parsed<'p>(
@@ -176,8 +176,8 @@ impl Partition {
     }
 }
 
-/// Whether a stored key begins so. Of most partitions that is so short that two words have it all, and no call is made for
-/// each row; four words have it with the head of a row key.
+/// Returns whether a stored key begins so. Of most partitions that is so short that two words have it all, and no call is made
+/// for each row; four words have it with the head of a row key.
 #[inline]
 pub(crate) fn begins(stored: &[u8], prefix: &[u8]) -> bool {
     let Some(stored) = stored.get(..prefix.len()) else { return false };
@@ -188,7 +188,7 @@ pub(crate) fn begins(stored: &[u8], prefix: &[u8]) -> bool {
     }
 }
 
-/// Whether the first bytes of both agree, and the last.
+/// Returns whether the first bytes of both agree, and the last.
 #[inline]
 fn ends_agree<const N: usize>(one: &[u8], other: &[u8]) -> bool {
     one.first_chunk::<N>() == other.first_chunk() && one.last_chunk::<N>() == other.last_chunk()

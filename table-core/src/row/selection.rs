@@ -46,7 +46,7 @@ impl Selection {
         }))
     }
 
-    /// The entity of a row, with the properties that are selected.
+    /// Returns the entity of a row, with the properties that are selected.
     pub(crate) fn entity(&self, view: &RowView<'_>) -> Result<DynamicEntity> {
         match &self.0 {
             None => view.to_entity(),

@@ -40,7 +40,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) const ALWAYS: u16 = u16::MAX;
 
-    /// Whether a row may lack it.
+    /// Returns whether a row may lack it.
     #[inline]
     pub(super) fn is_optional(self) -> bool {
         self.bit != Self::ALWAYS
@@ -69,8 +69,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The shape of these columns, which rise; `entity_type` is the number of the property that is the kind. `None` if no row
-    /// could have it.
+    /// Returns the shape of these columns, which rise; `entity_type` is the number of the property that is the kind. `None` if
+    /// no row could have it.
     pub(crate) fn new(symbol: u16, columns: Vec<Column>, entity_type: u16) -> Option<Self> {
         let rises = columns.iter().zip(columns.iter().skip(1)).all(|(a, b)| a.id < b.id);
         // The kind is a property too.
@@ -113,7 +113,7 @@ impl Shape {
         })
     }
 
-    /// The number of the kind's text.
+    /// Returns the number of the kind's text.
     #[inline]
     pub(crate) fn symbol(&self) -> u16 {
         self.symbol
@@ -124,12 +124,12 @@ impl Shape {
         &self.columns
     }
 
-    /// Where each column lies.
+    /// Returns where each column lies.
     pub(crate) fn places(&self) -> &[Place] {
         &self.places
     }
 
-    /// The column of this number.
+    /// Returns the column of this number.
     pub(crate) fn find(&self, id: u16) -> Option<(&Column, &Place)> {
         let at = self.columns.binary_search_by_key(&id, |column| column.id).ok()?;
         self.columns.get(at).zip(self.places.get(at))
@@ -152,13 +152,13 @@ impl Shape {
         usize::from(self.fixed)
     }
 
-    /// How many strings a heap has.
+    /// Returns how many strings a heap has.
     #[inline]
     pub(super) fn strings(&self) -> usize {
         usize::from(self.strings)
     }
 
-    /// How many values a heap has.
+    /// Returns how many values a heap has.
     #[inline]
     pub(super) fn values(&self) -> usize {
         usize::from(self.values)
@@ -169,12 +169,12 @@ impl Shape {
         usize::from(self.kind_at)
     }
 
-    /// Whether this is the shape of these columns.
+    /// Returns whether this is the shape of these columns.
     pub(crate) fn is(&self, symbol: u16, columns: &[Column]) -> bool {
         self.symbol == symbol && *self.columns == *columns
     }
 
-    /// The body of its record in the dictionary.
+    /// Returns the body of its record in the dictionary.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(4 + 3 * self.columns.len());
         body.extend_from_slice(&self.symbol.to_le_bytes());

@@ -106,7 +106,7 @@ impl<'a> SlotRow<'a> {
         if end == self.heap().len() && flags == self.flags & !SIGNED { Ok(()) } else { Err(FORM) }
     }
 
-    /// How many properties there are.
+    /// Returns how many properties there are.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.count)
     }
@@ -136,7 +136,7 @@ impl<'a> SlotRow<'a> {
         Some((id, tag, start))
     }
 
-    /// Every property in the order of numbers.
+    /// Returns every property in the order of numbers.
     pub(crate) fn slots(&self) -> Slots<'a> {
         let wide = self.is_wide();
         Slots { next: first_slot(self.table(), wide), wide, heap_length: self.heap().len() }
@@ -161,12 +161,12 @@ impl<'a> SlotRow<'a> {
         self.slot(index).ok_or(Damaged("the row is cut short"))
     }
 
-    /// The property of this number.
+    /// Returns the property of this number.
     pub(crate) fn find(&self, id: u16) -> Option<Slot> {
         self.slot(self.position(id)?)
     }
 
-    /// The property of this number, which may well be at this place, or one before where a property is absent.
+    /// Returns the property of this number, which may well be at this place, or one before where a property is absent.
     #[inline]
     pub(crate) fn find_near(&self, guess: usize, id: u16) -> Option<Slot> {
         for place in [guess, guess.wrapping_sub(1)] {
@@ -196,7 +196,7 @@ impl<'a> SlotRow<'a> {
         }
     }
 
-    /// The place of the property of this number, by bisection.
+    /// Returns the place of the property of this number, by bisection.
     pub(crate) fn position(&self, id: u16) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -211,7 +211,7 @@ impl<'a> SlotRow<'a> {
         None
     }
 
-    /// The property whose name stands in the row.
+    /// Returns the property whose name stands in the row.
     pub(crate) fn find_inline(&self, name: &str, seed: Option<u64>) -> Result<Option<Slot>, Damaged> {
         // Those stand last.
         for index in (0..self.len()).rev() {
@@ -227,12 +227,12 @@ impl<'a> SlotRow<'a> {
         Ok(None)
     }
 
-    /// The stored bytes of a property, with a large value's checksum.
+    /// Returns the stored bytes of a property, with a large value's checksum.
     pub(crate) fn stored(&self, slot: &Slot) -> Result<&'a [u8], Damaged> {
         self.heap().get(slot.start..slot.end).ok_or(Damaged("a property lies outside its row"))
     }
 
-    /// The bytes of a property; with a seed, a large one is compared with its checksum.
+    /// Returns the bytes of a property; with a seed, a large one is compared with its checksum.
     #[inline]
     pub(crate) fn payload(&self, slot: &Slot, seed: Option<u64>) -> Result<&'a [u8], Damaged> {
         let stored = self.stored(slot)?;

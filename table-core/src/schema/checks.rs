@@ -303,13 +303,13 @@ pub const fn projected_slots(
     }
 }
 
-/// The place of a slot of the series of this name. If there is none, [`projected_slots`] has said so.
+/// Returns the place of a slot of the series of this name. If there is none, [`projected_slots`] has said so.
 #[must_use]
 pub const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> usize {
     projection::place_of_slot(schema, name, slot)
 }
 
-/// The place of the field of this name. If there is none, [`projected`] has said so.
+/// Returns the place of the field of this name. If there is none, [`projected`] has said so.
 #[must_use]
 pub const fn place_of(schema: &Schema, name: &str) -> usize {
     projection::place(schema, name)
@@ -416,7 +416,7 @@ pub(crate) fn kinds_that_meet(table: &str, a: &Schema, b: &Schema) -> Option<Str
     rows::disjoint_kinds(a, b, table).map(|message| message.as_str().to_owned())
 }
 
-/// The mistake, if the templates have none.
+/// Returns the mistake, if the templates have none.
 const fn sound(schema: &Schema, mistake: Option<Message>) -> Option<Message> {
     if mistake.is_none() {
         return None;

@@ -115,12 +115,12 @@ impl Index {
         self
     }
 
-    /// Whether its rows follow the change of their entities.
+    /// Returns whether its rows follow the change of their entities.
     pub(crate) const fn is_eventual(&self) -> bool {
         matches!(self.arrival, Some(Arrival::Eventual))
     }
 
-    /// Whether its rows lie in another partition than their entities, or in another table.
+    /// Returns whether its rows lie in another partition than their entities, or in another table.
     pub(crate) const fn is_elsewhere(&self) -> bool {
         self.arrival.is_some()
     }

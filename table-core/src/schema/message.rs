@@ -21,7 +21,7 @@ impl Message {
         Self { bytes: [0; CAPACITY], len: 0 }.text(text)
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub(crate) const fn as_str(&self) -> &str {
         let (text, _) = self.bytes.split_at(self.len);
         match std::str::from_utf8(text) {

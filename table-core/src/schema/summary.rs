@@ -91,7 +91,7 @@ pub trait SummarizedIn<H> {
     const SCHEMA: &'static Schema;
 }
 
-/// The place of the field of this name; the first, if there is none: a check says so.
+/// Returns the place of the field of this name; the first, if there is none: a check says so.
 #[must_use]
 pub const fn source_field(fields: &[Field], name: &str) -> usize {
     match position(fields, name) {
@@ -100,7 +100,7 @@ pub const fn source_field(fields: &[Field], name: &str) -> usize {
     }
 }
 
-/// The place of the field of this name.
+/// Returns the place of the field of this name.
 pub(super) const fn position(mut fields: &[Field], name: &str) -> Option<usize> {
     let mut at = 0;
     while let [field, rest @ ..] = fields {
@@ -114,7 +114,7 @@ pub(super) const fn position(mut fields: &[Field], name: &str) -> Option<usize> 
 }
 
 impl Schema {
-    /// Whether a function of the user's says for any of its summaries whether an entity counts.
+    /// Returns whether a function of the user's says for any of its summaries whether an entity counts.
     pub(crate) const fn counts_some(&self) -> bool {
         let mut indexes = self.indexes;
         while let [index, rest @ ..] = indexes {

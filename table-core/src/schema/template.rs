@@ -103,7 +103,7 @@ impl FieldPart {
         format!("{{{name}{each}{colon}{}}}", self.source)
     }
 
-    /// Whether the key gives the value back.
+    /// Returns whether the key gives the value back.
     pub(crate) fn is_lossless(&self) -> bool {
         self.format.is_lossless() && !self.each
     }

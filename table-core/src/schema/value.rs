@@ -95,7 +95,7 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const TAKE: Take<Self> = Take::by(FastPath::Any);
 
-    /// The value as the property holds it.
+    /// Returns the value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
 
     /// The value from the property; `None` is an absent property.
@@ -200,7 +200,7 @@ pub enum PropertyValue<'a> {
 }
 
 impl PropertyValue<'_> {
-    /// The value, borrowed; `None` if there is none.
+    /// Returns the value, borrowed; `None` if there is none.
     #[inline]
     pub fn as_value_ref(&self) -> Option<ValueRef<'_>> {
         match self {
@@ -210,7 +210,7 @@ impl PropertyValue<'_> {
         }
     }
 
-    /// The value, owned; `None` if there is none.
+    /// Returns the value, owned; `None` if there is none.
     pub fn into_value(self) -> Option<Value> {
         match self {
             Self::Absent => None,
@@ -283,12 +283,12 @@ impl ValueError {
         Self { expected, problem: Problem::Invalid(because) }
     }
 
-    /// Whether the value lies below every other, as the start of a range may.
+    /// Returns whether the value lies below every other, as the start of a range may.
     pub(crate) fn is_below(self) -> bool {
         matches!(self.problem, Problem::Below(_))
     }
 
-    /// Whether the value lies above every other, as the end of a range may.
+    /// Returns whether the value lies above every other, as the end of a range may.
     pub(crate) fn is_above(self) -> bool {
         matches!(self.problem, Problem::Above(_))
     }

@@ -45,31 +45,31 @@ pub trait Sealing: fmt::Debug + Send + Sync {
     #[cfg(feature = "encrypt")]
     fn share(&self) -> Arc<dyn Sealing>;
 
-    /// A number that rises whenever a key stops being current or is destroyed.
+    /// Returns a number that rises whenever a key stops being current or is destroyed.
     #[cfg(feature = "encrypt")]
     fn generation(&self) -> Result<u64>;
 
-    /// The value, sealed for a cell with the key that is current there.
+    /// Returns the value, sealed for a cell with the key that is current there.
     #[cfg(feature = "encrypt")]
     fn seal(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>>;
 
-    /// The value that was sealed for a cell.
+    /// Returns the value that was sealed for a cell.
     #[cfg(feature = "encrypt")]
     fn open(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Value>;
 
-    /// The key that is current for a cell.
+    /// Returns the key that is current for a cell.
     #[cfg(feature = "encrypt")]
     fn current(&self, cell: &Cell<'_>) -> Result<KeyHandle>;
 
-    /// The token of a value, by the key that is current.
+    /// Returns the token of a value, by the key that is current.
     #[cfg(feature = "encrypt")]
     fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token>;
 
-    /// The tokens of a value, newest first: one for each key that is alive.
+    /// Returns the tokens of a value, newest first: one for each key that is alive.
     #[cfg(feature = "encrypt")]
     fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>>;
 
-    /// Whether the key that is current made this token.
+    /// Returns whether the key that is current made this token.
     #[cfg(feature = "encrypt")]
     fn makes_token(&self, cell: &Cell<'_>, scope: TokenScope, token: Option<&[u8]>) -> Result<bool>;
 }
@@ -81,7 +81,7 @@ pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8])
     vault.open(view.table(), (&partition, row), property, sealed)
 }
 
-/// The generation of the keys that open a row's values.
+/// Returns the generation of the keys that open a row's values.
 pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
     view.dict().vault().ok_or_else(missing::keys)?.generation()
 }

@@ -11,7 +11,7 @@ use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::schema::RowTag;
 
-/// The digest of a row of these keys with these properties. The dictionary is its table's.
+/// Returns the digest of a row of these keys with these properties. The dictionary is its table's.
 pub(crate) fn digest<'p>(
     dict: &Dict,
     keys: (&str, &str),

@@ -40,7 +40,7 @@ impl SealedAt {
         }
     }
 
-    /// Whether [`check`](Self::check) refuses, so that sealing anew may succeed.
+    /// Returns whether [`check`](Self::check) refuses, so that sealing anew may succeed.
     pub(crate) fn is_stale(&self) -> bool {
         matches!(self.check(), Err(error) if error.kind() == ErrorKind::ConditionNotMet)
     }
@@ -66,7 +66,7 @@ impl<'t> Sealer<'t> {
         Self { dry_run: Some(RandomState::new()), ..Self::new(table, keys) }
     }
 
-    /// A value sealed for a cell whose scope is known.
+    /// Returns a value sealed for a cell whose scope is known.
     pub(crate) fn seal_cell(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
         if self.dry_run.is_some() {
             return Ok(vec![0; value::sealed_len(value)]);
@@ -74,7 +74,7 @@ impl<'t> Sealer<'t> {
         self.keys()?.seal(cell, value)
     }
 
-    /// Whether a value of this key, with this token if the field has any, needs no sealing anew.
+    /// Returns whether a value of this key, with this token if the field has any, needs no sealing anew.
     pub(crate) fn is_current(
         &self,
         partition: &str,
@@ -111,7 +111,7 @@ impl<'t> Sealer<'t> {
         Ok(Cell::new(self.table, partition, row, field.property)?.scoped(field.scope))
     }
 
-    /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
+    /// Returns the keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
     /// if once too often.
     fn keys(&self) -> Result<&'t dyn Sealing> {
         let keys = self.keys.vault()?;
@@ -121,7 +121,7 @@ impl<'t> Sealer<'t> {
         Ok(keys)
     }
 
-    /// The generation of the keys before the first value was sealed.
+    /// Returns the generation of the keys before the first value was sealed.
     pub(crate) fn sealed_at(&self) -> SealedAt {
         SealedAt(
             self.generation.get().and_then(|generation| Some((self.keys.vault().ok()?.share(), generation))),
@@ -190,12 +190,12 @@ fn dry_run_token(dry_run: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES
     token
 }
 
-/// Whether a value is of the form of sealed ones.
+/// Returns whether a value is of the form of sealed ones.
 pub(crate) fn looks_sealed(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Binary(bytes) if KeyHandle::of(bytes).is_some())
 }
 
-/// The generation of the keys, which a lookup by tokens must see unchanged before and after.
+/// Returns the generation of the keys, which a lookup by tokens must see unchanged before and after.
 pub(crate) fn generation(keys: &dyn HasVault) -> Result<u64> {
     keys.vault()?.generation()
 }

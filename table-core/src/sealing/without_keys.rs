@@ -71,7 +71,7 @@ impl Seals for Sealer<'_> {
     }
 }
 
-/// Whether a value is of the form of sealed ones.
+/// Returns whether a value is of the form of sealed ones.
 pub(crate) fn looks_sealed(_: ValueRef<'_>) -> bool {
     false
 }

@@ -212,7 +212,7 @@ impl FieldAttrs {
     }
 }
 
-/// What follows `default`: nothing, or an expression up to the next comma.
+/// Returns what follows `default`: nothing, or an expression up to the next comma.
 fn default(word: &Ident, input: ParseStream<'_>) -> Result<DefaultWord> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(DefaultWord::OfType);

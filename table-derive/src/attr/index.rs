@@ -72,7 +72,7 @@ impl IndexWords {
     }
 }
 
-/// The name that an index starts with, and the comma behind it.
+/// Returns the name that an index starts with, and the comma behind it.
 pub(super) fn index_name<W: Words>(what: &str, attr: Span, input: ParseStream<'_>) -> Result<Option<Ident>> {
     let missing = |span| Error::new(span, format!("{what} starts with its name: `{}`", W::EXAMPLE));
     if input.is_empty() {
@@ -106,7 +106,7 @@ fn unique(word: &Ident, input: ParseStream<'_>) -> Result<()> {
     value::flag(word, input)
 }
 
-/// What follows `copy`.
+/// Returns what follows `copy`.
 fn copy(word: &Ident, input: ParseStream<'_>) -> Result<CopyWord> {
     let wrong =
         |span| Error::new(span, "write `copy = all`, `copy = keys` or `copy(..)` with the names of fields");

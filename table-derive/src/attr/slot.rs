@@ -38,7 +38,7 @@ impl<T> Slot<T> {
         Self { read, state: State::Missing }
     }
 
-    /// The value.
+    /// Returns the value.
     pub(crate) fn get(&self) -> Option<&T> {
         match &self.state {
             State::Given(_, value) => Some(value),
@@ -46,7 +46,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// The value, taken out.
+    /// Returns the value, taken out.
     pub(crate) fn into_value(self) -> Option<T> {
         match self.state {
             State::Given(_, value) => Some(value),
@@ -54,7 +54,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// The word that gave it.
+    /// Returns the word that gave it.
     pub(crate) fn word(&self) -> Option<&Ident> {
         match &self.state {
             State::Given(word, _) => Some(word),
@@ -62,7 +62,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Whether the user never tried to give it.
+    /// Returns whether the user never tried to give it.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.state, State::Missing)
     }

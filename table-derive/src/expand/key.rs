@@ -81,7 +81,7 @@ fn index(model: &Entity<'_>, names: &Names<'_>, number: usize, index: &Index) ->
     }
 }
 
-/// The key of an index list.
+/// Returns the key of an index list.
 fn list(model: &Entity<'_>, number: usize, index: &Index) -> TokenStream {
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
     let (partition, row) = (model.partition_of(index).source(), index.row.source());
@@ -99,7 +99,7 @@ fn list(model: &Entity<'_>, number: usize, index: &Index) -> TokenStream {
     }
 }
 
-/// The parameters of a key's constructor, one for each distinct field, and what is made of them.
+/// Returns the parameters of a key's constructor, one for each distinct field, and what is made of them.
 fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let krate = &model.krate;
     let mut parameters = Vec::new();
@@ -120,7 +120,7 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
     (parameters, given)
 }
 
-/// The type of one value of the field: what is in the `Option`, an element of the list.
+/// Returns the type of one value of the field: what is in the `Option`, an element of the list.
 pub(crate) fn argument_type(krate: &Krate, field: &Field<'_>, each: bool) -> TokenStream {
     let ty = field.ty;
     let written = if each { field.elements() } else { Some(field.optional().unwrap_or(ty)) };

@@ -52,12 +52,12 @@ impl<'m> Beside<'m> {
         self.items.extend(quote_spanned!(span=> #[cfg(any())] struct #name;));
     }
 
-    /// Whether the user asked for the type by this word.
+    /// Returns whether the user asked for the type by this word.
     pub(crate) fn takes(&self, word: &str) -> bool {
         self.types.asked(word).is_some()
     }
 
-    /// What it took.
+    /// Returns what it took.
     pub(crate) fn into_items(self) -> TokenStream {
         self.items
     }

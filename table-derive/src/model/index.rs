@@ -100,7 +100,7 @@ impl Index {
         })
     }
 
-    /// The name of the function on the struct that makes a key of this index.
+    /// Returns the name of the function on the struct that makes a key of this index.
     pub(crate) fn function(&self) -> &Ident {
         self.function.as_ref().unwrap_or(&self.ident)
     }

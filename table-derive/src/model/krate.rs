@@ -19,7 +19,7 @@ impl Krate {
         Self(path)
     }
 
-    /// The item that gives the name.
+    /// Returns the item that gives the name.
     pub(crate) fn import(&self) -> TokenStream {
         let path = self.path();
         quote!(use #path as #self;)

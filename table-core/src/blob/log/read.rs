@@ -127,7 +127,7 @@ impl<T> Entries<T> {
         Ok(())
     }
 
-    /// The next line, with its time and its blob.
+    /// Returns the next line, with its time and its blob.
     fn next_line(&mut self) -> Result<Option<(Ticks, Vec<u8>, String)>> {
         loop {
             if self.open.is_empty() {
@@ -228,14 +228,14 @@ impl<T> fmt::Debug for Entries<T> {
     }
 }
 
-/// The time that a line begins with.
+/// Returns the time that a line begins with.
 fn time_of(line: &[u8]) -> Option<Ticks> {
     let rest = line.strip_prefix(b"{\"at\":\"")?;
     let end = rest.iter().position(|byte| *byte == b'"')?;
     std::str::from_utf8(rest.get(..end)?).ok()?.parse().ok()
 }
 
-/// The hour that a blob of a log is named by: `queue/2014/07/31/1800/000001.log`.
+/// Returns the hour that a blob of a log is named by: `queue/2014/07/31/1800/000001.log`.
 pub(super) fn hour_of(log: &str, name: &str) -> Option<Ticks> {
     let rest = name.strip_prefix(log)?.strip_prefix('/')?.strip_suffix(".log")?;
     let mut parts = rest.split('/');

@@ -110,7 +110,7 @@ impl Drop for Writer {
     }
 }
 
-/// The hour of a time, as a blob's name has it.
+/// Returns the hour of a time, as a blob's name has it.
 fn hour(at: Ticks) -> String {
     let t = at.civil();
     format!("{:04}/{:02}/{:02}/{:02}00", t.year, t.month, t.day, t.hour)

@@ -56,7 +56,7 @@ fn sealed(bytes: &[u8]) -> (Forged, Held) {
     (Forged { segments, info }, Held::decode(&reference).unwrap())
 }
 
-/// What is read of it from end to end, whole and by a reader.
+/// Returns what is read of it from end to end, whole and by a reader.
 fn read(forged: &Forged, held: &Held) -> Result<Vec<u8>> {
     let info = held.info(&[1; 16], forged)?;
     let mut opener = Opener::new(held.cipher(&info.content_type)?);

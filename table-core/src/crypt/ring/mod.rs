@@ -132,7 +132,7 @@ impl KeyRing {
             .map_err(|error: Error| error.attempted("change the passphrase of the key ring"))
     }
 
-    /// The names of all keys, the current one last.
+    /// Returns the names of all keys, the current one last.
     pub fn ids(&self) -> Vec<KeyId> {
         self.state().contents.ids()
     }
@@ -178,7 +178,7 @@ impl KeyRing {
         Ok(result)
     }
 
-    /// What the file holds now: another process may have changed it.
+    /// Returns what the file holds now: another process may have changed it.
     fn reload(&self) -> Result<Contents> {
         let bytes = files::read(&self.path)?.ok_or_else(|| missing(&self.path))?;
         file::open_again(&bytes, &self.protection())
@@ -206,7 +206,7 @@ impl KeyRing {
     }
 }
 
-/// The path of the ring itself, behind all links.
+/// Returns the path of the ring itself, behind all links.
 fn real(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => missing(path),
@@ -241,7 +241,7 @@ impl fmt::Debug for KeyRing {
     }
 }
 
-/// The file of a ring without a passphrase as it is written, if the bytes before its checksum can be read as one.
+/// Returns the file of a ring without a passphrase as it is written, if the bytes before its checksum can be read as one.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn again(body: &[u8]) -> Option<Vec<u8>> {
     let sum = crate::hash::xxh3_64(body).to_le_bytes();

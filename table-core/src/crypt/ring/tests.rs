@@ -140,12 +140,12 @@ fn a_ring_opens_whole_while_another_changes_it() {
     assert_eq!(reader.current().unwrap(), ring.current().unwrap());
 }
 
-/// A file of these bytes, with the checksum that they have.
+/// Returns a file of these bytes, with the checksum that they have.
 fn checked(body: &[u8]) -> Vec<u8> {
     [body, &crate::hash::xxh3_64(body).to_le_bytes()].concat()
 }
 
-/// The file of a ring without a passphrase that holds so many keys.
+/// Returns the file of a ring without a passphrase that holds so many keys.
 fn ring_of(keys: u64) -> Vec<u8> {
     let entries = (0..keys).flat_map(|at| [&[7; 8][..], &at.to_be_bytes(), &[9; SecretKey::BYTES]].concat());
     checked(&b"tablekey\x01\x00".iter().copied().chain(entries).collect::<Vec<_>>())

@@ -66,7 +66,7 @@ pub(super) fn key() -> impl Strategy<Value = String> {
     select(&TEXTS[..]).prop_map(str::to_owned)
 }
 
-/// What a bound or a constant may be, beside keys.
+/// Returns what a bound or a constant may be, beside keys.
 pub(super) fn key_like() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => key(),

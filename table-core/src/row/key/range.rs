@@ -24,7 +24,7 @@ pub(crate) fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
     }
 }
 
-/// The part of that range that comes, in the query's direction, after this stored key, or at it and after it.
+/// Returns the part of that range that comes, in the query's direction, after this stored key, or at it and after it.
 pub(crate) fn range_from(table: u32, plan: &QueryPlan, row: Vec<u8>, is_after: bool) -> Option<StoredRange> {
     // Each direction leaves out the end that it doesn't start from.
     beyond(range(table, plan)?, row, plan.reverse, is_after)
@@ -116,7 +116,7 @@ fn printed(table: u32, keys: &Printed) -> Option<StoredRange> {
     (start < end).then_some((start, end))
 }
 
-/// The part of a range that comes after a row, or before it in a reversed query; without the row itself, or with it.
+/// Returns the part of a range that comes after a row, or before it in a reversed query; without the row itself, or with it.
 fn beyond(range: StoredRange, mut row: Vec<u8>, reverse: bool, is_after: bool) -> Option<StoredRange> {
     let (start, end) = range;
     // The first key behind the row lies after it going up, and with it going down.
@@ -155,7 +155,7 @@ fn upper(range: &KeyRange, after: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The first byte string after every key of the table with this number.
+/// Returns the first byte string after every key of the table with this number.
 fn successor(table_prefix: &[u8]) -> Vec<u8> {
     let mut next = table_prefix.to_vec();
     if !increment(&mut next) {
@@ -166,7 +166,7 @@ fn successor(table_prefix: &[u8]) -> Vec<u8> {
     next
 }
 
-/// The number after this one in as many bytes; false if there is none.
+/// Returns the number after this one in as many bytes; false if there is none.
 fn increment(bytes: &mut [u8]) -> bool {
     for byte in bytes.iter_mut().rev() {
         *byte = byte.wrapping_add(1);

@@ -143,7 +143,7 @@ const fn missing(source: &Schema, name: &str) -> Message {
     Message::new("`").text(source.entity).text("` has no field `").text(name).text("`")
 }
 
-/// Whether both templates print one text for each entity.
+/// Returns whether both templates print one text for each entity.
 const fn is_one_template(a: &Template, b: &Template) -> bool {
     let (mut a, mut b) = (a.parts, b.parts);
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {

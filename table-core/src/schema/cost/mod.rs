@@ -112,12 +112,12 @@ impl Cost {
         cost
     }
 
-    /// The bytes of all rows by the service's formula.
+    /// Returns the bytes of all rows by the service's formula.
     pub fn service_bytes(&self) -> u64 {
         self.rows.iter().map(|rows| rows.service_bytes).sum()
     }
 
-    /// The bytes of all rows in the store.
+    /// Returns the bytes of all rows in the store.
     pub fn stored_bytes(&self) -> u64 {
         self.rows.iter().map(|rows| rows.stored_bytes).sum()
     }

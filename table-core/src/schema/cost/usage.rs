@@ -90,7 +90,7 @@ impl Usage {
         self.reads.iter().filter(|(name, _)| name == index).map(|(_, often)| often).sum()
     }
 
-    /// How often rows of the index are written because a field has changed.
+    /// Returns how often rows of the index are written because a field has changed.
     pub(super) fn rewrites_of(&self, schema: &Schema, index: &Index) -> f64 {
         let Some(number) = schema.indexes.iter().position(|other| other.name == index.name) else {
             return 0.0;
@@ -123,7 +123,7 @@ impl Usage {
         }
     }
 
-    /// The characters of a field's text, or of one element of it.
+    /// Returns the characters of a field's text, or of one element of it.
     fn length_of(&self, schema: &Schema, field: usize, element: bool) -> usize {
         let name = schema.fields.get(field).map_or("", |field| field.name);
         let known = if element { &self.elements } else { &self.lengths };
@@ -132,8 +132,8 @@ impl Usage {
 }
 
 impl Schema {
-    /// What entities used like this would cost, before there are any. The rows of a summary or of lists are left out, since as many
-    /// as they have keys are there, whatever the entities. An error if the usage names what is not declared.
+    /// Returns what entities used like this would cost, before there are any. The rows of a summary or of lists are left out,
+    /// since as many as they have keys are there, whatever the entities. An error if the usage names what is not declared.
     pub fn cost(&self, usage: &Usage) -> Result<Cost> {
         usage.check(self).map_err(|error| error.attempted("estimate the cost"))?;
         let own = std::iter::once((None, None, self.place()));
@@ -162,7 +162,7 @@ impl Schema {
         Ok(Cost::new(self, Basis::Estimated, usage, usage.entities, rows))
     }
 
-    /// What one row counts for on the service, and the bytes that it takes in the store.
+    /// Returns what one row counts for on the service, and the bytes that it takes in the store.
     fn row(&self, usage: &Usage, index: Option<usize>, part: usize, place: &Place) -> (u64, u64) {
         let kind = match index.and_then(|at| self.indexes.get(at)) {
             Some(index) => index.kind,
@@ -201,7 +201,7 @@ impl Schema {
         (count(service), count(stored))
     }
 
-    /// How many characters a template prints.
+    /// Returns how many characters a template prints.
     fn printed(&self, usage: &Usage, template: &Template) -> usize {
         let part = |part: &Part| match part {
             Part::Literal(text) => text.len(),
@@ -212,12 +212,12 @@ impl Schema {
     }
 }
 
-/// What a property counts for on the service.
+/// Returns what a property counts for on the service.
 fn property(name: &str, value: usize) -> usize {
     8 + 2 * name.len() + value
 }
 
-/// What a value of fixed width counts for on the service.
+/// Returns what a value of fixed width counts for on the service.
 fn width(column: ColumnType) -> usize {
     column.width().map_or(0, usize::from)
 }

@@ -75,22 +75,22 @@ impl CharSet {
         Self { ascii: self.ascii & !other.ascii, beyond: self.beyond && !other.beyond }
     }
 
-    /// Whether the set holds the character.
+    /// Returns whether the set holds the character.
     pub const fn contains(self, c: char) -> bool {
         if c.is_ascii() { self.ascii >> (c as u32) & 1 == 1 } else { self.beyond }
     }
 
-    /// Whether the set holds the character that this byte is, or is a byte of.
+    /// Returns whether the set holds the character that this byte is, or is a byte of.
     pub(crate) const fn contains_byte(self, byte: u8) -> bool {
         if byte < 128 { self.ascii >> byte & 1 == 1 } else { self.beyond }
     }
 
-    /// Whether nothing is known.
+    /// Returns whether nothing is known.
     pub const fn is_all(self) -> bool {
         self.ascii == u128::MAX && self.beyond
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether it holds nothing.
     pub const fn is_none(self) -> bool {
         self.ascii == 0 && !self.beyond
     }

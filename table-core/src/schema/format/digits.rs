@@ -17,7 +17,7 @@ const WORD_END: u64 = 100_000_000;
 const SHORT: usize = 19;
 const SHORT_END: u64 = 10_000_000_000_000_000_000;
 
-/// The number that these digits are: one at least, and no sign, no space. `None` where it takes more than 64 bits.
+/// Returns the number that these digits are: one at least, and no sign, no space. `None` where it takes more than 64 bits.
 #[inline]
 pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     match digits.len() {
@@ -77,7 +77,7 @@ fn eight(digits: [u8; WORD]) -> Option<u64> {
     Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
-/// The digits of a number below [`WORD_END`].
+/// Returns the digits of a number below [`WORD_END`].
 #[inline]
 fn eight_digits(number: u64) -> [u8; WORD] {
     // The same backwards. A product shifted is a quotient: of what is below ten thousand by 100, of what is below a
@@ -128,7 +128,7 @@ pub(crate) fn push_wide_digits(number: u128, width: usize, out: &mut Vec<u8>) {
 /// The hex digits of 128 bits.
 pub(crate) const HEX: usize = 32;
 
-/// The bits that so many hex digits are, in small letters.
+/// Returns the bits that so many hex digits are, in small letters.
 pub(crate) fn from_hex(digits: &[u8]) -> Option<u128> {
     let mut bits = 0;
     let digits: &[u8; HEX] = digits.try_into().ok()?;
@@ -138,7 +138,7 @@ pub(crate) fn from_hex(digits: &[u8]) -> Option<u128> {
     Some(bits)
 }
 
-/// Whether these are hex digits in small letters.
+/// Returns whether these are hex digits in small letters.
 pub(crate) fn are_hex(digits: &[u8]) -> bool {
     digits.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -159,7 +159,7 @@ fn hex(nibbles: u64) -> u64 {
     nibbles + ZEROS + is_letter * u64::from(b'a' - b'9' - 1)
 }
 
-/// The bits of a number, four in each byte, the topmost in the first.
+/// Returns the bits of a number, four in each byte, the topmost in the first.
 fn nibbles(number: u32) -> u64 {
     let bits = u64::from(number.swap_bytes());
     let pairs = (bits | (bits << 16)) & 0x0000_ffff_0000_ffff;

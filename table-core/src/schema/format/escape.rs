@@ -57,12 +57,12 @@ fn after_tilde(step: u8) -> u8 {
     if step < 10 { b'0' + step } else { b'A' + (step - 10) }
 }
 
-/// A hex digit of a number below 16.
+/// Returns a hex digit of a number below 16.
 fn hex(nibble: u8) -> u8 {
     if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }
 }
 
-/// The text of an escaped form, or `None` if [`escape`] never writes it.
+/// Returns the text of an escaped form, or `None` if [`escape`] never writes it.
 pub fn unescape(escaped: &str) -> Option<String> {
     let mut text = String::with_capacity(escaped.len());
     let mut chars = escaped.chars();
@@ -114,7 +114,7 @@ mod tests {
         out
     }
 
-    /// The characters around every border of the table and of UTF-16's order.
+    /// Returns the characters around every border of the table and of UTF-16's order.
     fn text() -> impl Strategy<Value = String> {
         let c = prop_oneof![
             3 => (0_u32..0xa2).prop_filter_map("surrogate", char::from_u32),

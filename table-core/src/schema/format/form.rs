@@ -67,7 +67,7 @@ impl Form {
     }
 }
 
-/// The largest number of so many digits, up to 19.
+/// Returns the largest number of so many digits, up to 19.
 const fn below_power(digits: u8) -> u64 {
     let (mut number, mut left) = (0, digits);
     while left > 0 {

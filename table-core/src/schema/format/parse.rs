@@ -47,8 +47,8 @@ pub(crate) fn parse_rest<'a>(
     parse_printed(Printed { parts, ..Printed::new(template, rest) }, found)
 }
 
-/// The parts that keys have in common which sort one after another: all before the last field, up to what ends the field before
-/// it. `None` if no field is among them.
+/// Returns the parts that keys have in common which sort one after another: all before the last field, up to what ends the
+/// field before it. `None` if no field is among them.
 pub(crate) fn head_of(template: &Template) -> Option<&'static [Part]> {
     let is_field = |part: &Part| matches!(part, Part::Field(_));
     let last = template.parts.iter().rposition(is_field)?;
@@ -212,7 +212,7 @@ impl<'t, 'a> Printed<'t, 'a> {
         None
     }
 
-    /// Whether the key and the template ended together.
+    /// Returns whether the key and the template ended together.
     #[inline]
     fn is_whole(&self) -> bool {
         self.parts.is_empty() && self.rest.is_empty()
@@ -234,7 +234,7 @@ fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {
     }
 }
 
-/// The value that prints so.
+/// Returns the value that prints so.
 #[expect(clippy::inline_always, reason = "for each part of each key, a call costs as much as what it does")]
 #[inline(always)]
 fn value(form: Form, piece: Piece<'_>) -> Option<ValueRef<'_>> {
@@ -303,7 +303,7 @@ fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue
     }))
 }
 
-/// Whether a lossy part prints such a text for some value.
+/// Returns whether a lossy part prints such a text for some value.
 fn is_printed(part: &FieldPart, printed: &[u8]) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),

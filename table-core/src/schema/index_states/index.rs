@@ -90,7 +90,7 @@ pub enum IndexEvent {
 }
 
 impl IndexState {
-    /// The state after an event; `None` if it can't happen in this one.
+    /// Returns the state after an event; `None` if it can't happen in this one.
     #[must_use]
     pub fn next(&self, event: IndexEvent) -> Option<Self> {
         use IndexEvent as On;
@@ -125,13 +125,13 @@ impl IndexState {
         matches!(self, Self::Backfill | Self::Blocked(_) | Self::Ready { .. })
     }
 
-    /// Whether an entity may be without its copies there though it is kept.
+    /// Returns whether an entity may be without its copies there though it is kept.
     #[must_use]
     pub fn may_lack(&self) -> bool {
         matches!(self, Self::Backfill | Self::Blocked(_))
     }
 
-    /// What is said of one that can't be read.
+    /// Returns what is said of one that can't be read.
     #[must_use]
     pub fn describe(&self) -> &'static str {
         match self {

@@ -30,19 +30,19 @@ impl IndexMask {
         u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0)
     }
 
-    /// Whether the copies in this index are kept.
+    /// Returns whether the copies in this index are kept.
     #[inline]
     pub fn keeps(&self, index: usize) -> bool {
         self.kept == u64::MAX || self.kept & Self::bit(index) != 0
     }
 
-    /// Whether copies may be missing in an index that is kept.
+    /// Returns whether copies may be missing in an index that is kept.
     #[inline]
     pub fn is_backfilling(&self, index: usize) -> bool {
         self.backfilling != 0 && self.backfilling & Self::bit(index) != 0
     }
 
-    /// Whether copies may be missing in any.
+    /// Returns whether copies may be missing in any.
     #[inline]
     pub fn backfills(&self) -> bool {
         self.backfilling != 0
@@ -66,7 +66,7 @@ impl IndexMask {
         Self { backfilling: self.kept, ..self }
     }
 
-    /// Whether the index can be read in the state of this number.
+    /// Returns whether the index can be read in the state of this number.
     #[inline]
     pub fn reads(&self, index: usize, state: usize) -> bool {
         let is_ready = self.ready == u64::MAX || self.ready & Self::bit(index) != 0;
@@ -79,7 +79,7 @@ impl IndexMask {
         self.looks
     }
 
-    /// Whether every index is kept, lacks nothing, and is read.
+    /// Returns whether every index is kept, lacks nothing, and is read.
     pub(crate) fn is_whole(&self) -> bool {
         (self.kept, self.backfilling, self.ready) == (u64::MAX, 0, u64::MAX)
     }
@@ -119,7 +119,7 @@ pub(crate) enum Rows {
     Unknown(u32),
 }
 
-/// What the entities' own rows are to who reads them by this declaration.
+/// Returns what the entities' own rows are to who reads them by this declaration.
 pub(crate) fn rows(noted: Option<&Schema>, index_states: &IndexStates, declared: &Schema) -> Rows {
     let Some(noted) = noted else { return Rows::Own };
     if noted.version > declared.version {
@@ -148,7 +148,7 @@ pub(crate) enum Unread {
     Pending(u32),
 }
 
-/// What a program with this declaration goes by, and why it can't write, if it can't.
+/// Returns what a program with this declaration goes by, and why it can't write, if it can't.
 pub(crate) fn index_mask(
     noted: Option<&Schema>,
     index_states: &IndexStates,
@@ -207,7 +207,7 @@ pub(crate) fn index_mask(
     (found, refusal)
 }
 
-/// Why a declared index can't be read in the state of this number; `None` if it can.
+/// Returns why a declared index can't be read in the state of this number; `None` if it can.
 pub(crate) fn unread(
     noted: Option<&Schema>,
     index_states: &IndexStates,

@@ -8,7 +8,7 @@ use super::differences::{
 };
 use super::{read, renamed, series};
 
-/// The lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
+/// Returns the lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
 pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     let Some(noted) = read(noted, schema.kind) else { return Vec::new() };
     let mut lines = Vec::new();
@@ -60,8 +60,8 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     lines
 }
 
-/// What it takes to go on with a declaration where rows have a layout: the advice, the indexes that are to be made, and the
-/// names that other programs have to know.
+/// Returns what it takes to go on with a declaration where rows have a layout: the advice, the indexes that are to be made, and
+/// the names that other programs have to know.
 pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     let mut lines = advice(noted, schema);
     let Some(noted) = read(noted, schema.kind) else {
@@ -126,7 +126,7 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     lines
 }
 
-/// The words that make a declaration the next version of what is noted, or something else where there are no versions.
+/// Returns the words that make a declaration the next version of what is noted, or something else where there are no versions.
 fn next_version(noted: &Schema, schema: &Schema) -> String {
     let (version, kind) = (noted.version, noted.kind);
     let copies = |schema: &Schema| !schema.copied.is_empty() || !schema.dependents.is_empty();
@@ -140,7 +140,7 @@ fn next_version(noted: &Schema, schema: &Schema) -> String {
     )
 }
 
-/// What a template that prints other keys takes.
+/// Returns what a template that prints other keys takes.
 fn key(what: &str, noted: &Schema, old: &Template, schema: &Schema, new: &Template) -> Option<String> {
     if prints_as(noted, old, schema, new) {
         return None;
@@ -170,7 +170,7 @@ fn property_of(schema: &Schema, part: &Part) -> Option<&'static str> {
     }
 }
 
-/// A name in keys that no variant has any more.
+/// Returns a name in keys that no variant has any more.
 fn variant(old: &Template, new: &Template) -> Option<String> {
     let names = |part: &Part| match part {
         Part::Field(part) => match part.key {
@@ -255,7 +255,7 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
     }
 }
 
-/// What a property that both have takes.
+/// Returns what a property that both have takes.
 fn changed(noted: &Schema, old: &Field, schema: &Schema, new: &Field) -> Option<String> {
     let name = old.property;
     if let Some(was) = old.was.filter(|_| is_renamed_again(old, new)) {
@@ -309,7 +309,7 @@ fn changed(noted: &Schema, old: &Field, schema: &Schema, new: &Field) -> Option<
     ))
 }
 
-/// What a row of an entity is called: its head, or one of its parts.
+/// Returns what a row of an entity is called: its head, or one of its parts.
 fn words_of(part: usize) -> String {
     if part == 0 { "the head".to_owned() } else { format!("part {part}") }
 }

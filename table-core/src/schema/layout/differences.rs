@@ -150,7 +150,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
     Some(found)
 }
 
-/// Whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
+/// Returns whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
 /// carries its values along, as they are; one that is sealed it could not move to another row.
 /// Nor may it lack one that has been renamed: it would write the previous name.
 pub(super) fn may_lack(noted: &Schema, subject: Subject<'_>) -> bool {
@@ -165,13 +165,13 @@ fn is_told(word: &str) -> bool {
     word == COPIED || word == HOLDER
 }
 
-/// Whether a declaration may have a property that no layout says: rows may lack it.
+/// Returns whether a declaration may have a property that no layout says: rows may lack it.
 fn may_come(schema: &Schema, name: &str) -> bool {
     of_property(schema, name).is_some_and(|field| field.optional && field.was.is_none())
 }
 
-/// Whether a property, or the word that it goes, may be left out: it is to go by either, and no field of the declaration. Its
-/// line stays, since indexes that are still there may be of it.
+/// Returns whether a property, or the word that it goes, may be left out: it is to go by either, and no field of the
+/// declaration. Its line stays, since indexes that are still there may be of it.
 fn goes(noted: &Schema, schema: &Schema, subject: Subject<'_>) -> bool {
     let name = subject.name;
     let is_plain = || of_property(noted, name).is_some_and(|field| !field.encrypted);
@@ -186,13 +186,13 @@ pub(super) fn of_property<'s>(schema: &'s Schema, name: &str) -> Option<&'s Fiel
     schema.fields.iter().find(|field| field.property == name)
 }
 
-/// What a property of a layout is called by a declaration that says what it was.
+/// Returns what a property of a layout is called by a declaration that says what it was.
 pub(super) fn renamed_to<'s>(schema: &'s Schema, subject: Subject<'_>) -> Option<&'s Field> {
     let is_property = subject.word == "property";
     schema.fields.iter().find(|field| is_property && field.was == Some(subject.name))
 }
 
-/// Whether a property that has another name now holds what it held. A name that no row of the layout has renames nothing:
+/// Returns whether a property that has another name now holds what it held. A name that no row of the layout has renames nothing:
 /// such a property may be absent, as any new one.
 fn may_become_renamed(noted: &Schema, schema: &Schema, subject: Subject<'_>) -> bool {
     let Some(new) = of_property(schema, subject.name).filter(|_| subject.word == "property") else {
@@ -205,7 +205,7 @@ fn may_become_renamed(noted: &Schema, schema: &Schema, subject: Subject<'_>) -> 
     }
 }
 
-/// Whether a property that was renamed is given a third name. Rows that have the first would read as if they had none.
+/// Returns whether a property that was renamed is given a third name. Rows that have the first would read as if they had none.
 pub(super) fn is_renamed_again(old: &Field, new: &Field) -> bool {
     old.property != new.property && old.was.is_some()
 }
@@ -229,7 +229,7 @@ pub(crate) enum Outdated {
     Narrow(usize),
 }
 
-/// Why a program with this declaration can't write under a layout that another one has noted, if it can't.
+/// Returns why a program with this declaration can't write under a layout that another one has noted, if it can't.
 pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     let noted = read(noted, schema.kind)?;
     if noted.version > schema.version {
@@ -253,7 +253,7 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     Some(Outdated::Misnamed { is, was })
 }
 
-/// What a declaration does not say of copies, and the one noted does.
+/// Returns what a declaration does not say of copies, and the one noted does.
 pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
     let is_one = |was: &CopiedFields, is: &CopiedFields| {
         was.property == is.property
@@ -304,8 +304,8 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     lines.join("\n")
 }
 
-/// Whether lines of this word stay although a declaration lacks them: properties are carried along, and what is said of copies
-/// is [taken out](without_copies) where that is asked for.
+/// Returns whether lines of this word stay although a declaration lacks them: properties are carried along, and what is said of
+/// copies is [taken out](without_copies) where that is asked for.
 fn is_kept(word: &str) -> bool {
     matches!(word, "property" | GONE) || is_told(word)
 }
@@ -323,13 +323,13 @@ pub(crate) fn without_copies(table: &str, noted: &str, schema: &Schema) -> Strin
     noted.lines().filter(kept).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a copy that follows by the one line does not by the other.
+/// Returns whether a copy that follows by the one line does not by the other.
 fn follows_no_more(noted: &str, declared: &str) -> bool {
     let follows = |line: &str| line.split(' ').nth(2).is_some_and(|word| EVENTUAL.trim_start() == word);
     follows(noted) && !follows(declared)
 }
 
-/// The properties that both layouts have.
+/// Returns the properties that both layouts have.
 fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field, &'s Field)> {
     let of_old = |field: &Field| {
         let previous = || of_property(old, field.was?);
@@ -352,7 +352,7 @@ fn by_subject(layout: &str) -> BTreeMap<Subject<'_>, &str> {
     lines.collect()
 }
 
-/// Whether rows written under a line of one layout read rightly under that of the other.
+/// Returns whether rows written under a line of one layout read rightly under that of the other.
 fn may_become(old: &Schema, new: &Schema, subject: Subject<'_>) -> bool {
     let Subject { word, name } = subject;
     match word {
@@ -378,7 +378,7 @@ fn may_become(old: &Schema, new: &Schema, subject: Subject<'_>) -> bool {
     }
 }
 
-/// Whether a field reads what rows hold of another.
+/// Returns whether a field reads what rows hold of another.
 pub(super) fn holds_what(old: &Field, new: &Field) -> bool {
     let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
     (old.edm == new.edm || widens)
@@ -388,7 +388,7 @@ pub(super) fn holds_what(old: &Field, new: &Field) -> bool {
         && (!old.encrypted || (old.scope, old.blind) == (new.scope, new.blind))
 }
 
-/// Whether two declarations mean one property, which the later one may have renamed.
+/// Returns whether two declarations mean one property, which the later one may have renamed.
 fn is_one(old: Option<&Field>, new: Option<&Field>) -> bool {
     match (old, new) {
         (Some(old), Some(new)) => old.property == new.property || new.was == Some(old.property),
@@ -397,7 +397,7 @@ fn is_one(old: Option<&Field>, new: Option<&Field>) -> bool {
     }
 }
 
-/// Whether the rows of an index under one declaration are those that another one makes.
+/// Returns whether the rows of an index under one declaration are those that another one makes.
 pub(crate) fn same_index(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     fn copied<'s>(schema: &'s Schema, index: &Index) -> Vec<Option<&'s Field>> {
         match index.copies {
@@ -424,7 +424,7 @@ pub(crate) fn same_index(old: &Schema, was: &Index, new: &Schema, is: &Index) ->
         && prints_as(old, &was.place.row, new, &is.place.row)
 }
 
-/// Whether both are summaries of the same numbers, or neither is one.
+/// Returns whether both are summaries of the same numbers, or neither is one.
 fn same_sums(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     let same = |was: &Sum, is: &Sum| {
         was.property == is.property
@@ -442,7 +442,7 @@ fn same_sums(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     }
 }
 
-/// Whether both are lists of the same ids, or neither is one.
+/// Returns whether both are lists of the same ids, or neither is one.
 fn same_ids(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     match (was.list, is.list) {
         (None, None) => true,
@@ -451,13 +451,13 @@ fn same_ids(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     }
 }
 
-/// Whether rows of two kinds have the same keys: one may be what the other is called now.
+/// Returns whether rows of two kinds have the same keys: one may be what the other is called now.
 pub(crate) fn same_keys(old: &Schema, new: &Schema) -> bool {
     let (was, is) = (old.place(), new.place());
     prints_as(old, &was.partition, new, &is.partition) && prints_as(old, &was.row, new, &is.row)
 }
 
-/// Whether the second template prints every key as the first has printed it.
+/// Returns whether the second template prints every key as the first has printed it.
 pub(super) fn prints_as(old: &Schema, was: &Template, new: &Schema, is: &Template) -> bool {
     was.parts.len() == is.parts.len()
         && was.parts.iter().zip(is.parts).all(|parts| match parts {
@@ -471,8 +471,8 @@ pub(super) fn prints_as(old: &Schema, was: &Template, new: &Schema, is: &Templat
         })
 }
 
-/// A property whose type prints otherwise than it did, by what it says of itself, with the previous version of that and the one
-/// declared. What keys have of it, rows have: those that are there hold what is printed no more.
+/// Returns a property whose type prints otherwise than it did, by what it says of itself, with the previous version of that and
+/// the one declared. What keys have of it, rows have: those that are there hold what is printed no more.
 pub(super) fn prints_anew(old: &Schema, new: &Schema) -> Option<(&'static str, u32, u32)> {
     let parts = |schema: &Schema| {
         let place = schema.place();

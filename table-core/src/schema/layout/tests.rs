@@ -29,7 +29,7 @@ fn a_layout_is_text_for_people() {
     assert_eq!(differences(EMPLOYEES, &EMPLOYEE), None);
 }
 
-/// The employee with copies in another partition and another table.
+/// Returns the employee with copies in another partition and another table.
 fn spread() -> Schema {
     const ALL: Template = Template { source: "all", parts: &[Part::Literal("all")] };
     const NAME: Template =
@@ -79,7 +79,7 @@ fn one(key: KeyType, format: &'static str, each: bool) -> Part {
     Part::Field(if each { FieldPart::each(1, key, format) } else { FieldPart::new(1, key, format) })
 }
 
-/// Every kind of part, behind a text with what quotes and sets apart.
+/// Returns every kind of part, behind a text with what quotes and sets apart.
 fn parts() -> Vec<Part> {
     let keys = [
         KeyType::Unsigned { digits: 3, max: 255 },

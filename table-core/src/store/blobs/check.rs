@@ -36,7 +36,7 @@ struct FoundBlob {
 }
 
 impl FoundBlob {
-    /// Whether nothing was found of it but the references of rows.
+    /// Returns whether nothing was found of it but the references of rows.
     fn is_of_rows_alone(&self, of_rows: Option<&u32>) -> bool {
         self.record.is_none() && !self.waits && self.segments == 0 && of_rows == Some(&self.references)
     }
@@ -126,7 +126,7 @@ fn look(
     Ok(())
 }
 
-/// What is wrong with a blob.
+/// Returns what is wrong with a blob.
 fn compare(found: &FoundBlob) -> Option<&'static str> {
     let Some(record) = &found.record else {
         return Some("has a name, a note or segments, and is not there itself");

@@ -40,7 +40,7 @@ pub(crate) type BlobWrites = PlannedWrites<Blobs>;
 pub(crate) type BlobTxnState = TxnState<Blobs>;
 
 impl BlobOverlay<'_> {
-    /// What is counted, to be changed.
+    /// Returns what is counted, to be changed.
     pub(super) fn counters(&mut self) -> Result<&mut Counters> {
         let read = |view: &BlobView<'_>| Ok(Counted { count: Some(view.counters()?), is_new: false });
         self.count(&keys::COUNTERS, read)?.ok_or_else(|| view::missing(&keys::COUNTERS))
@@ -54,7 +54,7 @@ impl BlobOverlay<'_> {
         Ok(Some((blob, meta::checksum_of(&record))))
     }
 
-    /// A blob that must be there.
+    /// Returns a blob that must be there.
     pub(super) fn must_have_blob(&self, id: BlobId) -> Result<(BlobRecord, u64)> {
         self.blob(id)?.ok_or_else(|| view::missing(&keys::blob(id)))
     }
@@ -76,7 +76,7 @@ impl BlobOverlay<'_> {
         self.replace_sealed(key, old.map(|(_, checksum)| *checksum), new)
     }
 
-    /// What a blob waits for.
+    /// Returns what a blob waits for.
     pub(super) fn waiting(&self, id: BlobId) -> Result<Option<Waiting>> {
         self.read(&keys::waiting(id), Waiting::decode)
     }

@@ -91,7 +91,7 @@ pub(crate) fn not_here(id: BlobId, store: &[u8; 16], property: Option<&str>) -> 
     })
 }
 
-/// The names of the properties of a row that refer to blobs which are sought, and those blobs.
+/// Returns the names of the properties of a row that refer to blobs which are sought, and those blobs.
 pub(crate) fn properties_with(
     row: &RowView<'_>,
     is_sought: impl Fn(BlobId) -> bool,

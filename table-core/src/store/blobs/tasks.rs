@@ -345,7 +345,7 @@ impl BlobOverlay<'_> {
     }
 }
 
-/// The key of a segment, if a blob can have so many.
+/// Returns the key of a segment, if a blob can have so many.
 fn segment_key(id: BlobId, number: u64) -> Result<Vec<u8>> {
     let number = u32::try_from(number).map_err(|_| {
         Error::new(ErrorKind::BlobTooLarge).because("a blob has 2^32 segments of 64 KiB at most")

@@ -60,7 +60,7 @@ pub(super) fn compare(
     Ok(compared)
 }
 
-/// Every kind that has indexes to be looked at.
+/// Returns every kind that has indexes to be looked at.
 fn kinds(
     inner: &StoreState,
     txn: &heed::RoTxn<'_>,
@@ -96,8 +96,8 @@ fn kinds(
     Ok(kinds)
 }
 
-/// Whether a layout tells which copies an entity has in an index, and when. The rows of a summary or of a list are of many
-/// entities, and what some of them say only the struct knows.
+/// Returns whether a layout tells which copies an entity has in an index, and when. The rows of a summary or of a list are of
+/// many entities, and what some of them say only the struct knows.
 fn is_told(index: &Index) -> bool {
     let parts = || [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
     !index.is_shared() && !index.sparse && has_told_keys(index) && parts().next().is_some()
@@ -109,7 +109,7 @@ fn has_told_keys(index: &Index) -> bool {
     arrives_at_once(index) && parts.all(|part| part.format != Format::Blind && !part.each)
 }
 
-/// Whether copies come with the change of their entity.
+/// Returns whether copies come with the change of their entity.
 fn arrives_at_once(index: &Index) -> bool {
     !index.is_eventual()
 }
@@ -359,7 +359,7 @@ impl At<'_> {
     }
 }
 
-/// How many parts the head of a wide entity says that it has, of those that its layout tells.
+/// Returns how many parts the head of a wide entity says that it has, of those that its layout tells.
 fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
     if !schema.is_wide() {
         return Ok(0);

@@ -142,7 +142,7 @@ impl QueueOverlay<'_> {
         Ok(Answer::Sent { id, is_new: true })
     }
 
-    /// The entry of a message that is held by this receipt.
+    /// Returns the entry of a message that is held by this receipt.
     fn held(&self, queue: u32, receipt: Receipt) -> Result<(Entry, Vec<u8>)> {
         let key = keys::lease(queue, receipt.id);
         let Some(record) = self.find(&key)? else { return Err(self.stale(queue, receipt)) };
@@ -153,7 +153,7 @@ impl QueueOverlay<'_> {
         Ok((entry, record.into_owned()))
     }
 
-    /// Why a receipt holds nothing.
+    /// Returns why a receipt holds nothing.
     #[cold]
     fn stale(&self, queue: u32, receipt: Receipt) -> Error {
         let id = receipt.id;
@@ -415,7 +415,7 @@ impl QueueOverlay<'_> {
     }
 }
 
-/// A message as it is given out, or looked at.
+/// Returns a message as it is given out, or looked at.
 pub(crate) fn delivery(id: u64, entry: &Entry, message: &Message<'_>) -> Delivery {
     Delivery {
         receipt: entry.receipt(id),

@@ -42,7 +42,7 @@ impl Keyspace for Queues {
 pub(crate) type View<'t> = VerifiedDb<'t, Queues>;
 
 impl<'t> View<'t> {
-    /// What a queue counts; an error if it was dropped.
+    /// Returns what a queue counts; an error if it was dropped.
     pub(crate) fn state(&self, queue: u32) -> Result<State> {
         self.state_of(queue, false)
     }
@@ -56,12 +56,12 @@ impl<'t> View<'t> {
         if state.is_dropped && !may_be_dropped { Err(dropped()) } else { Ok(state) }
     }
 
-    /// The message of an entry.
+    /// Returns the message of an entry.
     pub(crate) fn message(&self, queue: u32, id: u64) -> Result<Message<'t>> {
         self.must_read(&keys::message(queue, id), Message::decode)
     }
 
-    /// Whether a queue has something to receive.
+    /// Returns whether a queue has something to receive.
     pub(crate) fn shows_some(&self, queue: u32, now: Ticks) -> Result<bool> {
         let state = self.state(queue)?;
         if state.is_paused || state.set_digest(Kind::Message).count == 0 {
@@ -76,7 +76,7 @@ impl<'t> View<'t> {
         Ok(false)
     }
 
-    /// What a queue counts, with the time of its oldest message that is ready.
+    /// Returns what a queue counts, with the time of its oldest message that is ready.
     pub(crate) fn stats(&self, queue: u32, now: Ticks) -> Result<QueueStats> {
         let state = self.state(queue)?;
         let directory = self.directory()?;
@@ -126,7 +126,7 @@ impl<'t> View<'t> {
         })
     }
 
-    /// The entry of a message that is hidden, which must be there.
+    /// Returns the entry of a message that is hidden, which must be there.
     pub(super) fn lease(&self, queue: u32, id: u64) -> Result<(&'t [u8], Entry)> {
         let key = keys::lease(queue, id);
         let record = self.must_have(&key)?;

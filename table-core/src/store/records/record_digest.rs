@@ -124,12 +124,12 @@ impl RecordDigest {
         then(&key, &record.sealed(&key))
     }
 
-    /// Whether the table has had neither states of kinds nor jobs.
+    /// Returns whether the table has had neither states of kinds nor jobs.
     fn is_short(&self) -> bool {
         (self.index_states, self.jobs) == (SetDigest::default(), SetDigest::default())
     }
 
-    /// A record with what every table has.
+    /// Returns a record with what every table has.
     fn begin<const LENGTH: usize>(&self) -> Record<LENGTH> {
         let mut record = Record::new();
         record.push(self.names.to_le_bytes());
@@ -145,7 +145,7 @@ impl RecordDigest {
     }
 }
 
-/// The key of the inventory in LMDB's unnamed database: behind the store's own record, which stands first.
+/// Returns the key of the inventory in LMDB's unnamed database: behind the store's own record, which stands first.
 pub(crate) fn key(table: u32) -> [u8; 7] {
     let [a, b, c, d] = table.to_be_bytes();
     [0, b't', b'#', a, b, c, d]

@@ -25,7 +25,7 @@ pub(crate) mod employee {
 
     const PARTITION: Template = Template { source: "{department}", parts: &[text(0)] };
 
-    /// The place in the entity's partition under this row key.
+    /// Returns the place in the entity's partition under this row key.
     pub(crate) const fn at(row: Template) -> Place {
         Place::new("Company", PARTITION, row)
     }
@@ -114,23 +114,23 @@ const _: () = {
     checks::index_row(&EMPLOYEE, 1);
 };
 
-/// What a check says, or nothing.
+/// Returns what a check says, or nothing.
 fn said(check: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
     let panic = catch_unwind(check).err()?;
     Some(panic.downcast::<String>().map_or_else(|_| "another panic".to_owned(), |text| *text))
 }
 
-/// The entity of the design in another place.
+/// Returns the entity of the design in another place.
 pub(crate) fn placed(place: Place) -> Schema {
     Schema { places: vec![place].leak(), ..EMPLOYEE }
 }
 
-/// The entity of the design with another row key.
+/// Returns the entity of the design with another row key.
 pub(crate) fn with_row(row: Template) -> Schema {
     placed(employee::at(row))
 }
 
-/// The entity of the design with another partition key, which its copies have, too.
+/// Returns the entity of the design with another partition key, which its copies have, too.
 pub(crate) fn with_partition(partition: Template) -> Schema {
     let moved = |place: Place| Place { partition, ..place };
     let copies = EMPLOYEE.indexes.iter().map(|index| Index { place: moved(index.place), ..*index });

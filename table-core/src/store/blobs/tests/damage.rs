@@ -7,7 +7,7 @@ use crate::error::ErrorKind;
 use crate::store::open::OptionalDb;
 use crate::store::records::meta::Meta;
 
-/// The blobs of the store, by name.
+/// Returns the blobs of the store, by name.
 fn blobs() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("empty", Vec::new()),
@@ -27,7 +27,7 @@ fn filled(store: &Store) {
         .unwrap();
 }
 
-/// Every record of the blobs' database.
+/// Returns every record of the blobs' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
     let db = environment.known(OptionalDb::Blobs).unwrap();

@@ -8,7 +8,7 @@ use crate::store::open::walk_bytes;
 
 const MESSAGES: u64 = 40;
 
-/// A queue with messages that are ready, held, given back and named.
+/// Returns a queue with messages that are ready, held, given back and named.
 fn filled(store: &Store) -> (QueueId, Vec<Receipt>) {
     set_clock(1_000);
     let queue = queues(store).open("work").unwrap();
@@ -25,7 +25,7 @@ fn filled(store: &Store) -> (QueueId, Vec<Receipt>) {
     (queue, held)
 }
 
-/// Every record of the queues' database.
+/// Returns every record of the queues' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
     let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();

@@ -65,7 +65,7 @@ impl Model {
         message.hidden = (now.saturating_sub(delay), now + delay);
     }
 
-    /// The messages that show, in the order in which they are received.
+    /// Returns the messages that show, in the order in which they are received.
     fn shown(&self, now: u64) -> Vec<u64> {
         let is_hidden = |known: &Known| known.hidden.0 <= now && now < known.hidden.1;
         let mut back: Vec<_> = self
@@ -89,7 +89,7 @@ impl Model {
         self.poison.push((message.text, Some(error)));
     }
 
-    /// What is received: number, text, count, error.
+    /// Returns what is received: number, text, count, error.
     fn receive(
         &mut self,
         now: u64,
