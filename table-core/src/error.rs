@@ -134,7 +134,7 @@ impl Error {
         self.0.index
     }
 
-    /// Where a filter's text went wrong, as a byte offset into it.
+    /// Returns where a filter's text went wrong, as a byte offset into it.
     pub fn position(&self) -> Option<usize> {
         self.0.position
     }
@@ -144,7 +144,7 @@ impl Error {
         if self.0.because.is_empty() { self.0.kind.text() } else { &self.0.because }
     }
 
-    /// The detail: the number that is too large, the character that is not allowed.
+    /// Adds the detail: the number that is too large, the character that is not allowed.
     #[must_use]
     pub(crate) fn because(mut self, because: impl Into<Cow<'static, str>>) -> Self {
         self.0.because = because.into();

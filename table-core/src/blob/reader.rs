@@ -62,7 +62,7 @@ impl BlobReader {
         Self { snapshot, info, stored, opener: None, at: 0, sound: None }
     }
 
-    /// A reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
+    /// Makes a reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
     #[cfg(feature = "encrypt")]
     pub(super) fn sealed(
         snapshot: Box<dyn BlobSnapshot>,

@@ -155,7 +155,7 @@ impl Store {
 }
 
 impl SealedBlob {
-    /// The one that has so many bytes in the store, sealed under this key.
+    /// Returns the blob that has so many bytes in the store, sealed under this key.
     fn of(id: BlobId, stored: u64, key: &[u8; KEY]) -> Result<Self> {
         let mut bytes = Zeroizing::new([0; reference::WITH_KEY]);
         let parts = reference::encode(id, stored).into_iter().chain(key.iter().copied());

@@ -18,7 +18,7 @@ pub struct BlobContent {
 const ROOM: usize = 8;
 
 impl BlobContent {
-    /// A new blob of these bytes, of the store of this identity.
+    /// Makes a new blob of these bytes, of the store of this identity.
     pub(crate) fn new(store: &[u8; 16], content_type: &str, bytes: &[u8]) -> Self {
         Self::of(BlobId::new(store), 0, content_type, bytes)
     }

@@ -25,7 +25,7 @@ impl<'a> Cell<'a> {
         Ok(Self { table, partition, row, property, scope: KeyScope::default() })
     }
 
-    /// The scope whose values share a data key with this one; [`KeyScope::Store`] by default.
+    /// Sets the scope whose values share a data key with this one; [`KeyScope::Store`] by default.
     #[must_use]
     pub fn scoped(mut self, scope: KeyScope) -> Self {
         self.scope = scope;

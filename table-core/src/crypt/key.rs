@@ -23,7 +23,7 @@ impl SecretKey {
     /// Bytes of a key.
     pub const BYTES: usize = 32;
 
-    /// A new key from the operating system's randomness.
+    /// Makes a new key from the operating system's randomness.
     pub fn generate() -> Result<Self> {
         let mut key = Self(Zeroizing::new([0; Self::BYTES]));
         random(&mut *key.0)?;

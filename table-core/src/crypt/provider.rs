@@ -92,7 +92,7 @@ impl KeyId {
     /// The longest name, in bytes.
     pub const MAX_BYTES: usize = 1_024;
 
-    /// A key of this name.
+    /// Makes a key of this name.
     pub fn new(name: impl Into<Box<str>>) -> Result<Self, KeyError> {
         let name = name.into();
         if name.is_empty() || name.len() > Self::MAX_BYTES {

@@ -29,7 +29,7 @@ const TABLE: u8 = 1;
 const PARTITION: u8 = 2;
 
 impl Scope {
-    /// The store's scope.
+    /// Returns the store's scope.
     pub fn store() -> Self {
         Self::said(&[STORE])
     }

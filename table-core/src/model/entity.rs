@@ -35,7 +35,7 @@ pub struct DynamicEntity {
 }
 
 impl DynamicEntity {
-    /// An entity of these keys, without properties.
+    /// Makes an entity of these keys, without properties.
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self {
             partition_key: partition_key.into(),
@@ -47,7 +47,7 @@ impl DynamicEntity {
         }
     }
 
-    /// An entity as the store found it; the names are distinct.
+    /// Makes an entity as the store found it; the names are distinct.
     pub(crate) fn stored(
         partition_key: String,
         row_key: String,
@@ -57,7 +57,7 @@ impl DynamicEntity {
         Self { etag: Some(etag), properties, ..Self::new(partition_key, row_key) }
     }
 
-    /// The entity with one more property, or another value for it.
+    /// Returns the entity with one more property, or another value for it.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.set(name, value);
@@ -126,7 +126,7 @@ impl DynamicEntity {
         &self.row_key
     }
 
-    /// The version that was read, or `None` for an entity that did not come from a store.
+    /// Returns the version that was read, or `None` for an entity that did not come from a store.
     pub fn etag(&self) -> Option<ETag> {
         self.etag
     }

@@ -74,7 +74,7 @@ impl Ticks {
         }
     }
 
-    /// The present time by the system's clock; clocks set before the year 1 or after 9999 give the nearest
+    /// Returns the present time by the system's clock; clocks set before the year 1 or after 9999 give the nearest
     /// time there is.
     pub fn now() -> Self {
         match Self::try_from(SystemTime::now()) {

@@ -12,7 +12,7 @@ pub(crate) const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Where the byte first occurs, and whether each byte before it is one that any key may hold.
+/// Returns where the byte first occurs, and whether each byte before it is one that any key may hold.
 #[inline]
 pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<(usize, bool)> {
     let (mut rest, mut are_plain) = (bytes, true);

@@ -48,7 +48,7 @@ fn key(place: u8) -> CopyKey {
 }
 
 impl World {
-    /// A change by which the entity has its copy there.
+    /// Returns the world after a change by which the entity has its copy there.
     fn write(&self, rules: Rules, place: Option<u8>) -> Self {
         let now = self.now + 1;
         let mut entry = self

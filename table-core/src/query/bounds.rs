@@ -108,7 +108,7 @@ impl Cut<'_> {
 }
 
 impl KeyRange {
-    /// Every key.
+    /// Returns the range of every key.
     pub(crate) fn all() -> Self {
         Self { lower: Lower::Unbounded, upper: Upper::Unbounded }
     }
@@ -127,7 +127,7 @@ impl KeyRange {
         Self { lower: Lower::Included(Arc::clone(&text)), upper: Upper::Included(text) }
     }
 
-    /// Every key that starts with the text.
+    /// Returns the range of every key that starts with the text.
     pub(crate) fn prefix(text: &str) -> Self {
         if let Some(head) = before_control(text) {
             return Self { lower: Lower::of(Bound::Included(text)), upper: Upper::Included(head.into()) };
@@ -164,7 +164,7 @@ impl KeyRange {
         &self.upper
     }
 
-    /// The keys that both ranges hold.
+    /// Returns the keys that both ranges hold.
     #[must_use]
     pub(crate) fn intersect(self, other: Self) -> Self {
         if self.is_all() {

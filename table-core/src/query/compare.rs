@@ -47,7 +47,7 @@ impl Operator {
         Self::ALL.into_iter().find(|operator| operator.word() == word)
     }
 
-    /// The comparison that says the same with its sides swapped.
+    /// Returns the comparison that says the same with its sides swapped.
     pub(super) fn swapped(self) -> Self {
         match self {
             Self::Eq | Self::Ne => self,
@@ -58,8 +58,8 @@ impl Operator {
         }
     }
 
-    /// The comparison that holds where this one does not. It is for keys and texts alone: for a missing property or a NaN,
-    /// neither need hold.
+    /// Returns the comparison that holds where this one does not. It is for keys and texts alone: for a missing property or a
+    /// NaN, neither need hold.
     pub(super) fn negated(self) -> Self {
         match self {
             Self::Eq => Self::Ne,

@@ -220,17 +220,17 @@ impl Filter {
         }
     }
 
-    /// A filter that can't be.
+    /// Makes a filter that can't be.
     pub(super) fn refused(why: Refusal) -> Self {
         Self { node: Node::Refused(why), depth: limits::FILTER_DEPTH + 1 }
     }
 
-    /// A filter of a slot that the series has not.
+    /// Makes a filter of a slot that the series has not.
     pub(crate) fn of_no_slot(series: &'static Series, slot: usize) -> Self {
         Self::refused(Refusal::NoSlot(series, slot))
     }
 
-    /// A filter of several slots of the series, where there are none between the bounds.
+    /// Makes a filter of several slots of the series, where there are none between the bounds.
     pub(crate) fn of_no_slots(series: &'static Series, start: usize, end: usize) -> Self {
         Self::refused(Refusal::NoSlots(series, start, end))
     }

@@ -176,7 +176,7 @@ pub(super) fn is_key(name: &str) -> bool {
 }
 
 impl QueryPlan {
-    /// The keys that are asked for, or `None` if there is nothing to read. The range of row keys counts only where the
+    /// Returns the keys that are asked for, or `None` if there is nothing to read. The range of row keys counts only where the
     /// partition is a point.
     pub(crate) fn bounds(&self) -> Option<&Within> {
         (self.class != QueryClass::Nothing).then_some(&self.within)

@@ -102,7 +102,7 @@ impl SealedEq {
         }
     }
 
-    /// The error of a query that does not know its entity.
+    /// Returns the error of a query that does not know its entity.
     #[cold]
     pub(crate) fn stranger(&self) -> Error {
         Error::new(ErrorKind::InvalidFilter).because(format!(

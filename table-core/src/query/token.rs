@@ -54,7 +54,7 @@ pub(crate) struct Position<'a> {
 }
 
 impl Continuation {
-    /// The place after a row, in a query of this [fingerprint].
+    /// Returns the place after a row, in a query of this [fingerprint].
     pub(crate) fn new(position: Position<'_>, fingerprint: u64) -> Self {
         Self {
             partition: position.partition.into(),
@@ -64,7 +64,7 @@ impl Continuation {
         }
     }
 
-    /// The place to go on from, if the token is of this query.
+    /// Returns the place to go on from, if the token is of this query.
     pub(crate) fn resume(&self, fingerprint: u64) -> Result<Position<'_>, Error> {
         if self.fingerprint != fingerprint {
             return Err(error("the token belongs to another query, another table or another store"));

@@ -77,7 +77,7 @@ impl Printed {
 }
 
 impl Within {
-    /// Every key.
+    /// Returns the range of every key.
     pub(crate) fn all() -> Self {
         Self::Ranges(KeyRange::all(), KeyRange::all())
     }
@@ -98,7 +98,7 @@ impl Within {
         }
     }
 
-    /// The keys of these that lie in both ranges too.
+    /// Returns the keys of these that lie in both ranges too.
     #[must_use]
     pub(super) fn intersect(self, partition: KeyRange, row: KeyRange) -> Self {
         let (known_partition, known_row) = match self {

@@ -245,7 +245,7 @@ impl<T> Queue<T> {
         sent.collect()
     }
 
-    /// A message with more to say of it: when it shows, how long it lives, a unique key.
+    /// Returns a message with more to say of it: when it shows, how long it lives, a unique key.
     pub fn message<'m>(&'m self, message: &'m T) -> Message<'m, T> {
         Message::new(self, message)
     }

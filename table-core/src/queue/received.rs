@@ -47,7 +47,7 @@ impl MessageMeta {
 }
 
 impl<T> Received<T> {
-    /// The message's number, which no other of its queue has or had.
+    /// Returns the message's number, which no other of its queue has or had.
     pub fn id(&self) -> u64 {
         self.known.id
     }

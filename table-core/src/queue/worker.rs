@@ -86,18 +86,18 @@ impl<T> Queue<T> {
 }
 
 impl<T> Workers<T> {
-    /// How many messages are dealt with at a time; usually one.
+    /// Sets how many messages are dealt with at a time; usually one.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: threads.max(1), ..self }
     }
 
-    /// How many messages are received ahead of the threads, so that none waits for the disk; usually as many as there are
+    /// Sets how many messages are received ahead of the threads, so that none waits for the disk; usually as many as there are
     /// threads. They are hidden from other processes meanwhile, and given back when the worker stops.
     pub fn prefetch(self, messages: usize) -> Self {
         Self { ahead: Some(messages), ..self }
     }
 
-    /// How long a message is hidden at a time; usually 30 seconds. It is hidden anew before that is over as long as the
+    /// Sets how long a message is hidden at a time; usually 30 seconds. It is hidden anew before that is over as long as the
     /// worker lives: it is how soon the message shows again after the process has died.
     pub fn visibility(self, visibility: Duration) -> Self {
         Self { visibility, ..self }

@@ -99,7 +99,7 @@ pub(crate) struct Dict {
 }
 
 impl Dict {
-    /// The dictionary of a table of which nothing is known but what opens its sealed values and authenticates its rows.
+    /// Returns the dictionary of a table of which nothing is known but what opens its sealed values and authenticates its rows.
     pub(crate) fn of_vault(vault: Option<Arc<dyn Vault>>) -> Self {
         Self { vault, ..Self::default() }
     }

@@ -24,7 +24,7 @@ enum Step {
 }
 
 impl Step {
-    /// Where in the row the field lies, if it does.
+    /// Returns where in the row the field lies, if it does.
     #[inline]
     fn in_row(self) -> Option<Place> {
         match self {
@@ -79,7 +79,7 @@ impl FieldSteps {
         Some(Self { steps, first, keys: given.len() })
     }
 
-    /// Where one field lies in the row, if there is a short way to it.
+    /// Returns where one field lies in the row, if there is a short way to it.
     #[inline]
     pub(super) fn place(&self, field: usize) -> Option<Place> {
         self.steps.get(field)?.in_row()
@@ -296,7 +296,7 @@ impl<'v> FastRow<'v> {
         Self { steps: &[], columns: Columns::NONE, keys }
     }
 
-    /// What the row's keys give back is put here before it is opened.
+    /// Returns the place for what the row's keys give back, which is put there before it is opened.
     #[inline]
     pub(super) fn keys(&mut self) -> &mut FromKeys<'v> {
         &mut self.keys

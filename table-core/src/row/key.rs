@@ -214,7 +214,7 @@ pub(crate) fn partition_of(stored: &[u8]) -> &[u8] {
     }
 }
 
-/// The text of the partition key of a stored key, if each byte of it is one that any key may hold.
+/// Returns the text of the partition key of a stored key, if each byte of it is one that any key may hold.
 pub(crate) fn plain_partition(stored: &[u8]) -> Option<&str> {
     let partition = StoredKey::parse(stored)?.partition;
     if words::are_plain(partition) { text::of(partition) } else { None }

@@ -106,7 +106,7 @@ fn has(dict: &Dict, name: &str, value: ValueRef<'_>) -> bool {
 }
 
 impl PackedRow {
-    /// A row that was packed before, with a dictionary that has every name of it.
+    /// Returns a row that was packed before, with a dictionary that has every name of it.
     pub(crate) fn of(key: &[u8], row: &[u8], dict: Arc<Dict>) -> Self {
         Self { key: key.into(), row: row.into(), dict }
     }

@@ -150,7 +150,7 @@ impl StepsByShape {
         Self(dict.shapes.iter().map(|_| OnceLock::new()).collect())
     }
 
-    /// Where the fields are in rows of the shape of this number, if that has been asked for.
+    /// Returns where the fields are in rows of the shape of this number, if that has been asked for.
     #[inline]
     pub(super) fn known(&self, number: u16) -> Option<&FieldSteps> {
         self.0.get(usize::from(number))?.get()?.as_ref()

@@ -104,7 +104,7 @@ impl<'r> Packed<'r> {
         self.entry_inline(name)?.map(|entry| self.value(&entry)).transpose()
     }
 
-    /// The value of the property of this number, which may well have this place among the slots.
+    /// Returns the value of the property of this number, which may well have this place among the slots.
     #[inline]
     pub(crate) fn find(&self, id: u16, near: usize) -> Result<Option<ValueRef<'r>>> {
         self.entry(id, near)?.map(|entry| self.value(&entry)).transpose()

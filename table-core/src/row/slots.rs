@@ -119,7 +119,7 @@ impl<'a> SlotRow<'a> {
         self.flags & WIDE != 0
     }
 
-    /// Where the large values lie behind the header, each with its checksum.
+    /// Returns where the large values lie behind the header, each with its checksum.
     pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
         let heap = self.table_length();
         // Most rows say that they have none, and so their slots need not be gone through.

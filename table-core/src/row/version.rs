@@ -31,7 +31,7 @@ impl Proof {
     }
 }
 
-/// The version of a row that was read in the state of this number.
+/// Returns the version of a row that was read in the state of this number.
 pub(crate) fn version_of(view: &RowView<'_>, state: usize) -> Version {
     let state = view.is_verified().then_some(state);
     Proof { checksum: view.checksum(), length: view.stored_length(), state }.version(view.etag())

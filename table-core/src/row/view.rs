@@ -95,7 +95,7 @@ impl Deref for DictRef<'_> {
 }
 
 impl<'a> RowView<'a> {
-    /// A view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
+    /// Makes a view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
     #[inline]
     pub(crate) fn new(
         key: impl Into<Cow<'a, [u8]>>,
@@ -106,20 +106,20 @@ impl<'a> RowView<'a> {
         Self { key: key.into(), row, dict: dict.into(), known: KnownKeys::Nothing, verify }
     }
 
-    /// The row with its partition key, which the caller knows.
+    /// Returns the row with its partition key, which the caller knows.
     #[inline]
     pub(crate) fn within(self, partition: &'a Partition) -> Self {
         Self { known: KnownKeys::Partition(partition), ..self }
     }
 
-    /// The row with its partition key, each byte of which is one that any key may hold, and where in the stored key its row
-    /// key begins.
+    /// Returns the row with its partition key, each byte of which is one that any key may hold, and where in the stored key its
+    /// row key begins.
     #[inline]
     pub(crate) fn in_plain(self, partition: &'a str, row: usize) -> Self {
         Self { known: KnownKeys::Plain(partition, row), ..self }
     }
 
-    /// The partition key, if each byte of it is known to be one that any key may hold.
+    /// Returns the partition key, if each byte of it is known to be one that any key may hold.
     #[inline]
     pub(crate) fn plain_partition(&self) -> Option<&'a str> {
         match self.known {
@@ -128,12 +128,12 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The row with its keys, which the caller knows.
+    /// Returns the row with its keys, which the caller knows.
     pub(crate) fn of_keys(self, partition: &'a str, row: &'a str) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
     }
 
-    /// The head of a wide entity with its parts, as far as they were read.
+    /// Returns the head of a wide entity with its parts, as far as they were read.
     pub(crate) fn with_parts(self, parts: Vec<Option<RowView<'a>>>) -> Self {
         Self { known: KnownKeys::Parts(parts.into()), ..self }
     }
@@ -166,7 +166,7 @@ impl<'a> RowView<'a> {
         self.stored_key().map_or(0, |key| key.table)
     }
 
-    /// The row with what it takes to read it.
+    /// Returns the row with what it takes to read it.
     #[inline]
     fn packed(&self) -> Packed<'_> {
         Packed { key: &self.key, row: &self.row, dict: &self.dict, verify: self.verify }
@@ -239,7 +239,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The bytes of both keys' texts, where they are known or stand as they are.
+    /// Returns the bytes of both keys' texts, where they are known or stand as they are.
     pub(crate) fn plain_keys(&self) -> Option<(&[u8], &[u8])> {
         match self.known {
             KnownKeys::Texts(partition, row) => Some((partition.as_bytes(), row.as_bytes())),

@@ -54,7 +54,7 @@ impl ColumnType {
         Self::Bytes,
     ];
 
-    /// What holds every value of a property of the type.
+    /// Returns what holds every value of a property of the type.
     #[must_use]
     pub const fn of(edm: EdmType) -> Self {
         match edm {

@@ -26,7 +26,7 @@ pub struct CopiedFields {
 }
 
 impl CopiedFields {
-    /// A copy in the field of this name, whose properties' names begin so, of the source with a key of these fields.
+    /// Makes a copy in the field of this name, whose properties' names begin so, of the source with a key of these fields.
     #[must_use]
     pub const fn new(
         [name, property]: [&'static str; 2],

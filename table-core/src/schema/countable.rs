@@ -14,7 +14,7 @@ pub trait Countable: Property {
     #[doc(hidden)]
     fn number(&self) -> i128;
 
-    /// The value that is this number, if there is one.
+    /// Returns the value that is this number, if there is one.
     #[doc(hidden)]
     fn of_number(number: i128) -> Result<Self, ValueError>;
 }

@@ -40,7 +40,7 @@ pub enum Arrival {
 }
 
 impl Index {
-    /// An index of whole copies: its name, the kind of its rows, and where they lie.
+    /// Makes an index of whole copies: its name, the kind of its rows, and where they lie.
     #[must_use]
     pub const fn new(name: &'static str, kind: &'static str, place: Place) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Index {
         self
     }
 
-    /// The rows of a summary, to which the entities add.
+    /// Returns the index as the rows of a summary, to which the entities add.
     #[must_use]
     pub const fn summary(mut self, summary: Summary) -> Self {
         self.copies = Copies::Keys;

@@ -86,12 +86,12 @@ pub(crate) struct KeyPair {
 }
 
 impl KeyPair {
-    /// The keys in a text, of which the partition key has so many bytes.
+    /// Returns the keys in a text, of which the partition key has so many bytes.
     pub(crate) fn new(text: String, partition: usize) -> Self {
         Self { text, partition }
     }
 
-    /// A copy of these keys.
+    /// Makes a copy of these keys.
     pub(crate) fn of(partition: &str, row: &str) -> Self {
         Self::new([partition, row].concat(), partition.len())
     }

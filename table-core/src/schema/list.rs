@@ -23,7 +23,7 @@ const BETWEEN: char = ';';
 pub(crate) const SEPARATOR: char = ',';
 
 impl List {
-    /// A list of these ids.
+    /// Makes a list of these ids.
     #[must_use]
     pub const fn new(ids: Template) -> Self {
         Self { ids }

@@ -159,7 +159,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// An entity of version 1: the names of its struct and its kind, its fields, and where its own rows lie.
+    /// Makes an entity of version 1: the names of its struct and its kind, its fields, and where its own rows lie.
     #[must_use]
     pub const fn new(
         [entity, kind]: [&'static str; 2],

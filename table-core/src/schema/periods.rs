@@ -41,7 +41,7 @@ pub struct PeriodTables {
 }
 
 impl PeriodTables {
-    /// The tables of a template, for the time in this field.
+    /// Returns the tables of a template, for the time in this field.
     #[must_use]
     pub const fn new(source: &'static str, stem: &'static str, field: usize, period: Period) -> Self {
         Self { source, stem, field, period, keep: None }

@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place in the table of this name.
+    /// Makes a place in the table of this name.
     #[must_use]
     pub const fn new(table: &'static str, partition: Template, row: Template) -> Self {
         Self { table: TableTemplate::Fixed(table), partition, row }
@@ -30,7 +30,7 @@ impl Place {
         Self { table: TableTemplate::Periods(tables), ..self }
     }
 
-    /// A place in the same table and partition, under another row key.
+    /// Returns a place in the same table and partition, under another row key.
     #[must_use]
     pub const fn beside(self, row: Template) -> Self {
         Self { row, ..self }
@@ -39,7 +39,7 @@ impl Place {
     /// The place of an entity that is not declared.
     pub(crate) const NOWHERE: Self = Self::new("", Template::NOTHING, Template::NOTHING);
 
-    /// The fields that the keys of a row there give back, in the order in which they are [read](super::parse).
+    /// Returns the fields that the keys of a row there give back, in the order in which they are [read](super::parse).
     pub(crate) fn given_back(&self) -> impl Iterator<Item = usize> {
         let parts = [&self.partition, &self.row].into_iter().flat_map(fields);
         parts.filter(|part| part.is_lossless()).map(|part| part.field)

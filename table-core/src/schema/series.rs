@@ -40,7 +40,7 @@ const FEWEST_DIGITS: usize = 2;
 const MOST_DIGITS: usize = 9;
 
 impl Series {
-    /// A series: the field's name, what the names of its properties begin with, and how many slots it has. The numbers of
+    /// Makes a series: the field's name, what the names of its properties begin with, and how many slots it has. The numbers of
     /// slots have as many digits as the last one, and two at least.
     #[must_use]
     pub const fn new(name: &'static str, stem: &'static str, slots: usize) -> Self {

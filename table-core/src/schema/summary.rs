@@ -38,7 +38,7 @@ pub enum SumOf {
 }
 
 impl Summary {
-    /// A summary whose rows are declared so, with these numbers.
+    /// Makes a summary whose rows are declared so, with these numbers.
     #[must_use]
     pub const fn new(schema: &'static Schema, sums: &'static [Sum]) -> Self {
         Self { schema, sums }
@@ -46,7 +46,7 @@ impl Summary {
 }
 
 impl Sum {
-    /// A number in this property.
+    /// Makes a number in this property.
     #[must_use]
     pub const fn new(property: &'static str, of: SumOf) -> Self {
         Self { property, of }

@@ -15,7 +15,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// A template as declared, and its parts.
+    /// Makes a template from its text as declared, and its parts.
     #[must_use]
     pub const fn new(source: &'static str, parts: &'static [Part]) -> Self {
         Self { source, parts }

@@ -98,7 +98,7 @@ pub trait Property: Sized {
     /// Returns the value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
 
-    /// The value from the property; `None` is an absent property.
+    /// Returns the value from the property; `None` is an absent property.
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError>;
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn kind_of(text: &str) -> &str {
     if version == 1 || !rest.is_empty() { text } else { kind }
 }
 
-/// The version of a row, if it and this one are of one kind, or copies in one index, and differ in their versions alone.
+/// Returns the version of a row, if it and this one are of one kind, or copies in one index, and differ in their versions alone.
 pub(crate) fn other_version(mine: &str, found: &str) -> Option<u32> {
     let ((kind, version, rest), (other, found, of)) = (parts(mine), parts(found));
     (kind == other && rest == of && version != found).then_some(found)

@@ -33,7 +33,7 @@ use crate::row::view::RowView;
 
 /// A store, by what seals its values.
 pub trait HasVault: Send + Sync {
-    /// An error if it has no keys, or can seal nothing at all.
+    /// Returns its keys; an error if it has none, or can seal nothing at all.
     fn vault(&self) -> Result<&dyn Sealing> {
         Err(Error::new(ErrorKind::Unsupported).because("the store seals no values and signs no rows"))
     }

@@ -178,7 +178,7 @@ impl Seals for Sealer<'_> {
     }
 }
 
-/// A stand-in of the right length. Equal values have equal ones, which tell nothing of the value.
+/// Returns a stand-in of the right length. Equal values have equal ones, which tell nothing of the value.
 fn dry_run_token(dry_run: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
     let value = Plaintext::new(value.to_value());
     let text = Secret::new(format!("{:?}", value.expose()));

@@ -33,7 +33,7 @@ pub(crate) trait Fill {
 }
 
 impl<T> Slot<T> {
-    /// A place for what this function reads.
+    /// Makes a place for what this function reads.
     pub(crate) fn new(read: Read<T>) -> Self {
         Self { read, state: State::Missing }
     }

@@ -365,7 +365,7 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
 }
 
 impl<'a> Field<'a> {
-    /// A field of a projection, as a copy of it is stored.
+    /// Makes a field of a projection, as a copy of it is stored.
     pub(super) fn of_projection(of: &ProjectionField<'a>, vis: &'a Visibility) -> Self {
         let storage = match (of.json, of.refers) {
             (true, _) => Storage::Json,
@@ -471,7 +471,7 @@ pub(crate) fn in_option(ty: &Type) -> Option<&Type> {
     argument(ty, "Option")
 }
 
-/// The `T` of `Wrapper<T>`, by whatever path the wrapper is named.
+/// Returns the `T` of `Wrapper<T>`, by whatever path the wrapper is named.
 fn argument<'a>(ty: &'a Type, wrapper: &str) -> Option<&'a Type> {
     let path = match ty {
         // A type that came through a `macro_rules` macro.

@@ -69,7 +69,7 @@ impl Types {
         Self { all: None, named, at }
     }
 
-    /// Where the user asked for this type to lie beside the struct, if at all.
+    /// Returns where the user asked for this type to lie beside the struct, if at all.
     pub(crate) fn asked(&self, word: &str) -> Option<Span> {
         self.all.or_else(|| self.find(word).map(|found| found.word.span()))
     }

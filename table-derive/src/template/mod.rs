@@ -54,7 +54,7 @@ impl FieldPart {
         !self.each && self.format() != Format::Lower
     }
 
-    /// Where the part stands and what it is, for the start of a message.
+    /// Returns where the part stands and what it is, for the start of a message.
     pub(crate) fn place(&self) -> String {
         place(&self.piece, self.column)
     }

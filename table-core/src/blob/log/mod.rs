@@ -95,7 +95,7 @@ impl<T> Log<T> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner).flush()
     }
 
-    /// The blobs that may have entries of these times, in order.
+    /// Returns the blobs that may have entries of these times, in order.
     pub fn blobs(&self, times: impl RangeBounds<Ticks>) -> Result<Vec<BlobInfo>> {
         let mut found = Vec::new();
         for blob in self.container.list(&format!("{}/", self.name))? {

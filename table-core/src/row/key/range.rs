@@ -16,7 +16,7 @@ const PARTITION_END: u8 = 0x01;
 /// After every character.
 const PREFIX_END: u8 = 0xff;
 
-/// The stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
+/// Returns the stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
 pub(crate) fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
     match plan.bounds()? {
         Within::Ranges(partition, row) => between(table, partition, row),
@@ -33,7 +33,7 @@ pub(crate) fn range_from(table: u32, plan: &QueryPlan, row: Vec<u8>, is_after: b
 /// Bytes that few ends of a range have more of.
 const TYPICAL: usize = 64;
 
-/// The stored keys between these bounds, or `None` if nothing can lie there.
+/// Returns the stored keys between these bounds, or `None` if nothing can lie there.
 ///
 /// The row bounds count only where the partition is a point. Neither end is longer than a stored key can be.
 fn between(table: u32, partition: &KeyRange, row: &KeyRange) -> Option<StoredRange> {

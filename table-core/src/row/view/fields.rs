@@ -65,7 +65,7 @@ impl<'a> RowView<'a> {
         self.small_at(number.place, number.unsealed?)
     }
 
-    /// The row as these fields are seen in it, if it has a shape and none of its values is large.
+    /// Returns the row as these fields are seen in it, if it has a shape and none of its values is large.
     #[inline]
     pub(crate) fn seen(&self, fields: &'static [Field]) -> Option<SeenRow<'a>> {
         if let KnownKeys::Parts(_) = self.known {
@@ -106,7 +106,7 @@ impl<'a> RowView<'a> {
         quick.open(shaped, shape, steps)
     }
 
-    /// The row as these fields are read from it by the short way; `None` where it takes the longer way.
+    /// Returns the row as these fields are read from it by the short way; `None` where it takes the longer way.
     #[cfg(feature = "fuzzing")]
     pub(crate) fn quick(
         &self,

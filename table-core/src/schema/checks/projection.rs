@@ -144,7 +144,7 @@ const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
     a.is_empty() && b.is_empty()
 }
 
-/// The field whose name takes the fewest changes to make of this one, if a third of it may be wrong.
+/// Returns the field whose name takes the fewest changes to make of this one, if a third of it may be wrong.
 const fn nearest(mut fields: &[Field], name: &str) -> Option<&'static str> {
     let mut best = None;
     let mut least = name.len() / 3 + 1;

@@ -75,7 +75,7 @@ const MUCH: f64 = 0.25;
 const FEW_ROWS: u64 = 100;
 
 impl Cost {
-    /// What these rows cost, of entities that are used like this.
+    /// Returns what these rows cost, of entities that are used like this.
     pub(crate) fn new(
         schema: &Schema,
         basis: Basis,

@@ -58,28 +58,28 @@ impl Usage {
         Self { entities, ..Self::default() }
     }
 
-    /// The characters that the texts of a field have on average, or its bytes.
+    /// Sets the characters that the texts of a field have on average, or its bytes.
     #[must_use]
     pub fn length(mut self, field: &str, length: usize) -> Self {
         self.lengths.push((field.to_owned(), length));
         self
     }
 
-    /// The characters that one element of a list has on average, for an index with a row for each: `{tags[]}`.
+    /// Sets the characters that one element of a list has on average, for an index with a row for each: `{tags[]}`.
     #[must_use]
     pub fn element(mut self, field: &str, length: usize) -> Self {
         self.elements.push((field.to_owned(), length));
         self
     }
 
-    /// How often entities are read by an index.
+    /// Sets how often entities are read by an index.
     #[must_use]
     pub fn reads(mut self, index: &str, often: f64) -> Self {
         self.reads.push((index.to_owned(), often));
         self
     }
 
-    /// How often a field is changed, over all entities.
+    /// Sets how often a field is changed, over all entities.
     #[must_use]
     pub fn changes(mut self, field: &str, often: f64) -> Self {
         self.changes.push((field.to_owned(), often));

@@ -35,7 +35,7 @@ pub(crate) enum Kind {
 }
 
 impl Form {
-    /// The form of a part of this type.
+    /// Returns the form of a part of this type.
     pub(crate) const fn of(key: KeyType, format: Format) -> Self {
         if !format.is_lossless() {
             return Self::Lossy;

@@ -90,7 +90,7 @@ pub enum KeyType {
 }
 
 impl KeyType {
-    /// The type of one value.
+    /// Returns the type of one value.
     #[must_use]
     pub(crate) const fn single(self) -> Self {
         *self.of_one()

@@ -94,7 +94,7 @@ fn take_values<'a>(parts: &mut Printed<'_, 'a>, mut found: impl FnMut(usize, Pro
     true
 }
 
-/// The value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
+/// Returns the value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
 /// parts the lengths alone are looked at.
 pub(crate) fn parse_field<'a>(template: &Template, key: &'a [u8], field: usize) -> Option<PropertyValue<'a>> {
     field_of(Printed::new(template, key), field)
@@ -151,7 +151,7 @@ impl<'a> Piece<'a> {
         if self.text.is_some() { self.text } else { text(self.bytes) }
     }
 
-    /// The text, if any key can hold it.
+    /// Returns the text, if any key can hold it.
     #[inline]
     fn clean_text(self) -> Option<&'a str> {
         if self.is_plain || words::are_plain(self.bytes) {
@@ -219,7 +219,7 @@ impl<'t, 'a> Printed<'t, 'a> {
     }
 }
 
-/// Where a part ends that this text follows, and whether each byte of it is known to be one that any key may hold. The
+/// Returns where a part ends that this text follows, and whether each byte of it is known to be one that any key may hold. The
 /// text's first character doesn't occur in the part, so the first is the one.
 #[inline]
 fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {

@@ -269,7 +269,7 @@ impl World {
         if self.is_new { entity.1 } else { entity.0 }
     }
 
-    /// The world after an event of the index.
+    /// Returns the world after an event of the index.
     fn after(&self, event: IndexEvent) -> Self {
         let next = state(self.state).next(event).expect("the job asks for what can happen");
         Self { state: name(&next), epoch: self.epoch + 1, cursor: 0, ..self.clone() }
@@ -294,7 +294,7 @@ impl World {
         }
     }
 
-    /// The commit of what was planned; an error if a reader is given what is not so.
+    /// Returns the commit of what was planned; an error if a reader is given what is not so.
     fn commit(&self, steps: Steps, writer: usize, plan: Planned) -> Result<Self, String> {
         let (of, was, (a, b), by_new, planned_in, epoch) = plan;
         let mut next = self.clone();

@@ -310,7 +310,7 @@ fn is_kept(word: &str) -> bool {
     matches!(word, "property" | GONE) || is_told(word)
 }
 
-/// The layout without what it says of copies and this declaration doesn't.
+/// Returns the layout without what it says of copies and this declaration doesn't.
 pub(crate) fn without_copies(table: &str, noted: &str, schema: &Schema) -> String {
     let declared = layout_in(schema, table);
     let declared = by_subject(&declared);

@@ -8,7 +8,7 @@ fn is_of(line: &str, name: &str) -> bool {
     line.strip_prefix("index ").is_some_and(|rest| rest.split(' ').next() == Some(name))
 }
 
-/// The layout with an index as it is declared, in the place of the one that it may have.
+/// Returns the layout with an index as it is declared, in the place of the one that it may have.
 pub(crate) fn with_index(noted: &str, schema: &Schema, name: &str) -> String {
     let declared = layout_in(schema, schema.table());
     let mut text = without_index(noted, name);

@@ -66,7 +66,7 @@ const TIMES: [&str; 5] = ["%Y%m%d", "%Y-%m", "%Y%j%H%M%S", "%H%M", "%Y"];
 
 const SLUG: CharSet = CharSet::range('a', 'b').or(CharSet::of("-"));
 
-/// A type and a way to print it, lossy ones too.
+/// Returns a type and a way to print it, lossy ones too.
 fn printed() -> impl Strategy<Value = (KeyType, Format)> {
     let unsigned = (
         select(vec![u8::KEY, u16::KEY, u32::KEY, u64::KEY]),

@@ -74,7 +74,7 @@ impl BlobOverlay<'_> {
     }
 }
 
-/// The error of a reference, in this property, to a blob that a store of this identity does not have.
+/// Returns the error of a reference, in this property, to a blob that a store of this identity does not have.
 #[cold]
 pub(crate) fn not_here(id: BlobId, store: &[u8; 16], property: Option<&str>) -> Error {
     let of = property.map(|name| format!(" of the property `{}`", name.escape_debug())).unwrap_or_default();

@@ -97,7 +97,7 @@ pub(crate) enum BlobOutcome {
 }
 
 impl BlobWork {
-    /// The work that a task is, in a container of this number.
+    /// Returns the work that a task is, in a container of this number.
     pub(crate) fn of(task: BlobTask) -> Self {
         match task {
             BlobTask::Put { container, name, content, is_new } => {

@@ -78,7 +78,7 @@ impl RecordDigest {
         Self::of_record(main.get(txn, &key(table)).map_err(lmdb::error)?, table)
     }
 
-    /// The inventory of a table, of its record as it has been found.
+    /// Returns the record digest of a table, of its record as it was found.
     pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self> {
         let read = |record: &[u8]| {
             // One that is said to be longer may reach beyond the end of the file.

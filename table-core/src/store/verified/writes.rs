@@ -32,7 +32,7 @@ impl<R> Writes<R> {
         self.0.get(key)
     }
 
-    /// The writes in the order of their keys.
+    /// Returns the writes in the order of their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Write<R>)> {
         self.0.iter().map(|(key, write)| (key.as_slice(), write))
     }

@@ -17,7 +17,7 @@ use crate::model::{Entity, Field, Krate};
 use crate::symbol::QUERY;
 use crate::template::Part;
 
-/// The struct, and what it can do on every path.
+/// Returns the struct, and what it can do on every path.
 pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, query) = (&model.krate, model.vis, &names.query);
     let doc = format!(
