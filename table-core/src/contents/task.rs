@@ -23,7 +23,7 @@ impl BlobContent {
         Self::of(BlobId::new(store), 0, content_type, bytes)
     }
 
-    /// So much of a blob, from its segment of this number on.
+    /// Makes so much of a blob, from its segment of this number on.
     pub(crate) fn of(id: BlobId, first: u32, content_type: &str, bytes: &[u8]) -> Self {
         let segment = |bytes: &[u8]| {
             let mut segment = Vec::with_capacity(bytes.len() + ROOM);

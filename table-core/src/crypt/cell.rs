@@ -17,7 +17,7 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// The property's name is part of the cell's identity. Cells without names would be one cell.
+    /// Makes the cell of a property. The property's name is part of the cell's identity. Cells without names would be one cell.
     pub(crate) fn new(table: u32, partition: &'a str, row: &'a str, property: &'a str) -> Result<Self> {
         if property.is_empty() {
             return Err(Error::new(ErrorKind::PropertyNameInvalid).because("a property's name is empty"));

@@ -138,8 +138,8 @@ impl Keys {
     }
 }
 
-/// 16 random bytes and a count. Asked of the system each time: a process that forks, or a machine that wakes twice
-/// from one image, must not repeat itself.
+/// Returns 16 random bytes and a count. They are asked of the system each time: a process that forks, or a machine that wakes
+/// twice from one image, must not repeat itself.
 fn new_salt() -> Result<[u8; SALT]> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let mut salt = [0; SALT];

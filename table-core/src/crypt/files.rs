@@ -297,8 +297,8 @@ fn open_to_overwrite(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path)
 }
 
-/// A reader of the disk itself may still find the old bytes, where the file system copies on write or the disk
-/// spreads its wear.
+/// Overwrites a file with zeros. A reader of the disk itself may still find the old bytes, where the file system copies on
+/// write or the disk spreads its wear.
 fn overwrite(mut file: File) -> io::Result<()> {
     let length = file.metadata()?.len();
     io::copy(&mut io::repeat(0).take(length), &mut file)?;

@@ -129,17 +129,18 @@ enum Why {
 }
 
 impl KeyError {
-    /// The provider has no such key, or no longer has it.
+    /// Makes the error that the provider has no such key, or no longer has it.
     pub fn not_found() -> Self {
         Self(Why::NotFound)
     }
 
-    /// The wrapped key is damaged, or was wrapped by another key or with another context.
+    /// Makes the error that the wrapped key is damaged, or was wrapped by another key or with another context.
     pub fn refused() -> Self {
         Self(Why::Refused)
     }
 
-    /// The provider could not be asked, or failed. The source's text is shown in errors: it must hold no secrets.
+    /// Makes the error that the provider could not be asked, or failed. The source's text is shown in errors: it must hold no
+    /// secrets.
     pub fn unavailable(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(Why::Unavailable(source.into()))
     }

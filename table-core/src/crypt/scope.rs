@@ -136,7 +136,7 @@ impl KeyScope {
     }
 }
 
-/// A partition key that no entity can have has no data keys either, and would not fit LMDB's keys.
+/// Refuses a partition key that no entity can have. It has no data keys either, and would not fit LMDB's keys.
 pub(crate) fn check_partition(partition: &str) -> Result<()> {
     let units = key::utf16_units(partition);
     if units <= limits::KEY_UNITS {

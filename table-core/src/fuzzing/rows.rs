@@ -252,7 +252,7 @@ fn read_through(row: &Row<'_>) {
     seen(view::covers(&DICT, row) | view::covers(&Dict::default(), row));
 }
 
-/// A field that is asked for as a text, or as an integer, gives its value if that is one, and else nothing.
+/// Checks that a field that is asked for as a text, or as an integer, gives its value if that is one, and else nothing.
 fn is_taken_as(value: Option<ValueRef<'_>>, text: Option<&str>, number: Option<i64>) {
     assert_eq!(text, value.and_then(ValueRef::as_str), "as a text");
     assert_eq!(number, value.and_then(ValueRef::as_i64), "as an integer");
@@ -278,7 +278,7 @@ static PLACE: Place = Place::new(
     ),
 );
 
-/// Everything that a row with slots holds, or `None` where some value can't be read.
+/// Returns everything that a row with slots holds, or `None` where some value can't be read.
 fn slot_properties<'a>(row: &SlotRow<'a>) -> Option<Vec<Property<'a>>> {
     (0..row.len())
         .map(|index| {

@@ -132,7 +132,7 @@ impl Entry {
         }
     }
 
-    /// Until when the message is hidden.
+    /// Returns the time until which the message is hidden, if it is.
     pub(crate) fn until(&self) -> Option<Ticks> {
         match self.spot {
             Spot::Ready(_) => None,
@@ -140,7 +140,7 @@ impl Entry {
         }
     }
 
-    /// By what it is held.
+    /// Returns the receipt by which it is held.
     pub(crate) fn receipt(&self, id: u64) -> Receipt {
         Receipt { id, delivery: self.delivery, until: self.until().unwrap_or(Ticks::MIN) }
     }
@@ -177,7 +177,7 @@ impl Entry {
 }
 
 impl Spot {
-    /// Held for so long from now on.
+    /// Returns where a message stands that is held for so long from now on.
     fn held(clock: Clock, visibility: Duration) -> Self {
         Self::Hidden { from: clock.now, until: later(clock.now, visibility), is_held: true }
     }

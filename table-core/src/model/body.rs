@@ -75,7 +75,7 @@ fn property(name: &str, value: ValueRef<'_>) -> usize {
     NAME + name.len() + value
 }
 
-/// Text between the quotes of JSON: UTF-8, with what must be escaped.
+/// Returns the length of a text between the quotes of JSON: UTF-8, with what must be escaped.
 fn in_json(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,

@@ -61,7 +61,7 @@ impl Ticks {
         self.0
     }
 
-    /// `DateTime.MaxValue.Ticks - ticks`: the form whose text sorts the newest first.
+    /// Returns `DateTime.MaxValue.Ticks - ticks`: the form whose text sorts the newest first.
     pub const fn inverted(self) -> u64 {
         Self::MAX.0 - self.0
     }
@@ -108,7 +108,7 @@ impl Ticks {
         (hour < 24).then_some(Self(days * PER_DAY + hour * PER_HOUR))
     }
 
-    /// Year, month, day, hour, minute, second and ticks of the second.
+    /// Returns year, month, day, hour, minute, second and ticks of the second.
     pub(crate) fn civil(self) -> Civil {
         let (year, month, day) = civil_from_days(self.0 / PER_DAY);
         let in_day = self.0 % PER_DAY;
@@ -154,7 +154,7 @@ pub(crate) struct Civil {
 /// Days before each month in a year that starts in March, so that the leap day comes last.
 const BEFORE_MONTH: [u64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
 
-/// Year, month and day of a day counted from 0001-01-01 in the proleptic Gregorian calendar.
+/// Returns year, month and day of a day counted from 0001-01-01 in the proleptic Gregorian calendar.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     // Counted from 0000-03-01, four hundred years have 146,097 days and every leap day ends a year.
     let days = days + 306;
@@ -263,7 +263,7 @@ fn number(text: &str, digits: usize) -> Option<u64> {
     if text.len() == digits && text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
-/// One to seven decimals of a second, in ticks.
+/// Reads one to seven decimals of a second, in ticks.
 fn decimals(text: &str) -> Option<u64> {
     let missing = 7_usize.checked_sub(text.len())?;
     Some(number(text, text.len())? * 10_u64.pow(u32::try_from(missing).ok()?))

@@ -36,7 +36,7 @@ pub(crate) struct OutboxRecord {
 }
 
 impl OutboxRecord {
-    /// One of a change at this time.
+    /// Makes the entry of a change at this time.
     pub(crate) fn new(kind: &str, now: Ticks) -> Self {
         Self {
             since: now,
@@ -75,7 +75,7 @@ impl OutboxRecord {
         self.dependents.dedup();
     }
 
-    /// The rows of its indexes have come.
+    /// Notes that the copies in indexes were propagated.
     pub(crate) fn propagate(&mut self, now: Ticks) {
         self.arm(now);
         self.has_copies = false;

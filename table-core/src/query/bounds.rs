@@ -38,7 +38,7 @@ pub(crate) struct KeyRange {
 }
 
 impl Lower {
-    /// No valid key lies between a text and its continuation by a control character.
+    /// Returns where a range starts or ends. No valid key lies between a text and its continuation by a control character.
     fn of(bound: Bound<&str>) -> Self {
         match bound {
             Bound::Unbounded | Bound::Included("") => Self::Unbounded,
@@ -113,7 +113,7 @@ impl KeyRange {
         Self { lower: Lower::Unbounded, upper: Upper::Unbounded }
     }
 
-    /// No key.
+    /// Returns the range of no key.
     pub(crate) fn none() -> Self {
         Self { lower: Lower::Unbounded, upper: Upper::Excluded("".into()) }
     }

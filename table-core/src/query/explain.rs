@@ -100,20 +100,20 @@ impl Explain {
         }
     }
 
-    /// So many ranges like this one are read, and merged by what follows the shard, or the token, in their keys.
+    /// Notes that so many ranges like this one are read, and merged by what follows the shard, or the token, in their keys.
     pub(crate) fn merged(mut self, ranges: usize, top: Option<usize>) -> Self {
         self.merged = ranges;
         self.top = top;
         self
     }
 
-    /// After each row, the entity that it is a copy of is read.
+    /// Notes that the entity that a row is a copy of is read after the row.
     pub(crate) fn looking_up(mut self) -> Self {
         self.looks_up = true;
         self
     }
 
-    /// So many parts of each wide entity are read; `asked`, if that is before the filter is asked.
+    /// Notes that so many parts of each wide entity are read; `asked`, if that is before the filter is asked.
     pub(crate) fn with_parts(mut self, parts: usize, asked: bool) -> Self {
         (self.parts, self.asks_parts) = (parts, asked);
         self
@@ -215,7 +215,7 @@ fn reasons(plan: &QueryPlan) -> Vec<&'static str> {
     reasons
 }
 
-/// Why the terms that speak of keys are no bounds.
+/// Adds why the terms that speak of keys are no bounds.
 fn left_over(filter: &Filter, reasons: &mut Vec<&'static str>) {
     let mut term = |node: &Node| {
         let (mut keys, mut others) = (false, false);

@@ -275,7 +275,7 @@ impl Filter {
     }
 }
 
-/// That a row is of the kind and lacks the property, if the comparison holds of what stands for it there.
+/// Returns the filter that a row is of the kind and lacks the property, if the comparison holds of what stands for it there.
 fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
     let default = schema.stored_default_of(&comparison.property)?;
     if !comparison.holds(default.as_value_ref()) {
@@ -289,8 +289,8 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
     Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there)
 }
 
-/// That a row is of the kind and has the property under the name that it had before, if it had one, and that the comparison
-/// holds of it.
+/// Returns the filter that a row is of the kind and has the property under the name that it had before, if it had one, and that
+/// the comparison holds of it.
 fn previous_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
     let was = previous_name(schema, comparison)?;
     let Comparison { property, operator, constant, rule, .. } = comparison;
@@ -305,14 +305,14 @@ fn previous_name(schema: &'static Schema, comparison: &Comparison) -> Option<Nam
     Some(was.into())
 }
 
-/// That a row has a property of the type of this value.
+/// Returns the filter that a row has a property of the type of this value.
 fn is_there(property: Name, value: &Value) -> Filter {
     // What is there either equals a value or differs from it.
     let compare = |property, operator| Filter::compare(property, operator, value.clone(), Rule::Named);
     compare(property.clone(), Operator::Eq) | compare(property, Operator::Ne)
 }
 
-/// Whether an entity can have a property of this name.
+/// Refuses a name that no property of an entity can have.
 pub(super) fn check_name(name: &str) -> Result<(), Error> {
     if names::SYSTEM.contains(&name) {
         return Ok(());

@@ -142,12 +142,13 @@ impl Node {
         }
     }
 
-    /// `and` binds tighter than `or`.
+    /// Returns whether it stands in brackets within this join: `and` binds tighter than `or`.
     pub(super) fn is_bracketed_in(&self, join: Join) -> bool {
         join == Join::And && matches!(self, Self::Join(Join::Or, _))
     }
 
-    /// In `OData` `not` binds tighter than a comparison, in this grammar it does not: with brackets both read the same.
+    /// Returns whether it stands in brackets after `not`. In `OData` `not` binds tighter than a comparison, in this grammar it
+    /// does not: with brackets both read the same.
     pub(super) fn is_bracketed_after_not(&self) -> bool {
         !matches!(self, Self::IsTrue(_))
     }

@@ -72,7 +72,7 @@ impl Continuation {
         Ok(Position { partition: &self.partition, row: &self.row, remaining: self.remaining })
     }
 
-    /// Version, fingerprint, remaining, partition key, 0x00, row key, checksum.
+    /// Writes version, fingerprint, remaining, partition key, 0x00, row key, checksum.
     fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend(self.fingerprint.to_le_bytes());
@@ -263,7 +263,7 @@ impl Canonical {
         }
     }
 
-    /// What a comparison says of rows without the property. Most say no, and have nothing written of it.
+    /// Writes what a comparison says of rows without the property. Most say no, and have nothing written of it.
     fn absent(&mut self, holds: bool) {
         if holds {
             self.0.push(8);

@@ -125,7 +125,7 @@ impl<T> Received<T> {
         *self.receipt.lock().unwrap_or_else(PoisonError::into_inner) = receipt;
     }
 
-    /// Completing it in a transaction.
+    /// Returns the operation that completes it in a transaction.
     pub(crate) fn queue_op(&self) -> QueueOp {
         let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
         QueueOp { queue, name, task: Task::Complete(self.receipt()) }

@@ -112,7 +112,7 @@ pub(crate) struct Columns<'v> {
 impl<'v> Columns<'v> {
     const NONE: Self = Self { fixed: Fixed::NONE, ends: &[], strings: "", heap: &[] };
 
-    /// `None` where some value may be large, or the row is damaged.
+    /// Opens a row; `None` where some value may be large, or the row is damaged.
     #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
     #[inline(always)]
     pub(super) fn open(row: &ShapedRow<'v>, shape: &Shape) -> Option<Self> {

@@ -276,7 +276,7 @@ impl<'a> Row<'a> {
         self.covered().last_chunk().filter(|_| self.is_signed).copied()
     }
 
-    /// Everything before the checksum.
+    /// Returns everything before the checksum.
     #[inline]
     fn covered(&self) -> &'a [u8] {
         self.bytes.split_last_chunk::<CHECKSUM>().map_or(&[], |(covered, _)| covered)

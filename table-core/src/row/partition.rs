@@ -220,7 +220,7 @@ mod tests {
         stored
     }
 
-    /// All that the keys give back, by a reader who has come to the row.
+    /// Returns all that the keys of a row give back to its reader.
     fn given(partition: &Partition, place: &'static Place, stored: &[u8]) -> Option<Vec<(usize, String)>> {
         let known = match partition.parsed_head(place, stored) {
             None => partition.parsed(&place.partition, stored).map(|(fields, row)| (fields, 0, row)),

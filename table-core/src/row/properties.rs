@@ -62,7 +62,7 @@ impl<'r> Iterator for Entries<'r> {
 }
 
 impl<'r> Packed<'r> {
-    /// Shape and parts of a row that has one.
+    /// Returns the shape and the parts of a row that has a shape.
     #[inline]
     fn parts(&self) -> Result<Option<(&'r Shape, Parts<'r>)>> {
         let Body::Shaped(shaped) = self.row.body() else { return Ok(None) };
@@ -110,7 +110,7 @@ impl<'r> Packed<'r> {
         self.entry(id, near)?.map(|entry| self.value(&entry)).transpose()
     }
 
-    /// The property of this number, which may well have this place among the slots.
+    /// Returns the property of this number, which may well have this place among the slots.
     #[inline]
     pub(crate) fn entry(&self, id: u16, near: usize) -> Result<Option<Entry<'r>>> {
         if let Body::Slots(slots) = self.row.body() {

@@ -52,7 +52,7 @@ impl Place {
 pub(crate) struct Shape {
     /// The number of the kind's text.
     symbol: u16,
-    /// In the order of their numbers.
+    /// Returns the columns in the order of their numbers.
     columns: Box<[Column]>,
     /// Of the columns, in the same order.
     places: Box<[Place]>,
@@ -64,7 +64,7 @@ pub(crate) struct Shape {
     /// How many strings a heap has, and how many values altogether.
     strings: u16,
     values: u16,
-    /// Before which column the kind comes, in the order of their numbers.
+    /// Returns the place of the column before which the kind comes, in the order of their numbers.
     kind_at: u16,
 }
 
@@ -119,7 +119,7 @@ impl Shape {
         self.symbol
     }
 
-    /// In the order of their numbers.
+    /// Returns the columns in the order of their numbers.
     pub(crate) fn columns(&self) -> &[Column] {
         &self.columns
     }
@@ -164,7 +164,7 @@ impl Shape {
         usize::from(self.values)
     }
 
-    /// Before which column the kind comes, in the order of their numbers.
+    /// Returns the place of the column before which the kind comes, in the order of their numbers.
     pub(crate) fn kind_at(&self) -> usize {
         usize::from(self.kind_at)
     }

@@ -200,7 +200,7 @@ impl<'a> Ends<'a> {
         n.checked_sub(1).map_or(0, |before| self.end(before))
     }
 
-    /// Start and end of this value; `None` if it does not lie in the heap.
+    /// Returns start and end of this value; `None` if it does not lie in the heap.
     fn span(&self, n: usize) -> Option<(usize, usize)> {
         let (start, end) = (self.start(n), self.end(n));
         (start <= end && end <= self.heap.len()).then_some((start, end))

@@ -20,7 +20,7 @@ impl Slot {
     }
 }
 
-/// Number, tag and start of the property whose slot stands first, and the slots after it.
+/// Returns number, tag and start of the property whose slot stands first, and the slots after it.
 #[expect(clippy::inline_always, reason = "for each field of each row, a call costs as much as what it does")]
 #[inline(always)]
 fn first_slot(table: &[u8], wide: bool) -> Option<(u16, u8, usize, &[u8])> {
@@ -129,7 +129,7 @@ impl<'a> SlotRow<'a> {
         large.map(move |slot| (heap + slot.start, heap + slot.end))
     }
 
-    /// Number, tag and start of the property at this place.
+    /// Returns number, tag and start of the property at this place.
     fn entry(&self, index: usize) -> Option<(u16, u8, usize)> {
         let slot = if self.is_wide() { WIDE_SLOT } else { NARROW_SLOT };
         let (id, tag, start, _) = first_slot(self.table().get(index * slot..)?, self.is_wide())?;

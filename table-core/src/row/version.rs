@@ -37,7 +37,7 @@ pub(crate) fn version_of(view: &RowView<'_>, state: usize) -> Version {
     Proof { checksum: view.checksum(), length: view.stored_length(), state }.version(view.etag())
 }
 
-/// Whether what is there is as it must be.
+/// Refuses a row that is not as the condition demands.
 pub(crate) fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
     let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
     match (condition, old) {

@@ -212,8 +212,8 @@ impl Schema {
         None
     }
 
-    /// By which rows those are found that refer to one source by this copy; `None` if by none: some entities have no such row,
-    /// or other fields stand before those of the key.
+    /// Returns by which rows the entities are found that refer to one source by this copy; `None` if by none: some entities
+    /// have no such row, or other fields stand before those of the key.
     #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the loop")]
     pub(crate) const fn way_back(&self, copy: &CopiedFields) -> Option<Way> {
         if let Some(parts) = begins(self.place(), copy) {

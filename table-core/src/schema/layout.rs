@@ -167,14 +167,14 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
     text
 }
 
-/// Which part of a wide entity holds a field, if one does.
+/// Writes which part of a wide entity holds a field, if one does.
 fn in_part(text: &mut String, field: &Field) {
     if field.part > 0 {
         let _: std::fmt::Result = write!(text, "{PART}{}", field.part);
     }
 }
 
-/// How a field is sealed.
+/// Writes how a field is sealed.
 pub(crate) fn sealing(text: &mut String, field: &Field) {
     if !field.encrypted {
         return;

@@ -262,23 +262,23 @@ enum Problem {
 }
 
 impl ValueError {
-    /// The property is of another type, or absent.
+    /// Makes the error that the property is of another type, or absent.
     pub fn mistyped(expected: EdmType, found: Option<ValueRef<'_>>) -> Self {
         let problem = found.map_or(Problem::Absent, |value| Problem::Found(value.edm_type()));
         Self { expected, problem }
     }
 
-    /// The value is smaller than the property, or the field, can hold: `because` says what it can.
+    /// Makes the error that the value is smaller than the property, or the field, can hold: `because` says what it can.
     pub const fn below(expected: EdmType, because: &'static str) -> Self {
         Self { expected, problem: Problem::Below(because) }
     }
 
-    /// The value is larger than the property, or the field, can hold: `because` says what it can.
+    /// Makes the error that the value is larger than the property, or the field, can hold: `because` says what it can.
     pub const fn above(expected: EdmType, because: &'static str) -> Self {
         Self { expected, problem: Problem::Above(because) }
     }
 
-    /// The value is of the right type, and still the field can't hold it: `because` says why.
+    /// Makes the error that the value is of the right type, and still the field can't hold it: `because` says why.
     pub const fn invalid(expected: EdmType, because: &'static str) -> Self {
         Self { expected, problem: Problem::Invalid(because) }
     }

@@ -91,7 +91,7 @@ pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
 pub(crate) mod missing {
     use crate::error::{Error, ErrorKind};
 
-    /// For sealed values.
+    /// Returns the error of a sealed value.
     #[cold]
     pub(crate) fn keys() -> Error {
         Error::new(ErrorKind::KeyUnavailable).because(
@@ -99,13 +99,13 @@ pub(crate) mod missing {
         )
     }
 
-    /// For rows that are signed.
+    /// Returns the error of a signed row.
     #[cold]
     pub(crate) fn to_sign() -> Error {
         keys()
     }
 
-    /// For dropping a table whose records are authenticated.
+    /// Returns the error of dropping a table whose records are authenticated.
     #[cold]
     pub(crate) fn to_drop(error: Error) -> Error {
         error.and("; the table holds sealed or signed rows, and to drop it takes the keys that authenticate the others")
@@ -117,21 +117,21 @@ pub(crate) mod missing {
 pub(crate) mod missing {
     use crate::error::{Error, ErrorKind};
 
-    /// For sealed values.
+    /// Returns the error of a sealed value.
     #[cold]
     pub(crate) fn keys() -> Error {
         Error::new(ErrorKind::KeyUnavailable)
             .because("the program was built without the feature `encrypt` of `table-core`")
     }
 
-    /// For rows that are signed.
+    /// Returns the error of a signed row.
     #[cold]
     pub(crate) fn to_sign() -> Error {
         Error::new(ErrorKind::KeyUnavailable)
             .because("the row is signed, which takes the feature `encrypt` of `table-core` to verify")
     }
 
-    /// For dropping a table whose records are authenticated.
+    /// Returns the error of dropping a table whose records are authenticated.
     #[cold]
     pub(crate) fn to_drop(_: Error) -> Error {
         Error::new(ErrorKind::KeyUnavailable).because(

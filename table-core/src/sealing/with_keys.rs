@@ -155,7 +155,7 @@ impl Seals for Sealer<'_> {
         Ok(FoundTokens { current, others: live.filter(|token| *token != current).collect() })
     }
 
-    /// One that is not sealed yet is.
+    /// Seals, too, a value that is not sealed yet.
     fn reseal(&self, partition: &str, row: &str, field: &Field, stored: ValueRef<'_>) -> Result<Resealed> {
         let cell = self.cell(partition, row, field)?;
         let keys = self.keys()?;

@@ -18,7 +18,7 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// The number must be below [`NUMBERS`].
+    /// Returns a table's number as keys have it. It must be below [`NUMBERS`].
     #[inline]
     pub(crate) fn of(table: u32) -> Self {
         let (length, more) = match table {

@@ -177,7 +177,7 @@ fn increment(bytes: &mut [u8]) -> bool {
     false
 }
 
-/// An end of a range that is longer than any stored key, as one that is not: the keys at or after it are those
+/// Makes an end of a range that is longer than any stored key one that is not: the keys at or after it are those
 /// above its head. LMDB refuses to seek a longer key.
 fn fit(bytes: &mut Vec<u8>) {
     let longest = TABLE + 1 + limits::KEY_PAIR_BYTES;

@@ -52,7 +52,8 @@ const NARROW: usize = 255;
 const SEALED: usize = 48;
 
 impl Usage {
-    /// So many entities, whose texts, and the elements of lists in keys, have 16 characters each, and whose bytes are 16.
+    /// Makes the usage of so many entities, whose texts, and the elements of lists in keys, have 16 characters each, and whose
+    /// bytes are 16.
     #[must_use]
     pub fn of(entities: u64) -> Self {
         Self { entities, ..Self::default() }

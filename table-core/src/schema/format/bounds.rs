@@ -358,7 +358,7 @@ impl Scope<'_> {
         Some(KeySpan::Between(low, high))
     }
 
-    /// `None` if the edge leaves nothing; `open` is where there is none.
+    /// Returns the place of an edge; `None` if the edge leaves nothing; `open` is where there is none.
     fn place(&self, edge: &Edge<'_>, open: Place) -> Option<Place> {
         let (value, is_included) = match edge {
             Edge::Open => return Some(open),

@@ -153,7 +153,7 @@ pub(crate) fn push_hex(bits: u128, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits);
 }
 
-/// Four bits in each byte, as hex digits.
+/// Returns four bits in each byte as hex digits.
 fn hex(nibbles: u64) -> u64 {
     let is_letter = ((nibbles + repeated(6)) >> 4) & repeated(1);
     nibbles + ZEROS + is_letter * u64::from(b'a' - b'9' - 1)

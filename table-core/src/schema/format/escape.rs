@@ -52,7 +52,7 @@ pub(crate) fn push_escaped(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// `0` to `9` and `A` to `X` for 0 to 33.
+/// Returns `0` to `9` and `A` to `X` for 0 to 33.
 fn after_tilde(step: u8) -> u8 {
     if step < 10 { b'0' + step } else { b'A' + (step - 10) }
 }

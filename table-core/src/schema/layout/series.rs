@@ -137,7 +137,7 @@ pub(super) fn is_renamed(noted: &str, declared: &str) -> bool {
     })
 }
 
-/// Each series of a declaration with its first field.
+/// Returns each series of a declaration with its first field.
 fn series_of(schema: &Schema) -> impl Iterator<Item = (&'static Series, &Field)> {
     schema.fields.iter().filter_map(|field| {
         let slot = field.series.filter(|slot| slot.at == 0)?;
@@ -145,7 +145,7 @@ fn series_of(schema: &Schema) -> impl Iterator<Item = (&'static Series, &Field)>
     })
 }
 
-/// What the series of a declaration take where rows have another layout and can't be read by it.
+/// Adds what the series of a declaration take where rows have another layout and can't be read by it.
 pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
     for (series, field) in series_of(schema) {
         let was = series_of(noted).find(|(was, _)| was.stem == series.stem);

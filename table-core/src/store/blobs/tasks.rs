@@ -42,7 +42,7 @@ impl Sealed {
         checksums.fold(0, u64::wrapping_add)
     }
 
-    /// About how many bytes it writes.
+    /// Returns about how many bytes it writes.
     fn weight(&self) -> usize {
         self.segments.iter().map(|(_, record)| record.len() + 64).sum()
     }
@@ -116,7 +116,7 @@ impl BlobWork {
         }
     }
 
-    /// About how many bytes it writes.
+    /// Returns about how many bytes it writes.
     pub(crate) fn weight(&self) -> usize {
         const FEW: usize = 1_024;
         FEW + match self {

@@ -83,7 +83,7 @@ impl<'t> BlobView<'t> {
         self.must_read(&keys::blob(id), BlobRecord::decode)
     }
 
-    /// So many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
+    /// Returns so many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
     /// other.
     pub(crate) fn list(
         &self,

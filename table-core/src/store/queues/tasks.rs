@@ -289,7 +289,7 @@ impl QueueOverlay<'_> {
         Ok(deliveries)
     }
 
-    /// So many entries after a key, and whether there are no more. `met` counts those that were met.
+    /// Returns so many entries after a key, and whether there are no more. `met` counts those that were met.
     fn chunk(
         &self,
         queue: u32,
