@@ -72,12 +72,12 @@ impl Error {
         }))
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The service's own code for the error: its [kind's](ErrorKind::code), but for one operation. Dropping a table that
+    /// Returns the service's own code for the error: its [kind's](ErrorKind::code), but for one operation. Dropping a table that
     /// is not there is `ResourceNotFound`, where all else that is asked of one is `TableNotFound`; the kind is the same.
     ///
     /// ```
@@ -94,47 +94,47 @@ impl Error {
         self.0.code.unwrap_or_else(|| self.0.kind.code())
     }
 
-    /// The HTTP status that the service sends with it.
+    /// Returns the HTTP status that the service sends with it.
     pub fn status(&self) -> u16 {
         self.0.kind.status()
     }
 
-    /// The queue concerned, if there is one.
+    /// Returns the queue concerned, if there is one.
     pub fn queue_name(&self) -> Option<&str> {
         self.0.queue.as_deref()
     }
 
-    /// The container concerned, if there is one.
+    /// Returns the container concerned, if there is one.
     pub fn container_name(&self) -> Option<&str> {
         self.0.container.as_deref()
     }
 
-    /// The name of the blob concerned, if there is one.
+    /// Returns the name of the blob concerned, if there is one.
     pub fn blob_name(&self) -> Option<&str> {
         self.0.blob.as_deref()
     }
 
-    /// The table concerned, if there is one.
+    /// Returns the table concerned, if there is one.
     pub fn table_name(&self) -> Option<&str> {
         self.0.table.as_deref()
     }
 
-    /// The partition key concerned.
+    /// Returns the partition key concerned.
     pub fn partition_key(&self) -> Option<&str> {
         self.0.partition.as_deref()
     }
 
-    /// The row key concerned.
+    /// Returns the row key concerned.
     pub fn row_key(&self) -> Option<&str> {
         self.0.row.as_deref()
     }
 
-    /// Which operation of a batch failed, counted from zero.
+    /// Returns which operation of a batch failed, counted from zero.
     pub fn index(&self) -> Option<usize> {
         self.0.index
     }
 
-    /// Where a filter's text went wrong, as a byte offset into it.
+    /// Returns where a filter's text went wrong, as a byte offset into it.
     pub fn position(&self) -> Option<usize> {
         self.0.position
     }
@@ -144,7 +144,7 @@ impl Error {
         if self.0.because.is_empty() { self.0.kind.text() } else { &self.0.because }
     }
 
-    /// The detail: the number that is too large, the character that is not allowed.
+    /// Adds the detail: the number that is too large, the character that is not allowed.
     #[must_use]
     pub(crate) fn because(mut self, because: impl Into<Cow<'static, str>>) -> Self {
         self.0.because = because.into();
@@ -230,7 +230,7 @@ impl Error {
         self
     }
 
-    /// The same failure as another kind.
+    /// Returns the failure as another kind.
     #[must_use]
     pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
@@ -238,7 +238,7 @@ impl Error {
         self
     }
 
-    /// The same failure with another code than the kind's.
+    /// Returns the failure with another code than the kind's.
     #[must_use]
     pub(crate) fn with_code(mut self, code: &'static str) -> Self {
         self.0.code = Some(code);
@@ -257,7 +257,7 @@ impl Error {
         self
     }
 
-    /// The same error once more, with its place. Its source becomes text.
+    /// Returns the error once more, with its place. Its source becomes text.
     pub(crate) fn again(&self) -> Self {
         let inner = &*self.0;
         let mut error = self.duplicate();
@@ -273,7 +273,7 @@ impl Error {
         error
     }
 
-    /// The same error for another member of a group that failed as one. Its source becomes text.
+    /// Returns the error for another member of a group that failed as one. Its source becomes text.
     pub(crate) fn duplicate(&self) -> Self {
         let inner = &*self.0;
         let because = match &inner.source {
@@ -286,7 +286,7 @@ impl Error {
     }
 }
 
-/// A key as an error shows it. A refused key may have any length; its start says enough.
+/// Returns a key as an error shows it. A refused key may have any length; its start says enough.
 fn shown(text: &str) -> Box<str> {
     const SHOWN: usize = 200;
     match text.char_indices().nth(SHOWN) {

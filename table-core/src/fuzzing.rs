@@ -57,7 +57,7 @@ pub fn key(bytes: &[u8]) -> bool {
     key::check(&partition, &row).is_ok()
 }
 
-/// A stored key.
+/// Returns a stored key.
 pub fn sample_key(table: u32, partition: &str, row: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     key::encode(table, partition, row, &mut bytes);
@@ -157,7 +157,7 @@ pub fn token(text: &str) -> bool {
     true
 }
 
-/// The text of a continuation token.
+/// Returns the text of a continuation token.
 pub fn sample_token(partition: &str, row: &str, remaining: Option<u64>, fingerprint: u64) -> String {
     Continuation::new(Position { partition, row, remaining }, fingerprint).to_string()
 }
@@ -185,7 +185,7 @@ pub fn meta(bytes: &[u8]) -> bool {
     true
 }
 
-/// A store's own record.
+/// Returns a store's own record.
 pub fn sample_meta() -> Vec<u8> {
     Meta { next_table: 7, generation: 9, high_water: Ticks::UNIX_EPOCH, ..Meta::initial(1_982) }
         .encode()
@@ -258,7 +258,7 @@ pub fn leaves(bytes: &[u8]) -> bool {
     ended.is_ok()
 }
 
-/// A tree to walk over, without damage. `pick` gives a number below its argument.
+/// Returns a tree to walk over, without damage. `pick` gives a number below its argument.
 pub fn sample_leaves(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
     let mut bytes = pick(u64::MAX).to_le_bytes().to_vec();
     for _ in 0..3 {
@@ -267,7 +267,7 @@ pub fn sample_leaves(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
     bytes
 }
 
-/// The checksum that the formats are built on.
+/// Returns the checksum that the formats are built on.
 pub fn checksum(bytes: &[u8], seed: u64) -> u64 {
     crate::hash::xxh3_64_with_seed(bytes, seed)
 }

@@ -26,19 +26,19 @@ pub(crate) const CASES: [(&str, Case); 8] = [
 ];
 
 impl Case {
-    /// The case of this name.
+    /// Returns the case of this name.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         CASES.iter().find(|(known, _)| *known == name).map(|(_, case)| *case)
     }
 
-    /// Whether it puts `-` between words.
+    /// Returns whether it puts `-` between words.
     pub(crate) fn is_kebab(self) -> bool {
         matches!(self, Self::Kebab | Self::ScreamingKebab)
     }
 
     // Only ASCII letters change: what a name is in the store must not depend on the compiler's Unicode tables.
 
-    /// A field's name, which is in snake case, in this one.
+    /// Returns a field's name, which is in snake case, in this one.
     pub(crate) fn of_field(self, field: &str) -> String {
         match self {
             Self::Lower | Self::Snake => field.to_owned(),
@@ -50,8 +50,8 @@ impl Case {
         }
     }
 
-    /// What the property of a field of this name is called, if that is the name of a field and no property is called so by this
-    /// case.
+    /// Returns what the property of a field of this name is called, if that is the name of a field and no property is called so
+    /// by this case.
     pub(crate) fn misnamed(self, name: &str) -> Option<String> {
         let is_field = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -59,7 +59,7 @@ impl Case {
         Some(self.of_field(name)).filter(|property| is_field && property != name)
     }
 
-    /// A variant's name, which is in pascal case, in this one.
+    /// Returns a variant's name, which is in pascal case, in this one.
     pub(crate) fn of_variant(self, variant: &str) -> String {
         match self {
             Self::Pascal => variant.to_owned(),

@@ -9,7 +9,7 @@ use quote::ToTokens;
 
 /// The errors of one derive.
 ///
-/// It must be consumed by [`Ctxt::check`]: errors that nobody looks at would let a wrong design compile. A debug
+/// It must be consumed by [`Ctxt::check`]: errors that are not looked at would let a wrong design compile. A debug
 /// build panics if one is dropped unchecked.
 #[derive(Default)]
 pub(crate) struct Ctxt {
@@ -33,12 +33,12 @@ impl Ctxt {
         self.errors.borrow_mut().push(error);
     }
 
-    /// How many errors there are.
+    /// Returns how many errors there are.
     pub(crate) fn count(&self) -> usize {
         self.errors.borrow().len()
     }
 
-    /// All errors in one.
+    /// Returns all errors in one.
     pub(crate) fn check(self) -> syn::Result<()> {
         self.checked.set(true);
         let mut errors = self.errors.take().into_iter();

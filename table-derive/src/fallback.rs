@@ -136,7 +136,7 @@ pub(crate) fn entity_set(input: &DeriveInput, model: Option<EntitySet<'_>>) -> T
     expand::entity_set_stub(&model)
 }
 
-/// Whether an `impl` for the name alone is one for the type.
+/// Returns whether an `impl` for the name alone is one for the type.
 fn has_no_parameters(input: &DeriveInput) -> bool {
     input.generics.params.is_empty() && input.generics.where_clause.is_none()
 }

@@ -89,7 +89,7 @@ use crate::ctxt::Ctxt;
 /// | `rename_all = "camelCase"` | the case of property names; `PascalCase` if not said |
 /// | `allow(hot_partition)` | switches a design warning off (C20) |
 /// | `wide` | the entity lies in several rows, which are read and changed as one: its head, and a part from each field with `#[part]` on. Its indexes hold keys or some fields (C7, C12) |
-/// | `signed` | every row carries a keyed digest over its contents and its place. A row that somebody without the store's keys has changed is refused. Copies that hold an encrypted field are signed even without this word |
+/// | `signed` | every row carries a keyed digest over its contents and its place. A row that was changed without the store's keys is refused. Copies that hold an encrypted field are signed even without this word |
 /// | `patch_name = name` | another name for the function `patch` |
 /// | `types`, `types(patch, by_name = Listed)` | puts the [generated types](#types-in-signatures) beside the struct |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
@@ -125,7 +125,7 @@ use crate::ctxt::Ctxt;
 ///
 /// | | |
 /// | --- | --- |
-/// | `#[summary(of = Entity)]` | the struct is a summary: each row counts the entities that print its key, and adds up what they hold. Its key is of fields of theirs; nobody writes it but their changes |
+/// | `#[summary(of = Entity)]` | the struct is a summary: each row counts the entities that print its key, and adds up what they hold. Its key is of fields of theirs; only their changes write it |
 /// | `#[summary(of = Entity, atomic)]` | the same in another partition or table than its entities |
 /// | `#[summarized_in(Summary, ..)]` | the entity's changes keep these summaries |
 /// | `#[copied_into(Holder, ..)]` | the entity's changes keep the copies that entities of these structs hold of it |
@@ -340,7 +340,7 @@ pub fn derive_key_part(input: TokenStream) -> TokenStream {
     finish(cx, model, expand::key_part, |model| fallback::key_part(&input, model))
 }
 
-/// A struct whose fields are flattened into entities, which is how they share them.
+/// Returns a struct whose fields are flattened into entities, which is how they share them.
 ///
 /// ```
 /// use table_core::Properties;
@@ -369,7 +369,7 @@ pub fn derive_properties(input: TokenStream) -> TokenStream {
     finish(cx, model, expand::properties, |model| fallback::properties(&input, model))
 }
 
-/// A struct of some of an entity's fields, which a query reads instead of the whole.
+/// Returns a struct of some of an entity's fields, which a query reads instead of the whole.
 ///
 /// Its fields are named as the entity's are, and have their types; an integer may be wider, and a field that may be absent is
 /// an `Option` or has `#[property(default)]`. A field that the entity keeps with `#[property(json)]` says so here too. The key
@@ -408,7 +408,7 @@ pub fn derive_projection(input: TokenStream) -> TokenStream {
     finish(cx, model, expand::projection, |model| fallback::projection(&input, model))
 }
 
-/// An enum of the kinds of entities in one table: what a query over all of them gives.
+/// Returns an enum of the kinds of entities in one table: what a query over all of them gives.
 ///
 /// ```
 /// use table_core::{DynamicEntity, Entity, EntitySet};
@@ -462,7 +462,7 @@ pub fn __chapter(input: TokenStream) -> TokenStream {
     chapter::read(&parse_macro_input!(input as Ident)).into()
 }
 
-/// The expansion of what is right; else all errors, and stubs.
+/// Returns the expansion of what is right; else all errors, and stubs.
 fn finish<M>(
     cx: Ctxt,
     model: Option<M>,

@@ -1,6 +1,6 @@
 //! "Did you mean": the known word that is nearest to an unknown one.
 
-/// The candidate that the user most likely meant, if one is near enough.
+/// Returns the candidate that the user most likely meant, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = plain(word);
     // A third of the word may be wrong, as in rustc's own suggestions.
@@ -21,12 +21,12 @@ pub(crate) fn hint<'a, I: IntoIterator<Item = &'a str>>(word: &str, candidates: 
     nearest(word, candidates).map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
 }
 
-/// The word without what tells one case from another.
+/// Returns the word without what tells one case from another.
 fn plain(word: &str) -> String {
     word.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// How many letters must be put in, taken out, replaced or swapped with their neighbour to make `b` of `a`.
+/// Returns how many letters must be put in, taken out, replaced or swapped with their neighbour to make `b` of `a`.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     // Three rows of the usual table: this one, the last and the one before it.

@@ -10,7 +10,7 @@ fn input(text: &str) -> DeriveInput {
     syn::parse_str(text).unwrap()
 }
 
-/// What is wrong with what was read.
+/// Returns what is wrong with what was read.
 fn errors(cx: Ctxt) -> Vec<String> {
     cx.check().err().into_iter().flatten().map(|error| error.to_string()).collect()
 }

@@ -13,7 +13,7 @@ pub enum Begun {
 }
 
 impl Begun {
-    /// The same in smaller steps.
+    /// The job in smaller steps.
     pub fn steps_of(self, rows: u64) -> Self {
         match self {
             Self::Job(job) => Self::Job(job.steps_of(rows)),

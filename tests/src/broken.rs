@@ -15,7 +15,7 @@ pub struct Step {
     pub changes: &'static [[&'static str; 3]],
     /// The tests that must fail, as the test program is asked for them.
     pub tests: &'static [&'static str],
-    /// What the tests are told.
+    /// The variables of the environment that the tests get.
     pub variable: Option<(&'static str, &'static str)>,
 }
 

@@ -9,7 +9,7 @@ use table_core::{DynamicEntity, Entity, ErrorKind, Key, Projection, Query, Resul
 use crate::random::Random;
 use crate::stops::{self, Texts};
 
-/// Somebody, of whom others hold copies; counted in two summaries, on a list, and by a skill in another table, later.
+/// A person, of whom others hold copies; counted in two summaries, on a list, and by a skill in another table, later.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", kind = "person")]
 #[key(partition = "{team}", row = "person_{id:06}")]
@@ -82,9 +82,9 @@ pub struct Project {
     pub title: String,
     /// Of whose people there are two.
     pub team: String,
-    /// Always somebody.
+    /// Always a person.
     pub lead_id: u32,
-    /// Maybe nobody.
+    /// A person, or none.
     pub deputy_id: Option<u32>,
     /// Its place among the projects of the deputy.
     pub rank: u32,
@@ -206,7 +206,7 @@ impl Worker {
                     ErrorKind::EntityAlreadyExists,
                     ErrorKind::EntityNotFound,
                     ErrorKind::ConditionNotMet,
-                    // Somebody drops the tables, and an index is to be made.
+                    // Another thread drops the tables, and an index is to be made.
                     ErrorKind::TableNotFound,
                     ErrorKind::IndexBuilding,
                 ];
@@ -221,8 +221,9 @@ impl Worker {
         let (store, random) = (&self.store, &mut self.random);
         match random.below(14) {
             0..=5 => change(
-                (store, random.below(6)),
-                (person(random), person(random)),
+                store,
+                random.below(6),
+                [person(random), person(random)],
                 |known, new| {
                     (known.name, known.level, known.salary, known.skill) =
                         (new.name, new.level, new.salary, new.skill)
@@ -230,8 +231,9 @@ impl Worker {
                 |known, new| known.id = new.id,
             ),
             6..=8 => change(
-                (store, random.below(6)),
-                (project(random), project(random)),
+                store,
+                random.below(6),
+                [project(random), project(random)],
                 |known, new| {
                     // Now and then alone, so that only its place among others changes.
                     known.rank = new.rank;
@@ -242,8 +244,9 @@ impl Worker {
                 |known, new| known.title = new.title,
             ),
             9 | 10 => change(
-                (store, random.below(6)),
-                (badge(random), badge(random)),
+                store,
+                random.below(6),
+                [badge(random), badge(random)],
                 |known, new| (known.color, known.labels) = (new.color, new.labels),
                 |known, new| (known.owner_id, known.number) = (new.owner_id, new.number),
             ),
@@ -262,8 +265,9 @@ impl Worker {
 
 /// One of the changes of an entity, of whatever type.
 fn change<E: InOneTable + Clone>(
-    (store, what): (&Store, u64),
-    (new, other): (E, E),
+    store: &Store,
+    what: u64,
+    [new, other]: [E; 2],
     mut set: impl FnMut(&mut E, E),
     mut refile: impl FnMut(&mut E, E),
 ) -> Result<()> {
@@ -370,7 +374,7 @@ fn contact(people: &People, team: &str, id: Option<u32>) -> Option<Contact> {
     Some(Contact { name: one.name.clone(), level: one.level })
 }
 
-/// The same once all is propagated, with what follows. Returns how many copies that follow say something.
+/// Checks the store once all is propagated, with the copies that follow. Returns how many copies that follow say something.
 pub fn check_propagated(store: &Store) -> Result<usize> {
     check(store)?;
     let people = by_key(all::<Person>(store)?);

@@ -1,4 +1,4 @@
-//! Entities whose copies lie in other partitions and other tables, and what must be in the store whoever wrote.
+//! Entities whose copies lie in other partitions and other tables, and what must be in the store whichever thread wrote.
 
 use std::collections::BTreeMap;
 

@@ -117,7 +117,7 @@ impl Worker {
                     ErrorKind::EntityNotFound,
                     ErrorKind::UniqueConflict,
                     ErrorKind::ConditionNotMet,
-                    // Somebody drops the tables.
+                    // Another thread drops the tables.
                     ErrorKind::TableNotFound,
                     ErrorKind::IndexBuilding,
                 ];

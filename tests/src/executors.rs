@@ -13,7 +13,7 @@ pub enum Executor {
     Lmdb,
     /// An ordered map that can do everything but seal.
     Map,
-    /// The same with the abilities of the service.
+    /// The map with the abilities of the service.
     Service,
 }
 
@@ -29,7 +29,7 @@ impl Executor {
 
     /// Runs a test whose [scratch](crate::Scratch) stores are this executor's.
     pub fn run(self, test: impl FnOnce()) {
-        /// Also where the test fails, so that the thread's next one is as if it were the first.
+        /// Takes the choice back when it is dropped, also where the test fails, so that the thread's next test starts without it.
         struct Back;
         impl Drop for Back {
             fn drop(&mut self) {

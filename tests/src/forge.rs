@@ -1,4 +1,4 @@
-//! What somebody can do who may write a store's file and has none of its keys: everything that
+//! What an attacker can do who may write a store's file and has none of its keys: everything that
 //! `docs/internals/format.md` says how to do. Checksums and counts are made to fit again, so that none but a keyed digest
 //! can tell.
 
@@ -154,7 +154,7 @@ impl Image {
         Self { time, properties, digest }
     }
 
-    /// The same of a row with slots.
+    /// Reads a row with slots.
     fn parse_slots(bytes: &[u8], time: u64) -> Self {
         let (flags, count) = (bytes[8], usize::from(bytes[9]));
         let wide = flags & WIDE != 0;
@@ -267,7 +267,7 @@ impl Forge {
         options.map_size(1 << 28).max_readers(8).max_dbs(8);
         let mut attempts = 0;
         let env = loop {
-            // SAFETY: the tests alone have the file, and whoever had it open in this process has closed it.
+            // SAFETY: the tests alone have the file, and every handle of it in this process was closed.
             match unsafe { options.open(store) } {
                 // Who removes a dropped table's rows may have to end its step first.
                 Err(heed::Error::EnvAlreadyOpened) if attempts < 1_000 => {
@@ -340,7 +340,7 @@ impl Forge {
         self.put_bytes(key, image.map(|image| image.encode(key)));
     }
 
-    /// The same of a row whose bytes before the checksum are these.
+    /// Puts a row under a key whose bytes before the checksum are these, and keeps the counts of its table right.
     pub fn put_covered(&self, key: &[u8], covered: &[u8]) {
         self.put_bytes(key, Some(sealed(key, covered)));
     }
@@ -474,7 +474,7 @@ fn txn_id(body: &[u8]) -> u64 {
     u64::from_le_bytes(number(body, 28))
 }
 
-/// Takes a record out of a tally and another in.
+/// Takes a record out of a digest of records, and another one in.
 fn tally(body: &mut [u8], at: usize, old: Option<u64>, new: Option<u64>) {
     let count = u32::from_le_bytes(number(body, at)) + u32::from(new.is_some()) - u32::from(old.is_some());
     body[at..at + 4].copy_from_slice(&count.to_le_bytes());

@@ -74,7 +74,7 @@ impl Scratch {
         self.store_with(&Store::options())
     }
 
-    /// The same; on LMDB, opened with these options.
+    /// A store in it; on LMDB, opened with these options.
     pub fn store_with(&self, options: &OpenOptions) -> Store {
         match Executor::of_test().map() {
             Some(map) => self.map.get_or_init(|| map).clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use table_core::{DynamicEntity, Entity, Query, Store};
 
-/// As it was.
+/// The entities as they were first declared.
 pub mod first {
     use super::Entity;
 
@@ -42,7 +42,7 @@ pub mod first {
         pub age: u32,
     }
 
-    /// Of a department.
+    /// The ages of a department's employees, added up.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", kind = "payroll")]
     #[key(partition = "{department}", row = "payroll")]
@@ -58,7 +58,7 @@ pub mod first {
         pub ages: i64,
     }
 
-    /// Of a team.
+    /// The employees of a team, counted.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Totals", kind = "total")]
     #[key(partition = "{team}", row = "total")]
@@ -72,7 +72,7 @@ pub mod first {
     }
 }
 
-/// As it is: a name in two parts, an age of a byte; one table is left, another one comes, one stays.
+/// The entities as they are declared now: a name in two parts, an age of a byte; one table is left, another one comes, one stays.
 pub mod second {
     use super::Entity;
 
@@ -124,7 +124,7 @@ pub mod second {
         pub age: u8,
     }
 
-    /// Of a department.
+    /// The ages of a department's employees, added up.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Company", kind = "payroll")]
     #[key(partition = "{department}", row = "payroll")]
@@ -140,7 +140,7 @@ pub mod second {
         pub ages: i64,
     }
 
-    /// Of a team.
+    /// The employees of a team, counted.
     #[derive(Entity, Clone, Debug, PartialEq)]
     #[entity(table = "Totals", kind = "total")]
     #[key(partition = "{team}", row = "total")]
@@ -177,7 +177,8 @@ pub fn age(last: &str) -> u8 {
 
 /// By the first version.
 #[must_use]
-pub fn before((department, id): &(String, u32), [first, last, team, email]: &[String; 4]) -> first::Employee {
+pub fn before(at: &(String, u32), [first, last, team, email]: &[String; 4]) -> first::Employee {
+    let (department, id) = at;
     let (department, team, email) = (department.clone(), team.clone(), email.clone());
     first::Employee {
         department,
@@ -191,7 +192,8 @@ pub fn before((department, id): &(String, u32), [first, last, team, email]: &[St
 
 /// By the second version.
 #[must_use]
-pub fn after((department, id): &(String, u32), [first, last, team, email]: &[String; 4]) -> second::Employee {
+pub fn after(at: &(String, u32), [first, last, team, email]: &[String; 4]) -> second::Employee {
+    let (department, id) = at;
     let (department, team, email) = (department.clone(), team.clone(), email.clone());
     let (first_name, last_name) = (first.clone(), last.clone());
     second::Employee { department, id: *id, first_name, last_name, team, email, age: age(last) }

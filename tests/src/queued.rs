@@ -14,7 +14,7 @@ pub struct Done {
     pub number: u64,
 }
 
-/// The queue of the numbers. Who dies is no reason to set one aside.
+/// The queue of the numbers. A process that dies is no reason to set one aside.
 pub fn queue(store: &Store) -> Queue<u64> {
     store.queue("numbers").expect("the queue can be made").max_dequeues(u32::MAX)
 }

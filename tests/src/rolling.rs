@@ -75,8 +75,8 @@ pub fn fill(store: &Store) -> Staff {
     staff
 }
 
-/// Changes somebody whose number is `thread` or a multiple of four above it, as a release does; who that is, and what the change
-/// came to. What the release doesn't know of them is `None` here.
+/// Changes a person whose number is `thread` or a multiple of four above it, as a release does; which one that is, and what the
+/// change came to. What the release doesn't know of them is `None` here.
 pub fn write(store: &Store, release: u32, thread: u32, random: &mut Random) -> (u32, Result<One, Error>) {
     let id = random.below(u64::from(MANY / 4)) as u32 * 4 + thread;
     let (email, age) = (format!("{}-{id}@contoso.com", random.below(1_000)), 20 + random.below(50) as u8);

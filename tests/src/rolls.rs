@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use table_core::{Entity, Key, Result, Store};
 
-/// Somebody on the roll of a side.
+/// A person on the roll of a side.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Rolls", kind = "roll")]
 #[key(partition = "all", row = "roll_{name}")]

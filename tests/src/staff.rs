@@ -1,4 +1,4 @@
-//! Typed entities that several threads and processes write at one time, and what must be in the store whoever won.
+//! Typed entities that several threads and processes write at one time, and what must be in the store whichever of them won.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ impl Member {
 
 /// The team whose members are only ever changed, and keep count of it.
 const COUNTED: &str = "counted";
-/// Its members.
+/// How many members that team has.
 const MEMBERS: u32 = 6;
 /// The team whose members come, go and change places.
 const CROWD: &str = "crowd";
@@ -128,7 +128,7 @@ impl Worker {
         self.table.update(Key::of(&new), |member| change(member, &new, choice)).map(drop)
     }
 
-    /// Two at once, who now and then exchange their addresses.
+    /// Two at once, which now and then exchange their addresses.
     fn hit_two(&mut self) -> Result<()> {
         let one = self.counted();
         let other = (one + 1 + u32::try_from(self.random.below(u64::from(MEMBERS) - 1)).unwrap_or_default())

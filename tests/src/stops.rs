@@ -1,6 +1,6 @@
 //! Places in the middle of what a process does, where it can be stopped until it is told to go on: in the closures of changes,
-//! between what they have read and what they write, and where the elements of a field are gone through, which whoever plans
-//! copies does: a writer, a job, and who propagates.
+//! between what they have read and what they write, and where the elements of a field are gone through, which the thread that
+//! plans copies does: a writer, a job, and a propagator.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -40,7 +40,7 @@ pub fn write_beside_each_other<E: InOneTable>(
         for id in writer * EACH..(writer + 1) * EACH {
             let one = make(id);
             table.insert(&one).unwrap();
-            // A closure that runs twice has lost to somebody: none has the entity but this thread.
+            // A closure that runs twice has lost to another thread, though only this one has the entity.
             let counted = |one: &mut E| {
                 planned += 1;
                 change(one);
@@ -86,7 +86,7 @@ where
                 }
             });
         }
-        // Two who make it at one time share the work, and count nothing twice.
+        // Two threads that make it at one time share the work, and count nothing twice.
         for _ in 0..2 {
             scope.spawn(move || {
                 begin.wait();
@@ -99,7 +99,8 @@ where
 /// A transaction of one to four changes of different entities, of any form. Returns the entities that there are if it is
 /// carried out, and whether it was. `any` makes an entity; `set` gives the one there some of what another has.
 pub fn change_at_random<E: InOneTable + Clone>(
-    (store, random): (&Store, &mut Random),
+    store: &Store,
+    random: &mut Random,
     there: &[E],
     any: impl Fn(&mut Random) -> E,
     set: impl Fn(&mut E, &E),

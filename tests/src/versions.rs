@@ -2,7 +2,7 @@
 
 use table_core::{Entity, Store};
 
-/// As it was.
+/// The entity as it was first declared.
 pub mod first {
     use super::Entity;
 
@@ -23,7 +23,7 @@ pub mod first {
     }
 }
 
-/// As it is.
+/// The entity as it is declared now.
 pub mod second {
     use super::Entity;
 

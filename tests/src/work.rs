@@ -1,4 +1,4 @@
-//! Work whose outcome can be told from how far it came: what a process that is killed must leave behind.
+//! Work whose outcome is known from how far it came: what a process that is killed must leave behind.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ impl Writer {
         Self { seed, partition: format!("writer {number}"), done: 0, rows: Default::default() }
     }
 
-    /// The same writer after `done` batches, with the rows that are in the store.
+    /// The writer of this number after `done` batches, with the rows that are in the store.
     pub fn resume(number: usize, seed: u64, done: u64, store: &Store) -> Result<Self> {
         let mut writer = Self::new(number, seed);
         writer.done = done;

@@ -3,7 +3,7 @@
 /// What a key may hold, behind "a key holds" or "a key may hold".
 pub const RULE: &str = "neither `/`, `\\`, `#`, `?` nor control characters";
 
-/// Whether no key may hold the character.
+/// Returns whether no key may hold the character.
 #[inline]
 pub const fn is_forbidden(c: char) -> bool {
     matches!(c, '/' | '\\' | '#' | '?' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')

@@ -13,19 +13,19 @@ pub const SYSTEM: [&str; 3] = ["PartitionKey", "RowKey", "Timestamp"];
 /// What the name of a property is, behind "no property name" and a colon.
 pub const PROPERTY_RULE: &str = "a letter or `_`, then letters, decimal digits, combining marks and `_`";
 
-/// Whether every row has a property of this name, so that no field can.
+/// Returns whether every row has a property of this name, so that no field can.
 pub fn is_of_every_row(name: &str) -> bool {
     SYSTEM.contains(&name) || name == ENTITY_TYPE
 }
 
-/// Whether the service takes the name for a property: an identifier of C# and a name of XML. Its length is not looked at.
+/// Returns whether the service takes the name for a property: an identifier of C# and a name of XML. Its length is not looked at.
 #[inline]
 pub fn is_property(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(starts_property) && chars.all(continues_property)
 }
 
-/// Whether a property's name may start so: with a letter of C#'s, or with `_`.
+/// Returns whether a property's name may start so: with a letter of C#'s, or with `_`.
 #[inline]
 pub fn starts_property(c: char) -> bool {
     c == '_'
@@ -36,7 +36,7 @@ pub fn starts_property(c: char) -> bool {
         }
 }
 
-/// Whether a property's name may go on so: with a letter, a combining mark, a decimal digit, a connector or a formatting
+/// Returns whether a property's name may go on so: with a letter, a combining mark, a decimal digit, a connector or a formatting
 /// character of C#'s.
 #[inline]
 pub fn continues_property(c: char) -> bool {
@@ -61,7 +61,7 @@ fn is_letter(category: GeneralCategory) -> bool {
     )
 }
 
-/// What XML 1.0 allows in a name, beyond ASCII.
+/// Returns what XML 1.0 allows in a name, beyond ASCII.
 fn in_xml_name(c: char) -> bool {
     matches!(c,
         '\u{b7}' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{37d}'

@@ -77,7 +77,7 @@ impl Store {
 }
 
 impl Blob {
-    /// The blob that a property refers to, for whoever has no struct; `None` if the property is no reference.
+    /// Returns the blob that a property refers to, where there is no struct; `None` if the property is no reference.
     ///
     /// ```
     /// use table_core::blob::Blob;
@@ -100,51 +100,51 @@ impl Blob {
         }
     }
 
-    /// How many bytes it has.
+    /// Returns how many bytes it has.
     pub fn len(&self) -> u64 {
         self.0.map_or(0, |(_, length)| length)
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A reader of it, which holds a snapshot of the store. The empty one has none: it is
+    /// Returns a reader of it, which holds a snapshot of the store. The empty one has none: it is
     /// [`BlobNotFound`](ErrorKind::BlobNotFound).
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().read_snapshot()?;
+            let snapshot = blobs.clone().read_snapshot()?;
             let (id, _) = self.0.ok_or_else(nothing)?;
-            let info = info_of(&blobs.identity(), &*moment, id)?;
-            Ok(BlobReader::new(moment, info))
+            let info = info_of(&blobs.identity(), &*snapshot, id)?;
+            Ok(BlobReader::new(snapshot, info))
         };
         open().map_err(|error: Error| error.attempted("open a blob"))
     }
 
-    /// Its bytes. For what may be large, [`open`](Self::open) it.
+    /// Reads all bytes of the blob. One that may be large is better [opened](Self::open).
     pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
         let get = || {
             let Some((id, _)) = self.0 else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().read_snapshot()?;
-            read_whole(&*moment, &info_of(&blobs.identity(), &*moment, id)?, None)
+            let snapshot = blobs.clone().read_snapshot()?;
+            read_whole(&*snapshot, &info_of(&blobs.identity(), &*snapshot, id)?, None)
         };
         get().map_err(|error: Error| error.attempted("read a blob"))
     }
 }
 
-/// The property that refers to it, for whoever has no struct.
+/// Makes the property that refers to it, where there is no struct.
 impl From<Blob> for Value {
     fn from(blob: Blob) -> Self {
         Self::Binary(blob.0.map(|(id, length)| reference::encode(id, length)).unwrap_or_default())
     }
 }
 
-/// What there is at a moment, in the store of this identity, of a blob that a field refers to.
-pub(super) fn info_of(store: &[u8; 16], moment: &dyn BlobSnapshot, id: BlobId) -> Result<BlobInfo> {
-    moment.blob(id)?.ok_or_else(|| {
+/// Returns what a snapshot has, of the store of this identity, of a blob that a field refers to.
+pub(super) fn info_of(store: &[u8; 16], snapshot: &dyn BlobSnapshot, id: BlobId) -> Result<BlobInfo> {
+    snapshot.blob(id)?.ok_or_else(|| {
         Error::new(ErrorKind::BlobGone).because(if id.is_made_in(store) {
             "no entity holds it any more: the one that it was read from was changed or deleted meanwhile, or \
              lies in a copy of this store; read that again, in the store that has it"
@@ -154,7 +154,7 @@ pub(super) fn info_of(store: &[u8; 16], moment: &dyn BlobSnapshot, id: BlobId) -
     })
 }
 
-/// The error of opening a field that refers to nothing.
+/// Returns the error of opening a field that refers to nothing.
 #[cold]
 pub(super) fn nothing() -> Error {
     Error::new(ErrorKind::BlobNotFound).because("the field is empty: it refers to no blob")
@@ -185,7 +185,7 @@ impl Property for Blob {
 
 #[cfg(test)]
 impl Blob {
-    /// What a row holds.
+    /// Returns what a row holds.
     pub(crate) fn reference(&self) -> Vec<u8> {
         self.0.map(|(id, length)| reference::encode(id, length)).unwrap_or_default()
     }

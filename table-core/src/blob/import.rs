@@ -67,18 +67,18 @@ pub(super) fn bring(to: &Store, from: &Store, id: BlobId, length: u64) -> Result
     if has_already {
         return Ok((id, length));
     }
-    let moment = there.clone().read_snapshot()?;
-    let info = info_of(&there.identity(), &*moment, id)?;
+    let snapshot = there.clone().read_snapshot()?;
+    let info = info_of(&there.identity(), &*snapshot, id)?;
     if info.length != length {
         let because = format!("blob {id} is not as long as the reference to it says");
         return Err(Error::new(ErrorKind::Corrupt).because(because));
     }
     let content_type = info.content_type.clone();
-    let mut reader = BlobReader::new(moment, info);
+    let mut reader = BlobReader::new(snapshot, info);
     upload::unnamed(&here, &content_type, &mut reader).map_err(of_source)
 }
 
-/// The error of the store that a blob was read from, if that is what an upload failed for.
+/// Returns the error of the store that a blob was read from, if that is what an upload failed for.
 fn of_source(error: Error) -> Error {
     let reading = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     let found = reading.and_then(|failed| failed.get_ref()?.downcast_ref::<Error>()).map(Error::again);

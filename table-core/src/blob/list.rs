@@ -13,7 +13,7 @@ const AT_ONCE: usize = 256;
 /// The blobs of a container as they were at one moment, by their names; [`Container::list`] gives it. It holds a snapshot of
 /// the store as long as it lives.
 pub struct Listing {
-    moment: Box<dyn BlobSnapshot>,
+    snapshot: Box<dyn BlobSnapshot>,
     container: Container,
     prefix: Box<str>,
     /// What was read ahead, the last one first.
@@ -23,16 +23,16 @@ pub struct Listing {
 }
 
 impl Listing {
-    pub(super) fn new(moment: Box<dyn BlobSnapshot>, container: Container, prefix: &str) -> Result<Self> {
+    pub(super) fn new(snapshot: Box<dyn BlobSnapshot>, container: Container, prefix: &str) -> Result<Self> {
         let prefix = prefix.into();
-        let mut listing = Self { moment, container, prefix, ahead: Vec::new(), after: None, is_end: false };
+        let mut listing = Self { snapshot, container, prefix, ahead: Vec::new(), after: None, is_end: false };
         listing.fill()?;
         Ok(listing)
     }
 
     fn fill(&mut self) -> Result<()> {
         let after = self.after.as_deref();
-        let (mut found, is_end) = self.moment.list(self.container.id, &self.prefix, after, AT_ONCE)?;
+        let (mut found, is_end) = self.snapshot.list(self.container.id, &self.prefix, after, AT_ONCE)?;
         self.is_end = is_end || found.is_empty();
         self.after = found.last().map(|last| last.name.clone());
         found.reverse();
@@ -49,7 +49,7 @@ impl Iterator for Listing {
             && !self.is_end
             && let Err(error) = self.fill()
         {
-            // It can't be told what comes behind.
+            // What comes behind is not known.
             self.is_end = true;
             return Some(Err(self.container.named("list the blobs of", None, error)));
         }

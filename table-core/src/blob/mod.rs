@@ -74,7 +74,7 @@ pub struct Container {
 }
 
 impl Store {
-    /// The container of this name, made if there is none.
+    /// Returns the container of this name, made if there is none.
     ///
     /// A name has 3 to 63 small letters, digits and hyphens, as the service has it.
     pub fn container(&self, name: &str) -> Result<Container> {
@@ -86,13 +86,13 @@ impl Store {
         Ok(Container { store: self.clone(), name: name.into(), id })
     }
 
-    /// The names of all containers, in alphabetical order.
+    /// Returns the names of all containers, in alphabetical order.
     pub fn containers(&self) -> Result<Vec<String>> {
         let names = self.backend().clone().blobs().and_then(|blobs| blobs.containers());
         names.map_err(|error| error.attempted("list the containers"))
     }
 
-    /// Drops a container with all its blobs. Who still has a handle of it gets
+    /// Drops a container with all its blobs. A handle of it that is still there gets
     /// [`ContainerNotFound`](ErrorKind::ContainerNotFound); readers that are open go on to their end.
     ///
     /// It is gone at once, in one small transaction. Its blobs go in steps before this returns, and others write in between;
@@ -107,14 +107,14 @@ impl Store {
 }
 
 impl Container {
-    /// The container's name.
+    /// Returns the container's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Puts a blob under a name, in the place of the one that is there. When this returns, it is on disk.
     ///
-    /// A reader sees the former blob or this one, and nothing between. Up to [4 MiB](BLOB_AT_ONCE) go in one transaction, and
+    /// A reader sees the old blob or this one, and nothing between. Up to [4 MiB](BLOB_AT_ONCE) go in one transaction, and
     /// more in stages, as an [upload](Self::upload) does.
     ///
     /// A name has 1 to 1,024 bytes, and no control character. It tells capital letters from small ones.
@@ -122,7 +122,7 @@ impl Container {
         self.put_as(name, ANY_TYPE, bytes)
     }
 
-    /// The same with a content type, `image/jpeg` say.
+    /// Puts a blob with a content type, `image/jpeg` say, under a name, in the place of the one that is there.
     pub fn put_as(&self, name: &str, content_type: &str, bytes: &[u8]) -> Result<()> {
         self.put_bytes(name, content_type, bytes, false)
     }
@@ -138,7 +138,8 @@ impl Container {
             name::check_blob(name)?;
             name::check_type(content_type)?;
             if bytes.len() > BLOB_AT_ONCE {
-                return upload::named(&blobs, (self.id, name, is_new), content_type, &mut &*bytes).map(drop);
+                let naming = upload::Naming { container: self.id, name, is_new };
+                return upload::named(&blobs, &naming, content_type, &mut &*bytes).map(drop);
             }
             let content = BlobContent::new(&blobs.identity(), content_type, bytes);
             let task = BlobTask::Put { container: self.id, name: name.into(), content, is_new };
@@ -157,7 +158,8 @@ impl Container {
         self.asked("upload", Some(name), |blobs| {
             name::check_blob(name)?;
             name::check_type(content_type)?;
-            upload::named(&blobs, (self.id, name, false), content_type, &mut reader)
+            let naming = upload::Naming { container: self.id, name, is_new: false };
+            upload::named(&blobs, &naming, content_type, &mut reader)
         })
     }
 
@@ -195,37 +197,38 @@ impl Container {
         })
     }
 
-    /// What is known of the blob of a name; `None` if there is none.
+    /// Returns what is known of the blob of a name; `None` if there is none.
     pub fn find(&self, name: &str) -> Result<Option<BlobInfo>> {
-        self.looked("look for", Some(name), |moment| {
+        self.looked("look for", Some(name), |snapshot| {
             name::check_blob(name)?;
-            moment.find(self.id, name)
+            snapshot.find(self.id, name)
         })
     }
 
-    /// The bytes of the blob of a name; `None` if there is none. For what may be large, [`open`](Self::open) it.
+    /// Returns the bytes of the blob of a name; `None` if there is none. For what may be large, [`open`](Self::open) it.
     pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        self.looked("read", Some(name), |moment| {
+        self.looked("read", Some(name), |snapshot| {
             name::check_blob(name)?;
-            let Some(info) = moment.find(self.id, name)? else { return Ok(None) };
-            reader::read_whole(moment, &info, None).map(Some)
+            let Some(info) = snapshot.find(self.id, name)? else { return Ok(None) };
+            reader::read_whole(snapshot, &info, None).map(Some)
         })
     }
 
-    /// A reader of the blob of a name; [`BlobNotFound`](ErrorKind::BlobNotFound) if there is none.
+    /// Returns a reader of the blob of a name; [`BlobNotFound`](ErrorKind::BlobNotFound) if there is none.
     ///
     /// It reads the blob as it is now, whatever becomes of it: it holds a snapshot of the store, so while it lives no space is
     /// used again that has become free since.
     pub fn open(&self, name: &str) -> Result<BlobReader> {
         self.asked("open", Some(name), |blobs| {
             name::check_blob(name)?;
-            let moment = blobs.read_snapshot()?;
-            let info = moment.find(self.id, name)?.ok_or_else(|| Error::new(ErrorKind::BlobNotFound))?;
-            Ok(BlobReader::new(moment, info))
+            let snapshot = blobs.read_snapshot()?;
+            let info = snapshot.find(self.id, name)?.ok_or_else(|| Error::new(ErrorKind::BlobNotFound))?;
+            Ok(BlobReader::new(snapshot, info))
         })
     }
 
-    /// The blobs whose names begin with this, as they are now, in the order of their names' bytes. An empty text lists all.
+    /// Returns the blobs whose names begin with this, as they are now, in the order of their names' bytes. An empty text lists
+    /// all.
     pub fn list(&self, prefix: &str) -> Result<Listing> {
         self.asked("list the blobs of", None, |blobs| {
             name::check_prefix(prefix)?;
@@ -266,7 +269,7 @@ fn ask(blobs: &Arc<dyn Blobs>, task: BlobTask) -> Result<BlobAnswer> {
     blobs.clone().carry_out(vec![task])?.pop().ok_or_else(lost_answer)
 }
 
-/// An answer of another kind than was asked for.
+/// Returns an answer of another kind than was asked for.
 #[cold]
 fn lost_answer() -> Error {
     Error::new(ErrorKind::Corrupt).because("the store answered something else than it was asked")

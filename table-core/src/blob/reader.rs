@@ -29,7 +29,7 @@ use crate::executor::BlobSnapshot;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct BlobReader {
-    moment: Box<dyn BlobSnapshot>,
+    snapshot: Box<dyn BlobSnapshot>,
     /// The blob as it is given out.
     info: BlobInfo,
     /// How many bytes the store has of it: more than are given out where they are sealed.
@@ -43,67 +43,68 @@ pub struct BlobReader {
 
 /// What opens the segments of a blob that is sealed.
 pub(super) trait OpensSegments: Send {
-    /// How many bytes a segment has less when it is opened.
+    /// Returns how many bytes a segment has less when it is opened.
     fn overhead(&self) -> usize;
 
-    /// The number of the segment that was opened last.
+    /// Returns the number of the segment that was opened last.
     fn number(&self) -> Option<u32>;
 
-    /// Its bytes.
+    /// Returns the bytes of the segment that was opened last.
     fn opened(&self) -> &[u8];
 
-    /// The bytes of a segment, of which the store has these.
+    /// Returns the bytes of a segment, of which the store has these.
     fn open(&mut self, number: u32, is_last: bool, sealed: &[u8]) -> Result<&[u8]>;
 }
 
 impl BlobReader {
-    pub(super) fn new(moment: Box<dyn BlobSnapshot>, info: BlobInfo) -> Self {
+    pub(super) fn new(snapshot: Box<dyn BlobSnapshot>, info: BlobInfo) -> Self {
         let stored = info.length;
-        Self { moment, info, stored, opener: None, at: 0, sound: None }
+        Self { snapshot, info, stored, opener: None, at: 0, sound: None }
     }
 
-    /// A reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
+    /// Makes a reader of a blob of so many bytes, which are sealed; `info` says how many the store has.
     #[cfg(feature = "encrypt")]
     pub(super) fn sealed(
-        moment: Box<dyn BlobSnapshot>,
+        snapshot: Box<dyn BlobSnapshot>,
         info: BlobInfo,
         length: u64,
         opener: Box<dyn OpensSegments>,
     ) -> Self {
         let stored = info.length;
         let info = BlobInfo { length, ..info };
-        Self { moment, info, stored, opener: Some(opener), at: 0, sound: None }
+        Self { snapshot, info, stored, opener: Some(opener), at: 0, sound: None }
     }
 
-    /// What is known of the blob.
+    /// Returns what is known of the blob.
     pub fn info(&self) -> &BlobInfo {
         &self.info
     }
 
-    /// How many bytes the blob has.
+    /// Returns how many bytes the blob has.
     pub fn len(&self) -> u64 {
         self.info.length
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.info.length == 0
     }
 
-    /// The blob's content type.
+    /// Returns the blob's content type.
     pub fn content_type(&self) -> &str {
         &self.info.content_type
     }
 }
 
-/// The bytes of a segment of a blob, which must be as many as the blob's length in the store says.
+/// Returns the bytes of a segment of a blob, which must be as many as the blob's length in the store says.
 fn segment(
-    moment: &dyn BlobSnapshot,
-    (id, stored): (BlobId, u64),
+    snapshot: &dyn BlobSnapshot,
+    id: BlobId,
+    stored: u64,
     number: u32,
     was_sound: bool,
 ) -> Result<&[u8]> {
-    let bytes = moment.segment(id, number, was_sound)?;
+    let bytes = snapshot.segment(id, number, was_sound)?;
     let before = u64::from(number) * length_of(SEGMENT);
     if length_of(bytes.len()) == stored.saturating_sub(before).min(length_of(SEGMENT)) {
         return Ok(bytes);
@@ -112,14 +113,14 @@ fn segment(
     Err(Error::new(ErrorKind::Corrupt).because(because))
 }
 
-/// Whether a segment is the last one of a blob that has so many bytes in the store.
+/// Returns whether a segment is the last one of a blob that has so many bytes in the store.
 fn is_last(stored: u64, number: u32) -> bool {
     u64::from(number) + 1 == segments(stored)
 }
 
-/// All bytes of a blob; `info` says how many the store has.
+/// Returns all bytes of a blob; `info` says how many the store has.
 pub(super) fn read_whole(
-    moment: &dyn BlobSnapshot,
+    snapshot: &dyn BlobSnapshot,
     info: &BlobInfo,
     mut opener: Option<&mut dyn OpensSegments>,
 ) -> Result<Vec<u8>> {
@@ -132,7 +133,7 @@ pub(super) fn read_whole(
         return Err(Error::new(ErrorKind::BlobTooLarge).because(because));
     }
     for number in 0..u32::try_from(segments(info.length)).unwrap_or(u32::MAX) {
-        let bytes = segment(moment, (info.id, info.length), number, false)?;
+        let bytes = segment(snapshot, info.id, info.length, number, false)?;
         whole.extend_from_slice(match &mut opener {
             Some(opener) => opener.open(number, is_last(info.length, number), bytes)?,
             None => bytes,
@@ -143,7 +144,7 @@ pub(super) fn read_whole(
 
 impl Read for BlobReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let Self { moment, info, stored, opener, at, sound } = self;
+        let Self { snapshot, info, stored, opener, at, sound } = self;
         if *at >= info.length || into.is_empty() {
             return Ok(0);
         }
@@ -151,7 +152,7 @@ impl Read for BlobReader {
         let full = length_of(SEGMENT - overhead);
         let number = u32::try_from(*at / full).unwrap_or(u32::MAX);
         let was_sound = *sound == Some(number);
-        let sealed = || segment(&**moment, (info.id, *stored), number, was_sound);
+        let sealed = || segment(&**snapshot, info.id, *stored, number, was_sound);
         let bytes = match opener {
             None => sealed(),
             Some(opener) if opener.number() == Some(number) => Ok(opener.opened()),

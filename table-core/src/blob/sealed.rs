@@ -22,12 +22,12 @@ use crate::schema::{Property, PropertyValue, ValueError};
 /// A [`Blob`](super::Blob) whose bytes the store holds sealed: the type of an encrypted field.
 ///
 /// [`Store::upload_sealed`] makes a key for it, at random, and seals the bytes as they come in. The key lies with the
-/// reference in the entity's sealed field, so whoever can open the field can read the blob, and to
+/// reference in the entity's sealed field, so a reader that can open the field can read the blob, and to
 /// [shred](crate::store::Encryption::shred) the field's key is to destroy the blob with it. To seal the field anew, under
 /// another key, moves none of the blob's bytes.
 ///
-/// The store counts who holds it as it does for any blob: that a row refers to which blob stands beside what is sealed, in
-/// the clear, and so do the blob's length and content type. They can't be changed unnoticed.
+/// The store counts the entities that hold it as it does for any blob: that a row refers to which blob stands beside what is
+/// sealed, in the clear, and so do the blob's length and content type. They can't be changed unnoticed.
 ///
 /// It is cheap to clone, wipes its key with the last clone, and shows nothing of it. It equals another that refers to the
 /// same upload. The default is empty: no blob at all.
@@ -88,9 +88,9 @@ impl Held {
         Some(Self { id, stored, length: plain_length(stored)?, bytes })
     }
 
-    /// What there is of the blob, if it is as long as what was sealed.
-    fn info(&self, store: &[u8; 16], moment: &dyn BlobSnapshot) -> Result<BlobInfo> {
-        let info = info_of(store, moment, self.id)?;
+    /// Returns what there is of the blob, if it is as long as what was sealed.
+    fn info(&self, store: &[u8; 16], snapshot: &dyn BlobSnapshot) -> Result<BlobInfo> {
+        let info = info_of(store, snapshot, self.id)?;
         if info.length == self.stored {
             return Ok(info);
         }
@@ -155,7 +155,7 @@ impl Store {
 }
 
 impl SealedBlob {
-    /// The one that has so many bytes in the store, sealed under this key.
+    /// Returns the blob that has so many bytes in the store, sealed under this key.
     fn of(id: BlobId, stored: u64, key: &[u8; KEY]) -> Result<Self> {
         let mut bytes = Zeroizing::new([0; reference::WITH_KEY]);
         let parts = reference::encode(id, stored).into_iter().chain(key.iter().copied());
@@ -166,17 +166,17 @@ impl SealedBlob {
         Ok(Self(Some(Arc::new(held))))
     }
 
-    /// How many bytes it has, before they are sealed.
+    /// Returns how many bytes it has, before they are sealed.
     pub fn len(&self) -> u64 {
         self.0.as_ref().map_or(0, |held| held.length)
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A reader of it, which opens one segment after another and holds a snapshot of the store. Each is compared with
+    /// Returns a reader of it, which opens one segment after another and holds a snapshot of the store. Each is compared with
     /// what was sealed when the reader comes to it: another one is an [`io::Error`] of the kind
     /// [`InvalidData`](io::ErrorKind::InvalidData), and never given out.
     ///
@@ -184,24 +184,24 @@ impl SealedBlob {
     pub fn open(&self, store: &Store) -> Result<BlobReader> {
         let open = || {
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().read_snapshot()?;
+            let snapshot = blobs.clone().read_snapshot()?;
             let held = self.0.as_deref().ok_or_else(nothing)?;
-            let info = held.info(&blobs.identity(), &*moment)?;
+            let info = held.info(&blobs.identity(), &*snapshot)?;
             let opener = Opener::new(held.cipher(&info.content_type)?);
-            Ok(BlobReader::sealed(moment, info, held.length, Box::new(opener)))
+            Ok(BlobReader::sealed(snapshot, info, held.length, Box::new(opener)))
         };
         open().map_err(|error: Error| error.attempted("open a blob"))
     }
 
-    /// Its bytes. For what may be large, [`open`](Self::open) it.
+    /// Reads all bytes of the blob. One that may be large is better [opened](Self::open).
     pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
         let get = || {
             let Some(held) = self.0.as_deref() else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;
-            let moment = blobs.clone().read_snapshot()?;
-            let info = held.info(&blobs.identity(), &*moment)?;
+            let snapshot = blobs.clone().read_snapshot()?;
+            let info = held.info(&blobs.identity(), &*snapshot)?;
             let mut opener = Opener::new(held.cipher(&info.content_type)?);
-            read_whole(&*moment, &info, Some(&mut opener))
+            read_whole(&*snapshot, &info, Some(&mut opener))
         };
         get().map_err(|error: Error| error.attempted("read a blob"))
     }

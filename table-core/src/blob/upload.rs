@@ -24,14 +24,23 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// Uploads what a reader gives, and gives it a name; how many bytes it was.
+/// A name that an upload is to get.
+pub(super) struct Naming<'n> {
+    pub(super) container: ContainerId,
+    pub(super) name: &'n str,
+    /// Whether no other blob may have it.
+    pub(super) is_new: bool,
+}
+
+/// Uploads what a reader gives, and gives it a name. Returns how many bytes it was.
 pub(super) fn named(
     blobs: &Arc<dyn Blobs>,
-    (container, name, is_new): (ContainerId, &str, bool),
+    naming: &Naming<'_>,
     content_type: &str,
     reader: &mut dyn Read,
 ) -> Result<u64> {
     upload(blobs, content_type, reader, &[], |id| {
+        let Naming { container, name, is_new } = *naming;
         let task = BlobTask::Name { container, name: name.into(), id, is_new };
         ask(blobs, task).map(drop)
     })

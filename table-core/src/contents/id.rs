@@ -36,7 +36,7 @@ impl BlobId {
         self.0.ends_with(&self.maker(store))
     }
 
-    /// The digest of what stands before it, bound to a store.
+    /// Returns the digest of what stands before it, bound to a store.
     fn maker(&self, store: &[u8; 16]) -> [u8; MAKER] {
         let (before, _) = self.0.split_at(self.0.len() - MAKER);
         let [a, b, c, d, ..] = xxh3_64_with_seed(before, xxh3_64(store)).to_le_bytes();

@@ -16,25 +16,25 @@ pub(crate) const DIRECTORY: [u8; 1] = [DIRECTORY_KIND];
 /// The key of what is counted of all blobs.
 pub(crate) const COUNTERS: [u8; 1] = [LEDGER_KIND];
 
-/// With what the keys of those begin that wait.
+/// What the keys of blobs that wait begin with.
 pub(crate) const ALL_WAITING: [u8; 1] = [WAITING];
 
-/// The key of a name in a container; of no name, with what those of all its names begin.
+/// Returns the key of a name in a container; of no name, with what those of all its names begin.
 pub(crate) fn name(container: u32, name: &str) -> Vec<u8> {
     [&[NAME][..], &container.to_be_bytes(), name.as_bytes()].concat()
 }
 
-/// The key of a blob.
+/// Returns the key of a blob.
 pub(crate) fn blob(id: BlobId) -> Vec<u8> {
     [&[BLOB][..], &id.0].concat()
 }
 
-/// The key of the note that a blob waits.
+/// Returns the key of the note that a blob waits.
 pub(crate) fn waiting(id: BlobId) -> Vec<u8> {
     [&[WAITING][..], &id.0].concat()
 }
 
-/// The key of a segment.
+/// Returns the key of a segment.
 pub(crate) fn segment(id: BlobId, number: u32) -> Vec<u8> {
     [&[SEGMENT][..], &id.0, &number.to_be_bytes()].concat()
 }

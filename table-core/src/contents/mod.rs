@@ -41,7 +41,7 @@ pub(crate) const ANY_TYPE: &str = "application/octet-stream";
 /// The content type of the ids of a list.
 pub(crate) const LIST_TYPE: &str = "text/plain; charset=utf-8";
 
-/// How many segments so many bytes take.
+/// Returns how many segments so many bytes take.
 pub(crate) fn segments(length: u64) -> u64 {
     length.div_ceil(length_of(SEGMENT))
 }

@@ -82,7 +82,7 @@ impl Waiting {
         body.0.is_empty().then_some(waiting)
     }
 
-    /// Whether nobody is to wait for it any more. A clock that was far ahead, and is right now, makes no upload last.
+    /// Returns whether its time is over. A clock that was far ahead, and is right now, makes no upload last.
     pub(crate) fn is_over(self, now: Ticks) -> bool {
         match self {
             Self::Gone => true,

@@ -2,7 +2,7 @@
 
 use super::BlobId;
 
-/// With what a reference begins. No text has its first byte, and no other value all of it, as far as chance goes.
+/// What a reference begins with. No text has its first byte, and no other value all of it, as far as chance goes.
 pub(crate) const MARK: [u8; 16] =
     [0xc1, 0x9d, 0x4b, 0x1f, 0xe6, 0x52, 0xa8, 0x37, 0x0e, 0xd4, 0x73, 0xbc, 0x95, 0x28, 0xf1, 0x6a];
 
@@ -13,7 +13,7 @@ pub(crate) const BYTES: usize = 40;
 #[cfg(feature = "encrypt")]
 pub(crate) const WITH_KEY: usize = BYTES + 32;
 
-/// What of a value stays in the clear where the value is sealed: the reference to a blob that it is, or begins with. The
+/// Returns what of a value stays in the clear where the value is sealed: the reference to a blob that it is, or begins with. The
 /// store counts who refers to a blob, and can't see into what is sealed.
 #[cfg(feature = "encrypt")]
 pub(crate) fn in_clear(value: &[u8]) -> Option<&[u8; BYTES]> {
@@ -21,12 +21,12 @@ pub(crate) fn in_clear(value: &[u8]) -> Option<&[u8; BYTES]> {
     (value.starts_with(&MARK) && matches!(value.len(), BYTES | WITH_KEY)).then_some(reference)
 }
 
-/// A reference to a blob that is so long.
+/// Returns a reference to a blob that is so long.
 pub(crate) fn encode(id: BlobId, length: u64) -> Vec<u8> {
     [&MARK[..], &id.0, &length.to_le_bytes()].concat()
 }
 
-/// The blob of a reference, and how long it is.
+/// Returns the blob of a reference, and how long it is.
 pub(crate) fn decode(bytes: &[u8]) -> Option<(BlobId, u64)> {
     let (id, length) = bytes.strip_prefix(&MARK)?.split_first_chunk()?;
     Some((BlobId(*id), u64::from_le_bytes(length.try_into().ok()?)))
@@ -37,8 +37,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(BlobId, u64)> {
 const SEALED: [u8; 3] = [1, 2, 1];
 const SEALED_BYTES: usize = SEALED.len() + 8;
 
-/// Whether the reference at this place of a row stands before a value that is sealed. Of one that does not, it says so once
-/// in some million times.
+/// Returns whether the reference at this place of a row stands before a value that is sealed. Of one that does not, it says so
+/// once in some million times.
 pub(crate) fn is_sealed(row: &[u8], at: usize) -> bool {
     at.checked_sub(SEALED_BYTES).and_then(|from| row.get(from..)).is_some_and(|row| row.starts_with(&SEALED))
 }

@@ -18,12 +18,12 @@ pub struct BlobContent {
 const ROOM: usize = 8;
 
 impl BlobContent {
-    /// A new blob of these bytes, of the store of this identity.
+    /// Makes a new blob of these bytes, of the store of this identity.
     pub(crate) fn new(store: &[u8; 16], content_type: &str, bytes: &[u8]) -> Self {
         Self::of(BlobId::new(store), 0, content_type, bytes)
     }
 
-    /// So much of a blob, from its segment of this number on.
+    /// Makes so much of a blob, from its segment of this number on.
     pub(crate) fn of(id: BlobId, first: u32, content_type: &str, bytes: &[u8]) -> Self {
         let segment = |bytes: &[u8]| {
             let mut segment = Vec::with_capacity(bytes.len() + ROOM);
@@ -34,7 +34,7 @@ impl BlobContent {
         Self { id, content_type: content_type.into(), first, segments }
     }
 
-    /// How many bytes they are.
+    /// Returns how many bytes they are.
     pub fn length(&self) -> u64 {
         self.segments.iter().map(|segment| super::length_of(segment.len())).sum()
     }

@@ -17,7 +17,7 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// The property's name is part of the cell's identity. Cells without names would be one cell.
+    /// Makes the cell of a property. The property's name is part of the cell's identity. Cells without names would be one cell.
     pub(crate) fn new(table: u32, partition: &'a str, row: &'a str, property: &'a str) -> Result<Self> {
         if property.is_empty() {
             return Err(Error::new(ErrorKind::PropertyNameInvalid).because("a property's name is empty"));
@@ -25,14 +25,14 @@ impl<'a> Cell<'a> {
         Ok(Self { table, partition, row, property, scope: KeyScope::default() })
     }
 
-    /// The scope whose values share a data key with this one; [`KeyScope::Store`] by default.
+    /// Sets the scope whose values share a data key with this one; [`KeyScope::Store`] by default.
     #[must_use]
     pub fn scoped(mut self, scope: KeyScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// An error about this cell; it names the property and the keys, and no value.
+    /// Returns an error about this cell; it names the property and the keys, and no value.
     pub(crate) fn error(&self, kind: ErrorKind, because: &str) -> Error {
         Error::new(kind)
             .because(format!("property `{}` {because}", self.property.escape_debug()))

@@ -11,7 +11,7 @@ use super::value::Sealed;
 pub struct KeyHandle(pub(crate) u64);
 
 impl KeyHandle {
-    /// The key that sealed a value, by what the value says; `None` if the bytes are no sealed value.
+    /// Returns the key that sealed a value, by what the value says; `None` if the bytes are no sealed value.
     ///
     /// It takes no key, so a job can count what is left under an old one.
     pub fn of(sealed: &[u8]) -> Option<Self> {
@@ -49,12 +49,12 @@ impl DataKey {
         self.handle
     }
 
-    /// Its number among the keys of its scope, counted from 1.
+    /// Returns its number among the keys of its scope, counted from 1.
     pub(crate) fn version(&self) -> u32 {
         self.version
     }
 
-    /// The scope whose values it seals.
+    /// Returns the scope whose values it seals.
     pub(crate) fn scope(&self) -> &Scope {
         &self.scope
     }

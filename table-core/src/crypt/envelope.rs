@@ -43,7 +43,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// Of one length, so that what follows needs no frame.
+    /// Returns the label of the purpose. All have one length, so that what follows needs no frame.
     const fn label(self) -> &'static [u8; 20] {
         match self {
             Self::Value => b"table-derive value 1",
@@ -63,7 +63,7 @@ pub(crate) fn seal(key: &Derivation, purpose: Purpose, aad: &[u8], plain: &[u8])
 }
 
 /// Appends an envelope around what `write` appends. There must be room in `out` for both already: a vector that
-/// grows leaves its former bytes behind.
+/// grows leaves its old bytes behind in memory.
 pub(crate) fn seal_into(
     key: &Derivation,
     purpose: Purpose,
@@ -74,7 +74,7 @@ pub(crate) fn seal_into(
     seal_with(&new_salt()?, key, purpose, aad, out, write)
 }
 
-/// The same with a given salt, which must never be given again: for test vectors.
+/// Appends an envelope as [`seal_into`] does, with a given salt, which must never be given again: for test vectors.
 pub(crate) fn seal_with(
     salt: &[u8; SALT],
     key: &Derivation,
@@ -99,7 +99,7 @@ pub(crate) fn seal_with(
     Ok(())
 }
 
-/// What an envelope holds, if it was sealed with this key for this purpose and bound to `aad`. It is not told
+/// Returns what an envelope holds, if it was sealed with this key for this purpose and bound to `aad`. An error does not say
 /// whether the key, the binding or the bytes did not fit.
 pub(crate) fn open(
     key: &Derivation,
@@ -138,8 +138,8 @@ impl Keys {
     }
 }
 
-/// 16 random bytes and a count. Asked of the system each time: a process that forks, or a machine that wakes twice
-/// from one image, must not repeat itself.
+/// Returns 16 random bytes and a count. They are asked of the system each time: a process that forks, or a machine that wakes
+/// twice from one image, must not repeat itself.
 fn new_salt() -> Result<[u8; SALT]> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let mut salt = [0; SALT];

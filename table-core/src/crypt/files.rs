@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 100;
 /// Ends the name of a file that is being made, before 16 hex digits.
 const NEW: &str = ".new-";
 
-/// The file, and what the operating system refused.
+/// Returns the file, and what the operating system refused.
 #[cold]
 pub(crate) fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
     let kind = match error.kind() {
@@ -35,16 +35,17 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported) =>
         {
-            // A file system without hard links. A file of this name is not replaced, unless it is made this very moment.
+            // A file system without hard links. A file of this name is not replaced, unless it is made between the look and the
+            // renaming.
             rename_to_free(new, path)
         }
-        // Somebody has made the file, and removed this attempt as a left-over.
+        // Another process has made the file, and removed this attempt as a left-over.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.try_exists()? => {
             Err(io::ErrorKind::AlreadyExists.into())
         }
         Err(error) => Err(error),
         Ok(()) => fs::remove_file(new).or_else(|error| {
-            // The file must not keep a second name that nobody knows of.
+            // The file must not keep a second name that no process would remove.
             fs::remove_file(path)?;
             Err(error)
         }),
@@ -52,7 +53,7 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     beside(path, bytes, None, link).map_err(|error| failed("making", path, error))
 }
 
-/// The same under a name that nobody else gives, since it is random. The file never has a second name.
+/// Writes a file under a name that no other process gives, since it is random. The file never has a second name.
 pub(crate) fn create_named(path: &Path, bytes: &[u8]) -> Result<()> {
     let made = beside(path, bytes, None, |new| rename_to_free(new, path));
     made.map_err(|error| failed("making", path, error))
@@ -94,11 +95,11 @@ pub(crate) fn wipe(path: &Path) -> Result<()> {
     wipe_beside(path, path)
 }
 
-/// The same, beside a file that is in use. A file with two names loses this one, and nothing else.
+/// Removes and overwrites a file beside one that is in use. A file with two names loses this one, and nothing else.
 pub(crate) fn wipe_beside(path: &Path, in_use: &Path) -> Result<()> {
     let wiped = || {
         let found = fs::symlink_metadata(path)?;
-        // A link's target is somebody else's. A directory or a pipe has no bytes to overwrite.
+        // A link's target does not belong to the ring. A directory or a pipe has no bytes to overwrite.
         if found.is_file() {
             let file = open_to_overwrite(path)?;
             if path == in_use || !is_named(&file, in_use)? {
@@ -115,7 +116,7 @@ pub(crate) fn wipe_beside(path: &Path, in_use: &Path) -> Result<()> {
     }
 }
 
-/// Removes what a process left that ended while it made or replaced this file. Nobody else may be at work on it.
+/// Removes what a process left that ended while it made or replaced this file. No other process may be at work on it.
 pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
     let dir = directory(path);
     let listed = |error| failed("reading", &dir, error);
@@ -130,7 +131,7 @@ pub(crate) fn wipe_left_overs(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file's bytes; `None` if there is none.
+/// Returns a file's bytes; `None` if there is none.
 ///
 /// A replacement first gives the name to the new file, and then overwrites the old one. What was read is whole if the
 /// file still has its name; if not, the new file is read.
@@ -170,13 +171,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
 
 fn contents(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
     let length = file.metadata()?.len().min(LONGEST);
-    // Room for all of it at once: a vector that grows leaves its former bytes behind.
+    // Room for all of it at once: a vector that grows leaves its old bytes behind in memory.
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(length + 1).unwrap_or(0)));
     file.take(LONGEST).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Whether the open file is the one that is found under this name now.
+/// Returns whether the open file is the one that is found under this name now.
 #[cfg(unix)]
 pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -189,7 +190,7 @@ pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     Ok((file.dev(), file.ino()) == (found.dev(), found.ino()))
 }
 
-/// Elsewhere nothing tells two files of one name apart; the checksum must do.
+/// Finds no difference: elsewhere two files of one name look alike, and the checksum must do.
 #[cfg(not(unix))]
 pub(crate) fn is_named(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
@@ -211,14 +212,14 @@ pub(crate) fn check_private(path: &Path) -> Result<()> {
     )))
 }
 
-/// Elsewhere the directory's rights are the file's.
+/// Checks nothing: elsewhere a file has the rights of its directory.
 #[cfg(not(unix))]
 pub(crate) fn check_private(_: &Path) -> Result<()> {
     Ok(())
 }
 
 /// Makes a file beside `path`, whole and durable, and has `place` give it its name. It belongs to the owner of the
-/// former file.
+/// file that it replaces.
 fn beside(
     path: &Path,
     bytes: &[u8],
@@ -240,15 +241,15 @@ fn beside(
     };
     let made = write();
     if made.is_err() {
-        // Nobody is to have these keys. The next change removes what can't be removed now.
+        // No file may keep these keys. The next change removes what can't be removed now.
         wipe(&new).unwrap_or_default();
     }
     made?;
     sync_directory(path).inspect_err(|_| {
-        // The entry may be gone after a power failure: the file counts as not made, and the former one is not
+        // The entry may be gone after a power failure: the file counts as not made, and the old one is not
         // overwritten.
         if previous.is_none() {
-            // It is not overwritten: its keys are nobody's, and zeros under its name would stand in the way of the next
+            // It is not overwritten: no store uses its keys, and zeros under its name would stand in the way of the next
             // attempt if the power went now.
             fs::remove_file(path).unwrap_or_default();
         }
@@ -274,19 +275,19 @@ pub(crate) fn give_to_owner_of(file: &File, other: &fs::Metadata) -> io::Result<
         .map_err(|error| io::Error::new(error.kind(), "it belongs to another user, who alone may change it"))
 }
 
-/// Elsewhere a new file has the rights that its directory gives.
+/// Gives nothing: elsewhere a new file has the rights that its directory gives.
 #[cfg(not(unix))]
 pub(crate) fn give_to_owner_of(_: &File, _: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// How many names a file has.
+/// Returns how many names a file has.
 #[cfg(unix)]
 pub(crate) fn names(found: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(found)
 }
 
-/// Elsewhere it can't be told; no file is given a second name here but for a moment.
+/// Returns 1: elsewhere the number is not known, and this module gives no file a second name for longer than `create` takes.
 #[cfg(not(unix))]
 pub(crate) fn names(_: &fs::Metadata) -> u64 {
     1
@@ -296,15 +297,15 @@ fn open_to_overwrite(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path)
 }
 
-/// A reader of the disk itself may still find the former bytes, where the file system copies on write or the disk
-/// spreads its wear.
+/// Overwrites a file with zeros. A reader of the disk itself may still find the old bytes, where the file system copies on
+/// write or the disk spreads its wear.
 fn overwrite(mut file: File) -> io::Result<()> {
     let length = file.metadata()?.len();
     io::copy(&mut io::repeat(0).take(length), &mut file)?;
     file.sync_all()
 }
 
-/// The directory that a file lies in.
+/// Returns the directory that a file lies in.
 fn directory(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

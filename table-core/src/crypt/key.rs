@@ -23,21 +23,21 @@ impl SecretKey {
     /// Bytes of a key.
     pub const BYTES: usize = 32;
 
-    /// A new key from the operating system's randomness.
+    /// Makes a new key from the operating system's randomness.
     pub fn generate() -> Result<Self> {
         let mut key = Self(Zeroizing::new([0; Self::BYTES]));
         random(&mut *key.0)?;
         Ok(key)
     }
 
-    /// A key from these bytes; `None` if there are not exactly 32. The caller's copy is the caller's to wipe.
+    /// Returns a key from these bytes; `None` if there are not exactly 32. The caller's copy is the caller's to wipe.
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         let mut key = Self(Zeroizing::new([0; Self::BYTES]));
         (bytes.len() == Self::BYTES).then(|| key.0.copy_from_slice(bytes))?;
         Some(key)
     }
 
-    /// The bytes, for a provider that wraps the key.
+    /// Returns the bytes, for a provider that wraps the key.
     pub fn expose(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
@@ -88,14 +88,14 @@ impl fmt::Debug for Derivation {
     }
 }
 
-/// Fills in bytes that nobody can guess.
+/// Fills in random bytes.
 pub(crate) fn random(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|error| {
         Error::new(ErrorKind::Io).because(format!("the operating system gave no random bytes: {error}"))
     })
 }
 
-/// A number that nobody can guess, and that has not been given before, as far as chance goes.
+/// Returns a random number, which has not been given before, as far as chance goes.
 pub(crate) fn random_number() -> Result<u64> {
     let mut bytes = [0; 8];
     random(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! Keyed digests, which vouch for bytes that lie in the clear.
+//! Keyed digests, which authenticate bytes that lie in the clear.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use subtle::ConstantTimeEq;
 
 use super::key::{Derivation, SecretKey};
 
-/// A key for digests. Without it nobody can make the digest of anything, or tell what a digest is of.
+/// A key for digests. Without it no digest can be made, nor matched to what it is of.
 ///
 /// The digest of some parts is the first bytes of HKDF-Expand (RFC 5869, SHA-256) of the key and
 ///
@@ -25,7 +25,7 @@ impl MacKey {
         Self(key.derivation())
     }
 
-    /// The digest of these parts for the purpose that the label names: of 16 bytes, or 32.
+    /// Returns the digest of these parts for the purpose that the label names: of 16 bytes, or 32.
     pub(crate) fn digest<const N: usize>(&self, label: &str, parts: &[&[u8]]) -> [u8; N] {
         const { assert!(N >= 16 && N <= 32, "shorter ones can be guessed") };
         let framed = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).to_le_bytes();
@@ -40,7 +40,7 @@ impl MacKey {
         self.0.expand(&info)
     }
 
-    /// Whether this is the digest of these parts. The time it takes does not show how much of it is right.
+    /// Returns whether this is the digest of these parts. The time it takes does not show how much of it is right.
     pub(crate) fn fits<const N: usize>(&self, label: &str, parts: &[&[u8]], digest: &[u8; N]) -> bool {
         self.digest::<N>(label, parts).ct_eq(digest).into()
     }

@@ -31,7 +31,7 @@ struct Keys {
 }
 
 impl MemoryKeys {
-    /// One new key.
+    /// Makes a provider with one new key.
     pub fn new() -> Result<Self> {
         let current = KeyId::new("memory/1")?;
         let by_id = BTreeMap::from([(current.clone(), SecretKey::generate()?.derivation())]);

@@ -5,7 +5,7 @@
 //! key of its own, derived from a data key.
 //!
 //! A value is sealed with AES-256-GCM for one [`Cell`], and opens in that place alone. An attacker who can write the file
-//! can destroy a value. He can't change one, move it, or pass another value off as it.
+//! can destroy a value. They can't change one, move it, or pass another value off as it.
 //!
 //! A field with `#[encrypt]` is sealed when its entity is written, and opened when it is read:
 //!

@@ -7,7 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::model::{EdmType, Ticks, Value, ValueRef};
 
-/// A type's number in a sealed value.
+/// Returns a type's number in a sealed value.
 pub(crate) const fn tag(edm: EdmType) -> u8 {
     match edm {
         EdmType::String => 0,
@@ -73,7 +73,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// The value of these bytes; `None` if the type has no such value. The bytes become the value, or are wiped.
+/// Returns the value of these bytes; `None` if the type has no such value. The bytes become the value, or are wiped.
 pub(crate) fn value_of(edm: EdmType, bytes: Vec<u8>) -> Option<Value> {
     let mut bytes = Zeroizing::new(bytes);
     match edm {

@@ -58,7 +58,7 @@ use crate::error::{Error, ErrorKind};
 /// }
 /// ```
 pub trait KeyProvider: Send + Sync {
-    /// The key that wraps from now on.
+    /// Returns the key that wraps from now on.
     fn current(&self) -> Result<KeyId, KeyError>;
 
     /// Wraps `key` so that only the key `id` opens it, and only together with the same `context`.
@@ -66,7 +66,7 @@ pub trait KeyProvider: Send + Sync {
     /// The result must be authenticated; it may have any length up to 64 KiB.
     fn wrap(&self, id: &KeyId, key: &SecretKey, context: &[u8]) -> Result<Vec<u8>, KeyError>;
 
-    /// The key that [`wrap`](Self::wrap) was given.
+    /// Returns the key that [`wrap`](Self::wrap) was given.
     fn unwrap(&self, id: &KeyId, wrapped: &[u8], context: &[u8]) -> Result<SecretKey, KeyError>;
 }
 
@@ -92,7 +92,7 @@ impl KeyId {
     /// The longest name, in bytes.
     pub const MAX_BYTES: usize = 1_024;
 
-    /// A key of this name.
+    /// Makes a key of this name.
     pub fn new(name: impl Into<Box<str>>) -> Result<Self, KeyError> {
         let name = name.into();
         if name.is_empty() || name.len() > Self::MAX_BYTES {
@@ -105,7 +105,7 @@ impl KeyId {
         Ok(Self(name))
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -129,27 +129,28 @@ enum Why {
 }
 
 impl KeyError {
-    /// The provider has no such key, or no longer has it.
+    /// Makes the error that the provider has no such key, or no longer has it.
     pub fn not_found() -> Self {
         Self(Why::NotFound)
     }
 
-    /// The wrapped key is damaged, or was wrapped by another key or with another context.
+    /// Makes the error that the wrapped key is damaged, or was wrapped by another key or with another context.
     pub fn refused() -> Self {
         Self(Why::Refused)
     }
 
-    /// The provider could not be asked, or failed. The source's text is shown in errors: it must hold no secrets.
+    /// Makes the error that the provider could not be asked, or failed. The source's text is shown in errors: it must hold no
+    /// secrets.
     pub fn unavailable(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(Why::Unavailable(source.into()))
     }
 
-    /// Whether the provider has no such key.
+    /// Returns whether the provider has no such key.
     pub fn is_not_found(&self) -> bool {
         matches!(self.0, Why::NotFound)
     }
 
-    /// Whether the wrapped key did not fit.
+    /// Returns whether the wrapped key did not fit.
     pub fn is_refused(&self) -> bool {
         matches!(self.0, Why::Refused)
     }

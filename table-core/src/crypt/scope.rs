@@ -29,7 +29,7 @@ const TABLE: u8 = 1;
 const PARTITION: u8 = 2;
 
 impl Scope {
-    /// The store's scope.
+    /// Returns the store's scope.
     pub fn store() -> Self {
         Self::said(&[STORE])
     }
@@ -62,7 +62,7 @@ impl Scope {
         Ok(Self::said(&KeyScope::Partition.bytes(table, partition)))
     }
 
-    /// The scope of these stored bytes; `None` if they are no scope's.
+    /// Returns the scope of these stored bytes; `None` if they are no scope's.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let right = match bytes {
             [STORE] | [TABLE, _, _, _, _] => true,
@@ -76,7 +76,7 @@ impl Scope {
         &self.bytes
     }
 
-    /// The table's number, unless the scope is the store's.
+    /// Returns the table's number, unless the scope is the store's.
     pub fn table_number(&self) -> Option<u32> {
         match &*self.bytes {
             [_, a, b, c, d, ..] => Some(u32::from_be_bytes([*a, *b, *c, *d])),
@@ -84,7 +84,7 @@ impl Scope {
         }
     }
 
-    /// The partition key, if the scope is one partition's.
+    /// Returns the partition key, if the scope is one partition's.
     pub fn partition_key(&self) -> Option<&str> {
         match &*self.bytes {
             [PARTITION, _, _, _, _, partition @ ..] => std::str::from_utf8(partition).ok(),
@@ -120,7 +120,7 @@ impl Hash for Scope {
 }
 
 impl KeyScope {
-    /// The scope's bytes: a tag, the table's number and the partition key, as far as they tell scopes apart.
+    /// Returns the scope's bytes: a tag, the table's number and the partition key, as far as they tell scopes apart.
     pub(crate) fn bytes(self, table: u32, partition: &str) -> Cow<'static, [u8]> {
         let tag = match self {
             Self::Store => return Cow::Borrowed(&[STORE]),
@@ -136,7 +136,7 @@ impl KeyScope {
     }
 }
 
-/// A partition key that no entity can have has no data keys either, and would not fit LMDB's keys.
+/// Refuses a partition key that no entity can have. It has no data keys either, and would not fit LMDB's keys.
 pub(crate) fn check_partition(partition: &str) -> Result<()> {
     let units = key::utf16_units(partition);
     if units <= limits::KEY_UNITS {

@@ -39,17 +39,17 @@ impl<T: Wipe> Secret<T> {
         Self(value)
     }
 
-    /// The value.
+    /// Returns the value.
     pub const fn expose(&self) -> &T {
         &self.0
     }
 
-    /// The value, to change.
+    /// Returns the value, to change.
     pub const fn expose_mut(&mut self) -> &mut T {
         &mut self.0
     }
 
-    /// The value, which is then the caller's to keep.
+    /// Returns the value, which is then the caller's to keep.
     #[must_use]
     pub fn into_inner(mut self) -> T
     where
@@ -141,7 +141,7 @@ impl<const N: usize> Wipe for [u8; N] {
     }
 }
 
-/// A value that is written where the compiler may not leave it out.
+/// Writes a value so that the compiler may not leave the write out.
 fn overwrite<T: Copy>(place: &mut T, with: T) {
     *place = std::hint::black_box(with);
     std::hint::black_box(place);

@@ -75,14 +75,14 @@ fn nonce(number: u32, is_last: bool) -> [u8; NONCE] {
     nonce
 }
 
-/// How many bytes a blob has in the store that has so many before it is sealed.
+/// Returns how many bytes a blob has in the store that has so many before it is sealed.
 #[cfg(test)]
 fn sealed_length(plain: u64) -> u64 {
     let (full, overhead) = (crate::contents::length_of(PLAIN), crate::contents::length_of(OVERHEAD));
     plain + plain.div_ceil(full).max(1) * overhead
 }
 
-/// How many bytes were sealed that the store has so many of; `None` if nothing that was sealed is so long.
+/// Returns how many bytes were sealed that the store has so many of; `None` if nothing that was sealed is so long.
 pub(crate) fn plain_length(stored: u64) -> Option<u64> {
     let (segment, overhead) = (crate::contents::length_of(SEGMENT), crate::contents::length_of(OVERHEAD));
     let rest = stored % segment;

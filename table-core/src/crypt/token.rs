@@ -11,7 +11,7 @@ pub use crate::schema::TokenScope;
 use crate::schema::{TOKEN_BYTES, token_text};
 
 impl TokenScope {
-    /// The scope whose key makes the tokens of a property, if this scope's keys seal its values. A partition's key can't
+    /// Returns the scope whose key makes the tokens of a property, if this scope's keys seal its values. A partition's key can't
     /// make tokens that other partitions know.
     pub(crate) fn key_scope(self, values: KeyScope) -> KeyScope {
         match (self, values) {
@@ -54,13 +54,13 @@ impl Token {
         Self(token)
     }
 
-    /// As a row holds it.
+    /// Returns the bytes that a row holds.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 17] {
         self.0
     }
 
-    /// The number of the scope's key that made it, modulo 256. No two living keys of a scope share it.
+    /// Returns the number of the scope's key that made it, modulo 256. No two living keys of a scope share it.
     pub(crate) fn version_byte(version: u32) -> u8 {
         let [low, ..] = version.to_le_bytes();
         low

@@ -20,7 +20,7 @@ use crate::model::{EdmType, Value, ValueRef};
 const FORMAT: u8 = 1;
 /// AES-256-GCM under a key of its own for each value, by HKDF-SHA256, with a commitment of 16 bytes.
 const SUITE: u8 = 1;
-/// The same, with a reference to a blob in the clear before the envelope.
+/// [`SUITE`], with a reference to a blob in the clear before the envelope.
 const SUITE_OF_BLOB: u8 = 2;
 
 /// Bytes before the envelope.
@@ -29,12 +29,12 @@ const HEADER: usize = 11;
 /// Bytes that sealing adds to a value's.
 pub(crate) const OVERHEAD: usize = HEADER + envelope::OVERHEAD;
 
-/// How many bytes a value takes when it is sealed.
+/// Returns how many bytes a value takes when it is sealed.
 pub(crate) fn sealed_len(value: ValueRef<'_>) -> usize {
     OVERHEAD + in_clear(value).len() + Plain::of(value).as_slice().len()
 }
 
-/// The reference to a blob that stays in the clear; nothing of most values.
+/// Returns the reference to a blob that stays in the clear; nothing of most values.
 fn in_clear(value: ValueRef<'_>) -> &[u8] {
     match value {
         ValueRef::Binary(bytes) => reference::in_clear(bytes).map_or(&[], |reference| reference),
@@ -67,14 +67,14 @@ impl<'a> Sealed<'a> {
         Some(Self { edm, key, header, in_clear, envelope })
     }
 
-    /// The same, or the error that says what the property lacks.
+    /// Takes a sealed value apart, or returns the error that says what the property lacks.
     pub(crate) fn read(cell: &Cell<'_>, bytes: &'a [u8]) -> Result<Self> {
         Self::parse(bytes).ok_or_else(|| {
             cell.error(ErrorKind::DecryptionFailed, "holds no sealed value, or one of a newer format")
         })
     }
 
-    /// The value, if it was sealed for this cell with this key.
+    /// Returns the value, if it was sealed for this cell with this key.
     pub(crate) fn open(&self, cell: &Cell<'_>, store: &[u8; 16], key: &DataKey) -> Result<Value> {
         let aad = binding(cell, store, self.header, self.in_clear);
         envelope::open(key.derivation(), Purpose::Value, &aad, self.envelope)
@@ -100,7 +100,7 @@ pub(crate) fn seal(cell: &Cell<'_>, store: &[u8; 16], key: &DataKey, value: Valu
     Ok(out)
 }
 
-/// The same with a given salt: for test vectors.
+/// Seals a value for a cell with a given salt: for test vectors.
 #[cfg(test)]
 pub(crate) fn seal_with(
     salt: &[u8; envelope::SALT],
@@ -143,7 +143,7 @@ impl<'a> Parts<'a> {
         Ok(Self { header, in_clear, aad: binding(cell, store, &header, in_clear), plain })
     }
 
-    /// Room for all of it: a vector that grows leaves its former bytes behind.
+    /// Begins the bytes, with room for all of them: a vector that grows leaves its old bytes behind in memory.
     fn begin(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(OVERHEAD + self.in_clear.len() + self.plain.as_slice().len());
         out.extend_from_slice(&self.header);
@@ -152,7 +152,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the value is bound to: its own header, the store, the table, the entity's primary keys and the property; and, of
+/// Returns what the value is bound to: its own header, the store, the table, the entity's primary keys and the property; and, of
 /// one that refers to a blob, the reference that stands in the clear.
 fn binding(cell: &Cell<'_>, store: &[u8; 16], header: &[u8; HEADER], in_clear: &[u8]) -> Vec<u8> {
     let texts = [cell.partition, cell.row, cell.property];

@@ -12,14 +12,14 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
-            /// The service's own code for errors of this kind. An error that only an embedded store can meet is
+            /// Returns the service's own code for errors of this kind. An error that only an embedded store can meet is
             /// `InternalError` or `ServerBusy`, as a failing server would say. [`Error::code`](crate::Error::code) knows the operation too,
             /// where the service has two codes.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$kind => $code,)+ }
             }
 
-            /// The HTTP status that the service sends with it.
+            /// Returns the HTTP status that the service sends with it.
             pub const fn status(self) -> u16 {
                 match self { $(Self::$kind => $status,)+ }
             }
@@ -40,14 +40,14 @@ kinds! {
     EntityAlreadyExists = "EntityAlreadyExists", 409, "the entity exists already";
     /// A replace, merge or delete found no entity.
     EntityNotFound = "ResourceNotFound", 404, "there is no such entity";
-    /// The entity's version is another than the operation demands: somebody wrote it meanwhile.
+    /// The entity's version is another than the operation demands: it was written meanwhile.
     ConditionNotMet = "UpdateConditionNotSatisfied", 412, "the entity's ETag is another; read it again";
     /// There is a table of this name, in whatever case.
     TableAlreadyExists = "TableAlreadyExists", 409, "the table exists already";
     /// There is no table of this name, or the handle's table was dropped. To drop it is `ResourceNotFound` in the
     /// service's words: [`Error::code`](crate::Error::code) says so.
     TableNotFound = "TableNotFound", 404, "there is no such table";
-    /// The name is a former one of a table that was [renamed](crate::Store::rename_table), and no table was created by it since.
+    /// The name is an old one of a table that was [renamed](crate::Store::rename_table), and no table was created by it since.
     TableRenamed = "TableNotFound", 404, "the table was renamed";
     /// The table of the entity's period was dropped, and entities of that time are taken no more.
     PeriodDropped = "TableNotFound", 404, "the period was dropped";
@@ -111,8 +111,7 @@ kinds! {
     InvalidQueueName = "InvalidResourceName", 400, "not a queue's name";
     /// A message is larger than 64 KiB as JSON.
     MessageTooLarge = "MessageTooLarge", 400, "the message is too large";
-    /// Whoever has received the message holds it no more: it was completed, or hidden for so long that somebody else has
-    /// received it.
+    /// The receiver holds the message no more: it was completed, or its time was over and another receiver has it.
     StaleReceipt = "PopReceiptMismatch", 400, "the message is held no more";
     /// There is no container of this name, or the handle's container was dropped.
     ContainerNotFound = "ContainerNotFound", 404, "there is no such container";
@@ -185,25 +184,25 @@ kinds! {
     /// The key of an encrypted property was destroyed with its scope, so its value is gone for good.
     KeyShredded = "InternalError", 500, "the key was destroyed, and the value with it";
     /// The key of an encrypted property was destroyed when nothing was left under it. The value was sealed anew, and what
-    /// was read is older: of a snapshot from before, or put back by somebody. Read it again, in a newer snapshot.
+    /// was read is older: of a snapshot from before, or put back by a writer. Read it again, in a newer snapshot.
     KeySuperseded = "InternalError", 500, "the value was sealed anew, and the key of what was read is destroyed";
     /// Values are still sealed with a data key that was to be destroyed.
     KeyInUse = "InvalidInput", 400, "values are still sealed with the key";
     /// The bytes of an encrypted property are not those that were sealed for this very cell.
     DecryptionFailed = "InternalError", 500, "the encrypted value is not the one that was sealed here";
-    /// A row or a record in the clear lacks its keyed digest, or has another's: somebody without the store's keys has
+    /// A row or a record in the clear lacks its keyed digest, or has another's: a writer without the store's keys has
     /// changed it, moved it, or taken the digest away.
     NotGenuine = "InternalError", 500, "what is stored was changed by somebody without the store's keys";
     /// The text is no [mark](crate::store::Mark) of a store.
     InvalidMark = "InvalidInput", 400, "not a mark of a store";
-    /// The store is older than the mark that it was opened with: somebody put former files in its place.
+    /// The store is older than the mark that it was opened with: older files were put in its place.
     RolledBack = "InternalError", 500, "the store is older than it has been";
     /// A thread that was writing this store panicked in the middle of it. Nothing was written.
     WriterPanicked = "InternalError", 500, "the thread that was committing the change panicked";
 }
 
 impl ErrorKind {
-    /// Whether it is the store's, which can't go on, and not what was asked for.
+    /// Returns whether it is the store's, which can't go on, and not what was asked for.
     pub(crate) const fn stops(self) -> bool {
         matches!(
             self,
@@ -211,7 +210,7 @@ impl ErrorKind {
         )
     }
 
-    /// Whether it says that a data key was destroyed.
+    /// Returns whether it says that a data key was destroyed.
     pub(crate) const fn is_destroyed(self) -> bool {
         matches!(self, Self::KeyShredded | Self::KeySuperseded)
     }

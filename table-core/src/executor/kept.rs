@@ -43,7 +43,7 @@ mod tests {
     fn what_was_kept_first_is_there_after_much_else() {
         let (names, kept) = (Names::default(), Kept::default());
         let row = |number: i32| {
-            names.pack(1, ("p", "r"), Ticks::MIN, &[("Number", ValueRef::Int32(number))]).unwrap()
+            names.pack(1, "p", "r", Ticks::MIN, &[("Number", ValueRef::Int32(number))]).unwrap()
         };
         let rows: Vec<_> = (0..1_000).map(|number| kept.keep(row(number)).unwrap()).collect();
         for (number, row) in (0..).zip(rows) {

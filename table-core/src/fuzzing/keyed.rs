@@ -13,7 +13,7 @@ use crate::store::records::record_digest::{RecordDigest, SetDigest};
 /// How many sorts there are.
 pub(super) const SORTS: u8 = 7;
 
-/// The same input as the record is written, if it can be read.
+/// Returns the input as its record is written, if it can be read.
 pub(super) fn again(sort: u8, input: &[u8]) -> Option<Vec<u8>> {
     if sort == MARK {
         let mark: Mark = str::from_utf8(input).ok()?.parse().ok()?;
@@ -107,7 +107,7 @@ mod keys {
     pub(super) use crate::crypt::ring::again as ring_again;
     pub(super) use crate::store::fuzzed_keys::{again, samples};
 
-    /// A ring of two keys, without its checksum.
+    /// Returns a ring of two keys, without its checksum.
     pub(super) fn ring() -> Vec<Vec<u8>> {
         let head = [&b"tablekey"[..], &[1, 0]].concat();
         vec![[head, vec![1; 16 + 32], vec![2; 16 + 32]].concat()]

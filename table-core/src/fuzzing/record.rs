@@ -68,7 +68,7 @@ fn key_of_queue(key: messages::keys::Key<'_>) -> Vec<u8> {
     }
 }
 
-/// A record of each sort, and a key of each.
+/// Returns a record of each sort, and a key of each.
 pub fn sample_record() -> Vec<Vec<u8>> {
     let keys = |row: &str| ("p".to_owned(), row.to_owned());
     let blocked = Blocked { key: keys("mail_a"), has: keys("a"), wants: keys("b") };

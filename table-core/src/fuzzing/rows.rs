@@ -75,7 +75,7 @@ fn shapes() -> Vec<Shape> {
 
 type Property<'a> = (NameRef<'a>, ValueRef<'a>, Option<u16>);
 
-/// The row of these properties, which stand in order, with slots.
+/// Returns the row of these properties, which stand in order, with slots.
 fn formed(properties: &[Property<'_>], timestamp: Ticks, digest: Option<[u8; DIGEST]>) -> Vec<u8> {
     let mut writer = RowWriter::default();
     for (name, value, symbol) in properties {
@@ -87,7 +87,7 @@ fn formed(properties: &[Property<'_>], timestamp: Ticks, digest: Option<[u8; DIG
     bytes
 }
 
-/// The row of a shape with what `get` gives its columns; `None` where slots would be better.
+/// Returns the row of a shape with what `get` gives its columns; `None` where slots would be better.
 fn shaped<'v>(
     number: u16,
     timestamp: Ticks,
@@ -151,7 +151,7 @@ pub fn row(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether both are the same, bit by bit.
+/// Returns whether both are the same, bit by bit.
 fn same(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a, b) {
         (ValueRef::Double(a), ValueRef::Double(b)) => a.to_bits() == b.to_bits(),
@@ -194,17 +194,17 @@ fn read_through(row: &Row<'_>) {
                 let (by_place, by_name) = (quick.get(at), view.get(field.property));
                 let agree = match (by_place, &by_name) {
                     (Some(a), Ok(Some(b))) => same(a, *b),
-                    // Whoever finds nothing by its place looks by its number, and is told what is wrong.
+                    // A reader that finds nothing by its place looks by its number, and gets the error there.
                     (None, Ok(None) | Err(_)) => true,
                     // In a sound row it finds what is there.
                     (None, Ok(Some(_))) => row.verify_whole(seed(), &DICT).is_err(),
                     (Some(_), _) => false,
                 };
                 assert!(agree, "a field holds another value by its place: {by_place:?} and {by_name:?}");
-                is_taken_as(by_place, (quick.owned_text(at).as_deref(), quick.integer(at)));
+                is_taken_as(by_place, quick.owned_text(at).as_deref(), quick.integer(at));
             }
         }
-        // The same as a view sees it.
+        // A view must see in place what was read.
         let (quick, in_view) = (view.quick(FIELDS, None), view.seen(FIELDS));
         assert_eq!(quick.is_some(), in_view.is_some(), "a row is seen in place where it is read");
         if let (Some(quick), Some(in_view)) = (quick, in_view) {
@@ -219,10 +219,10 @@ fn read_through(row: &Row<'_>) {
                     (a, b) => a.is_none() && b.is_none(),
                 };
                 assert!(right, "field {at} is seen to hold another value");
-                is_taken_as(in_view, (text, number));
+                is_taken_as(in_view, text, number);
             }
         }
-        // The same in a path whose keys give two fields back.
+        // So must a path whose keys give two fields back.
         let in_path = view.quick(FIELDS, Some(&PLACE));
         let without_keys = view.quick(FIELDS, None);
         assert_eq!(
@@ -242,7 +242,7 @@ fn read_through(row: &Row<'_>) {
                     (a, b) => a.is_none() && b.is_none(),
                 };
                 assert!(right, "field {at} holds another value in a path");
-                is_taken_as(expected, (in_path.owned_text(at).as_deref(), in_path.integer(at)));
+                is_taken_as(expected, in_path.owned_text(at).as_deref(), in_path.integer(at));
             }
         }
         seen(view.get("EntityType").map(|value| value.map(ValueRef::edm_type)));
@@ -252,8 +252,8 @@ fn read_through(row: &Row<'_>) {
     seen(view::covers(&DICT, row) | view::covers(&Dict::default(), row));
 }
 
-/// A field that is asked for as a text, or as an integer, gives its value if that is one, and else nothing.
-fn is_taken_as(value: Option<ValueRef<'_>>, (text, number): (Option<&str>, Option<i64>)) {
+/// Checks that a field that is asked for as a text, or as an integer, gives its value if that is one, and else nothing.
+fn is_taken_as(value: Option<ValueRef<'_>>, text: Option<&str>, number: Option<i64>) {
     assert_eq!(text, value.and_then(ValueRef::as_str), "as a text");
     assert_eq!(number, value.and_then(ValueRef::as_i64), "as an integer");
 }
@@ -278,7 +278,7 @@ static PLACE: Place = Place::new(
     ),
 );
 
-/// Everything that a row with slots holds, or `None` where some value can't be read.
+/// Returns everything that a row with slots holds, or `None` where some value can't be read.
 fn slot_properties<'a>(row: &SlotRow<'a>) -> Option<Vec<Property<'a>>> {
     (0..row.len())
         .map(|index| {
@@ -315,7 +315,7 @@ fn check_merge(old: &RowView<'_>, new: &RowView<'_>) {
 /// Reads the body of a shape's record. One that is read must be written as the same bytes.
 pub fn shape(bytes: &[u8]) -> bool {
     let entity_type = u16::try_from(ENTITY_TYPE).ok();
-    let Some(shape) = Shape::decode(bytes, (MAX_NAMES, SYMBOLS_READ), entity_type) else { return false };
+    let Some(shape) = Shape::decode(bytes, MAX_NAMES, SYMBOLS_READ, entity_type) else { return false };
     assert!(shape.encode() == bytes, "a shape is written in another form");
     let row = Row::parse(&OTHER).expect("a row of the library's own");
     if let Body::Shaped(of) = row.body() {
@@ -328,7 +328,7 @@ pub fn shape(bytes: &[u8]) -> bool {
     true
 }
 
-/// The body of a shape's record.
+/// Returns the body of a shape's record.
 pub fn sample_shape(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
     let (mut columns, mut id) = (Vec::new(), 4);
     let most = [3, 20, 252].get(small(pick(3))).copied().unwrap_or(3);
@@ -358,7 +358,7 @@ pub fn seal_row(bytes: &mut [u8]) {
     row::stamp(bytes, timestamp, seed());
 }
 
-/// A row of a shape as the store writes it.
+/// Returns a row of a shape as the store writes it.
 fn sample_shaped(number: u16, pick: &mut dyn FnMut(u64) -> u64) -> Option<Vec<u8>> {
     let shape = DICT.shape(number)?;
     let long = if pick(4) == 0 { 300 } else { 30 };
@@ -391,7 +391,7 @@ fn sample_shaped(number: u16, pick: &mut dyn FnMut(u64) -> u64) -> Option<Vec<u8
     shaped(number, Ticks::UNIX_EPOCH, digest, |at| values.get(at).copied().flatten())
 }
 
-/// A row as the store writes it. `pick` gives a number below its argument.
+/// Returns a row as the store writes it. `pick` gives a number below its argument.
 pub fn sample_row(pick: &mut dyn FnMut(u64) -> u64) -> Vec<u8> {
     if pick(2) == 0
         && let Some(row) = u16::try_from(pick(5)).ok().and_then(|number| sample_shaped(number, pick))

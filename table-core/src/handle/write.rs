@@ -30,7 +30,7 @@ impl DynamicTable {
         blind: Blind,
         value: ValueRef<'_>,
     ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
-        sealing::tokens((self.exec().id(), self.exec().store()), partition, field, blind, value)
+        Sealer::new(self.exec().id(), self.exec().store()).live_tokens(partition, field, blind, value)
     }
 
     /// Returns the generation of the keys, which a lookup by tokens must see unchanged before and after.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::ser::{self, Serialize};
 
-/// Whether every float in the value is a number: neither NaN nor infinite.
+/// Returns whether every float in the value is a number: neither NaN nor infinite.
 pub(super) fn is_finite<T: Serialize + ?Sized>(value: &T) -> bool {
     value.serialize(Finite).is_ok()
 }

@@ -27,13 +27,13 @@ pub(crate) struct Clock {
 /// Where a message stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spot {
-    /// Anybody may receive it; since when.
+    /// It may be received; since when.
     Ready(Ticks),
-    /// Nobody may, from the one time until the other.
+    /// It may not be received from the one time until the other.
     Hidden {
         from: Ticks,
         until: Ticks,
-        /// Whether somebody has received it and holds it.
+        /// Whether a receiver holds it.
         is_held: bool,
     },
 }
@@ -71,12 +71,12 @@ fn earlier(time: Ticks, by: Duration) -> Ticks {
 }
 
 impl Entry {
-    /// That of a message that is sent, and hidden for so long first.
+    /// Returns the entry of a message that is sent, and hidden for so long first.
     pub(crate) fn sent(clock: Clock, after: Duration) -> Self {
         Self { spot: Spot::waiting(clock, after), delivery: 0, count: 0, error: Box::default() }
     }
 
-    /// Whether anybody may receive the message.
+    /// Returns whether the message may be received.
     pub(crate) fn is_visible(&self, now: Ticks) -> bool {
         match self.spot {
             Spot::Ready(_) => true,
@@ -84,12 +84,12 @@ impl Entry {
         }
     }
 
-    /// Whether who has this receipt holds the message.
+    /// Returns whether the receiver that has this receipt holds the message.
     pub(crate) fn is_held_by(&self, receipt: Receipt) -> bool {
         matches!(self.spot, Spot::Hidden { is_held: true, .. }) && self.delivery == receipt.delivery
     }
 
-    /// What becomes of it now that somebody is to receive it.
+    /// Returns what becomes of the message now that it would be received.
     pub(crate) fn fate(&self, expires: Option<Ticks>, now: Ticks, dequeues: u32) -> Fate {
         if expires.is_some_and(|expires| expires <= now) {
             Fate::Expire
@@ -100,18 +100,18 @@ impl Entry {
         }
     }
 
-    /// The same once it has been received.
+    /// Returns the entry once the message has been received.
     pub(crate) fn received(self, clock: Clock, visibility: Duration) -> Self {
         let (delivery, count) = (self.delivery.wrapping_add(1), self.count.saturating_add(1));
         Self { spot: Spot::held(clock, visibility), delivery, count, ..self }
     }
 
-    /// The same held for so long from now on.
+    /// Returns the entry of the message held for so long from now on.
     pub(crate) fn extended(self, clock: Clock, visibility: Duration) -> Self {
         Self { spot: Spot::held(clock, visibility), ..self }
     }
 
-    /// The same given back.
+    /// Returns the entry of the message given back.
     pub(crate) fn released(
         self,
         clock: Clock,
@@ -124,7 +124,7 @@ impl Entry {
         Self { spot: Spot::waiting(clock, delay), count, error, ..self }
     }
 
-    /// The key under which it stands.
+    /// Returns the key under which it stands.
     pub(crate) fn key(&self, queue: u32, id: u64) -> Vec<u8> {
         match self.spot {
             Spot::Ready(since) => keys::ready(queue, since, id),
@@ -132,7 +132,7 @@ impl Entry {
         }
     }
 
-    /// Until when the message is hidden.
+    /// Returns the time until which the message is hidden, if it is.
     pub(crate) fn until(&self) -> Option<Ticks> {
         match self.spot {
             Spot::Ready(_) => None,
@@ -140,7 +140,7 @@ impl Entry {
         }
     }
 
-    /// By what it is held.
+    /// Returns the receipt by which it is held.
     pub(crate) fn receipt(&self, id: u64) -> Receipt {
         Receipt { id, delivery: self.delivery, until: self.until().unwrap_or(Ticks::MIN) }
     }
@@ -158,14 +158,14 @@ impl Entry {
         body
     }
 
-    /// The entry of a message that is ready since this time.
+    /// Returns the entry of a message that is ready since this time.
     pub(crate) fn ready(since: Ticks, body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
         let (delivery, count) = (body.u32()?, body.u32()?);
         Some(Self { spot: Spot::Ready(since), delivery, count, error: body.rest()?.into() })
     }
 
-    /// The entry of a message that is hidden.
+    /// Returns the entry of a message that is hidden.
     pub(crate) fn hidden(body: &[u8]) -> Option<Self> {
         let mut body = Fields(body);
         let (delivery, count) = (body.u32()?, body.u32()?);
@@ -177,12 +177,12 @@ impl Entry {
 }
 
 impl Spot {
-    /// Held for so long from now on.
+    /// Returns where a message stands that is held for so long from now on.
     fn held(clock: Clock, visibility: Duration) -> Self {
         Self::Hidden { from: clock.now, until: later(clock.now, visibility), is_held: true }
     }
 
-    /// Held by nobody, and hidden for so long.
+    /// Returns where a message stands that is not held, and hidden for so long.
     ///
     /// A clock that is set back by less than that makes the wait longer by as much; it doesn't show at once what was to
     /// come in a month.
@@ -194,7 +194,7 @@ impl Spot {
     }
 }
 
-/// As much of an error as is kept.
+/// Returns as much of an error as is kept.
 pub(super) fn shortened(error: &str) -> &str {
     let end = (0..=ERROR_BYTES.min(error.len())).rev().find(|end| error.is_char_boundary(*end));
     end.and_then(|end| error.get(..end)).unwrap_or_default()

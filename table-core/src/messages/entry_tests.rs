@@ -27,7 +27,7 @@ enum Rules {
     Whole,
     /// A message stays hidden until its time, whatever the clock says.
     UntilAlone,
-    /// Who has received a message is told by when the message shows again.
+    /// A receipt is compared by the time at which the message shows again.
     ReceiptsByTime,
 }
 
@@ -61,7 +61,7 @@ fn is_visible(rules: Rules, entry: &Entry, now: u64) -> bool {
     }
 }
 
-fn holds(rules: Rules, entry: &Entry, (delivery, until): (u32, u64)) -> bool {
+fn holds(rules: Rules, entry: &Entry, delivery: u32, until: u64) -> bool {
     if rules == Rules::ReceiptsByTime {
         return matches!(entry.spot, Spot::Hidden { until: found, .. } if found == ticks(until));
     }
@@ -130,12 +130,13 @@ fn explore(rules: Rules) -> Result<usize, String> {
                 continue;
             };
             next.push((format!("{worker} dies"), with(None, &|_| {})));
-            let Some((entry, _)) = world.message.as_ref().filter(|(entry, _)| holds(rules, entry, held))
+            let Some((entry, _)) =
+                world.message.as_ref().filter(|(entry, _)| holds(rules, entry, held.0, held.1))
             else {
                 next.push((format!("{worker} is refused"), with(None, &|_| {})));
                 continue;
             };
-            // Whoever holds another turn's receipt and is let through completes what somebody else completes, too.
+            // A worker with the receipt of another delivery that is let through completes what another worker completes, too.
             let is_stale = entry.delivery != held.0;
             let complete = |world: &mut World| {
                 world.message = None;

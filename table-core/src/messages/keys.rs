@@ -25,7 +25,7 @@ impl Kind {
     /// The kinds of records that a queue has many of.
     pub(crate) const MANY: [Self; 5] = [Self::Message, Self::Ready, Self::Hidden, Self::Lease, Self::Unique];
 
-    /// With what the keys of its records begin.
+    /// Returns what the keys of its records begin with.
     const fn byte(self) -> u8 {
         match self {
             Self::Directory => 0,
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// Where the records' set digest stands among those of the queue.
+    /// Returns where the records' set digest stands among those of the queue.
     pub(crate) fn set_digest(self) -> Option<usize> {
         Self::MANY.iter().position(|kind| *kind == self)
     }
@@ -47,38 +47,38 @@ impl Kind {
 /// The key of the directory.
 pub(crate) const DIRECTORY: [u8; 1] = [Kind::Directory.byte()];
 
-/// With what the keys of a queue's records of one kind begin.
+/// Returns what the keys of a queue's records of one kind begin with.
 pub(crate) fn prefix(kind: Kind, queue: u32) -> [u8; 5] {
     let [a, b, c, d] = queue.to_be_bytes();
     [kind.byte(), a, b, c, d]
 }
 
-/// The key of what a queue counts.
+/// Returns the key of what a queue counts.
 pub(crate) fn state(queue: u32) -> [u8; 5] {
     prefix(Kind::State, queue)
 }
 
-/// The key of a message.
+/// Returns the key of a message.
 pub(crate) fn message(queue: u32, id: u64) -> Vec<u8> {
     key(Kind::Message, queue, &[&id.to_be_bytes()])
 }
 
-/// The key of the entry of a message that is ready, and since when.
+/// Returns the key of the entry of a message that is ready, and since when.
 pub(crate) fn ready(queue: u32, since: Ticks, id: u64) -> Vec<u8> {
     key(Kind::Ready, queue, &[&since.get().to_be_bytes(), &id.to_be_bytes()])
 }
 
-/// The key of the entry of a message that is hidden.
+/// Returns the key of the entry of a message that is hidden.
 pub(crate) fn lease(queue: u32, id: u64) -> Vec<u8> {
     key(Kind::Lease, queue, &[&id.to_be_bytes()])
 }
 
-/// The key of the record that says until when a message is hidden.
+/// Returns the key of the record that says until when a message is hidden.
 pub(crate) fn hidden(queue: u32, until: Ticks, id: u64) -> Vec<u8> {
     key(Kind::Hidden, queue, &[&until.get().to_be_bytes(), &id.to_be_bytes()])
 }
 
-/// The key of the record of a unique key.
+/// Returns the key of the record of a unique key.
 pub(crate) fn unique(queue: u32, text: &str) -> Vec<u8> {
     key(Kind::Unique, queue, &[text.as_bytes()])
 }

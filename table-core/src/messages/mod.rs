@@ -1,7 +1,7 @@
 //! Messages in queues: what can be asked of a queue, what its records say, and what becomes of a message. No I/O.
 //!
 //! A message is two records. One has what was sent, and stays as it is. The other, its *entry*, says where it stands:
-//! ready, or hidden until some time, held by somebody or not. To receive a message is to move its entry.
+//! ready, or hidden until some time, held or not. To receive a message is to move its entry.
 
 mod entry;
 #[cfg(test)]

@@ -5,10 +5,11 @@ use crate::error::{Error, ErrorKind, Result};
 /// The shortest and the longest name.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=63;
 
-/// With what the name of a queue ends that has what nobody could deal with.
+/// The end of the name of a queue for messages that were set aside.
 pub(crate) const POISON: &str = "-poison";
 
-/// The queue for what nobody could deal with of the queue of this name; `None` if it is such a queue itself.
+/// Returns the name of the queue for messages that are set aside of the queue of this name; `None` if it is such a queue
+/// itself.
 pub(crate) fn poison_of(name: &str) -> Option<String> {
     if name.ends_with(POISON) { None } else { Some(format!("{name}{POISON}")) }
 }

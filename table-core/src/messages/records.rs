@@ -117,7 +117,7 @@ impl State {
         self.set_digests.get_mut(kind.set_digest()?)
     }
 
-    /// Whether it has no record left.
+    /// Returns whether it has no record left.
     pub(crate) fn is_empty(&self) -> bool {
         self.set_digests.iter().all(|set_digest| set_digest.count == 0)
     }
@@ -206,12 +206,12 @@ impl Default for Directory {
 }
 
 impl Directory {
-    /// The queue of this name.
+    /// Returns the queue of this name.
     pub(crate) fn find(&self, name: &str) -> Option<&DirectoryEntry> {
         self.queues.iter().find(|queue| !queue.is_dropped && &*queue.name == name)
     }
 
-    /// The queue of this number, dropped or not.
+    /// Returns the queue of this number, dropped or not.
     pub(crate) fn get(&self, number: u32) -> Option<&DirectoryEntry> {
         self.queues.iter().find(|queue| queue.number == number)
     }
@@ -242,7 +242,7 @@ impl Directory {
         Self::decode_with(body, |name| name::check(name).is_ok())
     }
 
-    /// The same of what may have these names.
+    /// Reads the directory of what may have these names.
     pub(crate) fn decode_with(body: &[u8], is_name: fn(&str) -> bool) -> Option<Self> {
         let mut body = Fields(body);
         let mut directory = Self { next: body.u32()?, queues: Vec::new() };

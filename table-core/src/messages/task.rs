@@ -34,7 +34,7 @@ pub struct Receipt {
     pub id: u64,
     /// How often it had been received then.
     pub delivery: u32,
-    /// Until when it is hidden: told, and asked by nobody.
+    /// Until when it is hidden. It is for the receiver to know, and no check compares it.
     pub until: Ticks,
 }
 
@@ -45,7 +45,7 @@ pub struct Release {
     pub delay: Duration,
     /// Why, to be kept with it.
     pub error: Option<Arc<str>>,
-    /// Whether nobody has tried it: then it does not count as received.
+    /// Whether no handler has tried it: then it does not count as received.
     pub is_untried: bool,
     /// It is set aside if it was received so often.
     pub dequeues: u32,
@@ -77,7 +77,7 @@ pub enum Task {
         /// A message that was received so often already is set aside.
         dequeues: u32,
     },
-    /// Nobody receives anything, or everybody may again.
+    /// Nothing can be received, or all can be again.
     Pause(bool),
     /// Messages that were there before the one of this id go, so many at most.
     Clear {
@@ -153,7 +153,7 @@ pub struct QueueStats {
     pub name: String,
     /// Messages that may be received now; those among them whose time is over count until a receive comes to them.
     pub ready: u64,
-    /// Messages that are hidden: received by somebody, given back for later, or sent for later.
+    /// Messages that are hidden: held by a receiver, given back for later, or sent for later.
     pub hidden: u64,
     /// Bytes of all messages, as JSON.
     pub bytes: u64,

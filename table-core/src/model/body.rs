@@ -1,6 +1,6 @@
 //! The bytes that a batch has as the body of a request to the service, which the service limits.
 //!
-//! Nobody knows a client's headers beforehand, so this is an estimate, and rather too large than too small. The frame of
+//! A client's headers are not known beforehand, so this is an estimate, and rather too large than too small. The frame of
 //! an operation counts as much as the clients in use write at the most, and a number as much as the longest of its type.
 //! Keys, names, texts and bytes count exactly. [`BATCH_BYTES`](crate::limits::BATCH_BYTES) gives the sums.
 
@@ -19,13 +19,13 @@ const NAME: usize = 4;
 /// `,"@odata.type":""` around a name once more and a type.
 const ANNOTATION: usize = 17;
 
-/// A bound that no batch exceeds. `entities` is the size of its entities by the limit for one, with two bytes for each
+/// Returns a bound that no batch exceeds. `entities` is the size of its entities by the limit for one, with two bytes for each
 /// byte of names, keys and texts. A byte becomes three in an address, and at most six in JSON.
 pub(crate) const fn most(operations: usize, table: &str, entities: usize) -> usize {
     BATCH + operations * (OPERATION + table.len()) + 5 * entities
 }
 
-/// The part of an operation: with the properties that it writes, or of one that deletes.
+/// Returns the part of an operation: with the properties that it writes, or of one that deletes.
 pub(crate) fn operation<'a>(
     table: &str,
     partition: &str,
@@ -37,8 +37,14 @@ pub(crate) fn operation<'a>(
     OPERATION
         + table.len()
         + match kind {
-            Kind::Insert(properties) => in_body() + properties.map(property).sum::<usize>(),
-            Kind::Write(properties) => in_address() + in_body() + properties.map(property).sum::<usize>(),
+            Kind::Insert(properties) => {
+                in_body() + properties.map(|(name, value)| property(name, value)).sum::<usize>()
+            }
+            Kind::Write(properties) => {
+                in_address()
+                    + in_body()
+                    + properties.map(|(name, value)| property(name, value)).sum::<usize>()
+            }
             Kind::Delete => in_address(),
         }
 }
@@ -53,8 +59,8 @@ pub(crate) enum Kind<P> {
     Delete,
 }
 
-/// A property with its type, where JSON has none of its own for it.
-fn property((name, value): (&str, ValueRef<'_>)) -> usize {
+/// Returns a property with its type, where JSON has none of its own for it.
+fn property(name: &str, value: ValueRef<'_>) -> usize {
     let annotated = |kind: &str| ANNOTATION + name.len() + kind.len();
     let value = match value {
         ValueRef::String(text) => 2 + in_json(text),
@@ -69,7 +75,7 @@ fn property((name, value): (&str, ValueRef<'_>)) -> usize {
     NAME + name.len() + value
 }
 
-/// Text between the quotes of JSON: UTF-8, with what must be escaped.
+/// Returns the length of a text between the quotes of JSON: UTF-8, with what must be escaped.
 fn in_json(text: &str) -> usize {
     let escaped = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
@@ -79,7 +85,7 @@ fn in_json(text: &str) -> usize {
     text.len() + text.bytes().map(escaped).sum::<usize>()
 }
 
-/// A key between the quotes of an address: percent-encoded but for what RFC 3986 reserves nowhere, a quote doubled.
+/// Returns a key between the quotes of an address: percent-encoded but for what RFC 3986 reserves nowhere, a quote doubled.
 fn in_address(key: &str) -> usize {
     let encoded = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => 1,

@@ -35,7 +35,7 @@ pub struct DynamicEntity {
 }
 
 impl DynamicEntity {
-    /// An entity of these keys, without properties.
+    /// Makes an entity of these keys, without properties.
     pub fn new(partition_key: impl Into<String>, row_key: impl Into<String>) -> Self {
         Self {
             partition_key: partition_key.into(),
@@ -47,7 +47,7 @@ impl DynamicEntity {
         }
     }
 
-    /// An entity as the store found it; the names are distinct.
+    /// Makes an entity as the store found it; the names are distinct.
     pub(crate) fn stored(
         partition_key: String,
         row_key: String,
@@ -57,7 +57,7 @@ impl DynamicEntity {
         Self { etag: Some(etag), properties, ..Self::new(partition_key, row_key) }
     }
 
-    /// The entity with one more property, or another value for it.
+    /// Returns the entity with one more property, or another value for it.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.set(name, value);
@@ -80,17 +80,17 @@ impl DynamicEntity {
         Some(self.properties.remove(at).1)
     }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.properties.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 
-    /// The properties in order.
+    /// Returns the properties in order.
     pub fn properties(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.properties.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// The properties with their shared names.
+    /// Returns the properties with their shared names.
     pub(crate) fn entries(&self) -> &[(Name, Value)] {
         &self.properties
     }
@@ -104,7 +104,7 @@ impl DynamicEntity {
         }
     }
 
-    /// Whether `Debug` may show the property's value.
+    /// Returns whether `Debug` may show the property's value.
     #[cfg(feature = "encrypt")]
     fn shows(&self, name: &str) -> bool {
         self.sealed.iter().all(|sealed| **sealed != *name)
@@ -116,27 +116,27 @@ impl DynamicEntity {
         true
     }
 
-    /// The partition key.
+    /// Returns the partition key.
     pub fn partition_key(&self) -> &str {
         &self.partition_key
     }
 
-    /// The row key.
+    /// Returns the row key.
     pub fn row_key(&self) -> &str {
         &self.row_key
     }
 
-    /// The version that was read, or `None` for an entity that did not come from a store.
+    /// Returns the version that was read, or `None` for an entity that did not come from a store.
     pub fn etag(&self) -> Option<ETag> {
         self.etag
     }
 
-    /// When the version that was read was written.
+    /// Returns when the version that was read was written.
     pub fn timestamp(&self) -> Option<Ticks> {
         self.etag.map(ETag::timestamp)
     }
 
-    /// The size by which the service limits an entity to 1 MiB: four bytes, two for each UTF-16 unit of the
+    /// Returns the size by which the service limits an entity to 1 MiB: four bytes, two for each UTF-16 unit of the
     /// keys, and for each property eight bytes, its name and its value.
     pub fn size(&self) -> usize {
         let properties = self.properties.iter().map(|(name, value)| property_size(name, value.size()));
@@ -144,18 +144,18 @@ impl DynamicEntity {
     }
 }
 
-/// What the keys of an entity count for.
+/// Returns what the keys of an entity count for.
 pub(crate) fn keys_size(partition_key: &str, row_key: &str) -> usize {
     use super::key::utf16_units;
     4 + 2 * (utf16_units(partition_key) + utf16_units(row_key))
 }
 
-/// What one property counts for.
+/// Returns what one property counts for.
 pub(crate) fn property_size(name: &str, value: usize) -> usize {
     8 + 2 * super::key::utf16_units(name) + value
 }
 
-/// The error of an entity that counts for so much.
+/// Returns the error of an entity that counts for so much.
 #[cold]
 pub(crate) fn too_large(size: usize) -> Error {
     Error::new(ErrorKind::EntityTooLarge)

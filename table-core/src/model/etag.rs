@@ -25,12 +25,12 @@ const SUFFIX: &str = "'\"";
 pub struct ETag(Ticks);
 
 impl ETag {
-    /// The ETag of an entity that was last written at this time.
+    /// Returns the ETag of an entity that was last written at this time.
     pub const fn from_timestamp(timestamp: Ticks) -> Self {
         Self(timestamp)
     }
 
-    /// When the version was written.
+    /// Returns when the version was written.
     pub const fn timestamp(self) -> Ticks {
         self.0
     }

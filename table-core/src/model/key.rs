@@ -17,7 +17,7 @@ use crate::limits;
 /// The first lead byte that is permuted: every byte from here on is one.
 const PERMUTED: u8 = 0xee;
 
-/// The stored form of a lead byte.
+/// Returns the stored form of a lead byte.
 pub(crate) fn stored_byte(byte: u8) -> u8 {
     match byte {
         0xf0..=0xf4 => byte - 2,
@@ -26,7 +26,7 @@ pub(crate) fn stored_byte(byte: u8) -> u8 {
     }
 }
 
-/// The lead byte of a stored form.
+/// Returns the lead byte of a stored form.
 fn restore(byte: u8) -> u8 {
     match byte {
         0xee..=0xf2 => byte + 2,
@@ -46,7 +46,7 @@ pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The text of a stored form, or `None` where the bytes are none.
+/// Returns the text of a stored form, or `None` where the bytes are none.
 pub(crate) fn decode(stored: &[u8]) -> Option<Cow<'_, str>> {
     if words::are_ascii(stored) || stored.iter().all(|byte| *byte < PERMUTED) {
         return text::of(stored).map(Cow::Borrowed);
@@ -65,7 +65,7 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     a.len().cmp(&b.len())
 }
 
-/// How many UTF-16 code units the text takes.
+/// Returns how many UTF-16 code units the text takes.
 pub(crate) fn utf16_units(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
 }
@@ -86,7 +86,7 @@ impl Part {
     }
 }
 
-/// Whether each byte is a character that any key may hold. If not, it may still be part of one.
+/// Returns whether each byte is a character that any key may hold. If not, it may still be part of one.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
     words::are_plain(text.as_bytes())

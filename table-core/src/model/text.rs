@@ -2,7 +2,7 @@
 
 use super::words;
 
-/// The text that the bytes are, or `None` where they are none.
+/// Returns the text that the bytes are, or `None` where they are none.
 ///
 /// What a row holds is mostly ASCII, of some dozens of bytes. The standard library looks at those before the first whole
 /// word and behind the last one by one, and the processor can't foresee how many they are: four times what this takes.
@@ -12,7 +12,7 @@ pub(crate) fn of(bytes: &[u8]) -> Option<&str> {
     if words::are_ascii(bytes) {
         // SAFETY: Text must be UTF-8, as ASCII is. That each byte is ASCII has just been found: `are_ascii` looks at all words
         // of the bytes, and at the last word or, of fewer than eight bytes, at each. Its test has every byte at every
-        // place of every length up to 40. The bytes are borrowed, so nobody changes them while the text lasts.
+        // place of every length up to 40. The bytes are borrowed, so they don't change while the text lasts.
         return Some(unsafe { std::str::from_utf8_unchecked(bytes) });
     }
     std::str::from_utf8(bytes).ok()

@@ -51,22 +51,22 @@ impl Ticks {
     /// ```
     pub const UNIX_EPOCH: Self = Self(UNIX_EPOCH_TICKS);
 
-    /// The time with this number of ticks, or `None` beyond the year 9999.
+    /// Returns the time with this number of ticks, or `None` beyond the year 9999.
     pub const fn new(ticks: u64) -> Option<Self> {
         if ticks <= Self::MAX.0 { Some(Self(ticks)) } else { None }
     }
 
-    /// The number of ticks since 0001-01-01.
+    /// Returns the number of ticks since 0001-01-01.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// `DateTime.MaxValue.Ticks - ticks`: the form whose text sorts the newest first.
+    /// Returns `DateTime.MaxValue.Ticks - ticks`: the form whose text sorts the newest first.
     pub const fn inverted(self) -> u64 {
         Self::MAX.0 - self.0
     }
 
-    /// The time whose [inverted](Self::inverted) form this is.
+    /// Returns the time whose [inverted](Self::inverted) form this is.
     pub const fn from_inverted(inverted: u64) -> Option<Self> {
         match Self::MAX.0.checked_sub(inverted) {
             Some(ticks) => Some(Self(ticks)),
@@ -74,7 +74,7 @@ impl Ticks {
         }
     }
 
-    /// The present time by the system's clock; clocks set before the year 1 or after 9999 give the nearest
+    /// Returns the present time by the system's clock; clocks set before the year 1 or after 9999 give the nearest
     /// time there is.
     pub fn now() -> Self {
         match Self::try_from(SystemTime::now()) {
@@ -83,17 +83,17 @@ impl Ticks {
         }
     }
 
-    /// The time so much later, or `None` beyond the year 9999. Less than a tick is left out.
+    /// Returns the time so much later, or `None` beyond the year 9999. Less than a tick is left out.
     pub fn checked_add(self, span: Duration) -> Option<Self> {
         Self::new(self.0.checked_add(ticks_of(span)?)?)
     }
 
-    /// The time so much earlier, or `None` before the year 1. Less than a tick is left out.
+    /// Returns the time so much earlier, or `None` before the year 1. Less than a tick is left out.
     pub fn checked_sub(self, span: Duration) -> Option<Self> {
         self.0.checked_sub(ticks_of(span)?).map(Self)
     }
 
-    /// The time from `earlier` to this one; zero if `earlier` is later.
+    /// Returns the time from `earlier` to this one; zero if `earlier` is later.
     pub fn saturating_since(self, earlier: Self) -> Duration {
         let ticks = self.0.saturating_sub(earlier.0);
         Duration::from_secs(ticks / PER_SECOND) + Duration::from_nanos(ticks % PER_SECOND * 100)
@@ -102,13 +102,13 @@ impl Ticks {
     /// The ticks of an hour.
     pub(crate) const HOUR: u64 = PER_HOUR;
 
-    /// The beginning of this hour of a year, month and day; `None` where there is none such.
+    /// Returns the beginning of this hour of a year, month and day; `None` where there is none such.
     pub(crate) fn of_date([year, month, day, hour]: [u64; 4]) -> Option<Self> {
         let days = days_from_civil(year, month, day)?;
         (hour < 24).then_some(Self(days * PER_DAY + hour * PER_HOUR))
     }
 
-    /// Year, month, day, hour, minute, second and ticks of the second.
+    /// Returns year, month, day, hour, minute, second and ticks of the second.
     pub(crate) fn civil(self) -> Civil {
         let (year, month, day) = civil_from_days(self.0 / PER_DAY);
         let in_day = self.0 % PER_DAY;
@@ -126,7 +126,7 @@ impl Ticks {
 }
 
 impl Civil {
-    /// The number of the day in its year. The first of January is day 1.
+    /// Returns the number of the day in its year. The first of January is day 1.
     pub(crate) fn day_of_year(&self) -> u64 {
         let first = days_from_civil(self.year, 1, 1).unwrap_or_default();
         let day = days_from_civil(self.year, self.month, self.day).unwrap_or_default();
@@ -154,7 +154,7 @@ pub(crate) struct Civil {
 /// Days before each month in a year that starts in March, so that the leap day comes last.
 const BEFORE_MONTH: [u64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
 
-/// Year, month and day of a day counted from 0001-01-01 in the proleptic Gregorian calendar.
+/// Returns year, month and day of a day counted from 0001-01-01 in the proleptic Gregorian calendar.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     // Counted from 0000-03-01, four hundred years have 146,097 days and every leap day ends a year.
     let days = days + 306;
@@ -258,12 +258,12 @@ fn parse(text: &str) -> Option<Ticks> {
     Ticks::new(ticks)
 }
 
-/// A number of exactly so many digits.
+/// Returns a number of exactly so many digits.
 fn number(text: &str, digits: usize) -> Option<u64> {
     if text.len() == digits && text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
-/// One to seven decimals of a second, in ticks.
+/// Reads one to seven decimals of a second, in ticks.
 fn decimals(text: &str) -> Option<u64> {
     let missing = 7_usize.checked_sub(text.len())?;
     Some(number(text, text.len())? * 10_u64.pow(u32::try_from(missing).ok()?))

@@ -31,7 +31,7 @@ pub enum EdmType {
 }
 
 impl EdmType {
-    /// The service's name: `Edm.Int32`.
+    /// Returns the service's name: `Edm.Int32`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::String => "Edm.String",
@@ -108,7 +108,7 @@ pub enum ValueRef<'a> {
 }
 
 impl Value {
-    /// The value, borrowed.
+    /// Returns the value, borrowed.
     #[inline]
     pub fn as_value_ref(&self) -> ValueRef<'_> {
         match self {
@@ -123,12 +123,12 @@ impl Value {
         }
     }
 
-    /// The value's type.
+    /// Returns the value's type.
     pub fn edm_type(&self) -> EdmType {
         self.as_value_ref().edm_type()
     }
 
-    /// The text, if the value is a string.
+    /// Returns the text, if the value is a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(v) => Some(v),
@@ -136,7 +136,7 @@ impl Value {
         }
     }
 
-    /// The bytes, if the value is binary.
+    /// Returns the bytes, if the value is binary.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Binary(v) => Some(v),
@@ -144,37 +144,37 @@ impl Value {
         }
     }
 
-    /// The truth value, if the value is boolean.
+    /// Returns the truth value, if the value is boolean.
     pub fn as_bool(&self) -> Option<bool> {
         self.as_value_ref().as_bool()
     }
 
-    /// The integer, if the value is an Int32.
+    /// Returns the integer, if the value is an Int32.
     pub fn as_i32(&self) -> Option<i32> {
         self.as_value_ref().as_i32()
     }
 
-    /// The integer, if the value is an Int32 or an Int64.
+    /// Returns the integer, if the value is an Int32 or an Int64.
     pub fn as_i64(&self) -> Option<i64> {
         self.as_value_ref().as_i64()
     }
 
-    /// The number, if the value is a double.
+    /// Returns the number, if the value is a double.
     pub fn as_f64(&self) -> Option<f64> {
         self.as_value_ref().as_f64()
     }
 
-    /// The time, if the value is a date and time.
+    /// Returns the time, if the value is a date and time.
     pub fn as_ticks(&self) -> Option<Ticks> {
         self.as_value_ref().as_ticks()
     }
 
-    /// The UUID, if the value is one.
+    /// Returns the UUID, if the value is one.
     pub fn as_uuid(&self) -> Option<Uuid> {
         self.as_value_ref().as_uuid()
     }
 
-    /// The bytes that the value counts for in the size of an entity.
+    /// Returns the bytes that the value counts for in the size of an entity.
     pub(crate) fn size(&self) -> usize {
         self.as_value_ref().size()
     }
@@ -213,7 +213,7 @@ impl<'a> ValueRef<'a> {
         Ok(())
     }
 
-    /// The value's type.
+    /// Returns the value's type.
     pub fn edm_type(self) -> EdmType {
         match self {
             Self::String(_) => EdmType::String,
@@ -227,7 +227,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The value, owned.
+    /// Returns the value, owned.
     pub fn to_value(self) -> Value {
         match self {
             Self::String(v) => Value::String(v.to_owned()),
@@ -241,7 +241,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The text, if the value is a string.
+    /// Returns the text, if the value is a string.
     pub fn as_str(self) -> Option<&'a str> {
         match self {
             Self::String(v) => Some(v),
@@ -249,7 +249,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The bytes, if the value is binary.
+    /// Returns the bytes, if the value is binary.
     pub fn as_bytes(self) -> Option<&'a [u8]> {
         match self {
             Self::Binary(v) => Some(v),
@@ -257,7 +257,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The truth value, if the value is boolean.
+    /// Returns the truth value, if the value is boolean.
     pub fn as_bool(self) -> Option<bool> {
         match self {
             Self::Boolean(v) => Some(v),
@@ -265,7 +265,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The integer, if the value is an Int32.
+    /// Returns the integer, if the value is an Int32.
     pub fn as_i32(self) -> Option<i32> {
         match self {
             Self::Int32(v) => Some(v),
@@ -273,7 +273,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The integer, if the value is an Int32 or an Int64.
+    /// Returns the integer, if the value is an Int32 or an Int64.
     pub fn as_i64(self) -> Option<i64> {
         match self {
             Self::Int32(v) => Some(i64::from(v)),
@@ -282,12 +282,12 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// Whether both say one value: a number that was written before its field grew is the same number.
+    /// Returns whether both say one value: a number that was written before its field grew is the same number.
     pub(crate) fn says_same(self, other: ValueRef<'_>) -> bool {
         self == other || self.as_i64().is_some_and(|number| other.as_i64() == Some(number))
     }
 
-    /// The number, if the value is a double.
+    /// Returns the number, if the value is a double.
     pub fn as_f64(self) -> Option<f64> {
         match self {
             Self::Double(v) => Some(v),
@@ -295,7 +295,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The time, if the value is a date and time.
+    /// Returns the time, if the value is a date and time.
     pub fn as_ticks(self) -> Option<Ticks> {
         match self {
             Self::DateTime(v) => Some(v),
@@ -303,7 +303,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The UUID, if the value is one.
+    /// Returns the UUID, if the value is one.
     pub fn as_uuid(self) -> Option<Uuid> {
         match self {
             Self::Guid(v) => Some(v),

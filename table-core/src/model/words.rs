@@ -5,14 +5,14 @@
 /// The top bit of each byte.
 pub(crate) const TOPS: u64 = repeated(0x80);
 
-/// The same byte eight times. Where it is not inlined, as between units of code that the compiler makes apart, a constant is
-/// computed again for each word.
+/// Returns a byte repeated eight times. Where it is not inlined, as between units of code that the compiler makes apart, a
+/// constant is computed again for each word.
 #[inline]
 pub(crate) const fn repeated(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Where the byte first occurs, and whether each byte before it is one that any key may hold.
+/// Returns where the byte first occurs, and whether each byte before it is one that any key may hold.
 #[inline]
 pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<(usize, bool)> {
     let (mut rest, mut are_plain) = (bytes, true);
@@ -40,7 +40,7 @@ pub(crate) fn find(bytes: &[u8], wanted: u8) -> Option<(usize, bool)> {
     None
 }
 
-/// Whether each byte is one that any key may hold.
+/// Returns whether each byte is one that any key may hold.
 #[inline]
 pub(crate) fn are_plain(bytes: &[u8]) -> bool {
     let mut rest = bytes;
@@ -60,7 +60,7 @@ pub(crate) fn are_plain(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether each byte is ASCII. Of so few bytes as keys have, quicker than the standard library's.
+/// Returns whether each byte is ASCII. Of so few bytes as keys have, quicker than the standard library's.
 ///
 /// [`text::of`](super::text::of) makes text of what this lets through, without another look: to let another byte through would
 /// be undefined behaviour there.
@@ -76,13 +76,13 @@ pub(crate) fn are_ascii(bytes: &[u8]) -> bool {
     (tops | last) & TOPS == 0
 }
 
-/// Whether each byte of a word is printed in ASCII and neither `/`, `\`, `#` nor `?`.
+/// Returns whether each byte of a word is printed in ASCII and neither `/`, `\`, `#` nor `?`.
 #[inline]
 fn is_plain(word: u64) -> bool {
     others(word) == 0
 }
 
-/// The top bits of bytes that are none of those: of the lowest such byte for certain, and of none below it.
+/// Returns the top bits of bytes that are none of those: of the lowest such byte for certain, and of none below it.
 #[inline]
 fn others(word: u64) -> u64 {
     // A top bit: beyond ASCII, or below a space, or U+007F. Below the lowest such byte nothing is carried.

@@ -57,7 +57,7 @@ type Source = Versioned<Option<bool>>;
 /// The place that is to be looked at next, if there is an entry.
 type OutboxRecord = Versioned<Option<u8>>;
 
-/// What somebody has read, on whom a plan is based.
+/// What was read for a plan.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Read {
     source: Source,
@@ -74,7 +74,7 @@ struct World {
     source: Source,
     entry: OutboxRecord,
     dependent: Versioned<Option<Dependent>>,
-    /// Where the dependent stands, as whoever changes it has said.
+    /// Where the dependent stands, as the writer of it has said.
     said: Option<u8>,
     propagators: [Option<Read>; 2],
     writer: Option<Read>,
@@ -117,7 +117,7 @@ impl World {
         after
     }
 
-    /// A propagator carries out its step: whoever stands at the place has the copy, and the next place is noted.
+    /// A propagator carries out its step: the dependent at the place has the copy, and the next place is noted.
     fn propagate(&self, rules: Rules, propagator: usize) -> Self {
         let mut after = self.clone();
         let Some(read) = after.propagators[propagator].take() else { return after };
@@ -173,8 +173,8 @@ impl World {
         next
     }
 
-    /// Whether nothing is to follow, and yet the dependent says something else than the source; or it stands where nobody has
-    /// put it.
+    /// Returns whether nothing is to follow, and yet the dependent says something else than the source; or it stands where no
+    /// writer has put it.
     fn is_wrong(&self) -> bool {
         self.dependent.is.map(|dependent| dependent.place) != self.said
             || self.entry.is.is_none()
@@ -182,7 +182,7 @@ impl World {
     }
 }
 
-/// Whether it is right in every interleaving, and how many worlds those come to.
+/// Returns whether it is right in every interleaving, and how many worlds those come to.
 fn explore(rules: Rules) -> (bool, usize) {
     let first = World {
         source: Versioned { version: 0, is: None },

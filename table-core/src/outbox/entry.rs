@@ -36,7 +36,7 @@ pub(crate) struct OutboxRecord {
 }
 
 impl OutboxRecord {
-    /// One of a change at this time.
+    /// Makes the entry of a change at this time.
     pub(crate) fn new(kind: &str, now: Ticks) -> Self {
         Self {
             since: now,
@@ -75,7 +75,7 @@ impl OutboxRecord {
         self.dependents.dedup();
     }
 
-    /// The rows of its indexes have come.
+    /// Notes that the copies in indexes were propagated.
     pub(crate) fn propagate(&mut self, now: Ticks) {
         self.arm(now);
         self.has_copies = false;
@@ -97,7 +97,7 @@ impl OutboxRecord {
         }
     }
 
-    /// Whether nothing is to follow any more.
+    /// Returns whether nothing is to follow any more.
     pub(crate) fn is_done(&self) -> bool {
         !self.has_copies && self.dependents.is_empty()
     }
@@ -189,7 +189,7 @@ impl OutboxRecord {
     }
 }
 
-/// As much of an error as an entry keeps.
+/// Returns as much of an error as an entry keeps.
 fn cut(error: &str) -> &str {
     let mut length = error.len().min(ERROR_BYTES);
     while !error.is_char_boundary(length) {

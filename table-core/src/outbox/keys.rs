@@ -1,12 +1,13 @@
 //! The keys of the records of what is to follow. They lie in the database of the queues, behind theirs.
 
-/// With what the keys of entries begin; the stored key of the entity's row follows.
+/// What the keys of entries begin with; the stored key of the entity's row follows.
 const ENTRY: u8 = 7;
 
 /// The key of what is counted of them.
 pub(crate) const COUNTERS: [u8; 1] = [8];
 
-/// The key of the entry of the entity whose own row has this stored key; or, of a part of it, with what the keys of several begin.
+/// Returns the key of the entry of the entity whose own row has this stored key; or, of a part of it, with what the keys of
+/// several begin.
 pub(crate) fn entry(stored: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(1 + stored.len());
     key.push(ENTRY);
@@ -14,7 +15,7 @@ pub(crate) fn entry(stored: &[u8]) -> Vec<u8> {
     key
 }
 
-/// The stored key of the row of the entity whose entry has this key; `None` if it is no entry's.
+/// Returns the stored key of the row of the entity whose entry has this key; `None` if it is no entry's.
 pub(crate) fn of_entry(key: &[u8]) -> Option<&[u8]> {
     key.split_first().filter(|(kind, _)| **kind == ENTRY).map(|(_, stored)| stored)
 }

@@ -7,7 +7,7 @@
 //! An entry names the index of each key and not its table, which may be renamed, or dropped and made again. A row that is to
 //! go is removed only if it says that it is a copy of this entity: anything else at its key has come since.
 //!
-//! The same entry says which copies that others hold of the entity are to follow: those are found and put in steps, each a
+//! An entry also says which copies that dependents hold of the entity are to follow: those are found and put in steps, each a
 //! transaction that finds the entity and the entry as they were read, and notes in the entry how far it has come.
 
 #[cfg(test)]
@@ -90,14 +90,14 @@ pub struct OutboxEntry {
     pub latest: Ticks,
     /// Before when it is not tried again.
     pub not_before: Ticks,
-    /// Whether it was set aside: nobody tries it until it is changed, or armed again.
+    /// Whether it was set aside: no thread tries it until it is changed, or armed again.
     pub is_aside: bool,
     /// Why it failed last; empty if it has not.
     pub error: String,
 }
 
 impl OutboxEntry {
-    /// Whether it may be tried at this time. A clock that is set back makes nobody wait for longer.
+    /// Returns whether it may be tried at this time. A clock that is set back makes no entry wait for longer.
     pub(crate) fn is_due(&self, now: Ticks) -> bool {
         !(self.is_aside || self.latest <= now && now < self.not_before)
     }

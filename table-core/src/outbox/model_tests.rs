@@ -18,7 +18,7 @@ struct Rules {
     expects_entry: bool,
     /// It demands the entity as it was read, or that there is still none.
     expects_source: bool,
-    /// The entry keeps the keys of former changes.
+    /// The entry keeps the keys of earlier changes.
     unites: bool,
     /// What the entity has no more goes.
     removes: bool,
@@ -48,7 +48,7 @@ fn key(place: u8) -> CopyKey {
 }
 
 impl World {
-    /// A change by which the entity has its copy there.
+    /// Returns the world after a change by which the entity has its copy there.
     fn write(&self, rules: Rules, place: Option<u8>) -> Self {
         let now = self.now + 1;
         let mut entry = self
@@ -109,7 +109,7 @@ impl World {
         next
     }
 
-    /// Whether nothing is left to be done, and yet something is wrong.
+    /// Returns whether nothing is left to be done, and yet something is wrong.
     fn is_wrong(&self) -> bool {
         let wanted: BTreeMap<_, _> =
             self.source.map(|(version, place)| (place, version)).into_iter().collect();
@@ -117,7 +117,7 @@ impl World {
     }
 }
 
-/// Whether it is right in every interleaving, and how many worlds those come to.
+/// Returns whether it is right in every interleaving, and how many worlds those come to.
 fn explore(rules: Rules) -> (bool, usize) {
     let first = World {
         now: 0,

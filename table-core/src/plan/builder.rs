@@ -413,7 +413,7 @@ impl<'p> PlanBuilder<'p> {
 
 /// Returns the name of the table of the period in which the entity of this key lies; empty, if it is no key of its kind.
 fn name_of(schema: &Schema, tables: &PeriodTables, key: (&str, &str)) -> String {
-    let time = Schema::time_in(schema.place(), tables, key);
+    let time = Schema::time_in(schema.place(), tables, key.0, key.1);
     time.map(|time| tables.name(tables.period.start(time))).unwrap_or_default()
 }
 

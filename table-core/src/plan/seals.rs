@@ -7,7 +7,7 @@ use crate::schema::{Blind, Field, TOKEN_BYTES};
 /// Seals values for the rows that are planned, with the keys that are current now.
 pub(crate) trait Seals {
     /// Returns the value, sealed for a field of the entity of these keys.
-    fn seal(&self, keys: (&str, &str), field: &Field, value: ValueRef<'_>) -> Result<Vec<u8>>;
+    fn seal(&self, partition: &str, row: &str, field: &Field, value: ValueRef<'_>) -> Result<Vec<u8>>;
 
     /// Returns the tokens of a field's value in a partition.
     fn tokens(
@@ -19,7 +19,7 @@ pub(crate) trait Seals {
     ) -> Result<FoundTokens>;
 
     /// Returns a value as it is stored, sealed with the key that is current now, and its token by the current one of its own.
-    fn reseal(&self, keys: (&str, &str), field: &Field, stored: ValueRef<'_>) -> Result<Resealed>;
+    fn reseal(&self, partition: &str, row: &str, field: &Field, stored: ValueRef<'_>) -> Result<Resealed>;
 }
 
 /// The tokens of a value.

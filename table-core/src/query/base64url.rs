@@ -14,7 +14,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes, or `None` where the text is not what [`encode`] gives.
+/// Returns the bytes, or `None` where the text is not what [`encode`] gives.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
     for chunk in text.as_bytes().chunks(4) {

@@ -38,7 +38,7 @@ pub(crate) struct KeyRange {
 }
 
 impl Lower {
-    /// No valid key lies between a text and its continuation by a control character.
+    /// Returns where a range starts or ends. No valid key lies between a text and its continuation by a control character.
     fn of(bound: Bound<&str>) -> Self {
         match bound {
             Bound::Unbounded | Bound::Included("") => Self::Unbounded,
@@ -50,7 +50,7 @@ impl Lower {
         }
     }
 
-    /// The first byte string that is not below the range.
+    /// Returns the first byte string that is not below the range.
     fn cut(&self) -> Cut<'_> {
         match self {
             Self::Unbounded => Cut("", None),
@@ -72,7 +72,7 @@ impl Upper {
         }
     }
 
-    /// The first byte string that is above the range. No encoded character has the byte 0xff.
+    /// Returns the first byte string that is above the range. No encoded character has the byte 0xff.
     fn cut(&self) -> Cut<'_> {
         match self {
             Self::Unbounded => Cut("", Some(0xff)),
@@ -83,7 +83,7 @@ impl Upper {
     }
 }
 
-/// The text up to its first control character, if it has one.
+/// Returns the text up to its first control character, if it has one.
 fn before_control(text: &str) -> Option<&str> {
     if key::is_plain(text) {
         return None;
@@ -108,12 +108,12 @@ impl Cut<'_> {
 }
 
 impl KeyRange {
-    /// Every key.
+    /// Returns the range of every key.
     pub(crate) fn all() -> Self {
         Self { lower: Lower::Unbounded, upper: Upper::Unbounded }
     }
 
-    /// No key.
+    /// Returns the range of no key.
     pub(crate) fn none() -> Self {
         Self { lower: Lower::Unbounded, upper: Upper::Excluded("".into()) }
     }
@@ -127,7 +127,7 @@ impl KeyRange {
         Self { lower: Lower::Included(Arc::clone(&text)), upper: Upper::Included(text) }
     }
 
-    /// Every key that starts with the text.
+    /// Returns the range of every key that starts with the text.
     pub(crate) fn prefix(text: &str) -> Self {
         if let Some(head) = before_control(text) {
             return Self { lower: Lower::of(Bound::Included(text)), upper: Upper::Included(head.into()) };
@@ -143,7 +143,7 @@ impl KeyRange {
         Self { lower: Lower::of(lower), upper: Upper::of(upper) }
     }
 
-    /// The keys that compare so with the text; all keys but one are no range.
+    /// Returns the keys that compare so with the text; all keys but one are no range.
     pub(super) fn comparing(operator: Operator, text: &str) -> Option<Self> {
         use Bound::{Excluded, Included, Unbounded};
         Some(match operator {
@@ -164,7 +164,7 @@ impl KeyRange {
         &self.upper
     }
 
-    /// The keys that both ranges hold.
+    /// Returns the keys that both ranges hold.
     #[must_use]
     pub(crate) fn intersect(self, other: Self) -> Self {
         if self.is_all() {
@@ -177,12 +177,12 @@ impl KeyRange {
         Self { lower, upper }
     }
 
-    /// Whether no bound is set.
+    /// Returns whether no bound is set.
     pub(crate) fn is_all(&self) -> bool {
         matches!((&self.lower, &self.upper), (Lower::Unbounded, Upper::Unbounded))
     }
 
-    /// Whether the bounds contradict each other.
+    /// Returns whether the bounds contradict each other.
     pub(crate) fn is_empty(&self) -> bool {
         match (&self.lower, &self.upper) {
             (Lower::Included(first), Upper::Included(last) | Upper::Prefix(last)) if first == last => false,
@@ -190,7 +190,7 @@ impl KeyRange {
         }
     }
 
-    /// The key, if the bounds leave one alone.
+    /// Returns the key, if the bounds leave one alone.
     pub(crate) fn as_point(&self) -> Option<&str> {
         match (&self.lower, &self.upper) {
             (Lower::Included(first), Upper::Included(last)) if first == last => Some(last),
@@ -200,7 +200,7 @@ impl KeyRange {
         }
     }
 
-    /// The text that every key must start with, if any key that starts with it is in the range.
+    /// Returns the text that every key must start with, if any key that starts with it is in the range.
     pub(crate) fn as_prefix(&self) -> Option<&str> {
         match (&self.lower, &self.upper) {
             (Lower::Included(first), Upper::Prefix(prefix)) if first == prefix => Some(prefix),
@@ -208,7 +208,7 @@ impl KeyRange {
         }
     }
 
-    /// Whether the range holds a valid key.
+    /// Returns whether the range holds a valid key.
     pub(crate) fn contains(&self, text: &str) -> bool {
         let above = match &self.lower {
             Lower::Unbounded => true,
@@ -275,7 +275,7 @@ impl fmt::Display for KeyRange {
 /// assert_eq!((.."x").key_bounds(), (Bound::Unbounded, Bound::Excluded("x")));
 /// ```
 pub trait KeyBounds {
-    /// Where the range starts and where it ends.
+    /// Returns where the range starts and where it ends.
     fn key_bounds(&self) -> (Bound<&str>, Bound<&str>);
 }
 

@@ -45,17 +45,17 @@ impl Default for Query {
 }
 
 impl Query {
-    /// Every entity of the table, whole.
+    /// Makes the query for every entity of the table, whole.
     pub fn new() -> Self {
         Self { within: Within::all(), filter: None, select: None, top: None, reverse: false, kind: None }
     }
 
-    /// Only this partition. Bounds that are given more than once all apply.
+    /// Reads only this partition. Bounds that are given more than once all apply.
     pub fn partition(self, partition_key: impl AsRef<str>) -> Self {
         self.with_partition(KeyRange::exactly(partition_key.as_ref()))
     }
 
-    /// Only partitions in this range.
+    /// Reads only partitions in this range.
     ///
     /// ```
     /// # use table_core::Query;
@@ -70,17 +70,17 @@ impl Query {
         self.with_partition(range)
     }
 
-    /// Only partitions whose key starts with this text.
+    /// Reads only partitions whose key starts with this text.
     pub fn partition_prefix(self, prefix: impl AsRef<str>) -> Self {
         self.with_partition(KeyRange::prefix(prefix.as_ref()))
     }
 
-    /// Only the row of this key; with a partition, that is one entity.
+    /// Reads only the row of this key; with a partition, that is one entity.
     pub fn row(self, row_key: impl AsRef<str>) -> Self {
         self.with_row(KeyRange::exactly(row_key.as_ref()))
     }
 
-    /// Only rows in this range. It makes less be read only within [one partition](Self::partition); over several,
+    /// Reads only rows in this range. It makes less be read only within [one partition](Self::partition); over several,
     /// it is a filter.
     #[expect(clippy::needless_pass_by_value, reason = "a range is written where it is given")]
     pub fn rows(self, range: impl KeyBounds) -> Self {
@@ -89,12 +89,12 @@ impl Query {
         self.with_row(range)
     }
 
-    /// Only rows whose key starts with this text.
+    /// Reads only rows whose key starts with this text.
     pub fn row_prefix(self, prefix: impl AsRef<str>) -> Self {
         self.with_row(KeyRange::prefix(prefix.as_ref()))
     }
 
-    /// Only entities that satisfy the filter. Filters that are given more than once all apply.
+    /// Reads only entities that satisfy the filter. Filters that are given more than once all apply.
     ///
     /// Comparisons of keys that the filter joins by `and` are bounds, as if given by the methods above.
     ///
@@ -113,7 +113,7 @@ impl Query {
         self
     }
 
-    /// Only these properties; the last list given counts. Keys and timestamp always come, and an empty list
+    /// Reads only these properties; the last list given counts. Keys and timestamp always come, and an empty list
     /// leaves them alone. A property that an entity doesn't have is left out.
     ///
     /// ```
@@ -148,7 +148,7 @@ impl Query {
         self.top(entities)
     }
 
-    /// In descending order of the keys; said twice, in ascending order again. The service has ascending order
+    /// Reads in descending order of the keys; said twice, in ascending order again. The service has ascending order
     /// alone.
     pub fn rev(mut self) -> Self {
         self.reverse = !self.reverse;
@@ -161,7 +161,7 @@ impl Query {
         Self { within, kind, top: Some(1), reverse: true, ..Self::new() }
     }
 
-    /// Whether its filter compares a property that is stored sealed.
+    /// Returns whether its filter compares a property that is stored sealed.
     pub(crate) fn has_sealed(&self) -> bool {
         self.filter.as_ref().is_some_and(Filter::has_sealed)
     }
@@ -175,7 +175,7 @@ impl Query {
         Ok(())
     }
 
-    /// The filter, ready to be asked; an error if it is none.
+    /// Returns the filter, ready to be asked; an error if it is none.
     pub(crate) fn predicate(&self) -> Result<Option<Predicate>, Error> {
         let Some(filter) = &self.filter else { return Ok(None) };
         filter.check()?;
@@ -212,7 +212,7 @@ impl Query {
         self.within = Within::Printed(printed);
     }
 
-    /// Whether another asks for the same keys.
+    /// Returns whether another asks for the same keys.
     pub(crate) fn asks_for_keys_of(&self, other: &Self) -> bool {
         self.within.ranges() == other.within.ranges() && self.top == other.top
     }
@@ -230,19 +230,19 @@ impl Query {
         });
     }
 
-    /// Only rows of this kind.
+    /// Reads only rows of this kind.
     pub(crate) fn of_kind(mut self, kind: Kind) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// In ascending order.
+    /// Reads in ascending order.
     pub(crate) fn ascending(mut self) -> Self {
         self.reverse = false;
         self
     }
 
-    /// How many it gives at the most, which it does not see to itself any more.
+    /// Returns how many it gives at the most, which it does not see to itself any more.
     pub(crate) fn take_limit(&mut self) -> Option<usize> {
         self.top.take()
     }
@@ -252,12 +252,12 @@ impl Query {
         self.top
     }
 
-    /// Whether it gives its rows from the last to the first.
+    /// Returns whether it gives its rows from the last to the first.
     pub(crate) fn is_reverse(&self) -> bool {
         self.reverse
     }
 
-    /// What the query will read, and why.
+    /// Returns what the query will read, and why.
     pub fn explain(&self) -> Result<Explain, Error> {
         plan(self).map(|plan| plan.explain())
     }

@@ -31,7 +31,7 @@ pub(super) enum Operator {
 impl Operator {
     pub(super) const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le];
 
-    /// As a filter's text writes it.
+    /// Returns the word for it in a filter's text.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Eq => "eq",
@@ -47,7 +47,7 @@ impl Operator {
         Self::ALL.into_iter().find(|operator| operator.word() == word)
     }
 
-    /// The comparison that says the same with its sides swapped.
+    /// Returns the comparison that says the same with its sides swapped.
     pub(super) fn swapped(self) -> Self {
         match self {
             Self::Eq | Self::Ne => self,
@@ -58,8 +58,8 @@ impl Operator {
         }
     }
 
-    /// The comparison that holds where this one does not. It is for keys and texts alone: for a missing property or a NaN,
-    /// neither need hold.
+    /// Returns the comparison that holds where this one does not. It is for keys and texts alone: for a missing property or a
+    /// NaN, neither need hold.
     pub(super) fn negated(self) -> Self {
         match self {
             Self::Eq => Self::Ne,
@@ -83,7 +83,7 @@ impl Operator {
     }
 }
 
-/// Whether the comparison holds: the rules are in the documentation of [`Filter`](super::Filter).
+/// Returns whether the comparison holds: the rules are in the documentation of [`Filter`](super::Filter).
 pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef<'_>, rule: Rule) -> bool {
     use ValueRef::{Binary, Boolean, DateTime, Double, Guid, Int32, Int64, String};
     // `None` is a NaN, which differs from everything.
@@ -113,7 +113,7 @@ pub(super) fn holds(stored: ValueRef<'_>, operator: Operator, constant: ValueRef
     order.map_or(operator == Operator::Ne, |order| operator.holds(order))
 }
 
-/// Whether the comparison holds of a value of another type than the constant's, unless both are numbers and the value's
+/// Returns whether the comparison holds of a value of another type than the constant's, unless both are numbers and the value's
 /// type is narrower.
 pub(super) fn of_other_type(operator: Operator, rule: Rule) -> bool {
     match rule {
@@ -183,7 +183,7 @@ mod tests {
         Operator::ALL.into_iter().filter(held).map(Operator::word).collect()
     }
 
-    /// The cases that are the same by both rules.
+    /// Returns the cases that are the same by both rules.
     fn held(stored: impl Into<Value>, constant: impl Into<Value>) -> Vec<&'static str> {
         let (stored, constant) = (stored.into(), constant.into());
         let held = held_by(Rule::Named, stored.clone(), constant.clone());

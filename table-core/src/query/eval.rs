@@ -18,7 +18,7 @@ pub(crate) trait Fields {
     fn timestamp(&self) -> Ticks;
     fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>, Error>;
 
-    /// Whether the property, or its absence, passes the test.
+    /// Returns whether the property, or its absence, passes the test.
     fn property_holds(
         &self,
         slot: usize,
@@ -27,7 +27,7 @@ pub(crate) trait Fields {
         self.property(slot).map(test)
     }
 
-    /// Whether a sealed property is that value once it is open.
+    /// Returns whether a sealed property is that value once it is open.
     fn opens_as(&self, sealed: &SealedEq) -> Result<bool, Error> {
         Err(sealed.stranger())
     }
@@ -66,12 +66,12 @@ impl Predicate {
         Ok(Self { test, names: names.into_iter().map(|(name, _)| name).collect() })
     }
 
-    /// The distinct properties that the filter reads, keys and timestamp aside.
+    /// Returns the distinct properties that the filter reads, keys and timestamp aside.
     pub(crate) fn names(&self) -> &[Name] {
         &self.names
     }
 
-    /// Whether the row satisfies the filter.
+    /// Returns whether the row satisfies the filter.
     pub(crate) fn matches<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
         run(&self.test, fields)
     }

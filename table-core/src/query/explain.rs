@@ -100,26 +100,26 @@ impl Explain {
         }
     }
 
-    /// So many ranges like this one are read, and merged by what follows the shard, or the token, in their keys.
+    /// Notes that so many ranges like this one are read, and merged by what follows the shard, or the token, in their keys.
     pub(crate) fn merged(mut self, ranges: usize, top: Option<usize>) -> Self {
         self.merged = ranges;
         self.top = top;
         self
     }
 
-    /// After each row, the entity that it is a copy of is read.
+    /// Notes that the entity that a row is a copy of is read after the row.
     pub(crate) fn looking_up(mut self) -> Self {
         self.looks_up = true;
         self
     }
 
-    /// So many parts of each wide entity are read; `asked`, if that is before the filter is asked.
+    /// Notes that so many parts of each wide entity are read; `asked`, if that is before the filter is asked.
     pub(crate) fn with_parts(mut self, parts: usize, asked: bool) -> Self {
         (self.parts, self.asks_parts) = (parts, asked);
         self
     }
 
-    /// The same is read in so many tables, each for a period: one after another, or merged.
+    /// Notes that so many tables are read, each for a period: one after another, or merged.
     pub(crate) fn in_tables(mut self, tables: usize, follow: bool) -> Self {
         self.tables = Some((tables, follow));
         self
@@ -131,54 +131,54 @@ impl Explain {
         self
     }
 
-    /// How much is read.
+    /// Returns how much is read.
     pub fn class(&self) -> QueryClass {
         self.class
     }
 
-    /// The partitions, for people: `"Sales"`, `from "A" before "B"`, `starting with "S"`, `all`, `none`.
+    /// Returns the partitions, for people: `"Sales"`, `from "A" before "B"`, `starting with "S"`, `all`, `none`.
     pub fn partition(&self) -> &str {
         &self.partition
     }
 
-    /// The rows, for people. Over several partitions they are no bound: every row is read, and these are kept.
+    /// Returns the rows, for people. Over several partitions they are no bound: every row is read, and these are kept.
     pub fn row(&self) -> &str {
         &self.row
     }
 
-    /// What each row that is read is tested for, as a filter's text: that part of the filter that bounds on the
+    /// Returns what each row that is read is tested for, as a filter's text: that part of the filter that bounds on the
     /// keys do not say.
     pub fn filter(&self) -> Option<&str> {
         self.filter.as_deref()
     }
 
-    /// How many ranges are read, one for each shard or token, and merged. The bounds are those of the first.
+    /// Returns how many ranges are read, one for each shard or token, and merged. The bounds are those of the first.
     pub fn ranges(&self) -> usize {
         self.merged
     }
 
-    /// How many tables are read: one, or that of each period that there is in the span of a query over periods.
+    /// Returns how many tables are read: one, or that of each period that there is in the span of a query over periods.
     pub fn tables(&self) -> usize {
         self.tables.map_or(1, |(tables, _)| tables)
     }
 
-    /// How many parts of each wide entity are read besides its head, by key.
+    /// Returns how many parts of each wide entity are read besides its head, by key.
     pub fn parts(&self) -> usize {
         self.parts
     }
 
-    /// Whether each row that is found costs a further read, by key: that of the entity it is a copy of.
+    /// Returns whether each row that is found costs a further read, by key: that of the entity it is a copy of.
     pub fn looks_up(&self) -> bool {
         self.looks_up
     }
 
-    /// Why no less is read; empty for a point and a range that leave nothing to say.
+    /// Returns why no less is read; empty for a point and a range that leave nothing to say.
     pub fn reasons(&self) -> &[&'static str] {
         &self.reasons
     }
 }
 
-/// What is left to filter, the kind of the rows first.
+/// Returns what is left to filter, the kind of the rows first.
 fn filter(plan: &QueryPlan) -> Option<String> {
     let kind = plan.kind.map(|kind| format!("{ENTITY_TYPE} eq '{}'", kind.name.replace('\'', "''")));
     match (kind, &plan.residual) {
@@ -215,7 +215,7 @@ fn reasons(plan: &QueryPlan) -> Vec<&'static str> {
     reasons
 }
 
-/// Why the terms that speak of keys are no bounds.
+/// Adds why the terms that speak of keys are no bounds.
 fn left_over(filter: &Filter, reasons: &mut Vec<&'static str>) {
     let mut term = |node: &Node| {
         let (mut keys, mut others) = (false, false);

@@ -137,12 +137,12 @@ impl Filter {
         Self { node: Node::Sealed(sealed), depth: 0 }
     }
 
-    /// Whether it compares a property that is stored sealed.
+    /// Returns whether it compares a property that is stored sealed.
     pub(crate) fn has_sealed(&self) -> bool {
         self.node.has_sealed()
     }
 
-    /// The same filter, in which each comparison of a declared property compares what stands for it where a row lacks it.
+    /// Returns the filter in which each comparison of a declared property compares what stands for it where a row lacks it.
     pub(crate) fn filled(mut self, default: &dyn Fn(&str) -> Option<Value>) -> Self {
         self.node.fill(default);
         self
@@ -176,7 +176,7 @@ impl Filter {
         }
     }
 
-    /// The same filter, with what `known` makes of each comparison with a sealed property.
+    /// Returns the filter with what `known` makes of each comparison with a sealed property.
     pub(crate) fn resolved(
         mut self,
         known: &mut dyn FnMut(&SealedEq) -> Result<SealedEq, Error>,
@@ -193,7 +193,7 @@ impl Filter {
         &self.node
     }
 
-    /// How deep the brackets of the filter's text are nested.
+    /// Returns how deep the brackets of the filter's text are nested.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
@@ -220,18 +220,18 @@ impl Filter {
         }
     }
 
-    /// A filter that can't be.
+    /// Makes a filter that can't be.
     pub(super) fn refused(why: Refusal) -> Self {
         Self { node: Node::Refused(why), depth: limits::FILTER_DEPTH + 1 }
     }
 
-    /// A filter of a slot that the series has not.
+    /// Makes a filter of a slot that the series has not.
     pub(crate) fn of_no_slot(series: &'static Series, slot: usize) -> Self {
         Self::refused(Refusal::NoSlot(series, slot))
     }
 
-    /// A filter of several slots of the series, where there are none between the bounds.
-    pub(crate) fn of_no_slots(series: &'static Series, (start, end): (usize, usize)) -> Self {
+    /// Makes a filter of several slots of the series, where there are none between the bounds.
+    pub(crate) fn of_no_slots(series: &'static Series, start: usize, end: usize) -> Self {
         Self::refused(Refusal::NoSlots(series, start, end))
     }
 
@@ -275,7 +275,7 @@ impl Filter {
     }
 }
 
-/// That a row is of the kind and lacks the property, if the comparison holds of what stands for it there.
+/// Returns the filter that a row is of the kind and lacks the property, if the comparison holds of what stands for it there.
 fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
     let default = schema.stored_default_of(&comparison.property)?;
     if !comparison.holds(default.as_value_ref()) {
@@ -289,8 +289,8 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
     Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there)
 }
 
-/// That a row is of the kind and has the property under the name that it had before, if it had one, and that the comparison
-/// holds of it.
+/// Returns the filter that a row is of the kind and has the property under the name that it had before, if it had one, and that
+/// the comparison holds of it.
 fn previous_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
     let was = previous_name(schema, comparison)?;
     let Comparison { property, operator, constant, rule, .. } = comparison;
@@ -298,21 +298,21 @@ fn previous_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filte
     Some(prop(ENTITY_TYPE).eq(schema.entity_type) & !is_there(property.clone(), constant) & holds)
 }
 
-/// The name that the property of a comparison had before, in entities' own rows.
+/// Returns the name that the property of a comparison had before, in entities' own rows.
 fn previous_name(schema: &'static Schema, comparison: &Comparison) -> Option<Name> {
     let at = schema.fields.iter().position(|field| field.property == &*comparison.property)?;
     let was = schema.fields.get(at)?.was.filter(|_| !schema.place().gives_back(at))?;
     Some(was.into())
 }
 
-/// That a row has a property of the type of this value.
+/// Returns the filter that a row has a property of the type of this value.
 fn is_there(property: Name, value: &Value) -> Filter {
     // What is there either equals a value or differs from it.
     let compare = |property, operator| Filter::compare(property, operator, value.clone(), Rule::Named);
     compare(property.clone(), Operator::Eq) | compare(property, Operator::Ne)
 }
 
-/// Whether an entity can have a property of this name.
+/// Refuses a name that no property of an entity can have.
 pub(super) fn check_name(name: &str) -> Result<(), Error> {
     if names::SYSTEM.contains(&name) {
         return Ok(());

@@ -21,33 +21,33 @@ pub(crate) struct Kind {
 /// Properties that rows don't hold under their names: keys give them back, or rows have them as they were called before.
 /// Filters can speak of them all the same.
 pub(crate) trait KeyProperties: fmt::Debug + Sync {
-    /// Whether the keys give the property back.
+    /// Returns whether the keys give the property back.
     fn gives(&self, property: &str) -> bool;
 
-    /// Its value on the row of these keys; `None` where they are none of such a row.
+    /// Returns the value of a property on the row of these keys; `None` where they are none of such a row.
     fn value(&self, property: &str, partition: &str, row: &str) -> Option<Value>;
 
-    /// What the property was called before: rows may have it under either name.
+    /// Returns what the property was called before: rows may have it under either name.
     fn was(&self, property: &str) -> Option<&'static str>;
 
-    /// The declaration of the rows' entity.
+    /// Returns the declaration of the rows' entity.
     fn declared(&self) -> &'static Schema;
 
-    /// What a row of another kind is.
+    /// Returns what a row of another kind is.
     fn kinship(&self, kind: &str) -> Kinship;
 
-    /// What reads rows of previous versions, for who knows rows.
+    /// Returns what reads rows of previous versions, for who knows rows.
     fn previous_rows(&self) -> Option<&dyn Any>;
 
-    /// The row key of the entity itself, of which this row may be a copy. Its sealed properties are bound to that key.
+    /// Returns the row key of the entity itself, of which this row may be a copy. Its sealed properties are bound to that key.
     fn own_row_key(&self, row: &dyn StoredRow) -> Result<String, Error>;
 }
 
-/// A row of a kind, as far as its entity's key can be told from it.
+/// A row of a kind, as far as its entity's key is known from it.
 pub(crate) trait StoredRow {
-    /// The partition key and the row key.
+    /// Returns the partition key and the row key.
     fn keys(&self) -> (String, String);
 
-    /// What is stored of a property.
+    /// Returns what is stored of a property.
     fn stored(&self, property: &str) -> Result<Option<ValueRef<'_>>, Error>;
 }

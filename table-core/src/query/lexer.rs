@@ -18,7 +18,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// An error at a byte of the text. It never shows a constant: that may be anybody's value.
+/// Returns an error at a byte of the text. It never shows a constant, which may be a value that is to stay secret.
 pub(super) fn error(at: usize, because: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidFilter).because(because).at_position(at)
 }
@@ -34,7 +34,7 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0, peeked: None }
     }
 
-    /// The next token and where it starts.
+    /// Returns the next token and where it starts.
     pub(super) fn next(&mut self) -> Result<(usize, Token<'a>), Error> {
         match self.peeked.take() {
             Some(peeked) => Ok(peeked),
@@ -122,7 +122,7 @@ impl<'a> Lexer<'a> {
         Ok((start, token))
     }
 
-    /// The text between quotes, a quote in it doubled, and where it ends.
+    /// Returns the text between quotes, a quote in it doubled, and where it ends.
     fn quoted(&self, open: usize) -> Result<(String, usize), Error> {
         let mut text = String::new();
         let mut at = open + 1;
@@ -141,7 +141,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A constant whose type stands before its quotes.
+    /// Returns a constant whose type stands before its quotes.
     fn typed(&self, start: usize, prefix: &str) -> Result<(Value, usize), Error> {
         let (text, end) = self.quoted(start + prefix.len())?;
         let value = match prefix {
@@ -226,7 +226,7 @@ fn is_word(c: char) -> bool {
     names::continues_property(c) || c.is_alphanumeric()
 }
 
-/// The word that the text starts with.
+/// Returns the word that the text starts with.
 fn word(text: &str) -> &str {
     if text.starts_with(|first: char| names::starts_property(first) || first.is_alphabetic()) {
         text.find(|c| !is_word(c)).and_then(|end| text.get(..end)).unwrap_or(text)
@@ -235,13 +235,13 @@ fn word(text: &str) -> &str {
     }
 }
 
-/// A word as an error shows it.
+/// Returns a word as an error shows it.
 pub(super) fn short(word: &str) -> &str {
     const SHOWN: usize = 40;
     word.char_indices().nth(SHOWN).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
 }
 
-/// A time of day in UTC, or with the offset from it: an offset stands behind a time of day, in place of the `Z`.
+/// Returns a time of day in UTC, or with the offset from it: an offset stands behind a time of day, in place of the `Z`.
 fn time_of(text: &str) -> Result<Ticks, String> {
     let Some((local, ahead, minutes)) = with_offset(text) else {
         return text
@@ -256,7 +256,7 @@ fn time_of(text: &str) -> Result<Ticks, String> {
 
 const TICKS_A_MINUTE: u64 = 60 * 10_000_000;
 
-/// The text before an offset, whether the offset is ahead of UTC, and by how many minutes.
+/// Returns the text before an offset, whether the offset is ahead of UTC, and by how many minutes.
 fn with_offset(text: &str) -> Option<(&str, bool, u64)> {
     const LENGTH: usize = "+00:00".len();
     let (local, offset) = text.split_at_checked(text.len().checked_sub(LENGTH)?)?;

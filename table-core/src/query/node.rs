@@ -38,7 +38,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// What is said of it.
+    /// Returns what is said of it.
     pub(super) fn describe(self) -> String {
         match self {
             Self::TooDeep => format!("the brackets are nested more than {} deep", limits::FILTER_DEPTH),
@@ -62,7 +62,7 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// Whether it holds of this value.
+    /// Returns whether it holds of this value.
     pub(super) fn holds(&self, value: ValueRef<'_>) -> bool {
         compare::holds(value, self.operator, self.constant.as_value_ref(), self.rule)
     }
@@ -84,7 +84,7 @@ impl Join {
 }
 
 impl Node {
-    /// How deep the brackets of the node's text are nested.
+    /// Returns how deep the brackets of the node's text are nested.
     pub(super) fn depth(&self) -> usize {
         match self {
             Self::Compare(_) | Self::IsTrue(_) | Self::Sealed(_) => 0,
@@ -142,12 +142,13 @@ impl Node {
         }
     }
 
-    /// `and` binds tighter than `or`.
+    /// Returns whether it stands in brackets within this join: `and` binds tighter than `or`.
     pub(super) fn is_bracketed_in(&self, join: Join) -> bool {
         join == Join::And && matches!(self, Self::Join(Join::Or, _))
     }
 
-    /// In `OData` `not` binds tighter than a comparison, in this grammar it does not: with brackets both read the same.
+    /// Returns whether it stands in brackets after `not`. In `OData` `not` binds tighter than a comparison, in this grammar it
+    /// does not: with brackets both read the same.
     pub(super) fn is_bracketed_after_not(&self) -> bool {
         !matches!(self, Self::IsTrue(_))
     }

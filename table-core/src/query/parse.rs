@@ -77,7 +77,7 @@ impl<'a> Parser<'a> {
         Ok(negation)
     }
 
-    /// The filter behind an opening bracket, up to its closing one.
+    /// Returns the filter behind an opening bracket, up to its closing one.
     fn bracketed(&mut self, open: usize) -> Result<Filter, Error> {
         if self.brackets == limits::FILTER_DEPTH {
             return Err(error(open, Refusal::TooDeep.describe()));
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A term that starts with the name of a property: a comparison, or the property alone.
+    /// Returns a term that starts with the name of a property: a comparison, or the property alone.
     fn after_property(&mut self, at: usize, word: &'a str) -> Result<Filter, Error> {
         let property = self.name(at, word)?;
         match self.lexer.peek()?.1 {

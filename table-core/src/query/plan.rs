@@ -35,7 +35,7 @@ pub(crate) struct QueryPlan {
     pub(crate) kind: Option<Kind>,
 }
 
-/// Plans a query: pure, and the same whoever runs it.
+/// Plans a query. The plan is pure, and the same for every backend.
 pub(crate) fn plan(query: &Query) -> Result<QueryPlan, Error> {
     planned(query).map_err(|error| error.attempted("plan the query"))
 }
@@ -176,18 +176,18 @@ pub(super) fn is_key(name: &str) -> bool {
 }
 
 impl QueryPlan {
-    /// The keys that are asked for, or `None` if there is nothing to read. The range of row keys counts only where the
+    /// Returns the keys that are asked for, or `None` if there is nothing to read. The range of row keys counts only where the
     /// partition is a point.
     pub(crate) fn bounds(&self) -> Option<&Within> {
         (self.class != QueryClass::Nothing).then_some(&self.within)
     }
 
-    /// Whether there is more to a row's belonging to the answer than its lying in the range.
+    /// Returns whether there is more to a row's belonging to the answer than its lying in the range.
     pub(crate) fn is_filtered(&self) -> bool {
         self.row_residual || self.predicate.is_some()
     }
 
-    /// Whether a row from the range belongs to the answer.
+    /// Returns whether a row from the range belongs to the answer.
     pub(crate) fn accepts<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
         if self.row_residual && !self.within.ranges().1.contains(&fields.row_key()) {
             return Ok(false);

@@ -17,7 +17,7 @@ use crate::model::names::Name;
 #[derive(Clone, Debug)]
 pub struct PropertyRef(Name, Rule);
 
-/// The property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
+/// Returns the property of this name; `PartitionKey`, `RowKey` and `Timestamp` are properties too.
 ///
 /// A name that no property can have is an error when the query is planned. A property whose name is a word of the
 /// filter language (`eq`, `not`, `true`) can be compared, but the filter's text can't be read back.
@@ -33,7 +33,7 @@ pub fn prop(name: &str) -> PropertyRef {
     PropertyRef(name.into(), Rule::Named)
 }
 
-/// The property of this name that an entity declares with its type.
+/// Returns the property of this name that an entity declares with its type.
 pub(crate) fn declared(name: &str) -> PropertyRef {
     PropertyRef(name.into(), Rule::Declared)
 }
@@ -43,43 +43,43 @@ impl PropertyRef {
         Filter::compare(self.0.clone(), operator, constant.into(), self.1)
     }
 
-    /// The property equals the value.
+    /// Returns a filter: the property equals the value.
     #[must_use]
     pub fn eq(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Eq, value)
     }
 
-    /// The property is there, and differs from the value or is of another type.
+    /// Returns a filter: the property is there, and differs from the value or is of another type.
     #[must_use]
     pub fn ne(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Ne, value)
     }
 
-    /// The property is greater than the value.
+    /// Returns a filter: the property is greater than the value.
     #[must_use]
     pub fn gt(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Gt, value)
     }
 
-    /// The property is the value or greater.
+    /// Returns a filter: the property is the value or greater.
     #[must_use]
     pub fn ge(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Ge, value)
     }
 
-    /// The property is less than the value, as is one of another type.
+    /// Returns a filter: the property is less than the value, as is one of another type.
     #[must_use]
     pub fn lt(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Lt, value)
     }
 
-    /// The property is the value or less, as is one of another type.
+    /// Returns a filter: the property is the value or less, as is one of another type.
     #[must_use]
     pub fn le(&self, value: impl Into<Value>) -> Filter {
         self.compare(Operator::Le, value)
     }
 
-    /// The property is a Boolean that is true: its name by itself in a filter's text.
+    /// Returns a filter: the property is a Boolean that is true: its name by itself in a filter's text.
     #[must_use]
     pub fn is_true(&self) -> Filter {
         Filter::is_true(self.0.clone(), self.1)

@@ -48,12 +48,12 @@ impl SealedEq {
         }
     }
 
-    /// The same condition, with the tokens to look for.
+    /// Returns the condition with the tokens to look for.
     pub(crate) fn with_tokens(self, tokens: Tokens) -> Self {
         Self { tokens, ..self }
     }
 
-    /// The same condition at this generation of the keys.
+    /// Returns the condition at this generation of the keys.
     pub(crate) fn at_generation(self, generation: u64) -> Self {
         Self { generation, ..self }
     }
@@ -62,7 +62,7 @@ impl SealedEq {
         self.generation
     }
 
-    /// The same condition on a property that rows may hold plain, or not.
+    /// Returns the condition on a property that rows may hold plain, or not.
     pub(crate) fn or_plain(self, may_be_plain: bool) -> Self {
         Self { may_be_plain, ..self }
     }
@@ -76,7 +76,7 @@ impl SealedEq {
         self.of_absent = self.is(default);
     }
 
-    /// Whether a row that lacks the property satisfies it.
+    /// Returns whether a row that lacks the property satisfies it.
     pub(crate) fn holds_of_absent(&self) -> bool {
         self.of_absent
     }
@@ -102,7 +102,7 @@ impl SealedEq {
         }
     }
 
-    /// The error of a query that does not know its entity.
+    /// Returns the error of a query that does not know its entity.
     #[cold]
     pub(crate) fn stranger(&self) -> Error {
         Error::new(ErrorKind::InvalidFilter).because(format!(
@@ -111,13 +111,13 @@ impl SealedEq {
         ))
     }
 
-    /// Whether an opened or a plain value is the one compared with.
+    /// Returns whether an opened or a plain value is the one compared with.
     pub(crate) fn is(&self, value: ValueRef<'_>) -> bool {
         are_equal(value, self.value())
     }
 }
 
-/// Whether two values are one, as tokens see it: a field may have grown from Int32 to Int64.
+/// Returns whether two values are one, as tokens see it: a field may have grown from Int32 to Int64.
 pub(crate) fn are_equal(a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
     match (a.as_i64(), b.as_i64()) {
         (Some(a), Some(b)) => a == b,

@@ -54,7 +54,7 @@ pub(crate) struct Position<'a> {
 }
 
 impl Continuation {
-    /// The place after a row, in a query of this [fingerprint].
+    /// Returns the place after a row, in a query of this [fingerprint].
     pub(crate) fn new(position: Position<'_>, fingerprint: u64) -> Self {
         Self {
             partition: position.partition.into(),
@@ -64,7 +64,7 @@ impl Continuation {
         }
     }
 
-    /// The place to go on from, if the token is of this query.
+    /// Returns the place to go on from, if the token is of this query.
     pub(crate) fn resume(&self, fingerprint: u64) -> Result<Position<'_>, Error> {
         if self.fingerprint != fingerprint {
             return Err(error("the token belongs to another query, another table or another store"));
@@ -72,7 +72,7 @@ impl Continuation {
         Ok(Position { partition: &self.partition, row: &self.row, remaining: self.remaining })
     }
 
-    /// Version, fingerprint, remaining, partition key, 0x00, row key, checksum.
+    /// Writes version, fingerprint, remaining, partition key, 0x00, row key, checksum.
     fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend(self.fingerprint.to_le_bytes());
@@ -155,7 +155,7 @@ impl fmt::Debug for Continuation {
     }
 }
 
-/// A number that tells queries apart, so that no token goes on with another query.
+/// Returns a number that tells queries apart, so that no token goes on with another query.
 ///
 /// It covers the table, the bounds, what is left to filter, the select, the direction and whether there is a
 /// limit. The limit itself is left out: what remains of it travels in the token.
@@ -263,7 +263,7 @@ impl Canonical {
         }
     }
 
-    /// What a comparison says of rows without the property. Most say no, and have nothing written of it.
+    /// Writes what a comparison says of rows without the property. Most say no, and have nothing written of it.
     fn absent(&mut self, holds: bool) {
         if holds {
             self.0.push(8);

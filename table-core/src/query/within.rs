@@ -51,12 +51,12 @@ impl Printed {
         Some(Self { text, partition, rows })
     }
 
-    /// The partition key, and what stands behind it.
+    /// Returns the partition key, and what stands behind it.
     pub(crate) fn keys(&self) -> (&str, &str) {
         self.text.split_at_checked(self.partition).unwrap_or((&self.text, ""))
     }
 
-    /// What that is.
+    /// Returns what that is.
     pub(crate) fn rows(&self) -> PrintedRows {
         self.rows
     }
@@ -77,17 +77,17 @@ impl Printed {
 }
 
 impl Within {
-    /// Every key.
+    /// Returns the range of every key.
     pub(crate) fn all() -> Self {
         Self::Ranges(KeyRange::all(), KeyRange::all())
     }
 
-    /// Whether no bound is set on the partition key.
+    /// Returns whether no bound is set on the partition key.
     pub(crate) fn has_all_partitions(&self) -> bool {
         matches!(self, Self::Ranges(partition, _) if partition.is_all())
     }
 
-    /// The partition keys, and the row keys.
+    /// Returns the partition keys, and the row keys.
     pub(crate) fn ranges(&self) -> (Cow<'_, KeyRange>, Cow<'_, KeyRange>) {
         match self {
             Self::Ranges(partition, row) => (Cow::Borrowed(partition), Cow::Borrowed(row)),
@@ -98,7 +98,7 @@ impl Within {
         }
     }
 
-    /// The keys of these that lie in both ranges too.
+    /// Returns the keys of these that lie in both ranges too.
     #[must_use]
     pub(super) fn intersect(self, partition: KeyRange, row: KeyRange) -> Self {
         let (known_partition, known_row) = match self {

@@ -52,7 +52,7 @@ pub(super) fn check_text(text: &str) -> Result<()> {
     )))
 }
 
-/// A message from its text. What stands in the text is not shown.
+/// Returns a message from its text. What stands in the text is not shown.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|_| {
         let because = format!("the message's text is not the JSON of `{}`", std::any::type_name::<T>());
@@ -60,7 +60,7 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     })
 }
 
-/// An answer of another kind than was asked for.
+/// Returns an answer of another kind than was asked for.
 #[cold]
 pub(super) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("the queue answered something else than it was asked")

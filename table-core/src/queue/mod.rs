@@ -1,7 +1,7 @@
 //! Queues: durable messages of a type that serde knows, and the workers that deal with them.
 //!
-//! A message is sent, received, and completed. Who receives it has it hidden from all others for a while; if nobody
-//! completes it by then, it shows again. So each message is dealt with at least once, whoever dies when. What is done in
+//! A message is sent, received, and completed. To receive it hides it from all other receivers for a while; if it is not
+//! completed by then, it shows again. So each message is dealt with at least once, whichever process dies. What is done in
 //! the transaction that completes the message ([`Egt::complete`](crate::typed::Egt::complete)) is done exactly once.
 //!
 //! The guide has [a chapter](crate::guide::queues) on them.
@@ -105,7 +105,7 @@ impl<T> Clone for Json<T> {
 impl<T> Copy for Json<T> {}
 
 impl Store {
-    /// The queue of this name, made if there is none.
+    /// Returns the queue of this name, made if there is none.
     ///
     /// A name has 3 to 56 small letters, digits and hyphens, as the service has it, with room for `-poison` behind it.
     /// Messages that are received too often go to the queue `{name}-poison`, which is made when it is needed.
@@ -119,13 +119,13 @@ impl Store {
         Ok(Queue { store, name, id, dequeues: DEQUEUES, json: Json::NEW })
     }
 
-    /// The names of all queues, in alphabetical order.
+    /// Returns the names of all queues, in alphabetical order.
     pub fn queues(&self) -> Result<Vec<String>> {
         let names = self.backend().queues().and_then(Queues::names);
         names.map_err(|error| error.attempted("list the queues"))
     }
 
-    /// Drops a queue with all its messages. Who still has a handle of it gets
+    /// Drops a queue with all its messages. A handle of it that is still there gets
     /// [`QueueNotFound`](crate::ErrorKind::QueueNotFound).
     ///
     /// It is gone at once, in one small transaction. Its records go in steps before this returns, and others write in
@@ -140,24 +140,24 @@ impl Store {
 }
 
 impl<T> Queue<T> {
-    /// The same queue, from which a message is set aside when it was received so often without being completed; usually
-    /// 5 times. At least once.
+    /// Returns the queue as one from which a message is set aside when it was received so often without being completed;
+    /// usually 5 times. At least once.
     #[must_use]
     pub fn max_dequeues(self, dequeues: u32) -> Self {
         Self { dequeues: dequeues.max(1), ..self }
     }
 
-    /// The queue's name.
+    /// Returns the queue's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How much it holds, and what has become of its messages so far. The counts are kept with every change.
+    /// Returns how much it holds, and what has become of its messages so far. The counts are kept with every change.
     pub fn stats(&self) -> Result<QueueStats> {
         self.asked("read the counts of", |queues| queues.stats(self.id))
     }
 
-    /// Has nobody receive anything, in whatever process, until it is [resumed](Self::resume). Messages are sent, and those
+    /// Lets no process receive anything until it is [resumed](Self::resume). Messages are sent, and those
     /// that are held are completed, as before.
     pub fn pause(&self) -> Result<()> {
         self.ask("pause", Task::Pause(true)).map(drop)
@@ -212,7 +212,7 @@ impl<T> Queue<T> {
         self.message(message).send().map(|(id, _)| id)
     }
 
-    /// Sends a message that nobody receives before so long.
+    /// Sends a message that can't be received before so long.
     pub fn send_after(&self, message: &T, delay: Duration) -> Result<u64> {
         self.message(message).after(delay).send().map(|(id, _)| id)
     }
@@ -245,14 +245,14 @@ impl<T> Queue<T> {
         sent.collect()
     }
 
-    /// A message with more to say of it: when it shows, how long it lives, a unique key.
+    /// Returns a message with more to say of it: when it shows, how long it lives, a unique key.
     pub fn message<'m>(&'m self, message: &'m T) -> Message<'m, T> {
         Message::new(self, message)
     }
 }
 
 impl<T> Queue<T> {
-    /// Receives the next message, which nobody else does for so long; `None` if there is none, or the queue is paused.
+    /// Receives the next message, and hides it from other receivers for so long; `None` if there is none, or the queue is paused.
     ///
     /// Messages come in the order in which they were sent, as far as they are neither given back nor sent for later.
     /// Those are next when their time has come.
@@ -263,7 +263,7 @@ impl<T> Queue<T> {
     /// Receives up to so many messages in one transaction, 1,000 at most.
     ///
     /// A message that is not of the queue's type is given back with that error, and set aside in the end as any other that
-    /// nobody can deal with. It is [`SchemaMismatch`](crate::ErrorKind::SchemaMismatch) only where nothing else was received.
+    /// is never completed. It is [`SchemaMismatch`](crate::ErrorKind::SchemaMismatch) only where nothing else was received.
     pub fn receive_many(&self, most: usize, visibility: Duration) -> Result<Vec<Received<T>>> {
         const RECEIVE: &str = "receive from";
         let checked = check_many(most).and_then(|()| check_visibility(visibility));
@@ -284,7 +284,7 @@ impl<T> Queue<T> {
         self.wait_for(1, timeout, visibility).map(|mut received| received.pop())
     }
 
-    /// The same of up to so many messages: those that are there as soon as one is.
+    /// Receives up to so many messages: those that are there as soon as one is. Waits for one for so long at most.
     pub fn wait_for(&self, most: usize, timeout: Duration, visibility: Duration) -> Result<Vec<Received<T>>> {
         let begun = Instant::now();
         let [mut looks_away, longest] = LOOKS_AWAY;
@@ -300,7 +300,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The next messages that would be received, 1,000 at most: they stay where they are, and whoever looks holds none.
+    /// Returns the next messages that would be received, 1,000 at most: they stay where they are, and none is held.
     pub fn peek(&self, most: usize) -> Result<Vec<Peeked<T>>> {
         const PEEK: &str = "look into";
         check_many(most).map_err(|error| self.named(PEEK, error))?;
@@ -319,7 +319,7 @@ impl<T> Queue<T> {
 
 impl<T> Queue<T> {
     /// Deletes messages that were received from this queue, in one transaction; how many were still held. The others are
-    /// gone already, or somebody else's now.
+    /// gone already, or held by another receiver now.
     pub fn delete_all<'m>(&self, received: impl IntoIterator<Item = &'m Received<T>>) -> Result<usize>
     where
         T: 'm,

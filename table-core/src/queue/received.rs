@@ -12,11 +12,11 @@ use crate::error::{ErrorKind, Result};
 use crate::messages::{Answer, Delivery, QueueOp, Receipt, Release, Task};
 use crate::model::Ticks;
 
-/// A message that was received, and is held: nobody else receives it until its time is over.
+/// A message that was received, and is held: no other receiver gets it until its time is over.
 ///
 /// It is the message's value (it derefs to it) with what is known of the message. Dropping it does nothing: the message
-/// shows again when its time is over. Whoever holds a message no more, since it was hidden for too short a time or given
-/// back, is refused by [`StaleReceipt`](crate::ErrorKind::StaleReceipt), and nothing happens.
+/// shows again when its time is over. A receiver that holds a message no more, since it was hidden for too short a time or
+/// given back, is refused by [`StaleReceipt`](crate::ErrorKind::StaleReceipt), and nothing happens.
 pub struct Received<T> {
     queue: Queue<T>,
     value: T,
@@ -24,7 +24,7 @@ pub struct Received<T> {
     receipt: Mutex<Receipt>,
 }
 
-/// A message that was looked at, and is held by nobody who looked.
+/// A message that was looked at, which does not hold it.
 pub struct Peeked<T> {
     value: T,
     known: MessageMeta,
@@ -47,37 +47,37 @@ impl MessageMeta {
 }
 
 impl<T> Received<T> {
-    /// The message's number, which no other of its queue has or had.
+    /// Returns the message's number, which no other of its queue has or had.
     pub fn id(&self) -> u64 {
         self.known.id
     }
 
-    /// How often it has been received, this time included.
+    /// Returns how often it has been received, this time included.
     pub fn count(&self) -> u32 {
         self.known.count
     }
 
-    /// When it was sent.
+    /// Returns when it was sent.
     pub fn sent(&self) -> Ticks {
         self.known.sent
     }
 
-    /// When it is gone if nobody has received it; `None` if it stays for ever.
+    /// Returns the time at which it is gone if it was not received; `None` if it stays for ever.
     pub fn expires(&self) -> Option<Ticks> {
         self.known.expires
     }
 
-    /// Until when nobody else receives it.
+    /// Returns the time until which no other receiver gets it.
     pub fn hidden_until(&self) -> Ticks {
         self.receipt().until
     }
 
-    /// Why it was given back last, or set aside.
+    /// Returns why it was given back last, or set aside.
     pub fn last_error(&self) -> Option<&str> {
         self.known.error.as_deref()
     }
 
-    /// Its value by itself. The message stays held, and can't be spoken of any more.
+    /// Returns its value by itself. The message stays held, and nothing can be done with it any more.
     pub fn into_inner(self) -> T {
         self.value
     }
@@ -100,8 +100,8 @@ impl<T> Received<T> {
         self.give_back(Release { delay, ..Release::default() })
     }
 
-    /// The same, and says why: the error stays with the message, in the clear, as far as it has 1,024 bytes. Whoever
-    /// receives the message next can [ask](Self::last_error) for it, and it goes to the poison queue with the message.
+    /// Gives it back, and says why: the error stays with the message, in the clear, up to 1,024 bytes of it. The next receiver
+    /// of the message can [ask](Self::last_error) for it, and it goes to the poison queue with the message.
     pub fn fail(&self, error: impl fmt::Display, delay: Duration) -> Result<()> {
         self.give_back(Release { delay, error: Some(error.to_string().into()), ..Release::default() })
     }
@@ -125,7 +125,7 @@ impl<T> Received<T> {
         *self.receipt.lock().unwrap_or_else(PoisonError::into_inner) = receipt;
     }
 
-    /// Completing it in a transaction.
+    /// Returns the operation that completes it in a transaction.
     pub(crate) fn queue_op(&self) -> QueueOp {
         let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
         QueueOp { queue, name, task: Task::Complete(self.receipt()) }
@@ -144,7 +144,7 @@ impl<T> Received<T> {
 
 impl<T> Received<T> {
     /// Has the message say something else from now on, and hides it for so long. A job of several steps notes so how far
-    /// it has come: whoever receives the message next goes on from there.
+    /// it has come: the next receiver of the message goes on from there.
     pub fn update(&mut self, value: T, visibility: Duration) -> Result<()> {
         const UPDATE: &str = "update a message of";
         let text = check_visibility(visibility).and_then(|()| (self.queue.json.write)(&value));
@@ -215,32 +215,32 @@ impl<T> Peeked<T> {
         Self { value, known: MessageMeta::of(delivery) }
     }
 
-    /// The message's number.
+    /// Returns the message's number.
     pub fn id(&self) -> u64 {
         self.known.id
     }
 
-    /// How often it has been received.
+    /// Returns how often it has been received.
     pub fn count(&self) -> u32 {
         self.known.count
     }
 
-    /// When it was sent.
+    /// Returns when it was sent.
     pub fn sent(&self) -> Ticks {
         self.known.sent
     }
 
-    /// When it is gone if nobody has received it; `None` if it stays for ever.
+    /// Returns the time at which it is gone if it was not received; `None` if it stays for ever.
     pub fn expires(&self) -> Option<Ticks> {
         self.known.expires
     }
 
-    /// Why it was given back last, or set aside.
+    /// Returns why it was given back last, or set aside.
     pub fn last_error(&self) -> Option<&str> {
         self.known.error.as_deref()
     }
 
-    /// Its value by itself.
+    /// Returns its value by itself.
     pub fn into_inner(self) -> T {
         self.value
     }

@@ -26,17 +26,17 @@ impl<'m, T> Message<'m, T> {
         Self { queue, value: message, after: Duration::ZERO, lives: None, unique: None }
     }
 
-    /// Nobody receives it before so long, ten years at most.
+    /// Hides it from receivers for so long first, ten years at most.
     pub fn after(self, delay: Duration) -> Self {
         Self { after: delay, ..self }
     }
 
-    /// It is gone if nobody has received it in so long; usually it stays for ever. It may not be less than its delay.
+    /// Removes it if it was not received in so long; usually it stays for ever. It may not be less than its delay.
     pub fn time_to_live(self, lives: Duration) -> Self {
         Self { lives: Some(lives), ..self }
     }
 
-    /// It is sent only if no message of this key is in the queue, waiting or being dealt with. The key has 512 bytes at
+    /// Sends it only if no message of this key is in the queue, waiting or being dealt with. The key has 512 bytes at
     /// most.
     pub fn unique(self, key: &'m str) -> Self {
         Self { unique: Some(key), ..self }
@@ -73,7 +73,7 @@ impl<'m, T> Message<'m, T> {
         Ok(Sending { body, after: self.after, lives: self.lives, unique: self.unique.map(Into::into) })
     }
 
-    /// The same for a transaction.
+    /// Returns the operation that sends it in a transaction.
     pub(crate) fn queue_op(&self) -> Result<QueueOp> {
         let sending = self.sending().map_err(|error| self.queue.named("send to", error))?;
         let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
@@ -81,7 +81,7 @@ impl<'m, T> Message<'m, T> {
     }
 }
 
-/// A message as JSON.
+/// Returns a message as JSON.
 pub(super) fn text<T: Serialize>(message: &T) -> Result<String> {
     let text =
         json::text(message).map_err(|because| Error::new(ErrorKind::ValueOutOfRange).because(because))?;

@@ -24,8 +24,8 @@ const LOOKS_AWAY: Duration = Duration::from_millis(20);
 /// How long the keeper waits after an error of the store, at first and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
-/// How long a message is given back for that was received so often: a second, then twice as long each time, five minutes at
-/// most.
+/// Returns how long a message is given back for that was received so often: a second, then twice as long each time, five
+/// minutes at most.
 pub(super) fn growing(count: u32) -> Duration {
     let longest = Duration::from_secs(300);
     Duration::from_secs(1)
@@ -86,24 +86,24 @@ impl<T> Queue<T> {
 }
 
 impl<T> Workers<T> {
-    /// How many messages are dealt with at a time; usually one.
+    /// Sets how many messages are dealt with at a time; usually one.
     pub fn threads(self, threads: usize) -> Self {
         Self { threads: threads.max(1), ..self }
     }
 
-    /// How many messages are received ahead of the threads, so that none waits for the disk; usually as many as there are
+    /// Sets how many messages are received ahead of the threads, so that none waits for the disk; usually as many as there are
     /// threads. They are hidden from other processes meanwhile, and given back when the worker stops.
     pub fn prefetch(self, messages: usize) -> Self {
         Self { ahead: Some(messages), ..self }
     }
 
-    /// How long a message is hidden at a time; usually 30 seconds. It is hidden anew before that is over as long as the
+    /// Sets how long a message is hidden at a time; usually 30 seconds. It is hidden anew before that is over as long as the
     /// worker lives: it is how soon the message shows again after the process has died.
     pub fn visibility(self, visibility: Duration) -> Self {
         Self { visibility, ..self }
     }
 
-    /// How long a message is given back for that was received so often.
+    /// Returns how long a message is given back for that was received so often.
     pub fn delays(self, delay: impl Fn(u32) -> Duration + Send + Sync + 'static) -> Self {
         Self { delay: Arc::new(delay), ..self }
     }
@@ -180,12 +180,12 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Receives no more, gives back what nobody has begun with, and waits until all that was begun is dealt with.
+    /// Receives no more, gives back what no thread has begun with, and waits until all that was begun is dealt with.
     pub fn stop(mut self) {
         self.end();
     }
 
-    /// What went wrong with the store last, if anything has. What a handler fails with stays with its message instead.
+    /// Returns what went wrong with the store last, if anything has. What a handler fails with stays with its message instead.
     pub fn failure(&self) -> Option<Failure> {
         self.crew.failure()
     }
@@ -225,13 +225,13 @@ struct Crew<T> {
     visibility: Duration,
     delay: Arc<dyn Fn(u32) -> Duration + Send + Sync>,
     in_flight: Mutex<InFlight<T>>,
-    /// A message has come to the desk, or gone from it, or the worker is to stop.
+    /// A message has come to those in flight, or gone from them, or the worker is to stop.
     changed: Condvar,
 }
 
 /// The messages that a worker holds.
 struct InFlight<T> {
-    /// Those that nobody has begun with, and those that somebody has.
+    /// Those that no thread has begun with, and those that one has.
     waiting: VecDeque<Arc<Received<T>>>,
     begun: Vec<Arc<Received<T>>>,
     is_stopping: bool,
@@ -283,7 +283,7 @@ impl<T> Crew<T> {
             self.in_flight().begun.retain(|begun| !Arc::ptr_eq(begun, &received));
             self.changed.notify_all();
             match ended {
-                // A transaction of the handler has completed it; or it was held too long, and is somebody else's.
+                // A transaction of the handler has completed it; or it was held too long, and another receiver holds it.
                 Err(error) if error.kind() == ErrorKind::StaleReceipt => {}
                 Err(error) => self.note(&error),
                 Ok(()) => {}
@@ -291,7 +291,7 @@ impl<T> Crew<T> {
         }
     }
 
-    /// The next message to be dealt with; `None` when the worker stops.
+    /// Returns the next message to be dealt with; `None` when the worker stops.
     fn begin(&self) -> Option<Arc<Received<T>>> {
         let mut in_flight = self.in_flight();
         loop {
@@ -328,12 +328,12 @@ impl<T> Crew<T> {
                 None => lost.push(received.id()),
             }
         }
-        // What is somebody else's by now need not be begun with.
+        // What another receiver holds by now need not be begun with.
         self.in_flight().waiting.retain(|waiting| !lost.contains(&waiting.id()));
         Ok(())
     }
 
-    /// Gives back what nobody has begun with.
+    /// Gives back what no thread has begun with.
     fn give_back(&self) {
         let waiting: Vec<_> = self.in_flight().waiting.drain(..).collect();
         if waiting.is_empty() {
@@ -419,7 +419,7 @@ impl<T> Crew<T> {
     }
 }
 
-/// What a panic said.
+/// Returns what a panic said.
 fn describe(panicked: &(dyn Any + Send)) -> String {
     let text = panicked.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panicked.downcast_ref::<String>().map(String::as_str));

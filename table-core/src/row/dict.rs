@@ -53,7 +53,7 @@ impl Numbered {
         Some(id)
     }
 
-    /// Whether this text of `EntityType` is to be numbered among those.
+    /// Returns whether this text of `EntityType` is to be numbered among those.
     pub(crate) fn takes_symbol(&self, text: &str) -> bool {
         text.len() <= MAX_SYMBOL_BYTES && self.texts.len() < MAX_SYMBOLS
     }
@@ -74,7 +74,7 @@ pub(crate) struct Length {
 }
 
 impl Length {
-    /// Whether a dictionary of this length holds all that one of the other has.
+    /// Returns whether a dictionary of this length holds all that one of the other has.
     pub(crate) fn holds(self, other: Self) -> bool {
         self.names >= other.names && self.symbols >= other.symbols && self.shapes >= other.shapes
     }
@@ -93,18 +93,18 @@ pub(crate) struct Dict {
     structs: ByDeclaration<[Field], FieldNumbers>,
     /// And for the rows of entities.
     rows: ByDeclaration<Schema, Vec<RowForm>>,
-    /// What opens the table's sealed values and vouches for its rows. It is no name, but every view of a row has its
+    /// What opens the table's sealed values and authenticates its rows. It is no name, but every view of a row has its
     /// table's dictionary.
     vault: Option<Arc<dyn Vault>>,
 }
 
 impl Dict {
-    /// The dictionary of a table of which nothing is known but what opens its sealed values and vouches for its rows.
+    /// Returns the dictionary of a table of which nothing is known but what opens its sealed values and authenticates its rows.
     pub(crate) fn of_vault(vault: Option<Arc<dyn Vault>>) -> Self {
         Self { vault, ..Self::default() }
     }
 
-    /// What opens the table's sealed values and vouches for its rows; `None` where the store was opened without keys.
+    /// Returns what opens the table's sealed values and authenticates its rows; `None` where the store was opened without keys.
     pub(crate) fn vault(&self) -> Option<&dyn Vault> {
         self.vault.as_deref()
     }
@@ -113,7 +113,7 @@ impl Dict {
         self.names.texts.get(usize::from(id))
     }
 
-    /// The numbers of a struct's properties, in its order.
+    /// Returns the numbers of a struct's properties, in its order.
     pub(crate) fn numbers_of(&self, fields: &'static [Field]) -> &[PropertyNumber] {
         &self.known_of(fields).numbers
     }
@@ -123,8 +123,8 @@ impl Dict {
         self.structs.of(fields, |fields| numbers::numbers(self, fields))
     }
 
-    /// How these fields are read from a row by the short way, if there is one: from a row that lies in a place, or from one
-    /// whose keys are not looked at.
+    /// Returns how these fields are read from a row by the short way, if there is one: from a row that lies in a place, or from
+    /// one whose keys are not looked at.
     #[inline]
     pub(crate) fn steps(
         &self,
@@ -152,7 +152,7 @@ impl Dict {
         place: Option<&'static Place>,
     ) -> Option<(&Shape, &FieldSteps)> {
         let shape = self.shape(number)?;
-        let find = || FieldSteps::find((fields, self.numbers_of(fields)), shape, place);
+        let find = || FieldSteps::find(fields, self.numbers_of(fields), shape, place);
         let known = self.known_of(fields);
         let known = match place {
             Some(place) => known.paths.of(place, |_| StepsByShape::new(self)),
@@ -161,7 +161,7 @@ impl Dict {
         Some((shape, known.of(number, find)?))
     }
 
-    /// What one of these fields holds in a row, by its place; `None` where it takes the longer way.
+    /// Returns what one of these fields holds in a row, by its place; `None` where it takes the longer way.
     #[inline]
     pub(crate) fn quick_field<'v>(
         &self,
@@ -173,7 +173,7 @@ impl Dict {
         steps.get(row, shape, field)
     }
 
-    /// How rows of this kind are written by their shape; `None` if they have none, or not yet.
+    /// Returns how rows of this kind are written by their shape; `None` if they have none, or not yet.
     pub(crate) fn row_numbers(&self, kind: RowKind) -> Option<&RowNumbers> {
         match self.row_form(kind)? {
             RowForm::Shaped(numbers) => Some(numbers),
@@ -181,7 +181,7 @@ impl Dict {
         }
     }
 
-    /// Whether rows of this kind are to get a shape that the dictionary does not have.
+    /// Returns whether rows of this kind are to get a shape that the dictionary does not have.
     pub(crate) fn wants_shape(&self, kind: RowKind) -> bool {
         matches!(self.row_form(kind), Some(RowForm::Wanted))
     }
@@ -196,19 +196,19 @@ impl Dict {
         rows.get(at)
     }
 
-    /// The shape of this number.
+    /// Returns the shape of this number.
     #[inline]
     pub(crate) fn shape(&self, number: u16) -> Option<&Shape> {
         self.shapes.get(usize::from(number))
     }
 
-    /// The lowest number of the shape of these columns.
+    /// Returns the lowest number of the shape of these columns.
     pub(crate) fn shape_id(&self, symbol: u16, columns: &[Column]) -> Option<u16> {
         let found = self.shapes.iter().position(|shape| shape.is(symbol, columns));
         found.and_then(|number| u16::try_from(number).ok())
     }
 
-    /// The shapes of rows whose kind has this text, the latest first.
+    /// Returns the shapes of rows whose kind has this text, the latest first.
     pub(crate) fn shapes_of(&self, symbol: u16) -> impl Iterator<Item = (u16, &Shape)> {
         let numbered = |(number, shape)| Some((u16::try_from(number).ok()?, shape));
         let all = self.shapes.iter().enumerate().rev().filter_map(numbered);
@@ -239,7 +239,7 @@ impl Dict {
         self.names.id(name)
     }
 
-    /// The number of a name that may well be one of those after `last`: properties mostly come in the order in which
+    /// Returns the number of a name that may well be one of those after `last`: properties mostly come in the order in which
     /// the table first saw their names, a copy leaves some out, and comparing a few is quicker than looking one up.
     pub(crate) fn id_after(&self, last: Option<u16>, name: &str) -> Option<u16> {
         let first = last.map_or(0, |last| last.saturating_add(1));
@@ -248,7 +248,7 @@ impl Dict {
         near.map(|(id, _)| id).or_else(|| self.id(name))
     }
 
-    /// The number of the property [`ENTITY_TYPE`].
+    /// Returns the number of the property [`ENTITY_TYPE`].
     pub(crate) fn entity_type(&self) -> Option<u16> {
         self.entity_type
     }
@@ -261,7 +261,7 @@ impl Dict {
         self.symbols.id(text)
     }
 
-    /// How much it has.
+    /// Returns how much it has.
     #[inline]
     pub(crate) fn len(&self) -> Length {
         let (names, symbols) = (self.names.texts.len(), self.symbols.texts.len());
@@ -272,7 +272,7 @@ impl Dict {
         self.names.texts.len() >= MAX_NAMES
     }
 
-    /// Whether this text of `EntityType` is to be numbered.
+    /// Returns whether this text of `EntityType` is to be numbered.
     pub(crate) fn takes_symbol(&self, text: &str) -> bool {
         self.symbols.takes_symbol(text)
     }

@@ -37,7 +37,7 @@ pub(crate) fn number(properties: &[Given<'_>], dict: &Dict, order: &mut Vec<Plac
 }
 
 /// Checks names and values; returns what they count for in the entity's size, or more: no text has more UTF-16 units
-/// than bytes, and only near a limit need they be told apart.
+/// than bytes, and only near a limit does the difference count.
 pub(crate) fn check_properties(properties: &[Given<'_>], numbers: &[Place]) -> Result<usize, Error> {
     if properties.len() > limits::PROPERTIES {
         return Err(row_write::too_many(properties.len()));
@@ -83,17 +83,17 @@ const SHORT: usize = {
     limits::STRING_UNITS
 };
 
-/// What the name of a row's kind counts for, or more, with the property that holds it.
+/// Returns what the name of a row's kind counts for, or more, with the property that holds it.
 pub(super) const fn kind_size(kind: &str) -> usize {
     name_size(names::ENTITY_TYPE) + string_size(kind)
 }
 
-/// What a name counts for, or more.
+/// Returns what a name counts for, or more.
 pub(super) const fn name_size(name: &str) -> usize {
     8 + 2 * name.len()
 }
 
-/// What a text counts for, or more.
+/// Returns what a text counts for, or more.
 const fn string_size(text: &str) -> usize {
     4 + 2 * text.len()
 }
@@ -123,7 +123,7 @@ pub(crate) fn write(
     }
 }
 
-/// The bytes of a row of properties whose numbers have been looked up.
+/// Returns the bytes of a row of properties whose numbers have been looked up.
 pub(crate) fn write_numbered(
     properties: &[Given<'_>],
     under: Under<'_>,
@@ -162,7 +162,7 @@ pub(crate) fn write_numbered(
     Ok(Some(at..out.len()))
 }
 
-/// The value of the property of this number.
+/// Returns the value of the property of this number.
 fn value_of<'a>(properties: &[Given<'a>], order: &[Place], id: u16) -> Option<ValueRef<'a>> {
     let at = order.binary_search_by_key(&id, |(number, _)| *number).ok()?;
     properties.get(order.get(at)?.1).map(|(_, value)| *value)
@@ -213,8 +213,8 @@ pub(crate) fn write_row(
     Some((image, size))
 }
 
-/// Whether a stored row is what would be written of an entity today, but for its stamp. If not, or if that can't be
-/// told at once, `false`.
+/// Returns whether a stored row is what would be written of an entity today, but for its stamp. If not, or if that is not
+/// known at once, `false`.
 pub(crate) fn is_as_written(view: &RowView<'_>, content: &RowContent<'_>) -> bool {
     let (stored, dict) = (view.row(), view.dict());
     let Some(numbers) = dict.row_numbers(content.kind) else { return false };

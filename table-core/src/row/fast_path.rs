@@ -24,7 +24,7 @@ enum Step {
 }
 
 impl Step {
-    /// Where in the row the field lies, if it does.
+    /// Returns where in the row the field lies, if it does.
     #[inline]
     fn in_row(self) -> Option<Place> {
         match self {
@@ -45,11 +45,12 @@ pub(crate) struct FieldSteps {
 }
 
 impl FieldSteps {
-    /// The steps to fields of these numbers in rows of a shape, which lie in a place, or whose keys are not looked at. `None`
-    /// where the keys give back too much for the short way.
+    /// Returns the steps to fields of these numbers in rows of a shape, which lie in a place, or whose keys are not looked at.
+    /// `None` where the keys give back too much for the short way.
     #[cold]
     pub(super) fn find(
-        (fields, numbers): (&[Field], &[PropertyNumber]),
+        fields: &[Field],
+        numbers: &[PropertyNumber],
         shape: &Shape,
         place: Option<&RowPlace>,
     ) -> Option<Self> {
@@ -78,13 +79,13 @@ impl FieldSteps {
         Some(Self { steps, first, keys: given.len() })
     }
 
-    /// Where one field lies in the row, if there is a short way to it.
+    /// Returns where one field lies in the row, if there is a short way to it.
     #[inline]
     pub(super) fn place(&self, field: usize) -> Option<Place> {
         self.steps.get(field)?.in_row()
     }
 
-    /// What one field holds, if it has a place, the row has it, and it is small.
+    /// Returns what one field holds, if it has a place, the row has it, and it is small.
     #[inline]
     pub(super) fn get<'v>(&self, row: &ShapedRow<'v>, shape: &Shape, field: usize) -> Option<ValueRef<'v>> {
         let place = self.place(field)?;
@@ -111,7 +112,7 @@ pub(crate) struct Columns<'v> {
 impl<'v> Columns<'v> {
     const NONE: Self = Self { fixed: Fixed::NONE, ends: &[], strings: "", heap: &[] };
 
-    /// `None` where some value may be large, or the row is damaged.
+    /// Opens a row; `None` where some value may be large, or the row is damaged.
     #[expect(clippy::inline_always, reason = "what it makes is better not moved")]
     #[inline(always)]
     pub(super) fn open(row: &ShapedRow<'v>, shape: &Shape) -> Option<Self> {
@@ -144,20 +145,20 @@ impl<'v> Columns<'v> {
         start..self.ends.get(n).map_or(self.heap.len(), |end| usize::from(*end))
     }
 
-    /// Whether the row has a value in this place.
+    /// Returns whether the row has a value in this place.
     #[inline]
     pub(super) fn has(&self, place: Place) -> bool {
         self.fixed.has(place)
     }
 
-    /// The text in this place, if the row has one there.
+    /// Returns the text in this place, if the row has one there.
     #[inline]
     fn text(&self, place: Place) -> Option<&'v str> {
         let is_text = place.of == ColumnType::Text && self.has(place);
         if is_text { self.strings.get(self.span(place.at)) } else { None }
     }
 
-    /// The integer in this place, if the row has one there.
+    /// Returns the integer in this place, if the row has one there.
     #[inline]
     fn integer(&self, place: Place) -> Option<i64> {
         if self.has(place) { self.fixed.integer(place) } else { None }
@@ -186,7 +187,7 @@ const AT_HAND: usize = 8;
 
 /// The values of a row that is seen in place, and the way to those of the first fields.
 ///
-/// A view outlives whoever has the steps, so it has its own.
+/// A view outlives the reader that has the steps, so it has its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenRow<'v> {
     columns: Columns<'v>,
@@ -199,19 +200,19 @@ impl<'v> SeenRow<'v> {
         Some(Self { columns: Columns::open(row, shape)?, first: steps.first })
     }
 
-    /// The text that one of the first fields holds, if there is a short way to it.
+    /// Returns the text that one of the first fields holds, if there is a short way to it.
     #[inline]
     pub(crate) fn text(&self, field: usize) -> Option<&'v str> {
         self.columns.text(self.first.get(field)?.in_row()?)
     }
 
-    /// The integer that one of the first fields holds, if there is a short way to it.
+    /// Returns the integer that one of the first fields holds, if there is a short way to it.
     #[inline(never)]
     pub(crate) fn integer(&self, field: usize) -> Option<i64> {
         self.columns.integer(self.first.get(field)?.in_row()?)
     }
 
-    /// What a field holds by these steps, or by those that `find` gives of one that is not among the first.
+    /// Returns what a field holds by these steps, or by those that `find` gives of one that is not among the first.
     #[inline]
     pub(super) fn near(&self, field: usize, find: impl FnOnce() -> Option<Place>) -> Near<'v> {
         let place = match self.first.get(field) {
@@ -295,7 +296,7 @@ impl<'v> FastRow<'v> {
         Self { steps: &[], columns: Columns::NONE, keys }
     }
 
-    /// What the row's keys give back is put here before it is opened.
+    /// Returns the place for what the row's keys give back, which is put there before it is opened.
     #[inline]
     pub(super) fn keys(&mut self) -> &mut FromKeys<'v> {
         &mut self.keys
@@ -313,19 +314,19 @@ impl<'v> FastRow<'v> {
         Some(())
     }
 
-    /// Whether the field has a place, and the row nothing there.
+    /// Returns whether the field has a place, and the row nothing there.
     pub(crate) fn lacks(&self, field: usize) -> bool {
         let place = self.steps.get(field).copied().and_then(Step::in_row);
         place.is_some_and(|place| !self.columns.has(place))
     }
 
-    /// Whether the field has a place, and the row a value there.
+    /// Returns whether the field has a place, and the row a value there.
     pub(crate) fn has(&self, field: usize) -> bool {
         let place = self.steps.get(field).copied().and_then(Step::in_row);
         place.is_some_and(|place| self.columns.has(place))
     }
 
-    /// What the keys give back of the field.
+    /// Returns what the keys give back of the field.
     pub(crate) fn of_keys(&self, field: usize) -> Option<ValueRef<'v>> {
         match self.steps.get(field)? {
             Step::Key(at) => self.keys.get(*at),
@@ -349,7 +350,7 @@ impl<'v> FastRow<'v> {
         Some(text.into())
     }
 
-    /// The integer that the field holds, if there is a short way to it.
+    /// Returns the integer that the field holds, if there is a short way to it.
     #[inline(never)]
     pub(crate) fn integer(&self, field: usize) -> Option<i64> {
         match *self.steps.get(field)? {

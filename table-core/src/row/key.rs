@@ -61,7 +61,7 @@ impl InPartition {
     }
 }
 
-/// The stored key of a row.
+/// Returns the stored key of a row.
 pub(crate) fn stored(table: u32, partition: &str, row: &str) -> Vec<u8> {
     let mut key = Vec::new();
     encode(table, partition, row, &mut key);
@@ -84,7 +84,7 @@ impl Default for KeyBuffer {
 }
 
 impl KeyBuffer {
-    /// The stored key of a row.
+    /// Returns the stored key of a row.
     pub(crate) fn encode(&mut self, table: u32, partition: &str, row: &str) -> &[u8] {
         if let Some(length) = self.encode_short(table, partition, row) {
             return self.short.get(..length).unwrap_or_default();
@@ -94,7 +94,7 @@ impl KeyBuffer {
         &self.long
     }
 
-    /// How many bytes the key has, if it is short and stands as it is.
+    /// Returns how many bytes the key has, if it is short and stands as it is.
     fn encode_short(&mut self, table: u32, partition: &str, row: &str) -> Option<usize> {
         if !words::are_ascii(partition.as_bytes()) || !words::are_ascii(row.as_bytes()) {
             return None;
@@ -113,13 +113,13 @@ impl KeyBuffer {
     }
 }
 
-/// The bytes of stored keys, behind the table's number, that have the same place in each: the partition key's, and so
+/// Returns the bytes of stored keys, behind the table's number, that have the same place in each: the partition key's, and so
 /// many of the row key's.
 pub(crate) fn shared(partition: usize, of_row: usize) -> usize {
     partition + 1 + of_row
 }
 
-/// What follows so many bytes of a stored key behind the table's number.
+/// Returns what follows so many bytes of a stored key behind the table's number.
 pub(crate) fn behind_shared(stored: &[u8], shared: usize) -> &[u8] {
     stored.get(number::length(stored) + shared..).unwrap_or_default()
 }
@@ -155,7 +155,7 @@ pub(crate) fn check_printed_row(partition: &str, row: &str) -> Result<(), Error>
     if fits(partition, row) { Ok(()) } else { check_row(partition, row) }
 }
 
-/// Whether a row can have these keys at all, as far as their length goes.
+/// Returns whether a row can have these keys at all, as far as their length goes.
 pub(crate) fn fits(partition: &str, row: &str) -> bool {
     partition.len() + row.len() <= limits::KEY_PAIR_BYTES
 }
@@ -178,12 +178,12 @@ impl<'a> StoredKey<'a> {
         Some(Self { table, partition, row: row.get(1..)?, pair: rest })
     }
 
-    /// Both keys as they are stored, where they are ASCII alone: that is their text.
+    /// Returns both keys as they are stored, where they are ASCII alone: that is their text.
     pub(crate) fn plain(&self) -> Option<(&'a [u8], &'a [u8])> {
         words::are_ascii(self.pair).then_some((self.partition, self.row))
     }
 
-    /// Both keys, or `None` where the bytes are no text.
+    /// Returns both keys; `None` where the bytes are no text.
     pub(crate) fn texts(&self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
         // Looked at as one text, which they mostly are as they stand.
         match key::decode(self.pair)? {
@@ -195,18 +195,18 @@ impl<'a> StoredKey<'a> {
         }
     }
 
-    /// The partition key, or `None` where the bytes are no text.
+    /// Returns the partition key, or `None` where the bytes are no text.
     pub(crate) fn partition(&self) -> Option<Cow<'a, str>> {
         key::decode(self.partition)
     }
 
-    /// The row key, or `None` where the bytes are no text.
+    /// Returns the row key, or `None` where the bytes are no text.
     pub(crate) fn row(&self) -> Option<Cow<'a, str>> {
         key::decode(self.row)
     }
 }
 
-/// A stored key up to its row key.
+/// Returns a stored key up to its row key.
 pub(crate) fn partition_of(stored: &[u8]) -> &[u8] {
     match StoredKey::parse(stored) {
         Some(key) => stored.get(..stored.len() - key.row.len()).unwrap_or_default(),
@@ -214,7 +214,7 @@ pub(crate) fn partition_of(stored: &[u8]) -> &[u8] {
     }
 }
 
-/// The text of the partition key of a stored key, if each byte of it is one that any key may hold.
+/// Returns the text of the partition key of a stored key, if each byte of it is one that any key may hold.
 pub(crate) fn plain_partition(stored: &[u8]) -> Option<&str> {
     let partition = StoredKey::parse(stored)?.partition;
     if words::are_plain(partition) { text::of(partition) } else { None }

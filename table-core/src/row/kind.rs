@@ -1,4 +1,4 @@
-//! Whether a row is of the kind that a query asks for, told from its bytes.
+//! Whether a row is of the kind that a query asks for, by its bytes.
 
 use super::dict::Dict;
 use super::value::{self, Decoded, Tag};
@@ -26,12 +26,12 @@ impl KindTest {
         Self { text: kind.name, property: dict.entity_type(), symbol, shape }
     }
 
-    /// The latest shape of the kind's rows.
+    /// Returns the latest shape of the kind's rows.
     pub(crate) fn shape(&self) -> Option<u16> {
         self.shape
     }
 
-    /// Whether the row says first that it is of the kind, by its shape or by the text's number: most that are say so.
+    /// Returns whether the row says first that it is of the kind, by its shape or by the text's number: most that are say so.
     #[inline]
     pub(crate) fn stands_first(&self, row: &Row<'_>) -> bool {
         let slots = match row.body() {
@@ -47,7 +47,7 @@ impl KindTest {
         })
     }
 
-    /// Whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
+    /// Returns whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
     pub(crate) fn holds(&self, row: &Row<'_>, dict: &Dict) -> Result<bool, Damaged> {
         let slots = match row.body() {
             Body::Shaped(shaped) => {

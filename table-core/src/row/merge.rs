@@ -10,12 +10,13 @@ use crate::model::ValueRef;
 /// A property with its number; one whose name stands in the row has [`INLINE`].
 pub(crate) type Numbered<'v> = (u16, &'v str, ValueRef<'v>);
 
-/// Where a property stands in the order of a row's: names tell apart those that have no number.
-fn place<'v>((id, name, _): &Numbered<'v>) -> (u16, &'v str) {
+/// Returns where a property stands in the order of a row's: names tell apart those that have no number.
+fn place<'v>(property: &Numbered<'v>) -> (u16, &'v str) {
+    let (id, name, _) = property;
     (*id, if *id == INLINE { name } else { "" })
 }
 
-/// The properties that a row has which is merged with another: those of both, and of what both have, the new one's. In
+/// Returns the properties that a row has which is merged with another: those of both, and of what both have, the new one's. In
 /// order.
 pub(crate) fn merged<'v>(old: &'v RowView<'_>, new: &'v RowView<'_>) -> Result<Vec<Numbered<'v>>> {
     let old = old.numbered()?.collect::<Result<Vec<_>>>()?;

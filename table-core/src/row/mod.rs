@@ -1,4 +1,4 @@
-//! A stored row, read in place: packed, under a key, with its names as numbers. Whoever executes plans may store rows so.
+//! A stored row, read in place: packed, under a key, with its names as numbers. Any backend may store rows so.
 //!
 //! `docs/internals/format.md` has the layout. Most rows have a [shape](shape::Shape), which the dictionary knows and which
 //! says where each property lies; the others say it themselves, in slots. What the header says is read without the
@@ -81,19 +81,19 @@ impl From<Damaged> for Error {
     }
 }
 
-/// The seed that binds a row's checksums to its key, so that a row found under another key is refused.
+/// Returns the seed that binds a row's checksums to its key, so that a row found under another key is refused.
 #[inline]
 pub(crate) fn key_seed(key: &[u8]) -> u64 {
     xxh3_64(key)
 }
 
-/// The checksum of a large value.
+/// Returns the checksum of a large value.
 pub(crate) fn large_checksum(value: &[u8], seed: u64) -> [u8; LARGE_CHECKSUM] {
     let [a, b, c, d, ..] = xxh3_64_with_seed(value, seed).to_le_bytes();
     [a, b, c, d]
 }
 
-/// A large value without the checksum behind it, which is compared if there is a seed.
+/// Returns a large value without the checksum behind it, which is compared if there is a seed.
 #[cold]
 fn large_payload(stored: &[u8], seed: Option<u64>) -> Result<&[u8], Damaged> {
     match stored.split_last_chunk::<LARGE_CHECKSUM>() {
@@ -106,7 +106,7 @@ fn large_payload(stored: &[u8], seed: Option<u64>) -> Result<&[u8], Damaged> {
     }
 }
 
-/// The checksum of a row: of everything before it but the large values, whose own checksums are covered.
+/// Returns the checksum of a row: of everything before it but the large values, whose own checksums are covered.
 pub(crate) fn row_checksum(row: &Row<'_>, seed: u64) -> Option<u64> {
     match row.body {
         Body::Shaped(shaped) if shaped.is_narrow() => Some(xxh3_64_with_seed(row.covered(), seed)),
@@ -150,8 +150,8 @@ impl<'a> NarrowHead<'a> {
     }
 }
 
-/// Whether the bytes are those of a row of this shape whose values are all small, which carries no digest. With a key, its
-/// checksum is compared too. Where it is not so, nothing is known of the row.
+/// Returns whether the bytes are those of a row of this shape whose values are all small, which carries no digest. With a key,
+/// its checksum is compared too. Where it is not so, nothing is known of the row.
 #[inline]
 pub(crate) fn fits_fast_path(bytes: &[u8], shape: u16, key: Option<&[u8]>) -> bool {
     let is_right = |key: &[u8]| {
@@ -256,7 +256,7 @@ impl<'a> Row<'a> {
         &self.body
     }
 
-    /// The number of its shape, if it has one.
+    /// Returns the number of its shape, if it has one.
     #[inline]
     pub(crate) fn shape(&self) -> Option<u16> {
         match self.body {
@@ -265,24 +265,24 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether the row carries a keyed digest.
+    /// Returns whether the row carries a keyed digest.
     #[inline]
     pub(crate) fn is_signed(&self) -> bool {
         self.is_signed
     }
 
-    /// The keyed digest, if the row is signed.
+    /// Returns the keyed digest, if the row is signed.
     pub(crate) fn digest(&self) -> Option<[u8; DIGEST]> {
         self.covered().last_chunk().filter(|_| self.is_signed).copied()
     }
 
-    /// Everything before the checksum.
+    /// Returns everything before the checksum.
     #[inline]
     fn covered(&self) -> &'a [u8] {
         self.bytes.split_last_chunk::<CHECKSUM>().map_or(&[], |(covered, _)| covered)
     }
 
-    /// What it holds as it is stored: all of it but time, digest and checksum.
+    /// Returns what it holds as it is stored: all of it but time, digest and checksum.
     fn content(&self) -> (u64, [u8; 2], &'a [u8]) {
         let covered = self.covered();
         let signed = if self.is_signed { DIGEST } else { 0 };
@@ -299,19 +299,19 @@ impl<'a> Row<'a> {
         (form, word, content)
     }
 
-    /// Whether both hold the same properties in the same form, whenever they were written, signed or not.
+    /// Returns whether both hold the same properties in the same form, whenever they were written, signed or not.
     pub(crate) fn has_content_of(&self, other: &Row<'_>) -> bool {
         self.content() == other.content()
     }
 
-    /// The checksum as stored.
+    /// Returns the checksum as stored.
     #[inline]
     pub(crate) fn checksum(&self) -> u64 {
         self.bytes.last_chunk::<CHECKSUM>().map_or(0, |sum| u64::from_le_bytes(*sum))
     }
 }
 
-/// The first word of a row: its time and its form.
+/// Returns the first word of a row: its time and its form.
 fn first_word(form: u64, timestamp: Ticks) -> u64 {
     timestamp.get() | form << FORM_BITS
 }

@@ -37,7 +37,8 @@ impl Names {
     pub fn pack(
         &self,
         table: u32,
-        (partition, row): (&str, &str),
+        partition: &str,
+        row: &str,
         timestamp: Ticks,
         properties: &[Named<'_>],
     ) -> Result<PackedRow> {
@@ -65,15 +66,15 @@ impl Names {
         Ok(PackedRow { key, row: bytes, dict })
     }
 
-    /// Every name.
+    /// Returns every name.
     pub(crate) fn dict(&self) -> Arc<Dict> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A dictionary that has the names of these properties, as far as there is room.
+    /// Returns a dictionary that has the names of these properties, as far as there is room.
     fn with(&self, properties: &[Named<'_>]) -> Arc<Dict> {
         let known = self.dict();
-        if properties.iter().all(|property| has(&known, *property)) {
+        if properties.iter().all(|property| has(&known, property.0, property.1)) {
             return known;
         }
         let mut dict = self.0.write().unwrap_or_else(PoisonError::into_inner);
@@ -93,8 +94,8 @@ impl Names {
     }
 }
 
-/// Whether the dictionary has all numbers that a property may get.
-fn has(dict: &Dict, (name, value): Named<'_>) -> bool {
+/// Returns whether the dictionary has all numbers that a property may get.
+fn has(dict: &Dict, name: &str, value: ValueRef<'_>) -> bool {
     let is_symbol_known = || match value {
         ValueRef::String(text) if name == ENTITY_TYPE => {
             dict.symbol_id(text).is_some() || !dict.takes_symbol(text)
@@ -105,7 +106,7 @@ fn has(dict: &Dict, (name, value): Named<'_>) -> bool {
 }
 
 impl PackedRow {
-    /// A row that was packed before, with a dictionary that has every name of it.
+    /// Returns a row that was packed before, with a dictionary that has every name of it.
     pub(crate) fn of(key: &[u8], row: &[u8], dict: Arc<Dict>) -> Self {
         Self { key: key.into(), row: row.into(), dict }
     }
@@ -116,13 +117,13 @@ impl PackedRow {
         Ok(RowView::new(self.key.as_slice(), row, &*self.dict, false))
     }
 
-    /// The key and the bytes.
+    /// Returns the key and the bytes.
     pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
         (&self.key, &self.row)
     }
 }
 
-/// What of the rows a query selects.
+/// Returns what of the rows a query selects.
 pub(crate) fn selection(names: Option<&[Box<str>]>, dict: &Dict) -> Arc<Selection> {
     Arc::new(Selection::new(names, dict))
 }
@@ -135,7 +136,7 @@ mod tests {
 
     fn pack(names: &Names, row: &str, properties: &[(&str, Value)]) -> PackedRow {
         let properties: Vec<_> = properties.iter().map(|(name, v)| (*name, v.as_value_ref())).collect();
-        names.pack(7, ("p", row), Ticks::MIN, &properties).unwrap()
+        names.pack(7, "p", row, Ticks::MIN, &properties).unwrap()
     }
 
     #[test]
@@ -153,7 +154,7 @@ mod tests {
                 assert_eq!(view.get(name).unwrap(), Some(value.as_value_ref()), "{name}");
             }
         }
-        // Whoever reads both reads them by the names that are known now.
+        // A reader of both reads them by the names that are known now.
         let (key, row) = one.parts();
         let late = PackedRow::of(key, row, names.dict());
         assert_eq!(late.view().unwrap().to_entity().unwrap(), one.view().unwrap().to_entity().unwrap());
@@ -180,7 +181,7 @@ mod tests {
     fn a_row_of_too_many_properties_is_refused() {
         let many: Vec<_> = (0..256).map(|at| format!("N{at}")).collect();
         let given: Vec<_> = many.iter().map(|name| (&**name, ValueRef::Int32(1))).collect();
-        let error = Names::default().pack(7, ("p", "r"), Ticks::MIN, &given).unwrap_err();
+        let error = Names::default().pack(7, "p", "r", Ticks::MIN, &given).unwrap_err();
         assert_eq!(error.kind(), crate::ErrorKind::TooManyProperties);
     }
 }

@@ -59,14 +59,14 @@ pub(crate) struct NumberedColumn {
 }
 
 impl NumberedColumn {
-    /// What the property counts for, or more, but for the bytes of a text and of a binary value.
+    /// Returns what the property counts for, or more, but for the bytes of a text and of a binary value.
     fn most(&self) -> usize {
         // No value of fixed width counts for more than a GUID does, and no other for more besides its bytes.
         name_size(self.name) + size_of::<Uuid>()
     }
 }
 
-/// The columns of a kind's rows, in the order of their numbers; `None` if something in them has none.
+/// Returns the columns of a kind's rows, in the order of their numbers; `None` if something in them has none.
 fn columns_of(dict: &Dict, kind: RowKind) -> Option<Vec<NumberedColumn>> {
     let column = |(name, property)| {
         let id = dict.id(name)?;
@@ -90,7 +90,7 @@ fn columns_of(dict: &Dict, kind: RowKind) -> Option<Vec<NumberedColumn>> {
     Some(columns)
 }
 
-/// The shape that rows of a kind have by its declaration; `None` if something in it has no number.
+/// Returns the shape that rows of a kind have by its declaration; `None` if something in it has no number.
 pub(super) fn shape_of(dict: &Dict, kind: RowKind) -> Option<Shape> {
     let columns = columns_of(dict, kind)?.iter().map(|column| column.column).collect();
     Shape::new(dict.symbol_id(kind.name())?, columns, dict.entity_type()?)
@@ -121,7 +121,7 @@ impl RowForm {
         }
     }
 
-    /// The numbers of an entity's own rows, of its copies in the order of its indexes, and of its parts.
+    /// Returns the numbers of an entity's own rows, of its copies in the order of its indexes, and of its parts.
     pub(crate) fn of_all(dict: &Dict, schema: &'static Schema) -> Vec<Self> {
         let copies = (0..schema.indexes.len()).map(Cause::Index);
         let parts = (1..=schema.parts.len()).map(Cause::Part);
@@ -150,13 +150,13 @@ impl StepsByShape {
         Self(dict.shapes.iter().map(|_| OnceLock::new()).collect())
     }
 
-    /// Where the fields are in rows of the shape of this number, if that has been asked for.
+    /// Returns where the fields are in rows of the shape of this number, if that has been asked for.
     #[inline]
     pub(super) fn known(&self, number: u16) -> Option<&FieldSteps> {
         self.0.get(usize::from(number))?.get()?.as_ref()
     }
 
-    /// Where the fields are in rows of the shape of this number; `find` finds it the first time.
+    /// Returns where the fields are in rows of the shape of this number; `find` finds it the first time.
     pub(super) fn of(&self, number: u16, find: impl FnOnce() -> Option<FieldSteps>) -> Option<&FieldSteps> {
         self.0.get(usize::from(number))?.get_or_init(find).as_ref()
     }
@@ -187,7 +187,7 @@ impl<K: ?Sized, V> Clone for ByDeclaration<K, V> {
 }
 
 impl<K: ?Sized, V> ByDeclaration<K, V> {
-    /// What is known of the declaration, if it has been asked for.
+    /// Returns what is known of the declaration, if it has been asked for.
     #[inline]
     pub(crate) fn get(&self, declaration: &'static K) -> Option<&V> {
         let mut known = self;
@@ -200,7 +200,7 @@ impl<K: ?Sized, V> ByDeclaration<K, V> {
         }
     }
 
-    /// What is known of the declaration; `find` looks it up the first time.
+    /// Returns what is known of the declaration; `find` looks it up the first time.
     pub(crate) fn of(&self, declaration: &'static K, find: impl Fn(&'static K) -> V) -> &V {
         let mut known = self;
         loop {
@@ -215,7 +215,7 @@ impl<K: ?Sized, V> ByDeclaration<K, V> {
     }
 }
 
-/// The numbers of these fields' properties.
+/// Returns the numbers of these fields' properties.
 pub(crate) fn numbers(dict: &Dict, fields: &[Field]) -> FieldNumbers {
     let ids: Vec<_> = fields.iter().map(|field| dict.id(field.property)).collect();
     let before = |id: u16| {

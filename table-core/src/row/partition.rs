@@ -40,7 +40,7 @@ struct Head {
 
 /// So many rows with one head are reason enough to look for the next at once.
 const MANY: usize = 4;
-/// The longest that nobody looks for a head.
+/// The most rows that pass before a head is looked for again.
 const LONGEST_WAIT: usize = 4_096;
 
 /// What a partition key gives back.
@@ -75,7 +75,7 @@ impl Partition {
                     self.shared += 1;
                     return;
                 }
-                // Nobody asks for entities here.
+                // No reader asks for entities here.
                 None => {}
                 Some(_) => self.leave_head(),
             }
@@ -113,8 +113,8 @@ impl Partition {
         self.wait = (self.wait * 2).min(LONGEST_WAIT);
     }
 
-    /// The fields that all rows with this row's head have in common, how many parts of the row key's template give them, and
-    /// what of the row key follows, which is ASCII; `None` where no head is known.
+    /// Returns the fields that all rows with this row's head have in common, how many parts of the row key's template give
+    /// them, and what of the row key follows, which is ASCII; `None` where no head is known.
     #[inline]
     pub(crate) fn parsed_head<'p>(
         &'p self,
@@ -147,7 +147,7 @@ impl Partition {
         Some(Head { place, bytes, parts: parts.len(), fields })
     }
 
-    /// The fields of the partition key, and the row key of a row in the partition if that is ASCII alone; `None` where
+    /// Returns the fields of the partition key, and the row key of a row in the partition if that is ASCII alone; `None` where
     /// there is no short way.
     #[inline]
     pub(crate) fn parsed<'p>(
@@ -176,8 +176,8 @@ impl Partition {
     }
 }
 
-/// Whether a stored key begins so. Of most partitions that is so short that two words have it all, and no call is made for
-/// each row; four words have it with the head of a row key.
+/// Returns whether a stored key begins so. Of most partitions that is so short that two words have it all, and no call is made
+/// for each row; four words have it with the head of a row key.
 #[inline]
 pub(crate) fn begins(stored: &[u8], prefix: &[u8]) -> bool {
     let Some(stored) = stored.get(..prefix.len()) else { return false };
@@ -188,7 +188,7 @@ pub(crate) fn begins(stored: &[u8], prefix: &[u8]) -> bool {
     }
 }
 
-/// Whether the first bytes of both agree, and the last.
+/// Returns whether the first bytes of both agree, and the last.
 #[inline]
 fn ends_agree<const N: usize>(one: &[u8], other: &[u8]) -> bool {
     one.first_chunk::<N>() == other.first_chunk() && one.last_chunk::<N>() == other.last_chunk()
@@ -220,7 +220,7 @@ mod tests {
         stored
     }
 
-    /// All that the keys give back, by a reader who has come to the row.
+    /// Returns all that the keys of a row give back to its reader.
     fn given(partition: &Partition, place: &'static Place, stored: &[u8]) -> Option<Vec<(usize, String)>> {
         let known = match partition.parsed_head(place, stored) {
             None => partition.parsed(&place.partition, stored).map(|(fields, row)| (fields, 0, row)),

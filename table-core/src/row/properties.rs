@@ -62,7 +62,7 @@ impl<'r> Iterator for Entries<'r> {
 }
 
 impl<'r> Packed<'r> {
-    /// Shape and parts of a row that has one.
+    /// Returns the shape and the parts of a row that has a shape.
     #[inline]
     fn parts(&self) -> Result<Option<(&'r Shape, Parts<'r>)>> {
         let Body::Shaped(shaped) = self.row.body() else { return Ok(None) };
@@ -83,7 +83,7 @@ impl<'r> Packed<'r> {
         }
     }
 
-    /// How many properties it has.
+    /// Returns how many properties it has.
     pub(crate) fn len(&self) -> usize {
         match self.row.body() {
             Body::Slots(slots) => slots.len(),
@@ -91,7 +91,7 @@ impl<'r> Packed<'r> {
         }
     }
 
-    /// The value of the property of this name.
+    /// Returns the value of the property of this name.
     pub(crate) fn get(&self, name: &str) -> Result<Option<ValueRef<'r>>> {
         match self.dict.id(name) {
             Some(id) => self.find(id, 0),
@@ -99,18 +99,18 @@ impl<'r> Packed<'r> {
         }
     }
 
-    /// The value of a property whose name stands in the row, where the dictionary is full.
+    /// Returns the value of a property whose name stands in the row, where the dictionary is full.
     pub(crate) fn find_inline(&self, name: &str) -> Result<Option<ValueRef<'r>>> {
         self.entry_inline(name)?.map(|entry| self.value(&entry)).transpose()
     }
 
-    /// The value of the property of this number, which may well have this place among the slots.
+    /// Returns the value of the property of this number, which may well have this place among the slots.
     #[inline]
     pub(crate) fn find(&self, id: u16, near: usize) -> Result<Option<ValueRef<'r>>> {
         self.entry(id, near)?.map(|entry| self.value(&entry)).transpose()
     }
 
-    /// The property of this number, which may well have this place among the slots.
+    /// Returns the property of this number, which may well have this place among the slots.
     #[inline]
     pub(crate) fn entry(&self, id: u16, near: usize) -> Result<Option<Entry<'r>>> {
         if let Body::Slots(slots) = self.row.body() {
@@ -124,7 +124,7 @@ impl<'r> Packed<'r> {
         Ok(found.map(|(column, place)| Entry::Column(parts, column.id, *place)))
     }
 
-    /// The property whose name stands in the row.
+    /// Returns the property whose name stands in the row.
     pub(crate) fn entry_inline(&self, name: &str) -> Result<Option<Entry<'r>>> {
         match self.row.body() {
             Body::Slots(slots) if self.dict.names_full() => {
@@ -135,7 +135,7 @@ impl<'r> Packed<'r> {
         }
     }
 
-    /// The text of `EntityType`: what the row is.
+    /// Returns the text of `EntityType`: what the row is.
     pub(crate) fn kind(&self) -> Result<Option<&'r str>> {
         let kind = match self.dict.entity_type() {
             // It is mostly the first name that a table sees.
@@ -145,7 +145,7 @@ impl<'r> Packed<'r> {
         Ok(kind.and_then(ValueRef::as_str))
     }
 
-    /// The property's name.
+    /// Returns the property's name.
     pub(crate) fn name(&self, entry: &Entry<'r>) -> Result<&'r str> {
         match entry {
             Entry::Slot(row, slot) if slot.id == INLINE => {
@@ -164,7 +164,7 @@ impl<'r> Packed<'r> {
         self.dict.name(entry.id()).cloned().ok_or_else(|| self.unknown())
     }
 
-    /// The property's value.
+    /// Returns the property's value.
     #[inline]
     pub(crate) fn value(&self, entry: &Entry<'r>) -> Result<ValueRef<'r>> {
         match entry {
@@ -191,7 +191,7 @@ impl<'r> Packed<'r> {
         self.dict.symbol(id).map(|text| ValueRef::String(text)).ok_or_else(|| self.unknown())
     }
 
-    /// What the checksums of large values begin with, where they are compared.
+    /// Returns what the checksums of large values begin with, where they are compared.
     fn seed(&self) -> Option<u64> {
         self.verify.then(|| key_seed(self.key))
     }
@@ -216,7 +216,7 @@ impl<'r> Packed<'r> {
 }
 
 impl Entry<'_> {
-    /// The property's number.
+    /// Returns the property's number.
     pub(crate) fn id(&self) -> u16 {
         match self {
             Self::Slot(_, slot) => slot.id,

@@ -29,7 +29,7 @@ impl Selection {
         Arc::clone(WHOLE.get_or_init(|| Arc::new(Self::ALL)))
     }
 
-    /// The properties of these names; without names, the whole row.
+    /// Returns the properties of these names; without names, the whole row.
     pub(crate) fn new(names: Option<&[Box<str>]>, dict: &Dict) -> Self {
         Self(names.map(|names| {
             let mut selected = Selected::default();
@@ -46,7 +46,7 @@ impl Selection {
         }))
     }
 
-    /// The entity of a row, with the properties that are selected.
+    /// Returns the entity of a row, with the properties that are selected.
     pub(crate) fn entity(&self, view: &RowView<'_>) -> Result<DynamicEntity> {
         match &self.0 {
             None => view.to_entity(),

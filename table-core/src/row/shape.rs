@@ -40,7 +40,7 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) const ALWAYS: u16 = u16::MAX;
 
-    /// Whether a row may lack it.
+    /// Returns whether a row may lack it.
     #[inline]
     pub(super) fn is_optional(self) -> bool {
         self.bit != Self::ALWAYS
@@ -52,7 +52,7 @@ impl Place {
 pub(crate) struct Shape {
     /// The number of the kind's text.
     symbol: u16,
-    /// In the order of their numbers.
+    /// Returns the columns in the order of their numbers.
     columns: Box<[Column]>,
     /// Of the columns, in the same order.
     places: Box<[Place]>,
@@ -64,13 +64,13 @@ pub(crate) struct Shape {
     /// How many strings a heap has, and how many values altogether.
     strings: u16,
     values: u16,
-    /// Before which column the kind comes, in the order of their numbers.
+    /// Returns the place of the column before which the kind comes, in the order of their numbers.
     kind_at: u16,
 }
 
 impl Shape {
-    /// The shape of these columns, which rise; `entity_type` is the number of the property that is the kind. `None` if no row
-    /// could have it.
+    /// Returns the shape of these columns, which rise; `entity_type` is the number of the property that is the kind. `None` if
+    /// no row could have it.
     pub(crate) fn new(symbol: u16, columns: Vec<Column>, entity_type: u16) -> Option<Self> {
         let rises = columns.iter().zip(columns.iter().skip(1)).all(|(a, b)| a.id < b.id);
         // The kind is a property too.
@@ -113,23 +113,23 @@ impl Shape {
         })
     }
 
-    /// The number of the kind's text.
+    /// Returns the number of the kind's text.
     #[inline]
     pub(crate) fn symbol(&self) -> u16 {
         self.symbol
     }
 
-    /// In the order of their numbers.
+    /// Returns the columns in the order of their numbers.
     pub(crate) fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Where each column lies.
+    /// Returns where each column lies.
     pub(crate) fn places(&self) -> &[Place] {
         &self.places
     }
 
-    /// The column of this number.
+    /// Returns the column of this number.
     pub(crate) fn find(&self, id: u16) -> Option<(&Column, &Place)> {
         let at = self.columns.binary_search_by_key(&id, |column| column.id).ok()?;
         self.columns.get(at).zip(self.places.get(at))
@@ -152,29 +152,29 @@ impl Shape {
         usize::from(self.fixed)
     }
 
-    /// How many strings a heap has.
+    /// Returns how many strings a heap has.
     #[inline]
     pub(super) fn strings(&self) -> usize {
         usize::from(self.strings)
     }
 
-    /// How many values a heap has.
+    /// Returns how many values a heap has.
     #[inline]
     pub(super) fn values(&self) -> usize {
         usize::from(self.values)
     }
 
-    /// Before which column the kind comes, in the order of their numbers.
+    /// Returns the place of the column before which the kind comes, in the order of their numbers.
     pub(crate) fn kind_at(&self) -> usize {
         usize::from(self.kind_at)
     }
 
-    /// Whether this is the shape of these columns.
+    /// Returns whether this is the shape of these columns.
     pub(crate) fn is(&self, symbol: u16, columns: &[Column]) -> bool {
         self.symbol == symbol && *self.columns == *columns
     }
 
-    /// The body of its record in the dictionary.
+    /// Returns the body of its record in the dictionary.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(4 + 3 * self.columns.len());
         body.extend_from_slice(&self.symbol.to_le_bytes());
@@ -190,7 +190,8 @@ impl Shape {
     /// property that is the kind. `None` for what no writer writes.
     pub(crate) fn decode(
         body: &[u8],
-        (names, symbols): (usize, usize),
+        names: usize,
+        symbols: usize,
         entity_type: Option<u16>,
     ) -> Option<Self> {
         let ([a, b, c, d], mut rest) = body.split_first_chunk()?;

@@ -71,7 +71,7 @@ impl<'a> ShapedRow<'a> {
         Some((fixed, Ends { said: ends, heap, is_wide }))
     }
 
-    /// Where the large values lie behind the header. A row of narrow ends has none.
+    /// Returns where the large values lie behind the header. A row of narrow ends has none.
     pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
         let wide = self.wide.unwrap_or(Wide { fixed: 0, values: 0 });
         let found = self.split(wide.fixed.into(), wide.values.into());
@@ -95,7 +95,7 @@ impl<'a> ShapedRow<'a> {
         })
     }
 
-    /// The parts of the row, by its shape.
+    /// Returns the parts of the row, by its shape.
     #[inline]
     pub(crate) fn open(&self, shape: &Shape) -> Result<Parts<'a>, Damaged> {
         let fits = |wide: Wide| {
@@ -108,8 +108,8 @@ impl<'a> ShapedRow<'a> {
         Ok(Parts { fixed: Fixed(fixed), ends })
     }
 
-    /// Whether the row, whose values are small, is what a writer makes of these, of which none is absent; `get` gives what
-    /// each column is to hold. Where that can't be told at once, `false`.
+    /// Returns whether the row, whose values are small, is what a writer makes of these, of which none is absent; `get` gives
+    /// what each column is to hold. Where that is not known at once, `false`.
     pub(crate) fn is_just<'v>(
         &self,
         shape: &Shape,
@@ -182,7 +182,7 @@ pub(super) struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// Where this value ends.
+    /// Returns where this value ends.
     #[inline]
     fn end(&self, n: usize) -> usize {
         let end = if self.is_wide {
@@ -200,18 +200,18 @@ impl<'a> Ends<'a> {
         n.checked_sub(1).map_or(0, |before| self.end(before))
     }
 
-    /// Start and end of this value; `None` if it does not lie in the heap.
+    /// Returns start and end of this value; `None` if it does not lie in the heap.
     fn span(&self, n: usize) -> Option<(usize, usize)> {
         let (start, end) = (self.start(n), self.end(n));
         (start <= end && end <= self.heap.len()).then_some((start, end))
     }
 
-    /// Whether the value in this place is this one, and no large one.
+    /// Returns whether the value in this place is this one, and no large one.
     fn is_small(&self, place: Place, value: &[u8]) -> bool {
         value.len() <= SMALL && self.get(place.at) == Some(value)
     }
 
-    /// The value as it is stored.
+    /// Returns the value as it is stored.
     #[inline]
     fn get(&self, n: u16) -> Option<&'a [u8]> {
         let n = usize::from(n);
@@ -231,7 +231,7 @@ impl<'a> Fixed<'a> {
         self.0.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
     }
 
-    /// Whether the row has the value of this place.
+    /// Returns whether the row has the value of this place.
     #[inline]
     pub(super) fn has(&self, place: Place) -> bool {
         place.bit == Place::ALWAYS || self.has_bit(usize::from(place.bit))
@@ -242,7 +242,7 @@ impl<'a> Fixed<'a> {
         self.0.get(usize::from(at)..)?.first_chunk().copied()
     }
 
-    /// An integer that the row has.
+    /// Returns an integer that the row has.
     #[inline]
     pub(super) fn integer(&self, place: Place) -> Option<i64> {
         let at = place.at;
@@ -295,13 +295,13 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Whether the row has the value of this place.
+    /// Returns whether the row has the value of this place.
     #[inline]
     pub(crate) fn has(&self, place: Place) -> bool {
         self.fixed.has(place)
     }
 
-    /// The value of this place, if the row has it; with a seed, a large one is compared with its checksum.
+    /// Returns the value of this place, if the row has it; with a seed, a large one is compared with its checksum.
     #[inline]
     pub(crate) fn value(
         &self,

@@ -14,13 +14,13 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// As stored: with a large value's checksum.
+    /// Returns its length as stored: with a large value's checksum.
     pub(crate) fn length(&self) -> usize {
         self.end.saturating_sub(self.start)
     }
 }
 
-/// Number, tag and start of the property whose slot stands first, and the slots after it.
+/// Returns number, tag and start of the property whose slot stands first, and the slots after it.
 #[expect(clippy::inline_always, reason = "for each field of each row, a call costs as much as what it does")]
 #[inline(always)]
 fn first_slot(table: &[u8], wide: bool) -> Option<(u16, u8, usize, &[u8])> {
@@ -106,7 +106,7 @@ impl<'a> SlotRow<'a> {
         if end == self.heap().len() && flags == self.flags & !SIGNED { Ok(()) } else { Err(FORM) }
     }
 
-    /// How many properties there are.
+    /// Returns how many properties there are.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.count)
     }
@@ -119,7 +119,7 @@ impl<'a> SlotRow<'a> {
         self.flags & WIDE != 0
     }
 
-    /// Where the large values lie behind the header, each with its checksum.
+    /// Returns where the large values lie behind the header, each with its checksum.
     pub(crate) fn large(&self) -> impl Iterator<Item = (usize, usize)> {
         let heap = self.table_length();
         // Most rows say that they have none, and so their slots need not be gone through.
@@ -129,14 +129,14 @@ impl<'a> SlotRow<'a> {
         large.map(move |slot| (heap + slot.start, heap + slot.end))
     }
 
-    /// Number, tag and start of the property at this place.
+    /// Returns number, tag and start of the property at this place.
     fn entry(&self, index: usize) -> Option<(u16, u8, usize)> {
         let slot = if self.is_wide() { WIDE_SLOT } else { NARROW_SLOT };
         let (id, tag, start, _) = first_slot(self.table().get(index * slot..)?, self.is_wide())?;
         Some((id, tag, start))
     }
 
-    /// Every property in the order of numbers.
+    /// Returns every property in the order of numbers.
     pub(crate) fn slots(&self) -> Slots<'a> {
         let wide = self.is_wide();
         Slots { next: first_slot(self.table(), wide), wide, heap_length: self.heap().len() }
@@ -161,12 +161,12 @@ impl<'a> SlotRow<'a> {
         self.slot(index).ok_or(Damaged("the row is cut short"))
     }
 
-    /// The property of this number.
+    /// Returns the property of this number.
     pub(crate) fn find(&self, id: u16) -> Option<Slot> {
         self.slot(self.position(id)?)
     }
 
-    /// The property of this number, which may well be at this place, or one before where a property is absent.
+    /// Returns the property of this number, which may well be at this place, or one before where a property is absent.
     #[inline]
     pub(crate) fn find_near(&self, guess: usize, id: u16) -> Option<Slot> {
         for place in [guess, guess.wrapping_sub(1)] {
@@ -196,7 +196,7 @@ impl<'a> SlotRow<'a> {
         }
     }
 
-    /// The place of the property of this number, by bisection.
+    /// Returns the place of the property of this number, by bisection.
     pub(crate) fn position(&self, id: u16) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -211,7 +211,7 @@ impl<'a> SlotRow<'a> {
         None
     }
 
-    /// The property whose name stands in the row.
+    /// Returns the property whose name stands in the row.
     pub(crate) fn find_inline(&self, name: &str, seed: Option<u64>) -> Result<Option<Slot>, Damaged> {
         // Those stand last.
         for index in (0..self.len()).rev() {
@@ -227,12 +227,12 @@ impl<'a> SlotRow<'a> {
         Ok(None)
     }
 
-    /// The stored bytes of a property, with a large value's checksum.
+    /// Returns the stored bytes of a property, with a large value's checksum.
     pub(crate) fn stored(&self, slot: &Slot) -> Result<&'a [u8], Damaged> {
         self.heap().get(slot.start..slot.end).ok_or(Damaged("a property lies outside its row"))
     }
 
-    /// The bytes of a property; with a seed, a large one is compared with its checksum.
+    /// Returns the bytes of a property; with a seed, a large one is compared with its checksum.
     #[inline]
     pub(crate) fn payload(&self, slot: &Slot, seed: Option<u64>) -> Result<&'a [u8], Damaged> {
         let stored = self.stored(slot)?;

@@ -98,7 +98,7 @@ fn exactly<const N: usize>(payload: &[u8]) -> Option<[u8; N]> {
     payload.try_into().ok()
 }
 
-/// A signed integer in the fewest of 0, 1, 2, 4 and 8 bytes that hold it: in more it is refused, so that one value
+/// Returns a signed integer in the fewest of 0, 1, 2, 4 and 8 bytes that hold it: in more it is refused, so that one value
 /// has one form.
 #[inline]
 fn integer(payload: &[u8]) -> Option<i64> {

@@ -31,13 +31,13 @@ impl Proof {
     }
 }
 
-/// The version of a row that was read in the state of this number.
+/// Returns the version of a row that was read in the state of this number.
 pub(crate) fn version_of(view: &RowView<'_>, state: usize) -> Version {
     let state = view.is_verified().then_some(state);
     Proof { checksum: view.checksum(), length: view.stored_length(), state }.version(view.etag())
 }
 
-/// Whether what is there is as it must be.
+/// Refuses a row that is not as the condition demands.
 pub(crate) fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
     let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
     match (condition, old) {

@@ -66,7 +66,7 @@ enum KnownKeys<'a> {
 #[derive(Clone)]
 pub(crate) enum DictRef<'a> {
     Own(Arc<Dict>),
-    /// Of whoever reads many rows: counting its holders costs as much as a field.
+    /// Borrowed, by a reader of many rows: counting references would cost as much as a field.
     Lent(&'a Dict),
 }
 
@@ -95,7 +95,7 @@ impl Deref for DictRef<'_> {
 }
 
 impl<'a> RowView<'a> {
-    /// A view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
+    /// Makes a view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
     #[inline]
     pub(crate) fn new(
         key: impl Into<Cow<'a, [u8]>>,
@@ -106,20 +106,20 @@ impl<'a> RowView<'a> {
         Self { key: key.into(), row, dict: dict.into(), known: KnownKeys::Nothing, verify }
     }
 
-    /// The row with its partition key, which the caller knows.
+    /// Returns the row with its partition key, which the caller knows.
     #[inline]
     pub(crate) fn within(self, partition: &'a Partition) -> Self {
         Self { known: KnownKeys::Partition(partition), ..self }
     }
 
-    /// The row with its partition key, each byte of which is one that any key may hold, and where in the stored key its row
-    /// key begins.
+    /// Returns the row with its partition key, each byte of which is one that any key may hold, and where in the stored key its
+    /// row key begins.
     #[inline]
     pub(crate) fn in_plain(self, partition: &'a str, row: usize) -> Self {
         Self { known: KnownKeys::Plain(partition, row), ..self }
     }
 
-    /// The partition key, if each byte of it is known to be one that any key may hold.
+    /// Returns the partition key, if each byte of it is known to be one that any key may hold.
     #[inline]
     pub(crate) fn plain_partition(&self) -> Option<&'a str> {
         match self.known {
@@ -128,17 +128,17 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The row with its keys, which the caller knows.
-    pub(crate) fn of_keys(self, (partition, row): (&'a str, &'a str)) -> Self {
+    /// Returns the row with its keys, which the caller knows.
+    pub(crate) fn of_keys(self, partition: &'a str, row: &'a str) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
     }
 
-    /// The head of a wide entity with its parts, as far as they were read.
+    /// Returns the head of a wide entity with its parts, as far as they were read.
     pub(crate) fn with_parts(self, parts: Vec<Option<RowView<'a>>>) -> Self {
         Self { known: KnownKeys::Parts(parts.into()), ..self }
     }
 
-    /// The parts that belong to the row, if it is the head of a wide entity whose parts were looked for.
+    /// Returns the parts that belong to the row, if it is the head of a wide entity whose parts were looked for.
     pub(crate) fn parts(&self) -> Option<&[Option<RowView<'a>>]> {
         match &self.known {
             KnownKeys::Parts(parts) => Some(parts),
@@ -146,27 +146,27 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The partition key.
+    /// Returns the partition key.
     pub fn partition_key(&self) -> Cow<'_, str> {
         self.stored_key().and_then(|key| key.partition()).unwrap_or_default()
     }
 
-    /// The row key.
+    /// Returns the row key.
     pub fn row_key(&self) -> Cow<'_, str> {
         self.stored_key().and_then(|key| key.row()).unwrap_or_default()
     }
 
-    /// The key as it is stored.
+    /// Returns the key as it is stored.
     pub(crate) fn stored_key_bytes(&self) -> &[u8] {
         &self.key
     }
 
-    /// The number of the row's table.
+    /// Returns the number of the row's table.
     pub(crate) fn table(&self) -> u32 {
         self.stored_key().map_or(0, |key| key.table)
     }
 
-    /// The row with what it takes to read it.
+    /// Returns the row with what it takes to read it.
     #[inline]
     fn packed(&self) -> Packed<'_> {
         Packed { key: &self.key, row: &self.row, dict: &self.dict, verify: self.verify }
@@ -184,52 +184,52 @@ impl<'a> RowView<'a> {
         StoredKey::parse(&self.key)
     }
 
-    /// When the entity was last written.
+    /// Returns when the entity was last written.
     pub fn timestamp(&self) -> Ticks {
         self.row.timestamp()
     }
 
-    /// The entity's version.
+    /// Returns the entity's version.
     pub fn etag(&self) -> ETag {
         ETag::from_timestamp(self.row.timestamp())
     }
 
-    /// The checksum of the row's bytes.
+    /// Returns the checksum of the row's bytes.
     pub(crate) fn checksum(&self) -> u64 {
         self.row.checksum()
     }
 
-    /// How many bytes are stored of it, with its key.
+    /// Returns how many bytes are stored of it, with its key.
     pub(crate) fn stored_length(&self) -> usize {
         self.key.len() + self.row.bytes().len()
     }
 
-    /// Whether its checksum has been compared.
+    /// Returns whether its checksum has been compared.
     pub(crate) fn is_verified(&self) -> bool {
         self.verify
     }
 
-    /// How many properties the entity has.
+    /// Returns how many properties the entity has.
     pub fn len(&self) -> usize {
         self.packed().len()
     }
 
-    /// Whether the entity has no property besides its keys.
+    /// Returns whether the entity has no property besides its keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a property, or `None` where the entity has none of this name.
+    /// Returns the value of a property, or `None` where the entity has none of this name.
     pub fn get(&self, name: &str) -> Result<Option<ValueRef<'_>>> {
         self.packed().get(name)
     }
 
-    /// The partition key and the row key.
+    /// Returns the partition key and the row key.
     pub(crate) fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
         self.stored_key().and_then(|key| key.texts()).unwrap_or_default()
     }
 
-    /// What the partition key gives back, and the bytes of the row key's text, where another row of the partition was
+    /// Returns what the partition key gives back, and the bytes of the row key's text, where another row of the partition was
     /// just read.
     #[inline]
     pub(crate) fn known_partition(&self, template: &'static Template) -> Option<(&partition::Fields, &[u8])> {
@@ -239,7 +239,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The bytes of both keys' texts, where they are known or stand as they are.
+    /// Returns the bytes of both keys' texts, where they are known or stand as they are.
     pub(crate) fn plain_keys(&self) -> Option<(&[u8], &[u8])> {
         match self.known {
             KnownKeys::Texts(partition, row) => Some((partition.as_bytes(), row.as_bytes())),
@@ -251,17 +251,17 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The value of the property that has this number.
+    /// Returns the value of the property that has this number.
     pub(crate) fn get_by_id(&self, id: u16) -> Result<Option<ValueRef<'_>>> {
         self.packed().find(id, usize::MAX)
     }
 
-    /// The text of `EntityType`: what the row is.
+    /// Returns the text of `EntityType`: what the row is.
     pub(crate) fn kind(&self) -> Result<Option<&str>> {
         self.packed().kind()
     }
 
-    /// Whether the row has a shape of this kind.
+    /// Returns whether the row has a shape of this kind.
     #[inline]
     pub(crate) fn is_shaped_as(&self, kind: &str) -> bool {
         let Body::Shaped(shaped) = self.row.body() else { return false };
@@ -269,7 +269,7 @@ impl<'a> RowView<'a> {
         symbol.is_some_and(|symbol| **symbol == *kind)
     }
 
-    /// The properties, in the order in which the table first saw their names.
+    /// Returns the properties, in the order in which the table first saw their names.
     pub fn properties(&self) -> impl Iterator<Item = Result<(&str, ValueRef<'_>)>> {
         let packed = self.packed();
         let (entries, error) = match packed.entries() {
@@ -280,14 +280,14 @@ impl<'a> RowView<'a> {
         entries.into_iter().flatten().map(read).chain(error)
     }
 
-    /// The properties with their numbers; a property whose name stands in the row has [`INLINE`].
+    /// Returns the properties with their numbers; a property whose name stands in the row has [`INLINE`].
     pub(crate) fn numbered(&self) -> Result<impl Iterator<Item = Result<Numbered<'_>>>> {
         let packed = self.packed();
         let entries = packed.entries()?;
         Ok(entries.map(move |entry| Ok((entry.id(), packed.name(&entry)?, packed.value(&entry)?))))
     }
 
-    /// The whole entity, owned.
+    /// Returns the whole entity, owned.
     pub fn to_entity(&self) -> Result<DynamicEntity> {
         let packed = self.packed();
         let mut properties = Vec::with_capacity(packed.len());
@@ -297,7 +297,7 @@ impl<'a> RowView<'a> {
         self.entity_of(properties)
     }
 
-    /// The entity with some of its properties: those of the numbers, which rise, and of the inline names.
+    /// Returns the entity with some of its properties: those of the numbers, which rise, and of the inline names.
     pub(crate) fn to_selected(&self, ids: &[u16], inline: &[Box<str>]) -> Result<DynamicEntity> {
         let packed = self.packed();
         let mut properties = Vec::with_capacity(ids.len());
@@ -322,13 +322,13 @@ impl<'a> RowView<'a> {
     }
 }
 
-/// A property's name and value, owned.
+/// Returns a property's name and value, owned.
 fn owned(packed: &Packed<'_>, entry: &Entry<'_>) -> Result<(Name, Value)> {
     Ok((packed.shared_name(entry)?, packed.value(entry)?.to_value()))
 }
 
-/// Whether this dictionary has every name and symbol of the row, or its shape: one that another process has written may be
-/// new.
+/// Returns whether this dictionary has every name and symbol of the row, or its shape: one that another process has written may
+/// be new.
 pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
     let Body::Slots(slots) = row.body() else { return covers_names(dict, row) };
     covers_names(dict, row)
@@ -340,7 +340,7 @@ pub(crate) fn covers(dict: &Dict, row: &Row<'_>) -> bool {
         })
 }
 
-/// Whether the dictionary has every name of the row, or its shape.
+/// Returns whether the dictionary has every name of the row, or its shape.
 #[inline]
 pub(crate) fn covers_names(dict: &Dict, row: &Row<'_>) -> bool {
     let slots = match row.body() {

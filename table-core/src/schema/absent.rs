@@ -17,7 +17,7 @@ impl Absent {
         Self(value)
     }
 
-    /// The value; `None` if it is no value of a property, as an `Option`'s `None`.
+    /// Returns the value; `None` if it is no value of a property, as an `Option`'s `None`.
     pub(crate) fn value(self) -> Option<Value> {
         (self.0)()
     }
@@ -38,7 +38,7 @@ impl fmt::Debug for Absent {
     }
 }
 
-/// A value as a property holds it.
+/// Returns a value as a property holds it.
 #[allow(clippy::needless_pass_by_value, reason = "it is made for the purpose")]
 pub fn value<T: Property>(value: T) -> Option<Value> {
     value.to_property().ok().and_then(PropertyValue::into_value)

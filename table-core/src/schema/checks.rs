@@ -41,7 +41,8 @@ pub const fn property(name: &str, is_nested: bool, content: Content) {
     plain_property(name, is_nested, content);
 }
 
-/// The same of a property that says it may lie in the clear.
+/// Refuses a nested `Option`, and a `SealedBlob`, whose key rows would hold, as a property that says that it may lie in the
+/// clear.
 #[track_caller]
 pub const fn plain_property(name: &str, is_nested: bool, content: Content) {
     if matches!(content, Content::SealedBlobs) {
@@ -53,14 +54,9 @@ pub const fn plain_property(name: &str, is_nested: bool, content: Content) {
     nested(name, is_nested);
 }
 
-/// The same of a property that is sealed.
+/// Refuses a nested `Option`, and blobs that sealing their reference does not protect, as a property that is sealed.
 #[track_caller]
-pub const fn sealed_property(
-    name: &str,
-    is_nested: bool,
-    content: Content,
-    (is_dual, is_blind): (bool, bool),
-) {
+pub const fn sealed_property(name: &str, is_nested: bool, content: Content, is_dual: bool, is_blind: bool) {
     if matches!(content, Content::Blobs) {
         let message = Message::new("`")
             .text(name)
@@ -181,7 +177,7 @@ pub const fn gone(schema: &Schema) {
 }
 
 /// C31: a version is one later than the one that it is made from, of the same kind, and no value and no row begins to be sealed
-/// or signed with it: rows of the version before would be taken from anybody.
+/// or signed with it: rows of the version before would be accepted from any writer.
 #[track_caller]
 pub const fn follows(schema: &Schema, previous: &Schema) {
     if let Some(message) = rows::follows(schema, previous) {
@@ -284,7 +280,8 @@ pub const fn projected_name(schema: &Schema, name: &str, _: EdmType) {
     }
 }
 
-/// It is of the entity's type, and no field that may be absent is taken as one that may not.
+/// Refuses a projection's field whose type is not that of the entity's, or that takes a field that may be absent as one that
+/// may not.
 #[track_caller]
 pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: bool) {
     if let Some(message) = projection::mistake(schema, name, edm, takes_absent) {
@@ -301,18 +298,18 @@ pub const fn projected_slots(
     edm: EdmType,
     takes_absent: bool,
 ) {
-    if let Some(message) = projection::mistake_in_slots(schema, name, slots, (edm, takes_absent)) {
+    if let Some(message) = projection::mistake_in_slots(schema, name, slots, edm, takes_absent) {
         message.refuse();
     }
 }
 
-/// The place of a slot of the series of this name. If there is none, [`projected_slots`] has said so.
+/// Returns the place of a slot of the series of this name. If there is none, [`projected_slots`] has said so.
 #[must_use]
 pub const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> usize {
     projection::place_of_slot(schema, name, slot)
 }
 
-/// The place of the field of this name. If there is none, [`projected`] has said so.
+/// Returns the place of the field of this name. If there is none, [`projected`] has said so.
 #[must_use]
 pub const fn place_of(schema: &Schema, name: &str) -> usize {
     projection::place(schema, name)
@@ -419,7 +416,7 @@ pub(crate) fn kinds_that_meet(table: &str, a: &Schema, b: &Schema) -> Option<Str
     rows::disjoint_kinds(a, b, table).map(|message| message.as_str().to_owned())
 }
 
-/// The mistake, if the templates have none.
+/// Returns the mistake, if the templates have none.
 const fn sound(schema: &Schema, mistake: Option<Message>) -> Option<Message> {
     if mistake.is_none() {
         return None;

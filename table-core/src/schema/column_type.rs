@@ -54,7 +54,7 @@ impl ColumnType {
         Self::Bytes,
     ];
 
-    /// What holds every value of a property of the type.
+    /// Returns what holds every value of a property of the type.
     #[must_use]
     pub const fn of(edm: EdmType) -> Self {
         match edm {
@@ -91,7 +91,7 @@ impl ColumnType {
         }
     }
 
-    /// How many bytes each value takes; `None` where that differs.
+    /// Returns how many bytes each value takes; `None` where that differs.
     pub(crate) const fn width(self) -> Option<u16> {
         match self {
             Self::Bool | Self::I8 | Self::U8 => Some(1),

@@ -26,7 +26,7 @@ pub struct CopiedFields {
 }
 
 impl CopiedFields {
-    /// A copy in the field of this name, whose properties' names begin so, of the source with a key of these fields.
+    /// Makes a copy in the field of this name, whose properties' names begin so, of the source with a key of these fields.
     #[must_use]
     pub const fn new(
         [name, property]: [&'static str; 2],
@@ -36,36 +36,36 @@ impl CopiedFields {
         Self { name, property, first, count, key, arrival: None }
     }
 
-    /// The same of a source that lies elsewhere: both change in one transaction.
+    /// Returns the copy as one of a source that lies elsewhere: both change in one transaction.
     #[must_use]
     pub const fn atomic(mut self) -> Self {
         self.arrival = Some(Arrival::Atomic);
         self
     }
 
-    /// The same of a source that lies elsewhere and whose changes this copy follows, in transactions of their own.
+    /// Returns the copy as one of a source that lies elsewhere, whose changes it follows in transactions of their own.
     #[must_use]
     pub const fn eventual(mut self) -> Self {
         self.arrival = Some(Arrival::Eventual);
         self
     }
 
-    /// Whether it follows changes of its source.
+    /// Returns whether it follows changes of its source.
     pub(crate) const fn is_eventual(&self) -> bool {
         matches!(self.arrival, Some(Arrival::Eventual))
     }
 
-    /// Whether the field at this place is one of its properties.
+    /// Returns whether the field at this place is one of its properties.
     pub(crate) const fn has(&self, field: usize) -> bool {
         field >= self.first && field - self.first < self.count
     }
 
-    /// Whether the key of the source is made of this field.
+    /// Returns whether the key of the source is made of this field.
     pub(crate) const fn is_by(&self, field: usize) -> bool {
         self.argument(field).is_some()
     }
 
-    /// Which of the arguments of the source's key the field is.
+    /// Returns which of the arguments of the source's key the field is.
     pub(crate) const fn argument(&self, field: usize) -> Option<usize> {
         let mut at = 0;
         let mut key = self.key;
@@ -88,7 +88,7 @@ pub struct Kin(fn() -> Vec<&'static Schema>);
 impl Kin {
     pub(super) const NONE: Self = Self(Vec::new);
 
-    /// What this function tells.
+    /// Returns what this function tells.
     #[must_use]
     pub const fn new(kin: fn() -> Vec<&'static Schema>) -> Self {
         Self(kin)
@@ -139,14 +139,14 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// What the row keys begin with, as a template.
+    /// Returns what the row keys begin with, as a template.
     pub(crate) fn prefix(&self) -> Template {
         let parts = self.place.row.parts.get(..self.parts).unwrap_or_default();
         Template { parts, ..self.place.row }
     }
 
-    /// The partition key of those who refer to a source, and with what their row keys begin, by the values of the fields that
-    /// refer to it; `None` if such rows can't be.
+    /// Returns the partition key of those who refer to a source, and with what their row keys begin, by the values of the
+    /// fields that refer to it; `None` if such rows can't be.
     pub(crate) fn print(&self, known: &dyn KeyValues) -> Option<(String, String)> {
         let (mut partition, mut prefix) = (String::new(), String::new());
         let is_printed = |printed| matches!(printed, Ok(true));
@@ -178,12 +178,12 @@ impl Schema {
         self
     }
 
-    /// The declarations of its sources and its dependents.
+    /// Returns the declarations of its sources and its dependents.
     pub(crate) fn relatives(&self) -> Vec<&'static Self> {
         (self.kin.0)()
     }
 
-    /// Whether it holds a copy that follows.
+    /// Returns whether it holds a copy that follows.
     pub(crate) const fn holds_eventual(&self) -> bool {
         let mut copied = self.copied;
         while let [copy, rest @ ..] = copied {
@@ -195,12 +195,12 @@ impl Schema {
         false
     }
 
-    /// Whether it holds a copy in the field at this place.
+    /// Returns whether it holds a copy in the field at this place.
     pub(crate) const fn is_copied(&self, field: usize) -> bool {
         self.copy_of(field).is_some()
     }
 
-    /// The copy of another entity that a field is of.
+    /// Returns the copy of another entity that a field is of.
     pub(crate) const fn copy_of(&self, field: usize) -> Option<&'static CopiedFields> {
         let mut copied = self.copied;
         while let [copy, rest @ ..] = copied {
@@ -212,8 +212,8 @@ impl Schema {
         None
     }
 
-    /// By which rows those are found that refer to one source by this copy; `None` if by none: some entities have no such row,
-    /// or other fields stand before those of the key.
+    /// Returns by which rows the entities are found that refer to one source by this copy; `None` if by none: some entities
+    /// have no such row, or other fields stand before those of the key.
     #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the loop")]
     pub(crate) const fn way_back(&self, copy: &CopiedFields) -> Option<Way> {
         if let Some(parts) = begins(self.place(), copy) {
@@ -235,8 +235,8 @@ impl Schema {
     }
 }
 
-/// How many parts of the row key come before the first field that is not the copy's key, if the keys there begin with all of
-/// that.
+/// Returns how many parts of the row key come before the first field that is not the copy's key, if the keys there begin with
+/// all of that.
 const fn begins(place: &Place, copy: &CopiedFields) -> Option<usize> {
     let mut parts = place.partition.parts;
     while let [part, rest @ ..] = parts {
@@ -265,7 +265,7 @@ const fn begins(place: &Place, copy: &CopiedFields) -> Option<usize> {
     Some(known)
 }
 
-/// Whether the source's key says what the part prints.
+/// Returns whether the source's key says what the part prints.
 const fn is_known(part: &Part, copy: &CopiedFields) -> bool {
     match part {
         Part::Literal(_) => true,

@@ -10,11 +10,11 @@ use crate::model::{Value, ValueRef};
     note = "`add` is for integers of up to 64 bits, and `Option`s of them; `update` changes what is of another type"
 )]
 pub trait Countable: Property {
-    /// The number that it is.
+    /// Returns the number that it is.
     #[doc(hidden)]
     fn number(&self) -> i128;
 
-    /// The value that is this number, if there is one.
+    /// Returns the value that is this number, if there is one.
     #[doc(hidden)]
     fn of_number(number: i128) -> Result<Self, ValueError>;
 }
@@ -53,7 +53,8 @@ impl<T: Countable> Countable for Option<T> {
     }
 }
 
-/// What a property holds when so much has been added to it. `old` is what it holds, or what stands for it where it is absent.
+/// Returns what a property holds when so much has been added to it. `old` is what it holds, or what stands for it where it is
+/// absent.
 pub(crate) fn added<T: Countable>(old: Option<ValueRef<'_>>, by: i64) -> Result<Value, ValueError> {
     let sum = T::from_property(old)?.number() + i128::from(by);
     let value = T::of_number(sum)?.to_property().map(PropertyValue::into_value)?;

@@ -43,7 +43,7 @@ pub(crate) const TOKEN: &str = "Token";
 /// The bytes of a token: one that tells the versions of the key apart, and 16 of the hash.
 pub(crate) const TOKEN_BYTES: usize = 17;
 
-/// A token as a key prints it: [`BLIND_DIGITS`](super::BLIND_DIGITS) hex digits.
+/// Returns a token as a key prints it: [`BLIND_DIGITS`](super::BLIND_DIGITS) hex digits.
 pub(crate) fn token_text(token: &[u8; TOKEN_BYTES]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().map_or('0', char::from);

@@ -145,7 +145,7 @@ impl Field {
         self
     }
 
-    /// Whether all of these fields are read as they were written.
+    /// Returns whether all of these fields are read as they were written.
     pub(crate) const fn are_exact(mut fields: &[Self]) -> bool {
         while let [field, rest @ ..] = fields {
             if !field.exact {

@@ -3,8 +3,8 @@
 use super::format::key_type::Format;
 use super::{Copies, Part, Schema, Template};
 
-/// Whether every row of the index has the field; of the entity's own rows, if `index` is `None`. A field that a copy's key
-/// says in part, as the day of a time, is in the copy too: a query by the key must be able to ask for the rest.
+/// Returns whether every row of the index has the field; of the entity's own rows, if `index` is `None`. A field that a copy's
+/// key says in part, as the day of a time, is in the copy too: a query by the key must be able to ask for the rest.
 pub(crate) const fn holds(schema: &Schema, index: Option<usize>, field: usize) -> bool {
     let Some(mut at) = index else { return true };
     let mut indexes = schema.indexes;
@@ -39,7 +39,7 @@ const fn contains(mut fields: &[usize], field: usize) -> bool {
     false
 }
 
-/// Whether the field stands in the template. A list's elements and folded text are `whole` for a query by them, and no
+/// Returns whether the field stands in the template. A list's elements and folded text are `whole` for a query by them, and no
 /// reason to have the field itself.
 const fn has_part(template: &Template, field: usize, whole: bool) -> bool {
     let mut parts = template.parts;

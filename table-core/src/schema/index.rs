@@ -40,7 +40,7 @@ pub enum Arrival {
 }
 
 impl Index {
-    /// An index of whole copies: its name, the kind of its rows, and where they lie.
+    /// Makes an index of whole copies: its name, the kind of its rows, and where they lie.
     #[must_use]
     pub const fn new(name: &'static str, kind: &'static str, place: Place) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Index {
         self
     }
 
-    /// The rows of a summary, to which the entities add.
+    /// Returns the index as the rows of a summary, to which the entities add.
     #[must_use]
     pub const fn summary(mut self, summary: Summary) -> Self {
         self.copies = Copies::Keys;
@@ -115,12 +115,12 @@ impl Index {
         self
     }
 
-    /// Whether its rows follow the change of their entities.
+    /// Returns whether its rows follow the change of their entities.
     pub(crate) const fn is_eventual(&self) -> bool {
         matches!(self.arrival, Some(Arrival::Eventual))
     }
 
-    /// Whether its rows lie in another partition than their entities, or in another table.
+    /// Returns whether its rows lie in another partition than their entities, or in another table.
     pub(crate) const fn is_elsewhere(&self) -> bool {
         self.arrival.is_some()
     }

@@ -44,7 +44,7 @@ pub(crate) enum Reason {
 }
 
 impl KeyError {
-    /// The error for people, who know the field by its name and the key by its template.
+    /// Returns the error as text, with the field's name and the key's template.
     pub(crate) fn into_error(self, template: &Template, fields: &[Field]) -> Error {
         let name = fields.get(self.field).map_or("a field", |field| field.name);
         let part = template.parts.iter().find_map(|part| match part {

@@ -5,7 +5,7 @@ use super::key_error::KeyError;
 use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
 
-/// The fields in a template.
+/// Returns the fields in a template.
 pub(crate) fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
     template.parts.iter().filter_map(|part| match part {
         Part::Field(part) => Some(part),
@@ -13,7 +13,7 @@ pub(crate) fn fields(template: &Template) -> impl Iterator<Item = &'static Field
     })
 }
 
-/// Whether a key of the template holds the field's whole value.
+/// Returns whether a key of the template holds the field's whole value.
 pub(crate) const fn gives_back(template: &Template, field: usize) -> bool {
     let mut parts = template.parts;
     while let [part, rest @ ..] = parts {
@@ -45,7 +45,7 @@ pub(crate) fn print_keys<'p>(
     Ok(end)
 }
 
-/// The partition key and the row key of a place; `attempted` is what an error says they are for.
+/// Returns the partition key and the row key of a place; `attempted` is what an error says they are for.
 pub(crate) fn keys(
     schema: &Schema,
     place: &Place,
@@ -61,12 +61,12 @@ pub(crate) fn keys(
     }
 }
 
-/// The partition key and the row key of an entity that is to be written.
+/// Returns the partition key and the row key of an entity that is to be written.
 pub(crate) fn own_keys(schema: &Schema, values: &dyn KeyValues) -> Result<KeyPair> {
     keys(schema, schema.place(), values, "write to")
 }
 
-/// Whether two entities surely have one key, as far as their fields show.
+/// Returns whether two entities surely have one key, as far as their fields show.
 pub(crate) fn has_same_key(schema: &Schema, a: &impl KeyValues, b: &impl KeyValues) -> bool {
     let place = schema.place();
     let is_same = |part: &FieldPart| match (a.value(part), b.value(part)) {
@@ -86,22 +86,22 @@ pub(crate) struct KeyPair {
 }
 
 impl KeyPair {
-    /// The keys in a text, of which the partition key has so many bytes.
+    /// Returns the keys in a text, of which the partition key has so many bytes.
     pub(crate) fn new(text: String, partition: usize) -> Self {
         Self { text, partition }
     }
 
-    /// A copy of these keys.
+    /// Makes a copy of these keys.
     pub(crate) fn of(partition: &str, row: &str) -> Self {
         Self::new([partition, row].concat(), partition.len())
     }
 
-    /// Both keys.
+    /// Returns both keys.
     pub(crate) fn as_strs(&self) -> (&str, &str) {
         self.text.split_at_checked(self.partition).unwrap_or_default()
     }
 
-    /// The partition key.
+    /// Returns the partition key.
     pub(crate) fn into_partition(mut self) -> String {
         self.text.truncate(self.partition);
         self.text

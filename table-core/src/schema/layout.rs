@@ -60,12 +60,12 @@ const COPIED: &str = "copied";
 const BY: &str = " by";
 const HOLDER: &str = "holder";
 
-/// The layout of an entity, as it is noted in its own table.
+/// Returns the layout of an entity, as it is noted in its own table.
 pub(crate) fn layout(schema: &Schema) -> String {
     layout_in(schema, schema.table())
 }
 
-/// The layout of an entity, as it is noted in the table of this name: its own, or one where copies of it lie.
+/// Returns the layout of an entity, as it is noted in the table of this name: its own, or one where copies of it lie.
 pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
     let mut text = String::with_capacity(512);
     let property = |field: usize| schema.fields.get(field).map_or("", |field| field.property);
@@ -167,14 +167,14 @@ pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
     text
 }
 
-/// Which part of a wide entity holds a field, if one does.
+/// Writes which part of a wide entity holds a field, if one does.
 fn in_part(text: &mut String, field: &Field) {
     if field.part > 0 {
         let _: std::fmt::Result = write!(text, "{PART}{}", field.part);
     }
 }
 
-/// How a field is sealed.
+/// Writes how a field is sealed.
 pub(crate) fn sealing(text: &mut String, field: &Field) {
     if !field.encrypted {
         return;

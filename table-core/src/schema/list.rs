@@ -23,13 +23,13 @@ const BETWEEN: char = ';';
 pub(crate) const SEPARATOR: char = ',';
 
 impl List {
-    /// A list of these ids.
+    /// Makes a list of these ids.
     #[must_use]
     pub const fn new(ids: Template) -> Self {
         Self { ids }
     }
 
-    /// Whether a field is a part of the ids.
+    /// Returns whether a field is a part of the ids.
     pub(crate) const fn lists(&self, field: usize) -> bool {
         let mut parts = self.ids.parts;
         while let [part, rest @ ..] = parts {
@@ -43,7 +43,7 @@ impl List {
         false
     }
 
-    /// The id of the entity with these values; `None` if a field of it is absent, as none of a key is.
+    /// Returns the id of the entity with these values; `None` if a field of it is absent, as none of a key is.
     pub(crate) fn id(&self, values: &dyn KeyValues) -> Result<Option<String>, KeyError> {
         let (mut id, mut text) = (String::new(), Vec::new());
         for (at, part) in fields(&self.ids).enumerate() {
@@ -83,17 +83,18 @@ impl List {
 }
 
 impl Index {
-    /// Whether its rows are no copies, but what many entities give together: of a summary, or a list.
+    /// Returns whether its rows are no copies, but what many entities give together: of a summary, or a list.
     pub(crate) const fn is_shared(&self) -> bool {
         self.summary.is_some() || self.list.is_some()
     }
 }
 
 impl Place {
-    /// The values that the keys of a row in it give back, by their fields; `None` if they are not of its templates.
+    /// Returns the values that the keys of a row in it give back, by their fields; `None` if they are not of its templates.
     pub(crate) fn values_in(
         &self,
-        (partition, row): (&str, &str),
+        partition: &str,
+        row: &str,
     ) -> Option<Vec<(usize, PropertyValue<'static>)>> {
         let mut values = Vec::new();
         let mut take = |field: usize, value: PropertyValue<'_>| values.push((field, value.into_owned()));
@@ -103,7 +104,7 @@ impl Place {
 }
 
 impl Schema {
-    /// The index list at this place.
+    /// Returns the index list at this place.
     pub(crate) fn list(&self, index: usize) -> Option<(&'static Index, List)> {
         let index = self.indexes.get(index)?;
         Some((index, index.list?))
@@ -122,7 +123,7 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// The text that was escaped; `None` if none was.
+/// Returns the text that was escaped; `None` if none was.
 fn unescape(text: &str) -> Option<String> {
     let mut pieces = text.split('%');
     let mut out = pieces.next().unwrap_or_default().to_owned();

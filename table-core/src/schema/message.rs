@@ -21,7 +21,7 @@ impl Message {
         Self { bytes: [0; CAPACITY], len: 0 }.text(text)
     }
 
-    /// The text so far.
+    /// Returns the text so far.
     pub(crate) const fn as_str(&self) -> &str {
         let (text, _) = self.bytes.split_at(self.len);
         match std::str::from_utf8(text) {
@@ -72,7 +72,7 @@ impl Message {
         self.number(count as u64)
     }
 
-    /// A character of ASCII, in quotes.
+    /// Adds a character of ASCII, in quotes.
     #[must_use]
     pub(crate) const fn character(self, c: u8) -> Self {
         if c < 0x20 || c > 0x7e {
@@ -85,7 +85,7 @@ impl Message {
         }
     }
 
-    /// A template: `` `empid_{id:06}` ``.
+    /// Adds a template: `` `empid_{id:06}` ``.
     #[must_use]
     pub(crate) const fn template(self, template: &Template) -> Self {
         self.text("`").text(template.source).text("`")

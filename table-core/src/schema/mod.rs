@@ -159,7 +159,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// An entity of version 1: the names of its struct and its kind, its fields, and where its own rows lie.
+    /// Makes an entity of version 1: the names of its struct and its kind, its fields, and where its own rows lie.
     #[must_use]
     pub const fn new(
         [entity, kind]: [&'static str; 2],
@@ -200,14 +200,14 @@ impl Schema {
         self
     }
 
-    /// The same, whose rows are a summary of the entities of the struct of this name.
+    /// Returns the entity as one whose rows are a summary of the entities of the struct of this name.
     #[must_use]
     pub const fn summary_of(mut self, source: &'static str) -> Self {
         self.summary_of = Some(source);
         self
     }
 
-    /// The same entity in this version of its layout.
+    /// Returns the entity in this version of its layout.
     #[must_use]
     pub const fn version(mut self, version: u32) -> Self {
         self.version = version;
@@ -235,14 +235,14 @@ impl Schema {
         self
     }
 
-    /// The same entity, each row of which carries a keyed digest.
+    /// Returns the entity as one each row of which carries a keyed digest.
     #[must_use]
     pub const fn signed(mut self) -> Self {
         self.signed = true;
         self
     }
 
-    /// Where the row with the entity's key lies.
+    /// Returns where the row with the entity's key lies.
     #[must_use]
     pub const fn place(&self) -> &'static Place {
         match self.places {
@@ -251,23 +251,24 @@ impl Schema {
         }
     }
 
-    /// The table of that row, as it is declared.
+    /// Returns the table of that row, as it is declared.
     pub(crate) const fn table(&self) -> &'static str {
         self.place().table.source()
     }
 
-    /// Whether each row that comes of an entity is its own, and lies in its partition of the table that this schema names.
+    /// Returns whether each row that comes of an entity is its own, and lies in its partition of the table that this schema
+    /// names.
     pub(crate) fn stays_in_place(&self) -> bool {
         let stays = |index: &Index| !index.is_elsewhere() && !index.is_shared();
         self.periods().is_none() && self.indexes.iter().all(stays)
     }
 
-    /// Whether it has an index in which some of its entities have no copy.
+    /// Returns whether it has an index in which some of its entities have no copy.
     pub(crate) fn has_sparse(&self) -> bool {
         self.indexes.iter().any(|index| index.sparse)
     }
 
-    /// The other tables in which copies of it lie, each once.
+    /// Returns the other tables in which copies of it lie, each once.
     pub(crate) fn other_tables(&self) -> impl Iterator<Item = &'static str> {
         let of = |at: usize| {
             self.indexes.get(at).filter(|index| index.is_elsewhere()).map(|index| index.place.table.source())
@@ -282,7 +283,7 @@ impl Schema {
             .map(|(_, table)| table)
     }
 
-    /// Whether some of its copies follow its changes.
+    /// Returns whether some of its copies follow its changes.
     pub(crate) const fn has_eventual(&self) -> bool {
         let mut indexes = self.indexes;
         while let [index, rest @ ..] = indexes {
@@ -294,13 +295,13 @@ impl Schema {
         false
     }
 
-    /// Whether the copies in the index at this place follow its changes.
+    /// Returns whether the copies in the index at this place follow its changes.
     #[expect(clippy::indexing_slicing, reason = "an index that isn't there stops the compiler")]
     pub(crate) const fn is_eventual(&self, index: usize) -> bool {
         index < self.indexes.len() && self.indexes[index].is_eventual()
     }
 
-    /// Whether it has fields that are sealed.
+    /// Returns whether it has fields that are sealed.
     pub(crate) const fn seals(&self) -> bool {
         let mut fields = self.fields;
         while let [field, rest @ ..] = fields {
@@ -312,8 +313,8 @@ impl Schema {
         false
     }
 
-    /// Whether a field of its key is kept in copies under a name that the entity's own row never has: only they tell whether
-    /// they were written before the property had its name.
+    /// Returns whether a field of its key is kept in copies under a name that the entity's own row never has: only they tell
+    /// whether they were written before the property had its name.
     pub(crate) const fn renames_key(&self) -> bool {
         let (mut fields, mut at) = (self.fields, 0);
         while let [field, rest @ ..] = fields {
@@ -326,17 +327,18 @@ impl Schema {
         false
     }
 
-    /// Whether a field has a default that stands for it where a row lacks it.
+    /// Returns whether a field has a default that stands for it where a row lacks it.
     pub(crate) fn has_defaults(&self) -> bool {
         self.fields.iter().any(|field| field.absent.is_some())
     }
 
-    /// What stands for a property where a row lacks it.
+    /// Returns what stands for a property where a row lacks it.
     pub(crate) fn default_of(&self, property: &str) -> Option<Value> {
         self.fields.iter().find(|field| field.property == property)?.absent?.value()
     }
 
-    /// The same of a property that the entity's own row holds: its key does not say it.
+    /// Returns what stands for a property where a row lacks it; `None` of one that the key says, so that the entity's own row
+    /// does not hold it.
     pub(crate) fn stored_default_of(&self, property: &str) -> Option<Value> {
         let field = self.fields.iter().position(|field| field.property == property)?;
         if self.place().gives_back(field) { None } else { self.default_of(property) }

@@ -41,25 +41,25 @@ pub struct PeriodTables {
 }
 
 impl PeriodTables {
-    /// The tables of a template, for the time in this field.
+    /// Returns the tables of a template, for the time in this field.
     #[must_use]
     pub const fn new(source: &'static str, stem: &'static str, field: usize, period: Period) -> Self {
         Self { source, stem, field, period, keep: None }
     }
 
-    /// The same, whose entities are kept for so many seconds.
+    /// Returns the tables with entities that are kept for so many seconds.
     #[must_use]
     pub const fn keep(mut self, seconds: u64) -> Self {
         self.keep = Some(seconds);
         self
     }
 
-    /// The name of the table of the period that begins then.
+    /// Returns the name of the table of the period that begins then.
     pub(crate) fn name(&self, start: Ticks) -> String {
         self.period.name(self.stem, start)
     }
 
-    /// When the period of the table of this name begins; `None` if it is no table of a period.
+    /// Returns when the period of the table of this name begins; `None` if it is no table of a period.
     pub(crate) fn start_of(&self, name: &str) -> Option<Ticks> {
         self.period.start_of(self.stem, name)
     }
@@ -69,7 +69,7 @@ impl Period {
     /// Every period.
     pub(crate) const ALL: [Self; 5] = [Self::Year, Self::Month, Self::Day, Self::DayOfYear, Self::Hour];
 
-    /// As a template writes it.
+    /// Returns what stands for the period in the template of a table's name.
     pub(crate) const fn pattern(self) -> &'static str {
         match self {
             Self::Year => "%Y",
@@ -80,7 +80,7 @@ impl Period {
         }
     }
 
-    /// How many digits a name ends with.
+    /// Returns how many digits a name ends with.
     const fn digits(self) -> usize {
         match self {
             Self::Year => 4,
@@ -91,7 +91,7 @@ impl Period {
         }
     }
 
-    /// The beginning of the period that a time lies in.
+    /// Returns the beginning of the period that a time lies in.
     pub(crate) fn start(self, time: Ticks) -> Ticks {
         let civil = time.civil();
         let (month, day, hour) = match self {
@@ -104,7 +104,7 @@ impl Period {
         Ticks::of_date([civil.year, month, day, hour]).unwrap_or(Ticks::MIN)
     }
 
-    /// The beginning of the next period; `None` behind the last.
+    /// Returns the beginning of the next period; `None` behind the last.
     pub(crate) fn end(self, start: Ticks) -> Option<Ticks> {
         let civil = start.civil();
         match self {
@@ -116,7 +116,7 @@ impl Period {
         }
     }
 
-    /// The name of the table of the period that begins then.
+    /// Returns the name of the table of the period that begins then.
     pub(crate) fn name(self, stem: &str, start: Ticks) -> String {
         let mut name = String::with_capacity(stem.len() + self.digits());
         name.push_str(stem);
@@ -133,7 +133,7 @@ impl Period {
         name
     }
 
-    /// When the period of the table of this name begins; `None` if no period has it.
+    /// Returns when the period of the table of this name begins; `None` if no period has it.
     pub(crate) fn start_of(self, stem: &str, name: &str) -> Option<Ticks> {
         let (head, digits) = name.split_at_checked(stem.len())?;
         if !head.eq_ignore_ascii_case(stem) {
@@ -142,7 +142,7 @@ impl Period {
         self.read(digits)
     }
 
-    /// When the period begins of which a name ends with these digits.
+    /// Returns when the period begins of which a name ends with these digits.
     fn read(self, digits: &str) -> Option<Ticks> {
         if digits.len() != self.digits() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
@@ -166,7 +166,7 @@ impl Period {
 }
 
 impl Schema {
-    /// The tables of the kind, if it has one for each period.
+    /// Returns the tables of the kind, if it has one for each period.
     #[must_use]
     pub const fn periods(&self) -> Option<&'static PeriodTables> {
         match &self.place().table {
@@ -175,7 +175,7 @@ impl Schema {
         }
     }
 
-    /// Whether its own rows lie in the table of this name.
+    /// Returns whether its own rows lie in the table of this name.
     pub(crate) fn lies_in(&self, table: &str) -> bool {
         match self.place().table {
             TableTemplate::Fixed(name) => name.eq_ignore_ascii_case(table),
@@ -183,12 +183,8 @@ impl Schema {
         }
     }
 
-    /// The time of the entity that these keys of a place are of; `None` if they don't say it.
-    pub(crate) fn time_in(
-        place: &Place,
-        tables: &PeriodTables,
-        (partition, row): (&str, &str),
-    ) -> Option<Ticks> {
+    /// Returns the time of the entity that these keys of a place are of; `None` if they don't say it.
+    pub(crate) fn time_in(place: &Place, tables: &PeriodTables, partition: &str, row: &str) -> Option<Ticks> {
         let templates = [(&place.row, row), (&place.partition, partition)];
         let holds = |(template, _): &(&Template, &str)| gives_back(template, tables.field);
         let (template, key) = templates.into_iter().find(holds)?;

@@ -15,12 +15,12 @@ const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
 pub struct Markdown<'a>(&'a Schema);
 
 impl Schema {
-    /// The schema as a table of Markdown, for documents.
+    /// Returns the schema as a table of Markdown, for documents.
     pub fn markdown(&self) -> Markdown<'_> {
         Markdown(self)
     }
 
-    /// The name of each kind of row, its keys, and what it holds besides them.
+    /// Returns the name of each kind of row, its keys, and what it holds besides them.
     fn lines(&self) -> Vec<[String; 4]> {
         let line = |name: String, place: &Place, properties: String| {
             [name, place.partition.source.to_owned(), place.row.source.to_owned(), properties]
@@ -75,7 +75,7 @@ impl Schema {
         lines
     }
 
-    /// The numbers of a summary: `Employees: count, Salaries: sum of Salary`.
+    /// Returns the numbers of a summary: `Employees: count, Salaries: sum of Salary`.
     fn sums(&self, summary: Summary) -> String {
         let property = |field: usize| self.fields.get(field).map_or("", |field| field.property);
         let named = summary.sums.iter().map(|sum| match sum.of {
@@ -86,13 +86,13 @@ impl Schema {
         named.collect::<Vec<_>>().join(", ")
     }
 
-    /// What makes up the ids of a list: `Id`.
+    /// Returns what makes up the ids of a list: `Id`.
     fn ids(&self, list: List) -> String {
         let property = |part: &FieldPart| self.fields.get(part.field).map_or("", |field| field.property);
         fields(&list.ids).map(property).collect::<Vec<_>>().join(" and ")
     }
 
-    /// The properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`;
+    /// Returns the properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`;
     /// `ManagerName: copied String?` of what it holds of another entity, with `eventually` before it where that comes after the
     /// other has changed; `Photo: Blob` for what refers to one.
     fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {

@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// A place in the table of this name.
+    /// Makes a place in the table of this name.
     #[must_use]
     pub const fn new(table: &'static str, partition: Template, row: Template) -> Self {
         Self { table: TableTemplate::Fixed(table), partition, row }
@@ -30,7 +30,7 @@ impl Place {
         Self { table: TableTemplate::Periods(tables), ..self }
     }
 
-    /// A place in the same table and partition, under another row key.
+    /// Returns a place in the same table and partition, under another row key.
     #[must_use]
     pub const fn beside(self, row: Template) -> Self {
         Self { row, ..self }
@@ -39,13 +39,13 @@ impl Place {
     /// The place of an entity that is not declared.
     pub(crate) const NOWHERE: Self = Self::new("", Template::NOTHING, Template::NOTHING);
 
-    /// The fields that the keys of a row there give back, in the order in which they are [read](super::parse).
+    /// Returns the fields that the keys of a row there give back, in the order in which they are [read](super::parse).
     pub(crate) fn given_back(&self) -> impl Iterator<Item = usize> {
         let parts = [&self.partition, &self.row].into_iter().flat_map(fields);
         parts.filter(|part| part.is_lossless()).map(|part| part.field)
     }
 
-    /// Whether the keys of a row there give the field back.
+    /// Returns whether the keys of a row there give the field back.
     pub(crate) const fn gives_back(&self, field: usize) -> bool {
         gives_back(&self.partition, field) || gives_back(&self.row, field)
     }
@@ -62,7 +62,7 @@ pub enum TableTemplate {
 }
 
 impl TableTemplate {
-    /// The template as declared. A fixed one is the name of the table.
+    /// Returns the template as declared. A fixed one is the name of the table.
     pub(crate) const fn source(self) -> &'static str {
         match self {
             Self::Fixed(name) => name,
@@ -76,7 +76,7 @@ impl Template {
     pub(crate) const NOTHING: Self = Self::new("", &[]);
 }
 
-/// Whether rows of both places could have one key in one table.
+/// Returns whether rows of both places could have one key in one table.
 pub(crate) const fn meet(a: &Place, b: &Place) -> bool {
     is_one_table(a.table.source(), b.table.source())
         // Row keys mostly tell, and are compared first.
@@ -84,7 +84,7 @@ pub(crate) const fn meet(a: &Place, b: &Place) -> bool {
         && super::format::overlap::meet(&a.partition, &b.partition)
 }
 
-/// Whether rows of the place may lie in the table of this name.
+/// Returns whether rows of the place may lie in the table of this name.
 pub(super) const fn may_lie_in(place: &Place, table: &str) -> bool {
     match &place.table {
         TableTemplate::Fixed(name) => is_one_table(name, table),
@@ -97,7 +97,7 @@ pub(super) const fn may_lie_in(place: &Place, table: &str) -> bool {
     }
 }
 
-/// Whether both names are of one table, whatever their case. A layout that was noted names none, since it is of the table
+/// Returns whether both names are of one table, whatever their case. A layout that was noted names none, since it is of the table
 /// where it was noted.
 pub(super) const fn is_one_table(a: &str, b: &str) -> bool {
     a.is_empty() || b.is_empty() || a.eq_ignore_ascii_case(b)

@@ -34,8 +34,8 @@ macro_rules! as_it_is {
     )*};
 }
 
-// Neither a closure nor `String::from`: those are called, not inlined, and the text comes back through memory, where whoever takes
-// it has to wait.
+// Neither a closure nor `String::from`: those are called, not inlined, and the text comes back through memory, where the code
+// that takes it has to wait.
 #[expect(clippy::unnecessary_wraps, reason = "one of the functions that make a value of a text")]
 #[inline]
 fn string(text: Box<str>) -> Option<String> {

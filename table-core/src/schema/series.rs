@@ -40,7 +40,7 @@ const FEWEST_DIGITS: usize = 2;
 const MOST_DIGITS: usize = 9;
 
 impl Series {
-    /// A series: the field's name, what the names of its properties begin with, and how many slots it has. The numbers of
+    /// Makes a series: the field's name, what the names of its properties begin with, and how many slots it has. The numbers of
     /// slots have as many digits as the last one, and two at least.
     #[must_use]
     pub const fn new(name: &'static str, stem: &'static str, slots: usize) -> Self {
@@ -55,7 +55,7 @@ impl Series {
         self
     }
 
-    /// The length of its longest names, of a property and of a field.
+    /// Returns the length of its longest names, of a property and of a field.
     #[doc(hidden)]
     #[must_use]
     pub const fn lengths(&self) -> (usize, usize) {
@@ -64,12 +64,12 @@ impl Series {
         (self.stem.len() + 1 + number, self.name.len() + 2 + most)
     }
 
-    /// The name of the property of a slot.
+    /// Returns the name of the property of a slot.
     pub(crate) fn property(&self, slot: usize) -> String {
         format!("{}_{slot:0width$}", self.stem, width = self.width)
     }
 
-    /// The slot whose property has this name.
+    /// Returns the slot whose property has this name.
     pub(crate) const fn slot_of(&self, property: &str) -> Option<usize> {
         let (name, stem) = (property.as_bytes(), self.stem.as_bytes());
         if name.len() < stem.len() + 1 + self.width {
@@ -100,7 +100,7 @@ impl Series {
         if slot < self.slots { Some(slot) } else { None }
     }
 
-    /// The property that both series have, if they have one.
+    /// Returns the property that both series have, if they have one.
     pub(crate) const fn meets(&self, other: &Self) -> bool {
         if !super::checks::same(self.stem, other.stem) || self.slots == 0 || other.slots == 0 {
             return false;
@@ -134,7 +134,7 @@ impl Series {
         }
     }
 
-    /// What is wrong with a slot, if there is none of this number.
+    /// Returns what is wrong with a slot, if there is none of this number.
     pub(crate) fn refuse_slot(&self, slot: usize) -> Option<String> {
         (slot >= self.slots).then(|| {
             format!(
@@ -147,7 +147,7 @@ impl Series {
     }
 }
 
-/// The names of the properties of a series, each in its first bytes, and how many those are.
+/// Returns the names of the properties of a series, each in its first bytes, and how many those are.
 #[doc(hidden)]
 #[must_use]
 pub const fn slot_properties<const LENGTH: usize, const SLOTS: usize>(
@@ -156,7 +156,7 @@ pub const fn slot_properties<const LENGTH: usize, const SLOTS: usize>(
     written([series.stem, "_", ""], series.width)
 }
 
-/// What its slots are called in the struct, in the same form: `cpu[13]`.
+/// Returns what its slots are called in the struct, in the same form: `cpu[13]`.
 #[doc(hidden)]
 #[must_use]
 pub const fn slot_names<const LENGTH: usize, const SLOTS: usize>(
@@ -183,7 +183,7 @@ const fn written<const LENGTH: usize, const SLOTS: usize>(
     names
 }
 
-/// The fields that a series is: one like this for each slot, with these names.
+/// Returns the fields that a series is: one like this for each slot, with these names.
 #[doc(hidden)]
 #[must_use]
 pub const fn slot_fields<const A: usize, const B: usize, const SLOTS: usize>(
@@ -237,7 +237,7 @@ const fn write_number(into: &mut [u8], from: usize, number: usize, width: usize)
     from + length
 }
 
-/// How many digits a number has.
+/// Returns how many digits a number has.
 const fn digits(mut number: usize) -> usize {
     let mut digits = 1;
     while number > 9 {
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// Whether two series share a property, told from all of their names.
+    /// Returns whether two series share a property, by all of their names.
     #[test]
     fn series_meet_if_they_share_a_name() {
         let all: Vec<Series> = [1, 9, 10, 11, 100, 101, 249]

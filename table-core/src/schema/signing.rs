@@ -9,12 +9,12 @@ pub(crate) enum Signing {
     No,
     /// Rows are signed when they are written; some that are there may be older than that.
     Written,
-    /// All are signed: a row that is not is somebody else's.
+    /// All are signed: a row that is not was written without the keys.
     Always,
 }
 
 impl Signing {
-    /// Whether a row that is written is to be signed.
+    /// Returns whether a row that is written is to be signed.
     pub(crate) const fn signs(self) -> bool {
         !matches!(self, Self::No)
     }
@@ -30,8 +30,8 @@ pub(crate) struct RowTag {
 }
 
 impl Schema {
-    /// Whether its own rows, or those of an index, are signed: as it says, or since a copy holds a sealed value. The value
-    /// is bound to the entity's key and not to the copy's, so the digest binds the copy.
+    /// Returns whether its own rows, or those of an index, are signed: as it says, or since a copy holds a sealed value. The
+    /// value is bound to the entity's key and not to the copy's, so the digest binds the copy.
     pub(crate) const fn signing(&self, index: Option<usize>) -> Signing {
         if self.signed {
             return Signing::Always;
@@ -55,7 +55,7 @@ impl Schema {
         signing
     }
 
-    /// The marks that the rows of a path bear.
+    /// Returns the marks that the rows of a path bear.
     pub(crate) const fn tag(&self, index: Option<usize>) -> RowTag {
         let is_signed = matches!(self.signing(index), Signing::Always);
         let kind = match index {
@@ -65,7 +65,7 @@ impl Schema {
         RowTag { kind, is_signed }
     }
 
-    /// Whether any of its rows are signed.
+    /// Returns whether any of its rows are signed.
     pub(crate) fn signs_some(&self) -> bool {
         let indexes = (0..self.indexes.len()).map(Some);
         std::iter::once(None).chain(indexes).any(|index| self.signing(index).signs())

@@ -38,7 +38,7 @@ pub enum SumOf {
 }
 
 impl Summary {
-    /// A summary whose rows are declared so, with these numbers.
+    /// Makes a summary whose rows are declared so, with these numbers.
     #[must_use]
     pub const fn new(schema: &'static Schema, sums: &'static [Sum]) -> Self {
         Self { schema, sums }
@@ -46,7 +46,7 @@ impl Summary {
 }
 
 impl Sum {
-    /// A number in this property.
+    /// Makes a number in this property.
     #[must_use]
     pub const fn new(property: &'static str, of: SumOf) -> Self {
         Self { property, of }
@@ -85,13 +85,13 @@ pub trait SummaryOf<S: 'static> {
     note = "add `#[summarized_in({H})]` to `{Self}`"
 )]
 pub trait SummarizedIn<H> {
-    /// Its fields, apart from the declaration, which names the summary.
+    /// The fields of the summary, apart from the declaration, which names the summary.
     const FIELDS: &'static [Field];
-    /// Its declaration.
+    /// The declaration of the summary.
     const SCHEMA: &'static Schema;
 }
 
-/// The place of the field of this name; the first, if there is none: a check says so.
+/// Returns the place of the field of this name; the first, if there is none: a check says so.
 #[must_use]
 pub const fn source_field(fields: &[Field], name: &str) -> usize {
     match position(fields, name) {
@@ -100,7 +100,7 @@ pub const fn source_field(fields: &[Field], name: &str) -> usize {
     }
 }
 
-/// The place of the field of this name.
+/// Returns the place of the field of this name.
 pub(super) const fn position(mut fields: &[Field], name: &str) -> Option<usize> {
     let mut at = 0;
     while let [field, rest @ ..] = fields {
@@ -114,7 +114,7 @@ pub(super) const fn position(mut fields: &[Field], name: &str) -> Option<usize> 
 }
 
 impl Schema {
-    /// Whether a function of the user's says for any of its summaries whether an entity counts.
+    /// Returns whether a function of the user's says for any of its summaries whether an entity counts.
     pub(crate) const fn counts_some(&self) -> bool {
         let mut indexes = self.indexes;
         while let [index, rest @ ..] = indexes {

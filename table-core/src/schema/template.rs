@@ -15,7 +15,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// A template as declared, and its parts.
+    /// Makes a template from its text as declared, and its parts.
     #[must_use]
     pub const fn new(source: &'static str, parts: &'static [Part]) -> Self {
         Self { source, parts }
@@ -103,7 +103,7 @@ impl FieldPart {
         format!("{{{name}{each}{colon}{}}}", self.source)
     }
 
-    /// Whether the key gives the value back.
+    /// Returns whether the key gives the value back.
     pub(crate) fn is_lossless(&self) -> bool {
         self.format.is_lossless() && !self.each
     }

@@ -95,10 +95,10 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const TAKE: Take<Self> = Take::by(FastPath::Any);
 
-    /// The value as the property holds it.
+    /// Returns the value as the property holds it.
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError>;
 
-    /// The value from the property; `None` is an absent property.
+    /// Returns the value from the property; `None` is an absent property.
     fn from_property(value: Option<ValueRef<'_>>) -> Result<Self, ValueError>;
 }
 
@@ -144,7 +144,7 @@ impl<T: Property> Take<T> {
         Self { quick, any: T::from_property }
     }
 
-    /// The same of an `Option`, of which there is a value.
+    /// Returns what takes an `Option` of which there is a value.
     pub(super) const fn of_some() -> Take<Option<T>> {
         let quick = match T::TAKE.quick {
             FastPath::Text(_) => FastPath::Text(|text| match T::TAKE.quick {
@@ -200,7 +200,7 @@ pub enum PropertyValue<'a> {
 }
 
 impl PropertyValue<'_> {
-    /// The value, borrowed; `None` if there is none.
+    /// Returns the value, borrowed; `None` if there is none.
     #[inline]
     pub fn as_value_ref(&self) -> Option<ValueRef<'_>> {
         match self {
@@ -210,7 +210,7 @@ impl PropertyValue<'_> {
         }
     }
 
-    /// The value, owned; `None` if there is none.
+    /// Returns the value, owned; `None` if there is none.
     pub fn into_value(self) -> Option<Value> {
         match self {
             Self::Absent => None,
@@ -219,12 +219,12 @@ impl PropertyValue<'_> {
         }
     }
 
-    /// The same, borrowed.
+    /// Returns the value, borrowed from this one.
     pub(crate) fn lent(&self) -> PropertyValue<'_> {
         self.as_value_ref().map_or(PropertyValue::Absent, PropertyValue::Borrowed)
     }
 
-    /// The same, without what lends it.
+    /// Returns the value as one that borrows nothing.
     pub(crate) fn into_owned(self) -> PropertyValue<'static> {
         self.into_value().map_or(PropertyValue::Absent, PropertyValue::Owned)
     }
@@ -262,33 +262,33 @@ enum Problem {
 }
 
 impl ValueError {
-    /// The property is of another type, or absent.
+    /// Makes the error that the property is of another type, or absent.
     pub fn mistyped(expected: EdmType, found: Option<ValueRef<'_>>) -> Self {
         let problem = found.map_or(Problem::Absent, |value| Problem::Found(value.edm_type()));
         Self { expected, problem }
     }
 
-    /// The value is smaller than the property, or the field, can hold: `because` says what it can.
+    /// Makes the error that the value is smaller than the property, or the field, can hold: `because` says what it can.
     pub const fn below(expected: EdmType, because: &'static str) -> Self {
         Self { expected, problem: Problem::Below(because) }
     }
 
-    /// The value is larger than the property, or the field, can hold: `because` says what it can.
+    /// Makes the error that the value is larger than the property, or the field, can hold: `because` says what it can.
     pub const fn above(expected: EdmType, because: &'static str) -> Self {
         Self { expected, problem: Problem::Above(because) }
     }
 
-    /// The value is of the right type, and still the field can't hold it: `because` says why.
+    /// Makes the error that the value is of the right type, and still the field can't hold it: `because` says why.
     pub const fn invalid(expected: EdmType, because: &'static str) -> Self {
         Self { expected, problem: Problem::Invalid(because) }
     }
 
-    /// Whether the value lies below every other, as the start of a range may.
+    /// Returns whether the value lies below every other, as the start of a range may.
     pub(crate) fn is_below(self) -> bool {
         matches!(self.problem, Problem::Below(_))
     }
 
-    /// Whether the value lies above every other, as the end of a range may.
+    /// Returns whether the value lies above every other, as the end of a range may.
     pub(crate) fn is_above(self) -> bool {
         matches!(self.problem, Problem::Above(_))
     }

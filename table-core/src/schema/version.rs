@@ -1,4 +1,4 @@
-//! Versions of a kind: what its rows call themselves, and what a row of another version is to whoever reads the kind.
+//! Versions of a kind: what its rows call themselves, and what a row of another version is to readers of the kind.
 //!
 //! The rows of version 1 bear the kind's own name; those of a later one have its number behind an `@`. A kind is a word, so
 //! neither can be taken for another kind's.
@@ -22,7 +22,7 @@ pub(crate) enum Kinship {
     Foreign,
 }
 
-/// The kind and the version of a row's own text, and the rest of it: the name of an index, for a copy.
+/// Returns the kind and the version of a row's own text, and the rest of it: the name of an index, for a copy.
 fn parts(text: &str) -> (&str, u32, &str) {
     let end = text.find('.').unwrap_or(text.len());
     let (own, rest) = text.split_at_checked(end).unwrap_or((text, ""));
@@ -36,35 +36,35 @@ fn parts(text: &str) -> (&str, u32, &str) {
     }
 }
 
-/// The kind of a row, whatever its version: the text of its `EntityType` without that.
+/// Returns the kind of a row, whatever its version: the text of its `EntityType` without that.
 pub(crate) fn kind_of(text: &str) -> &str {
     let (kind, version, rest) = parts(text);
     if version == 1 || !rest.is_empty() { text } else { kind }
 }
 
-/// The version of a row, if it and this one are of one kind, or copies in one index, and differ in their versions alone.
+/// Returns the version of a row, if it and this one are of one kind, or copies in one index, and differ in their versions alone.
 pub(crate) fn other_version(mine: &str, found: &str) -> Option<u32> {
     let ((kind, version, rest), (other, found, of)) = (parts(mine), parts(found));
     (kind == other && rest == of && version != found).then_some(found)
 }
 
-/// The text on the rows of a kind in a version.
+/// Returns the text on the rows of a kind in a version.
 pub(crate) fn entity_type(kind: &str, version: u32) -> String {
     if version < 2 { kind.to_owned() } else { format!("{kind}{AT}{version}") }
 }
 
 impl Schema {
-    /// The previous versions that the declaration knows, from the last one on.
+    /// Returns the previous versions that the declaration knows, from the last one on.
     pub(crate) fn previous_versions(&self) -> impl Iterator<Item = &'static Self> + use<> {
         std::iter::successors(self.previous, |previous| previous.previous)
     }
 
-    /// The declaration of this previous version, if this one knows it.
+    /// Returns the declaration of this previous version, if this one knows it.
     pub(crate) fn previous_of(&self, version: u32) -> Option<&'static Self> {
         self.previous_versions().find(|known| known.version == version)
     }
 
-    /// What a row with this text is.
+    /// Returns what a row with this text is.
     pub(crate) fn kinship(&self, text: &str) -> Kinship {
         if text == self.entity_type {
             return Kinship::Mine;
@@ -76,13 +76,13 @@ impl Schema {
         }
     }
 
-    /// Whether the text is that of a copy of a previous version of the entity.
+    /// Returns whether the text is that of a copy of a previous version of the entity.
     pub(crate) fn is_previous_copy(&self, text: &str) -> bool {
         let (kind, version, rest) = parts(text);
         kind == self.kind && version < self.version && !rest.is_empty()
     }
 
-    /// Whether an entity has the key that it had in every version from this one on, as far as the templates tell.
+    /// Returns whether an entity has the key that it had in every version from this one on, as far as the templates tell.
     pub(crate) fn keeps_keys_since(&self, version: u32) -> bool {
         self.previous_versions()
             .take_while(|previous| previous.version >= version)

@@ -6,39 +6,39 @@
 use super::{Field, Place, Schema};
 
 impl Schema {
-    /// Whether its entities have parts.
+    /// Returns whether its entities have parts.
     pub(crate) const fn is_wide(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// Where the rows of a part lie; parts are counted from 1, and 0 is the head.
+    /// Returns where the rows of a part lie; parts are counted from 1, and 0 is the head.
     pub(crate) fn place_of_part(&self, part: usize) -> &'static Place {
         self.places.get(part).unwrap_or_else(|| self.place())
     }
 
-    /// The text of `EntityType` on the rows of a part.
+    /// Returns the text of `EntityType` on the rows of a part.
     pub(crate) fn kind_of_part(&self, part: usize) -> &'static str {
         part.checked_sub(1).and_then(|at| self.parts.get(at)).copied().unwrap_or(self.entity_type)
     }
 
-    /// The part whose rows bear this text.
+    /// Returns the part whose rows bear this text.
     pub(crate) fn part_of_kind(&self, kind: &str) -> Option<usize> {
         self.parts.iter().position(|part| *part == kind).map(|at| at + 1)
     }
 
-    /// Which of its rows has the property of a field.
+    /// Returns which of its rows has the property of a field.
     pub(crate) fn part_of(&self, property: &str) -> usize {
         self.fields.iter().find(|field| field.property == property).map_or(0, |field| field.part)
     }
 }
 
-/// What stands behind the row key of an entity in that of its part.
+/// Returns what stands behind the row key of an entity in that of its part.
 pub(crate) fn part_suffix(part: usize) -> [u8; 3] {
     let digit = |number: usize| u8::try_from(number % 10).map_or(b'0', |digit| b'0' + digit);
     [b'_', digit(part / 10), digit(part)]
 }
 
-/// The key of a part of the entity with this row key.
+/// Returns the key of a part of the entity with this row key.
 pub(crate) fn part_key(head: &str, part: usize) -> String {
     let mut key = String::with_capacity(head.len() + 3);
     key.push_str(head);
@@ -46,12 +46,12 @@ pub(crate) fn part_key(head: &str, part: usize) -> String {
     key
 }
 
-/// The row key of the head of which a part of this number has this key.
+/// Returns the row key of the head of which a part of this number has this key.
 pub(crate) fn head_key(key: &str, part: usize) -> Option<&str> {
     key.strip_suffix(part_key("", part).as_str())
 }
 
-/// The fields of a flattened struct, of a reference or of a series, held by this one of a wide entity's rows.
+/// Returns the fields of a flattened struct, of a reference or of a series, held by this one of a wide entity's rows.
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "a field that isn't there stops the compiler")]
 pub const fn fields_in_part<const FIELDS: usize>(fields: &[Field], part: usize) -> [Field; FIELDS] {

@@ -57,13 +57,13 @@ pub struct Chunk {
 
 /// A table whose values can be sealed anew, a stretch of rows after another.
 pub trait Resealing {
-    /// A number that rises whenever a key stops being current or is destroyed.
+    /// Returns a number that rises whenever a key stops being current or is destroyed.
     fn generation(&self) -> Result<u64>;
 
     /// Waits until every transaction has ended that had begun, by whatever process.
     fn await_writers(&self) -> Result<()>;
 
-    /// The next rows behind this one, as many as a step takes that asks for those with anything that is to be sealed.
+    /// Returns the next rows behind this one, as many as a step takes that asks for those with anything that is to be sealed.
     fn sealed_rows_after(
         &self,
         schema: &'static Schema,

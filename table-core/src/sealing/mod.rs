@@ -1,4 +1,4 @@
-//! Sealed values as reads and writes meet them, whoever carries those out: sealed before a plan is carried out, opened
+//! Sealed values as reads and writes of any backend meet them: sealed before a plan is carried out, opened
 //! out of a row; and digests of rows that are signed.
 //!
 //! Without the feature `encrypt` no declaration compiles that has any, and what is here has nothing to do.
@@ -18,11 +18,11 @@ use std::sync::Arc;
 #[cfg(feature = "encrypt")]
 pub use self::with_keys::SealedAt;
 #[cfg(feature = "encrypt")]
-pub(crate) use self::with_keys::{Sealer, generation, looks_sealed, tokens};
+pub(crate) use self::with_keys::{Sealer, generation, looks_sealed};
 #[cfg(not(feature = "encrypt"))]
 pub use self::without_keys::SealedAt;
 #[cfg(not(feature = "encrypt"))]
-pub(crate) use self::without_keys::{Sealer, generation, looks_sealed, tokens};
+pub(crate) use self::without_keys::{Sealer, generation, looks_sealed};
 #[cfg(feature = "encrypt")]
 use crate::crypt::{Cell, KeyHandle, Token, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
@@ -33,7 +33,7 @@ use crate::row::view::RowView;
 
 /// A store, by what seals its values.
 pub trait HasVault: Send + Sync {
-    /// An error if it has no keys, or can seal nothing at all.
+    /// Returns its keys; an error if it has none, or can seal nothing at all.
     fn vault(&self) -> Result<&dyn Sealing> {
         Err(Error::new(ErrorKind::Unsupported).because("the store seals no values and signs no rows"))
     }
@@ -41,35 +41,35 @@ pub trait HasVault: Send + Sync {
 
 /// What seals and opens values, and makes their tokens, with the keys of one store.
 pub trait Sealing: fmt::Debug + Send + Sync {
-    /// The same keys, to be kept.
+    /// Returns the keys, to be kept.
     #[cfg(feature = "encrypt")]
     fn share(&self) -> Arc<dyn Sealing>;
 
-    /// A number that rises whenever a key stops being current or is destroyed.
+    /// Returns a number that rises whenever a key stops being current or is destroyed.
     #[cfg(feature = "encrypt")]
     fn generation(&self) -> Result<u64>;
 
-    /// The value, sealed for a cell with the key that is current there.
+    /// Returns the value, sealed for a cell with the key that is current there.
     #[cfg(feature = "encrypt")]
     fn seal(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>>;
 
-    /// The value that was sealed for a cell.
+    /// Returns the value that was sealed for a cell.
     #[cfg(feature = "encrypt")]
     fn open(&self, cell: &Cell<'_>, sealed: &[u8]) -> Result<Value>;
 
-    /// The key that is current for a cell.
+    /// Returns the key that is current for a cell.
     #[cfg(feature = "encrypt")]
     fn current(&self, cell: &Cell<'_>) -> Result<KeyHandle>;
 
-    /// The token of a value, by the key that is current.
+    /// Returns the token of a value, by the key that is current.
     #[cfg(feature = "encrypt")]
     fn token(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Token>;
 
-    /// The tokens of a value, newest first: one for each key that is alive.
+    /// Returns the tokens of a value, newest first: one for each key that is alive.
     #[cfg(feature = "encrypt")]
     fn tokens(&self, cell: &Cell<'_>, scope: TokenScope, value: ValueRef<'_>) -> Result<Vec<Token>>;
 
-    /// Whether the key that is current made this token.
+    /// Returns whether the key that is current made this token.
     #[cfg(feature = "encrypt")]
     fn makes_token(&self, cell: &Cell<'_>, scope: TokenScope, token: Option<&[u8]>) -> Result<bool>;
 }
@@ -81,7 +81,7 @@ pub(crate) fn open(view: &RowView<'_>, row: &str, property: &str, sealed: &[u8])
     vault.open(view.table(), (&partition, row), property, sealed)
 }
 
-/// The generation of the keys that open a row's values.
+/// Returns the generation of the keys that open a row's values.
 pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
     view.dict().vault().ok_or_else(missing::keys)?.generation()
 }
@@ -91,7 +91,7 @@ pub(crate) fn generation_of(view: &RowView<'_>) -> Result<u64> {
 pub(crate) mod missing {
     use crate::error::{Error, ErrorKind};
 
-    /// For sealed values.
+    /// Returns the error of a sealed value.
     #[cold]
     pub(crate) fn keys() -> Error {
         Error::new(ErrorKind::KeyUnavailable).because(
@@ -99,16 +99,16 @@ pub(crate) mod missing {
         )
     }
 
-    /// For rows that are signed.
+    /// Returns the error of a signed row.
     #[cold]
     pub(crate) fn to_sign() -> Error {
         keys()
     }
 
-    /// For dropping a table that is vouched for.
+    /// Returns the error of dropping a table whose records are authenticated.
     #[cold]
     pub(crate) fn to_drop(error: Error) -> Error {
-        error.and("; the table holds sealed or signed rows, and to drop it takes the keys that vouch for the others")
+        error.and("; the table holds sealed or signed rows, and to drop it takes the keys that authenticate the others")
     }
 }
 
@@ -117,21 +117,21 @@ pub(crate) mod missing {
 pub(crate) mod missing {
     use crate::error::{Error, ErrorKind};
 
-    /// For sealed values.
+    /// Returns the error of a sealed value.
     #[cold]
     pub(crate) fn keys() -> Error {
         Error::new(ErrorKind::KeyUnavailable)
             .because("the program was built without the feature `encrypt` of `table-core`")
     }
 
-    /// For rows that are signed.
+    /// Returns the error of a signed row.
     #[cold]
     pub(crate) fn to_sign() -> Error {
         Error::new(ErrorKind::KeyUnavailable)
             .because("the row is signed, which takes the feature `encrypt` of `table-core` to verify")
     }
 
-    /// For dropping a table that is vouched for.
+    /// Returns the error of dropping a table whose records are authenticated.
     #[cold]
     pub(crate) fn to_drop(_: Error) -> Error {
         Error::new(ErrorKind::KeyUnavailable).because(

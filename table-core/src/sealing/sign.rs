@@ -1,4 +1,4 @@
-//! Keyed digests on rows, which vouch for all that a row holds and for its place.
+//! Keyed digests on rows, which authenticate all that a row holds, and its place.
 //!
 //! A digest is over the store, the table, the row's own keys, and each property's name, type and value. The row's format,
 //! its time and the numbers of names are not in it.
@@ -11,7 +11,7 @@ use crate::row::dict::Dict;
 use crate::row::view::RowView;
 use crate::schema::RowTag;
 
-/// The digest of a row of these keys with these properties. The dictionary is its table's.
+/// Returns the digest of a row of these keys with these properties. The dictionary is its table's.
 pub(crate) fn digest<'p>(
     dict: &Dict,
     keys: (&str, &str),

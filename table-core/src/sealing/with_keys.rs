@@ -17,10 +17,10 @@ use crate::schema::{Blind, Field, TOKEN_BYTES};
 pub struct SealedAt(Option<(Arc<dyn Sealing>, u64)>);
 
 impl SealedAt {
-    /// Of a plan without sealed values.
+    /// The generation of a plan without sealed values: none.
     pub const NOTHING: Self = Self(None);
 
-    /// Of a plan whose values several have sealed with the keys of one store: the earliest of theirs.
+    /// Returns the earliest of these: that of a plan whose values several sealers sealed with the keys of one store.
     pub(crate) fn earliest(all: impl Iterator<Item = Self>) -> Self {
         let sealed = all.filter_map(|Self(sealed)| sealed);
         Self(sealed.min_by_key(|(_, generation)| *generation))
@@ -40,7 +40,7 @@ impl SealedAt {
         }
     }
 
-    /// Whether [`check`](Self::check) refuses, so that sealing anew may succeed.
+    /// Returns whether [`check`](Self::check) refuses, so that sealing anew may succeed.
     pub(crate) fn is_stale(&self) -> bool {
         matches!(self.check(), Err(error) if error.kind() == ErrorKind::ConditionNotMet)
     }
@@ -56,17 +56,17 @@ pub(crate) struct Sealer<'t> {
 }
 
 impl<'t> Sealer<'t> {
-    /// For a plan that is to be carried out.
+    /// Makes the sealer of a plan that is to be carried out.
     pub(crate) fn new(table: u32, keys: &'t dyn HasVault) -> Self {
         Self { table, keys, generation: Once::new(None), dry_run: None }
     }
 
-    /// For a plan that is only shown: gives bytes of the right length.
+    /// Makes the sealer of a plan that is only shown: it gives bytes of the right length.
     pub(crate) fn dry_run(table: u32, keys: &'t dyn HasVault) -> Self {
         Self { dry_run: Some(RandomState::new()), ..Self::new(table, keys) }
     }
 
-    /// A value sealed for a cell whose scope is known.
+    /// Returns a value sealed for a cell whose scope is known.
     pub(crate) fn seal_cell(&self, cell: &Cell<'_>, value: ValueRef<'_>) -> Result<Vec<u8>> {
         if self.dry_run.is_some() {
             return Ok(vec![0; value::sealed_len(value)]);
@@ -74,7 +74,7 @@ impl<'t> Sealer<'t> {
         self.keys()?.seal(cell, value)
     }
 
-    /// Whether a value of this key, with this token if the field has any, needs no sealing anew.
+    /// Returns whether a value of this key, with this token if the field has any, needs no sealing anew.
     pub(crate) fn is_current(
         &self,
         partition: &str,
@@ -92,12 +92,26 @@ impl<'t> Sealer<'t> {
         Ok(has_token && keys.current(&cell)? == handle)
     }
 
-    /// The cell of a field.
+    /// Returns the tokens that a field's value can have been filed under in a partition, newest first: one for each key that
+    /// is alive.
+    pub(crate) fn live_tokens(
+        &self,
+        partition: &str,
+        field: &Field,
+        blind: Blind,
+        value: ValueRef<'_>,
+    ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
+        let cell = self.cell(partition, "", field)?;
+        let tokens = self.keys.vault()?.tokens(&cell, blind.tokens, value)?;
+        Ok(tokens.into_iter().map(Token::to_bytes).collect())
+    }
+
+    /// Returns the cell of a field.
     fn cell<'c>(&self, partition: &'c str, row: &'c str, field: &'c Field) -> Result<Cell<'c>> {
         Ok(Cell::new(self.table, partition, row, field.property)?.scoped(field.scope))
     }
 
-    /// The keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
+    /// Returns the keys; their generation is noted before the first value is sealed, so that a rotation between the two is seen,
     /// if once too often.
     fn keys(&self) -> Result<&'t dyn Sealing> {
         let keys = self.keys.vault()?;
@@ -107,7 +121,7 @@ impl<'t> Sealer<'t> {
         Ok(keys)
     }
 
-    /// The generation of the keys before the first value was sealed.
+    /// Returns the generation of the keys before the first value was sealed.
     pub(crate) fn sealed_at(&self) -> SealedAt {
         SealedAt(
             self.generation.get().and_then(|generation| Some((self.keys.vault().ok()?.share(), generation))),
@@ -116,7 +130,7 @@ impl<'t> Sealer<'t> {
 }
 
 impl Seals for Sealer<'_> {
-    fn seal(&self, (partition, row): (&str, &str), field: &Field, value: ValueRef<'_>) -> Result<Vec<u8>> {
+    fn seal(&self, partition: &str, row: &str, field: &Field, value: ValueRef<'_>) -> Result<Vec<u8>> {
         self.seal_cell(&self.cell(partition, row, field)?, value)
     }
 
@@ -128,7 +142,7 @@ impl Seals for Sealer<'_> {
         value: ValueRef<'_>,
     ) -> Result<FoundTokens> {
         if let Some(dry_run) = &self.dry_run {
-            let live = tokens((self.table, self.keys), partition, field, blind, value).unwrap_or_default();
+            let live = self.live_tokens(partition, field, blind, value).unwrap_or_default();
             return Ok(match live.split_first() {
                 Some((current, others)) => FoundTokens { current: *current, others: others.to_vec() },
                 None => FoundTokens { current: dry_run_token(dry_run, value), others: Vec::new() },
@@ -141,13 +155,8 @@ impl Seals for Sealer<'_> {
         Ok(FoundTokens { current, others: live.filter(|token| *token != current).collect() })
     }
 
-    /// One that is not sealed yet is.
-    fn reseal(
-        &self,
-        (partition, row): (&str, &str),
-        field: &Field,
-        stored: ValueRef<'_>,
-    ) -> Result<Resealed> {
+    /// Seals, too, a value that is not sealed yet.
+    fn reseal(&self, partition: &str, row: &str, field: &Field, stored: ValueRef<'_>) -> Result<Resealed> {
         let cell = self.cell(partition, row, field)?;
         let keys = self.keys()?;
         let current = |sealed| Ok::<_, Error>(KeyHandle::of(sealed) == Some(keys.current(&cell)?));
@@ -169,7 +178,7 @@ impl Seals for Sealer<'_> {
     }
 }
 
-/// A stand-in of the right length. Equal values have equal ones, which tell nothing of the value.
+/// Returns a stand-in of the right length. Equal values have equal ones, which tell nothing of the value.
 fn dry_run_token(dry_run: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES] {
     let value = Plaintext::new(value.to_value());
     let text = Secret::new(format!("{:?}", value.expose()));
@@ -181,26 +190,12 @@ fn dry_run_token(dry_run: &RandomState, value: ValueRef<'_>) -> [u8; TOKEN_BYTES
     token
 }
 
-/// Whether a value is of the form of sealed ones.
+/// Returns whether a value is of the form of sealed ones.
 pub(crate) fn looks_sealed(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Binary(bytes) if KeyHandle::of(bytes).is_some())
 }
 
-/// The tokens that a field's value can have been filed under in a partition, newest first: one for each key that is
-/// alive.
-pub(crate) fn tokens(
-    (table, keys): (u32, &dyn HasVault),
-    partition: &str,
-    field: &Field,
-    blind: Blind,
-    value: ValueRef<'_>,
-) -> Result<Vec<[u8; TOKEN_BYTES]>> {
-    let cell = Cell::new(table, partition, "", field.property)?.scoped(field.scope);
-    let tokens = keys.vault()?.tokens(&cell, blind.tokens, value)?;
-    Ok(tokens.into_iter().map(Token::to_bytes).collect())
-}
-
-/// The generation of the keys, which a lookup by tokens must see unchanged before and after.
+/// Returns the generation of the keys, which a lookup by tokens must see unchanged before and after.
 pub(crate) fn generation(keys: &dyn HasVault) -> Result<u64> {
     keys.vault()?.generation()
 }

@@ -12,7 +12,7 @@ pub struct SealedAt;
 
 #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
 impl SealedAt {
-    /// Of a plan without sealed values.
+    /// The generation of a plan without sealed values: none.
     pub const NOTHING: Self = Self;
 
     pub(crate) fn earliest(all: impl Iterator<Item = Self>) -> Self {
@@ -42,13 +42,23 @@ impl<'t> Sealer<'t> {
         Self(std::marker::PhantomData)
     }
 
+    pub(crate) fn live_tokens(
+        &self,
+        _: &str,
+        _: &Field,
+        _: Blind,
+        _: ValueRef<'_>,
+    ) -> Result<Vec<[u8; TOKEN_BYTES]>> {
+        Err(missing::keys())
+    }
+
     pub(crate) fn sealed_at(&self) -> SealedAt {
         SealedAt
     }
 }
 
 impl Seals for Sealer<'_> {
-    fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+    fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
         Err(missing::keys())
     }
 
@@ -56,28 +66,17 @@ impl Seals for Sealer<'_> {
         Err(missing::keys())
     }
 
-    fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+    fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
         Err(missing::keys())
     }
 }
 
-/// There are none.
-pub(crate) fn tokens(
-    _: (u32, &dyn HasVault),
-    _: &str,
-    _: &Field,
-    _: Blind,
-    _: ValueRef<'_>,
-) -> Result<Vec<[u8; TOKEN_BYTES]>> {
-    Err(missing::keys())
-}
-
-/// Whether a value is of the form of sealed ones.
+/// Returns whether a value is of the form of sealed ones.
 pub(crate) fn looks_sealed(_: ValueRef<'_>) -> bool {
     false
 }
 
-/// There are no keys.
+/// Returns an error: there are no keys.
 pub(crate) fn generation(_: &dyn HasVault) -> Result<u64> {
     Err(missing::keys())
 }

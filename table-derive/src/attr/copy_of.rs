@@ -21,7 +21,7 @@ pub(crate) struct CopyOfWords {
 }
 
 impl CopyOfWords {
-    /// Reads them; the error about a missing source has been told.
+    /// Reads them; the error about a missing source has been reported.
     pub(super) fn read(cx: &Ctxt, name: &Ident, attr: &Attribute) -> Self {
         let mut words = Self {
             word: name.clone(),
@@ -38,7 +38,7 @@ impl CopyOfWords {
     }
 }
 
-/// The source that a copy starts with, and the comma behind it.
+/// Returns the source that a copy starts with, and the comma behind it.
 fn source(name: &Ident, input: ParseStream<'_>) -> Result<Path> {
     let missing = || Error::new(name.span(), format!("a copy says of what: `{}`", CopyOfWords::EXAMPLE));
     let path = input.call(Path::parse_mod_style).map_err(|_| missing())?;
@@ -64,7 +64,7 @@ impl Words for CopyOfWords {
     }
 }
 
-/// The structs of `#[copied_into(Department, Project)]`.
+/// Returns the structs of `#[copied_into(Department, Project)]`.
 pub(super) fn copied_into(cx: &Ctxt, attr: &Attribute) -> Vec<Path> {
     let wrong = "`#[copied_into]` names the structs that hold a copy: `#[copied_into(Department)]`";
     match attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) {

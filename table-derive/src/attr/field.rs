@@ -212,7 +212,7 @@ impl FieldAttrs {
     }
 }
 
-/// What follows `default`: nothing, or an expression up to the next comma.
+/// Returns what follows `default`: nothing, or an expression up to the next comma.
 fn default(word: &Ident, input: ParseStream<'_>) -> Result<DefaultWord> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(DefaultWord::OfType);
@@ -239,7 +239,7 @@ fn default(word: &Ident, input: ParseStream<'_>) -> Result<DefaultWord> {
     if expression.is_empty() { Err(wrong(word.span())) } else { Ok(DefaultWord::Is(bare(expression))) }
 }
 
-/// The expression without brackets around the whole of it, which need not stand where it is put.
+/// Returns the expression without brackets around the whole of it, which need not stand where it is put.
 fn bare(expression: TokenStream) -> TokenStream {
     let mut tokens = expression.clone().into_iter();
     let (Some(TokenTree::Group(group)), None) = (tokens.next(), tokens.next()) else { return expression };

@@ -46,7 +46,7 @@ impl IndexWords {
         let (name, _) = super::name(attr)?;
         let mut words = Self::new();
         super::read_with(cx, attr, &mut words, |words, input| {
-            words.index = index_name::<Self>(("an index", name.span()), input)?;
+            words.index = index_name::<Self>("an index", name.span(), input)?;
             Ok(())
         });
         words.index.is_some().then_some(words)
@@ -72,11 +72,8 @@ impl IndexWords {
     }
 }
 
-/// The name that an index starts with, and the comma behind it.
-pub(super) fn index_name<W: Words>(
-    (what, attr): (&str, Span),
-    input: ParseStream<'_>,
-) -> Result<Option<Ident>> {
+/// Returns the name that an index starts with, and the comma behind it.
+pub(super) fn index_name<W: Words>(what: &str, attr: Span, input: ParseStream<'_>) -> Result<Option<Ident>> {
     let missing = |span| Error::new(span, format!("{what} starts with its name: `{}`", W::EXAMPLE));
     if input.is_empty() {
         return Err(missing(attr));
@@ -109,7 +106,7 @@ fn unique(word: &Ident, input: ParseStream<'_>) -> Result<()> {
     value::flag(word, input)
 }
 
-/// What follows `copy`.
+/// Returns what follows `copy`.
 fn copy(word: &Ident, input: ParseStream<'_>) -> Result<CopyWord> {
     let wrong =
         |span| Error::new(span, "write `copy = all`, `copy = keys` or `copy(..)` with the names of fields");

@@ -15,7 +15,7 @@ impl ListWords {
         let (name, _) = super::name(attr)?;
         let mut words = Self(IndexWords { list: Some(name.clone()), ..IndexWords::new() });
         super::read_with(cx, attr, &mut words, |words, input| {
-            words.0.index = super::index::index_name::<Self>(("an index list", name.span()), input)?;
+            words.0.index = super::index::index_name::<Self>("an index list", name.span(), input)?;
             Ok(())
         });
         words.0.index.is_some().then_some(words.0)

@@ -41,11 +41,11 @@ pub(crate) trait Words {
     /// An example of the attribute, for messages.
     const EXAMPLE: &'static str;
 
-    /// Where the value of a word goes. There is a place for each of [`Self::KNOWN`].
+    /// Returns where the value of a word goes. There is a place for each of [`Self::KNOWN`].
     fn slot(&mut self, word: &str) -> Option<&mut dyn Fill>;
 }
 
-/// The attribute's name, if it is one word.
+/// Returns the attribute's name, if it is one word.
 pub(crate) fn name(attr: &Attribute) -> Option<(&Ident, String)> {
     let name = attr.path().get_ident()?;
     Some((name, name.to_string()))

@@ -17,7 +17,7 @@ pub(crate) struct Slot<T> {
 enum State<T> {
     /// Not given.
     Missing,
-    /// Given, but wrongly. The error has been told; another, that the word is missing, would be false.
+    /// Given, but wrongly. The error has been reported; another, that the word is missing, would be false.
     Tried,
     /// Given by this word.
     Given(Ident, T),
@@ -33,12 +33,12 @@ pub(crate) trait Fill {
 }
 
 impl<T> Slot<T> {
-    /// A place for what this function reads.
+    /// Makes a place for what this function reads.
     pub(crate) fn new(read: Read<T>) -> Self {
         Self { read, state: State::Missing }
     }
 
-    /// The value.
+    /// Returns the value.
     pub(crate) fn get(&self) -> Option<&T> {
         match &self.state {
             State::Given(_, value) => Some(value),
@@ -46,7 +46,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// The value, taken out.
+    /// Returns the value, taken out.
     pub(crate) fn into_value(self) -> Option<T> {
         match self.state {
             State::Given(_, value) => Some(value),
@@ -54,7 +54,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// The word that gave it.
+    /// Returns the word that gave it.
     pub(crate) fn word(&self) -> Option<&Ident> {
         match &self.state {
             State::Given(word, _) => Some(word),
@@ -62,7 +62,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Whether the user never tried to give it.
+    /// Returns whether the user never tried to give it.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.state, State::Missing)
     }

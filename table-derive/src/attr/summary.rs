@@ -33,7 +33,7 @@ impl NumberWords {
     }
 }
 
-/// The structs of `#[summarized_in(Payroll, Headcount)]`.
+/// Returns the structs of `#[summarized_in(Payroll, Headcount)]`.
 pub(super) fn summarized_in(cx: &Ctxt, attr: &Attribute) -> Vec<Path> {
     match attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) {
         Ok(paths) if !paths.is_empty() => paths.into_iter().collect(),

@@ -16,7 +16,7 @@ pub(crate) struct TypeWord {
     pub(crate) name: Option<Ident>,
 }
 
-/// The words in the parentheses; none if `types` stands alone, which means every type.
+/// Returns the words in the parentheses; none if `types` stands alone, which means every type.
 pub(super) fn types(word: &Ident, input: ParseStream<'_>) -> Result<Vec<TypeWord>> {
     if !input.peek(token::Paren) {
         value::flag(word, input)

@@ -39,7 +39,7 @@ pub(super) fn text(word: &Ident, input: ParseStream<'_>) -> Result<LitStr> {
     })
 }
 
-/// What stands in the place of a literal, if it is a constant or a macro: a derive runs before either has a value.
+/// Returns what stands in the place of a literal, if it is a constant or a macro: a derive runs before either has a value.
 fn unseen(input: ParseStream<'_>) -> Option<String> {
     let ahead = input.fork();
     let path = ahead.call(Path::parse_mod_style).ok()?;
@@ -131,7 +131,7 @@ pub(super) fn case(word: &Ident, input: ParseStream<'_>) -> Result<Case> {
     })
 }
 
-/// A case for properties, whose names are identifiers.
+/// Returns a case for properties, whose names are identifiers.
 pub(super) fn property_case(word: &Ident, input: ParseStream<'_>) -> Result<Case> {
     let at = input.fork();
     let case = case(word, input)?;
@@ -157,7 +157,7 @@ pub(super) fn properties(word: &Ident, input: ParseStream<'_>) -> Result<Vec<Lit
     Ok(properties.parse2(group.stream())?.into_iter().collect())
 }
 
-/// The name of a property, which is a text and no field: rows may have it though the struct has no such field.
+/// Returns the name of a property, which is a text and no field: rows may have it though the struct has no such field.
 fn property(input: ParseStream<'_>) -> Result<LitStr> {
     let at = input.span();
     if let Ok(field) = input.fork().call(Ident::parse_any) {

@@ -68,7 +68,7 @@ pub(super) fn a_copy_is_found_by_fields(cx: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Whether the type is written as this path is.
+/// Returns whether the type is written as this path is.
 fn is_path(ty: &Type, path: &Path) -> bool {
     ty.to_token_stream().to_string() == path.to_token_stream().to_string()
 }

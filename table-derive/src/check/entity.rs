@@ -30,7 +30,7 @@ fn the_service_takes(cx: &Ctxt, table: &Spanned<String>) {
     }
 }
 
-/// The same of the tables of periods: digits follow what they begin with.
+/// Refuses names of tables of periods that the service doesn't take: digits follow what the names begin with.
 fn the_service_takes_each(cx: &Ctxt, periods: &Periods) {
     let (stem, most) = (periods.stem.as_str(), TABLE_NAME_MAX - periods.digits);
     let message = if !stem.bytes().all(|b| b.is_ascii_alphanumeric()) {

@@ -100,7 +100,7 @@ pub(super) fn c17_a_list_names_what_tells_apart(cx: &Ctxt, entity: &Entity<'_>) 
     }
 }
 
-/// What to write in the place of a field that makes up no id: the fields that do, or none if the others do already.
+/// Returns what to write in the place of a field that makes up no id: the fields that do, or none if the others do already.
 fn instead(entity: &Entity<'_>, index: &Index, list: &List) -> String {
     if !entity.key.partition.sound || !entity.key.row.sound || !index.row.sound {
         return String::new();

@@ -83,7 +83,7 @@ pub(super) fn c31_versions_follow_one_another(cx: &Ctxt, entity: &Entity<'_>) {
     }
 }
 
-/// Whether a property can have the name, as far as letters tell.
+/// Returns whether a property can have the name, as far as letters tell.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

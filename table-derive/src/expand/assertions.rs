@@ -59,7 +59,7 @@ pub(crate) fn assertions(model: &Entity<'_>) -> TokenStream {
     quote!(#(#all)*)
 }
 
-/// The rules about fields each by itself.
+/// Returns the rules about fields each by itself.
 pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let values = fields.iter().filter(|field| field.storage == Storage::Value);
     // The compiler tells the first mistake of a constant alone. A field whose type is written like an `Option` of an
@@ -72,10 +72,9 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let of = |constant| quote_spanned!(ty.span()=> <#ty as #in_core::#property>::#constant);
         let (nested, content) = (of(quote!(NESTED)), of(quote!(CONTENT)));
         if let Some(encrypted) = field.encrypted {
-            let words = (encrypted.dual, encrypted.blind.is_some());
-            let (is_dual, is_blind) = words;
+            let (is_dual, is_blind) = (encrypted.dual, encrypted.blind.is_some());
             return quote_spanned! {span=>
-                #in_core::checks::sealed_property(#name, #nested, #content, (#is_dual, #is_blind));
+                #in_core::checks::sealed_property(#name, #nested, #content, #is_dual, #is_blind);
             };
         }
         let rule = Ident::new(if field.plain { "plain_property" } else { "property" }, span);
@@ -106,20 +105,20 @@ pub(crate) fn of_fields(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     quote!(#all #feature #(#blind)*)
 }
 
-/// Whether the type is written with arguments that have arguments.
+/// Returns whether the type is written with arguments that have arguments.
 fn has_nested_arguments(ty: &Type) -> bool {
     let opening = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '<');
     ty.to_token_stream().into_iter().filter(opening).count() > 1
 }
 
-/// Whether the type is written like one that rows do not hold in every way.
+/// Returns whether the type is written like one that rows do not hold in every way.
 fn is_special(ty: &Type) -> bool {
     ty.to_token_stream().into_iter().any(|token| {
         matches!(token, TokenTree::Ident(ident) if ident == "Secret" || ident == "Blob" || ident == "SealedBlob")
     })
 }
 
-/// The rules about one template, or about the whole declaration.
+/// Returns the rules about one template, or about the whole declaration.
 fn whole(model: &Entity<'_>, span: Span, rule: &TokenStream, more: &TokenStream) -> TokenStream {
     let krate = model.krate.at(span);
     let ident = respanned(model.ident, span);

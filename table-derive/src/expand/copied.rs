@@ -8,7 +8,7 @@ use super::fields::{behind, trait_of};
 use super::{respanned, schema};
 use crate::model::{Entity, HeldCopy, Storage, copied};
 
-/// The copies as the declaration says them, the kinds of those who hold copies, and both sides' declarations.
+/// Returns the copies as the declaration says them, the kinds of those who hold copies, and both sides' declarations.
 pub(super) fn declared(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let held: Vec<_> = copied::held(&model.fields).map(|copy| declaration(model, &copy)).collect();
@@ -53,7 +53,7 @@ fn declaration(model: &Entity<'_>, copy: &HeldCopy<'_>) -> TokenStream {
     }
 }
 
-/// How copies are made, and who holds them, as constants of `Entity`.
+/// Returns how copies are made, and who holds them, as constants of `Entity`.
 pub(super) fn constants(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let held = copied::held(&model.fields).filter_map(|copy| {
@@ -84,7 +84,7 @@ pub(super) fn constants(model: &Entity<'_>) -> TokenStream {
     quote!(#held #holders)
 }
 
-/// The traits of both sides, and the rules that need both sides' constants.
+/// Returns the traits of both sides, and the rules that need both sides' constants.
 pub(super) fn items(model: &Entity<'_>) -> TokenStream {
     let sides = sides(model);
     let rules = copied::held(&model.fields).enumerate().map(|(at, copy)| {
@@ -119,7 +119,7 @@ pub(super) fn items(model: &Entity<'_>) -> TokenStream {
     quote!(#sides #(#rules)*)
 }
 
-/// The traits alone, after a mistake: the other side must not be told of it.
+/// Returns the traits alone, after a mistake: the compiler must not report it at the other side, too.
 pub(super) fn sides(model: &Entity<'_>) -> TokenStream {
     let (krate, ident, kind) = (&model.krate, model.ident, &model.kind.value);
     let mut sources: Vec<(String, &syn::Path, Vec<usize>)> = Vec::new();
@@ -152,7 +152,8 @@ pub(super) fn sides(model: &Entity<'_>) -> TokenStream {
     quote!(#(#of)* #(#into)*)
 }
 
-/// A part of the struct that a group of a projection's fields is: each where it is stored, by its place from the first on.
+/// Returns a part of the struct that a group of a projection's fields is: each where it is stored, by its place from the first
+/// on.
 pub(super) fn group(
     krate: &crate::model::Krate,
     ident: &Ident,

@@ -10,7 +10,7 @@ pub(crate) fn named(krate: &Krate, name: &Ident) -> TokenStream {
     of(krate, name, &TokenStream::new(), &TokenStream::new())
 }
 
-/// The same of a type with these parameters, as an impl declares them and as the type is given them.
+/// Shows the name alone of a type with these parameters, as an impl declares them and as the type is given them.
 pub(crate) fn of(krate: &Krate, name: &Ident, declared: &TokenStream, given: &TokenStream) -> TokenStream {
     let shown = name.to_string();
     quote! {

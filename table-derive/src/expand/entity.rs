@@ -56,9 +56,9 @@ pub(crate) fn implementation(model: &Entity<'_>, names: &Names<'_>) -> TokenStre
     }
 }
 
-/// Whether the entity has one table, or one for each period: what the store is asked for. The other one it has under a condition
-/// that is never met, whose words say so. Of a declaration whose table is wrong both are said, so that no call of either is a
-/// second mistake.
+/// Returns whether the entity has one table, or one for each period: what the store is asked for. The other one it has under a
+/// condition that is never met, whose words say so. Of a declaration whose table is wrong both are said, so that no call of
+/// either is a second mistake.
 fn lies(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let is_wrong = model.periods.is_none() && model.table.value.contains('{');
@@ -86,7 +86,7 @@ fn lies(model: &Entity<'_>) -> TokenStream {
     quote!(#one #many)
 }
 
-/// The types around the entity.
+/// Returns the types around the entity.
 fn ways(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, indexes, view, columns) = (&model.krate, &names.indexes, &names.view, &names.columns);
     let (from, made) = (names.parameter("In"), path::columns(model, names));
@@ -103,7 +103,7 @@ fn ways(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// An `impl` that does not claim that the fields' types are properties.
+/// Returns an `impl` that does not claim that the fields' types are properties.
 pub(crate) fn stub(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let (ways, exchange) = (ways(model, names), patch::exchange(model, names));
@@ -128,7 +128,7 @@ pub(crate) fn stub(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The elements of the fields that have a row for each element. They are told even of an entity that can't be made,
+/// Returns the elements of the fields that have a row for each element. They are given even for an entity that can't be made,
 /// since its sealed fields can't be opened.
 fn elements(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
@@ -155,13 +155,13 @@ fn elements(model: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// Whether each element of a field has a row in some index.
+/// Returns whether each element of a field has a row in some index.
 fn has_elements(model: &Entity<'_>, at: usize) -> bool {
     let parts = model.indexes.iter().flat_map(|index| index.row.fields());
     parts.into_iter().any(|part| part.field == at && part.each)
 }
 
-/// Whether a sparse index has a row.
+/// Returns whether a sparse index has a row.
 fn has_row(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
     let arms = model.indexes.iter().enumerate().filter_map(|(number, index)| {

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use super::fields::property_of;
 use crate::model::{Field, Krate, Storage};
 
-/// The constant that says so, where its default would be wrong. The default is told from the declared fields, which
+/// Returns the constant that says so, where its default would be wrong. The default follows from the declared fields, which
 /// know nothing of those that are skipped, here or in a flattened struct.
 pub(crate) fn exact(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     if fields.iter().any(|field| field.storage == Storage::Skipped) {

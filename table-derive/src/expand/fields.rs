@@ -11,12 +11,12 @@ use super::series;
 use crate::attr::{DefaultWord, KeyScope, TokenScope};
 use crate::model::{Encrypted, Field, Krate, Stands, Storage, in_option};
 
-/// The fields that are several properties.
+/// Returns the fields that are several properties.
 pub(crate) fn behind<'m, 'a>(fields: &'m [Field<'a>]) -> impl Iterator<Item = (usize, &'m Field<'a>)> {
     fields.iter().enumerate().filter(|(_, field)| field.is_behind())
 }
 
-/// The properties of a field that is several of them, as a slice of a constant.
+/// Returns the properties of a field that is several of them, as a slice of a constant.
 fn several(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
     if field.storage == Storage::Series {
         let slots = series::slots(at);
@@ -37,7 +37,7 @@ fn several(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
     }}
 }
 
-/// The constants that describe the fields, as a slice.
+/// Returns the constants that describe the fields, as a slice.
 pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| field.is_property()).map(|field| {
         let (name, property, ty) = (&field.name, &field.property.value, field.ty);
@@ -85,7 +85,7 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     }}
 }
 
-/// What stands for the field where a row lacks it, if something does.
+/// Returns what stands for the field where a row lacks it, if something does.
 fn or_default(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
     let ty = field.ty;
     // Filters can't speak of JSON, so nothing asks for its default.
@@ -101,14 +101,14 @@ fn or_default(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The function that gives the default of the type, on the type's own token.
+/// Returns the function that gives the default of the type, on the type's own token.
 pub(crate) fn default_of(krate: &Krate, ty: &impl ToTokens) -> TokenStream {
     let span = ty.span();
     let krate = krate.at(span);
     quote_spanned!(span=> #krate::default_of::<#ty>)
 }
 
-/// What writes and reads the type as JSON, on the type's own token.
+/// Returns what writes and reads the type as JSON, on the type's own token.
 pub(crate) fn json_of(krate: &Krate, ty: &impl ToTokens) -> TokenStream {
     let span = ty.span();
     let krate = krate.at(span);
@@ -122,7 +122,7 @@ pub(crate) fn json_of(krate: &Krate, ty: &impl ToTokens) -> TokenStream {
     quote_spanned!(span=> #krate::json::of::<#ty>)
 }
 
-/// A field that is kept as JSON, taken from the text.
+/// Returns a field that is kept as JSON, taken from the text.
 pub(crate) fn taken_from_json(
     krate: &Krate,
     ty: &impl ToTokens,
@@ -140,7 +140,7 @@ pub(crate) fn taken_from_json(
     }
 }
 
-/// How the field is sealed, if it is.
+/// Returns how the field is sealed, if it is.
 fn sealing(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
     let encrypted = field.encrypted?;
     let scope = match encrypted.scope {
@@ -161,7 +161,7 @@ fn sealing(krate: &Krate, field: &Field<'_>) -> Option<TokenStream> {
     Some(quote!(.sealed() #dual #scope #blind))
 }
 
-/// The type of the column by which filters speak of a field of this type.
+/// Returns the type of the column by which filters speak of a field of this type.
 pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> TokenStream {
     let storage = match field.encrypted {
         None if may_lack(field) => "Plain",
@@ -175,13 +175,13 @@ pub(crate) fn column(krate: &Krate, field: &Field<'_>, ty: &TokenStream) -> Toke
     quote!(#krate::Column<#ty, #krate::#storage #absence>)
 }
 
-/// Whether a row may lack the field's properties, as far as its declaration tells.
+/// Returns whether a row may lack the field's properties, as far as its declaration tells.
 pub(crate) fn may_lack(field: &Field<'_>) -> bool {
     let slot = field.slots().filter(|_| field.storage == Storage::Series);
     field.default.is_some() || field.optional().is_some() || slot.and_then(in_option).is_some()
 }
 
-/// Whether filters can speak of the field.
+/// Returns whether filters can speak of the field.
 pub(crate) fn is_compared(field: &Field<'_>) -> bool {
     match field.storage {
         Storage::Value | Storage::Flattened | Storage::Series => true,
@@ -190,7 +190,7 @@ pub(crate) fn is_compared(field: &Field<'_>) -> bool {
     }
 }
 
-/// The type and the value of the column by which filters speak of a reference.
+/// Returns the type and the value of the column by which filters speak of a reference.
 pub(crate) fn reference_column(krate: &Krate, field: &Field<'_>) -> Option<(TokenStream, TokenStream)> {
     let to = field.referred().filter(|_| field.storage == Storage::Grouped)?;
     let [partition, row] = ["Partition", "Row"].map(|of| format!("{}{of}", field.property.value));
@@ -198,7 +198,7 @@ pub(crate) fn reference_column(krate: &Krate, field: &Field<'_>) -> Option<(Toke
     Some((quote!(#krate::RefColumn<#to #absence>), quote!(#krate::RefColumn::new(#partition, #row))))
 }
 
-/// The trait of the type of a field that is several properties.
+/// Returns the trait of the type of a field that is several properties.
 pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
     let name = match field.storage {
         Storage::Grouped => "Group",
@@ -208,13 +208,13 @@ pub(crate) fn trait_of(field: &Field<'_>) -> Ident {
     Ident::new(name, field.ty.span())
 }
 
-/// The trait of the type of a field that is one property. What stands in a key says it by a trait of its own: a type that is
-/// neither is one mistake, and is told once.
+/// Returns the trait of the type of a field that is one property. What stands in a key says it by a trait of its own: a type
+/// that is neither is one mistake, and is reported once.
 pub(crate) fn property_of(field: &Field<'_>) -> Ident {
     Ident::new(if field.stands == Stands::InAKey { "KeyField" } else { "Property" }, field.ty.span())
 }
 
-/// The value that a field of `self` gives its property.
+/// Returns the value that a field of `self` gives its property.
 pub(crate) fn property(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (ident, ty) = (field.ident, field.ty);
     if field.storage == Storage::Json {
@@ -256,7 +256,7 @@ pub(crate) fn single(krate: &Krate, field: &Field<'_>, place: usize) -> TokenStr
     single_at(krate, field, &quote!(#place))
 }
 
-/// The same by a place that is an expression.
+/// Takes one field alone from `source`, by a place that is an expression.
 pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -> TokenStream {
     let (ty, property) = (field.ty, property_of(field));
     let take = quote_spanned!(ty.span()=> <#ty as #krate::#property>::TAKE);
@@ -274,7 +274,7 @@ pub(crate) fn single_at(krate: &Krate, field: &Field<'_>, place: &TokenStream) -
     }
 }
 
-/// The fields of a struct literal, each taken from `source`.
+/// Returns the fields of a struct literal, each taken from `source`.
 pub(crate) fn taken(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
     let own = fields.iter().filter(|field| !field.is_behind()).map(|field| {
         let (ident, ty, property) = (field.ident, field.ty, property_of(field));

@@ -28,7 +28,7 @@ pub(crate) fn implementation(model: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// An `impl` that does not claim that the fields' types are properties.
+/// Returns an `impl` that does not claim that the fields' types are properties.
 pub(crate) fn stub(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     quote! {
@@ -43,7 +43,7 @@ pub(crate) fn stub(model: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// What a row of the version that it is made from becomes.
+/// Returns what a row of the version that it is made from becomes.
 pub(crate) fn from_previous(model: &Entity<'_>) -> Option<TokenStream> {
     let (krate, from) = (&model.krate, model.from.as_ref()?);
     let converted = quote_spanned!(from.span()=> #krate::converted::<Self, _>);
@@ -57,8 +57,8 @@ pub(crate) fn from_previous(model: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The version that it is made from. Everything else asks the entity for it, so that a struct that is no previous version is
-/// reported here and nowhere else.
+/// Returns the version that it is made from. Everything else asks the entity for it, so that a struct that is no previous
+/// version is reported here and nowhere else.
 pub(crate) fn link(model: &Entity<'_>) -> Option<TokenStream> {
     let (krate, ident, from) = (&model.krate, model.ident, model.from.as_ref()?);
     Some(quote! {

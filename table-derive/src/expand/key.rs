@@ -11,7 +11,7 @@ use crate::template::Format;
 pub(crate) fn functions(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let ident = model.ident;
     let (key, partition, patch) = (key(model), partition(model), patch::function(model, names));
-    let indexes = model.indexes.iter().enumerate().map(|found| index(model, names, found));
+    let indexes = model.indexes.iter().enumerate().map(|(number, of)| index(model, names, number, of));
     quote! {
         impl #ident {
             #key
@@ -54,9 +54,9 @@ fn partition(model: &Entity<'_>) -> TokenStream {
     }
 }
 
-fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)) -> TokenStream {
+fn index(model: &Entity<'_>, names: &Names<'_>, number: usize, index: &Index) -> TokenStream {
     if index.list.is_some() {
-        return list(model, (number, index));
+        return list(model, number, index);
     }
     // An element of a list says which row is meant: the list has no one key.
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
@@ -81,8 +81,8 @@ fn index(model: &Entity<'_>, names: &Names<'_>, (number, index): (usize, &Index)
     }
 }
 
-/// The key of an index list.
-fn list(model: &Entity<'_>, (number, index): (usize, &Index)) -> TokenStream {
+/// Returns the key of an index list.
+fn list(model: &Entity<'_>, number: usize, index: &Index) -> TokenStream {
     let (krate, vis, name) = (&model.krate, model.vis, index.function());
     let (partition, row) = (model.partition_of(index).source(), index.row.source());
     let doc = format!(
@@ -99,7 +99,7 @@ fn list(model: &Entity<'_>, (number, index): (usize, &Index)) -> TokenStream {
     }
 }
 
-/// The parameters of a key's constructor, one for each distinct field, and what is made of them.
+/// Returns the parameters of a key's constructor, one for each distinct field, and what is made of them.
 fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let krate = &model.krate;
     let mut parameters = Vec::new();
@@ -120,7 +120,7 @@ fn parameters(model: &Entity<'_>, templates: &[&Template]) -> (Vec<TokenStream>,
     (parameters, given)
 }
 
-/// The type of one value of the field: what is in the `Option`, an element of the list.
+/// Returns the type of one value of the field: what is in the `Option`, an element of the list.
 pub(crate) fn argument_type(krate: &Krate, field: &Field<'_>, each: bool) -> TokenStream {
     let ty = field.ty;
     let written = if each { field.elements() } else { Some(field.optional().unwrap_or(ty)) };

@@ -55,7 +55,7 @@ pub(crate) fn entity(model: &Entity<'_>) -> TokenStream {
     quote!(#beside #block)
 }
 
-/// What the uses of an entity need, if its declaration is wrong: the same types and functions, and no assertions.
+/// Returns what the uses of an entity need, if its declaration is wrong: the same types and functions, and no assertions.
 pub(crate) fn entity_stub(model: &Entity<'_>) -> TokenStream {
     if model.former.is_some() {
         return in_a_block(&model.krate, &former::stub(model));
@@ -81,7 +81,7 @@ fn surroundings(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) 
     quote!(#(#parts)*)
 }
 
-/// The items in a block where `krate` is a name of what they call.
+/// Returns the items in a block where `krate` is a name of what they call.
 pub(crate) fn in_a_block(krate: &Krate, items: &TokenStream) -> TokenStream {
     let import = krate.import();
     quote! {
@@ -114,7 +114,7 @@ pub(crate) fn properties(model: &Properties<'_>) -> TokenStream {
     in_a_block(&model.krate, &quote!(#series #implementation #assertions))
 }
 
-/// What the uses of a struct of properties need, if its declaration is wrong.
+/// Returns what the uses of a struct of properties need, if its declaration is wrong.
 pub(crate) fn properties_stub(model: &Properties<'_>) -> TokenStream {
     let (series, stub) = (series::constants(&model.krate, &model.fields, true), properties::stub(model));
     in_a_block(&model.krate, &quote!(#series #stub))
@@ -129,18 +129,18 @@ pub(crate) fn entity_set(model: &EntitySet<'_>) -> TokenStream {
     in_a_block(&model.krate, &quote!(#implementation #assertions))
 }
 
-/// What the uses of a set need, if its declaration is wrong.
+/// Returns what the uses of a set need, if its declaration is wrong.
 pub(crate) fn entity_set_stub(model: &EntitySet<'_>) -> TokenStream {
     in_a_block(&model.krate, &set::stub(model))
 }
 
-/// What a function's parameter for a field is called: with a sign behind it, since a constant of the user's that has the
+/// Returns what a function's parameter for a field is called: with a sign behind it, since a constant of the user's that has the
 /// field's name would be a pattern in its place.
 fn bound(field: &Ident) -> Ident {
     format_ident!("{}_", field.unraw())
 }
 
-/// The tokens, as the user's at this place. An assertion is reported there only if all of its tokens are.
+/// Returns the tokens, as the user's at this place. An assertion is reported there only if all of its tokens are.
 fn respanned(tokens: &impl ToTokens, span: Span) -> TokenStream {
     let at = |mut token: TokenTree| {
         if let TokenTree::Group(group) = &token {

@@ -44,7 +44,7 @@ impl<'m> Beside<'m> {
         });
     }
 
-    /// Leaves a mark of a type that the user did not ask for: where he names it, the compiler says that there would be one,
+    /// Leaves a mark of a type that the user did not ask for: where it is named, the compiler says that there would be one,
     /// and points at the attribute.
     pub(crate) fn leave_out(&mut self, name: &impl ToTokens) {
         let Some(span) = self.types.place() else { return };
@@ -52,12 +52,12 @@ impl<'m> Beside<'m> {
         self.items.extend(quote_spanned!(span=> #[cfg(any())] struct #name;));
     }
 
-    /// Whether the user asked for the type by this word.
+    /// Returns whether the user asked for the type by this word.
     pub(crate) fn takes(&self, word: &str) -> bool {
         self.types.asked(word).is_some()
     }
 
-    /// What it took.
+    /// Returns what it took.
     pub(crate) fn into_items(self) -> TokenStream {
         self.items
     }

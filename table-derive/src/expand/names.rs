@@ -48,7 +48,7 @@ impl<'m> Names<'m> {
         Self { types, taken, entity, indexes, patch, query, view, columns }
     }
 
-    /// A type for a path: `EmployeeByEmail` and the like with another ending.
+    /// Returns a type for a path: `EmployeeByEmail` and the like with another ending.
     pub(crate) fn path(&self, index: Option<&Index>, ending: &str) -> Ident {
         let name = index.map_or("rows", |index| index.name.as_str());
         match self.types.given(name) {
@@ -61,18 +61,18 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// The module of the types that stand for parts of keys.
+    /// Returns the module of the types that stand for parts of keys.
     pub(crate) fn parts(&self) -> Ident {
         free(&self.taken, &format!("of_{}", self.entity), None)
     }
 
-    /// A type parameter of generated code in which the user's types stand.
+    /// Returns a type parameter of generated code in which the user's types stand.
     pub(crate) fn parameter(&self, name: &str) -> Ident {
         free(&self.taken, name, None)
     }
 }
 
-/// The name, or one like it that is not taken; where the user asked for it, if he did.
+/// Returns the name, or one like it that is not taken; where the user asked for it, if at all.
 fn free(taken: &BTreeSet<String>, name: &str, asked: Option<Span>) -> Ident {
     let mut name = name.to_owned();
     while taken.contains(&name) {

@@ -11,7 +11,7 @@ use super::{bound, debug};
 use crate::model::{Entity, Field, Krate, Storage};
 use crate::symbol::PATCH;
 
-/// The fields that a patch can set: all that are stored but those of the primary key, which no merge can change.
+/// Returns the fields that a patch can set: all that are stored but those of the primary key, which no merge can change.
 fn settable<'m, 'a>(model: &'m Entity<'a>) -> Vec<&'m Field<'a>> {
     let in_key = model.key_arguments();
     let fields = model.fields.iter().enumerate();
@@ -21,7 +21,7 @@ fn settable<'m, 'a>(model: &'m Entity<'a>) -> Vec<&'m Field<'a>> {
         .collect()
 }
 
-/// The patch's type with a setter for each field.
+/// Returns the patch's type with a setter for each field.
 pub(crate) fn patch(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (vis, patch) = (model.vis, &names.patch);
     let fields = settable(model);
@@ -82,7 +82,7 @@ fn setter(krate: &Krate, field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// A field of the key, which no patch sets: the compiler says so, and what does.
+/// Returns a field of the key, which no patch sets: the compiler says so, and what does.
 fn moved(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (vis, ident) = (field.vis, field.ident);
     quote! {
@@ -93,7 +93,7 @@ fn moved(krate: &Krate, field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// The function on the struct that makes an empty patch.
+/// Returns the function on the struct that makes an empty patch.
 pub(crate) fn function(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (vis, patch) = (model.vis, &names.patch);
     let name = model.patch_name();
@@ -119,7 +119,7 @@ pub(crate) fn function(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The part of `impl Entity` that applies a patch.
+/// Returns the part of `impl Entity` that applies a patch.
 pub(crate) fn exchange(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, patch) = (&model.krate, &names.patch);
     let fields = settable(model);

@@ -70,12 +70,12 @@ pub(crate) fn implementation(model: &Projection<'_>) -> TokenStream {
     }
 }
 
-/// The type that stands for a field in messages of the compiler.
+/// Returns the type that stands for a field in messages of the compiler.
 fn holding(model: &Projection<'_>, field: &str, span: Span) -> Ident {
     format_ident!("{field}_of_{}", model.ident.to_string().trim_start_matches("r#"), span = span)
 }
 
-/// The places of all fields; those of a series stand for its slots, and that of a reference for both of its own.
+/// Returns the places of all fields; those of a series stand for its slots, and that of a reference for both of its own.
 fn list(model: &Projection<'_>, consts: &[Ident]) -> TokenStream {
     if model.fields.iter().all(|field| field.slots.is_none() && !field.refers) {
         return quote!(&[#(#consts),*]);
@@ -85,7 +85,7 @@ fn list(model: &Projection<'_>, consts: &[Ident]) -> TokenStream {
     quote!(&#krate::slot_places::<{ 0 #(+ #counts)* }>(&[#((#consts, #counts)),*]))
 }
 
-/// How many fields of the entity a field is.
+/// Returns how many fields of the entity a field is.
 fn count(krate: &impl ToTokens, field: &ProjectionField<'_>) -> TokenStream {
     match &field.slots {
         Some(ProjectedSlots { alone: false, .. }) => {
@@ -98,11 +98,12 @@ fn count(krate: &impl ToTokens, field: &ProjectionField<'_>) -> TokenStream {
     }
 }
 
-/// The place of the first of a field's slots.
+/// Returns the place of the first of a field's slots.
 fn place_of_slots(
     model: &Projection<'_>,
     field: &ProjectionField<'_>,
-    (slots, constant): (&ProjectedSlots, &Ident),
+    slots: &ProjectedSlots,
+    constant: &Ident,
 ) -> TokenStream {
     let (series, ty, span) = (&slots.of, field.ty, field.ident.span());
     let (krate, of, own) = (model.krate.at(span), &model.of, &model.krate);
@@ -132,10 +133,10 @@ fn place_of_slots(
     }
 }
 
-/// The field's place in the entity's schema. Every token has the user's span, so that the message points at the field.
+/// Returns the field's place in the entity's schema. Every token has the user's span, so that the message points at the field.
 fn place(model: &Projection<'_>, field: &ProjectionField<'_>, constant: &Ident) -> TokenStream {
     if let Some(slots) = &field.slots {
-        return place_of_slots(model, field, (slots, constant));
+        return place_of_slots(model, field, slots, constant);
     }
     let ty = field.ty;
     let name = if field.refers { format!("{}.partition", field.name) } else { field.name.clone() };

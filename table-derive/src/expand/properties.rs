@@ -37,7 +37,7 @@ pub(crate) fn implementation(model: &Properties<'_>) -> TokenStream {
     }
 }
 
-/// An `impl` that does not claim that the fields' types are properties.
+/// Returns an `impl` that does not claim that the fields' types are properties.
 pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let (name, columns, made) = columns(model);
@@ -61,7 +61,7 @@ pub(crate) fn stub(model: &Properties<'_>) -> TokenStream {
     }
 }
 
-/// The type of the columns, its declaration, and the one value of it.
+/// Returns the type of the columns, its declaration, and the one value of it.
 fn columns(model: &Properties<'_>) -> (Ident, TokenStream, TokenStream) {
     let (krate, ident, vis) = (&model.krate, model.ident, model.vis);
     let name = format_ident!("{}Columns", ident.to_string().trim_start_matches("r#"));

@@ -8,7 +8,7 @@ use super::{copied, fields, summary};
 use crate::model::{Copies, Entity, Index, List, Template};
 use crate::template::{FieldPart, Format, Part};
 
-/// The schema of the entity, made by the functions of `table_core::schema` alone. A capability that is not declared
+/// Returns the schema of the entity, made by the functions of `table_core::schema` alone. A capability that is not declared
 /// here is as it was before there was a word for it.
 pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     let krate = &model.krate;
@@ -77,7 +77,7 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
                 next_ids += 1;
                 quote!(.list(#krate::schema::List::new(#krate::schema::Template::new(#source, PARTS[#ids]))))
             });
-            self::index(model, index, (&place, list))
+            self::index(model, index, &place, list.as_ref())
         })
         .collect();
     let summaries = summary::constants(model).into_iter().map(|summary| quote!(#summary.index));
@@ -118,12 +118,12 @@ pub(crate) fn schema(model: &Entity<'_>) -> TokenStream {
     }}
 }
 
-/// What stands behind the row key of an entity in that of its part.
+/// Returns what stands behind the row key of an entity in that of its part.
 fn suffix(part: usize) -> String {
     format!("_{part:02}")
 }
 
-/// What makes a place one in the tables of periods.
+/// Returns what makes a place one in the tables of periods.
 fn periods(model: &Entity<'_>) -> Option<TokenStream> {
     let (krate, source) = (&model.krate, &model.table.value);
     let periods = model.periods.as_ref()?;
@@ -137,7 +137,7 @@ fn periods(model: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The place of a field among those that are stored, which is what the schema counts by.
+/// Returns the place of a field among those that are stored, which is what the schema counts by.
 pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
     model.fields.iter().take(field).filter(|field| field.is_property()).count()
 }
@@ -145,7 +145,8 @@ pub(crate) fn place(model: &Entity<'_>, field: usize) -> usize {
 fn index(
     model: &Entity<'_>,
     index: &Index,
-    (lies, list): (&TokenStream, Option<TokenStream>),
+    place_of_rows: &TokenStream,
+    list: Option<&TokenStream>,
 ) -> TokenStream {
     let krate = &model.krate;
     let (name, kind) = (&index.name, format!("{}.{}", model.entity_type(), index.name));
@@ -166,10 +167,10 @@ fn index(
         }
     };
     let copies = copies.map(|copies| quote!(.copies(#krate::schema::Copies::#copies)));
-    quote!(#krate::schema::Index::new(#name, #kind, #lies) #unique #copies #sparse #version #arrival #list)
+    quote!(#krate::schema::Index::new(#name, #kind, #place_of_rows) #unique #copies #sparse #version #arrival #list)
 }
 
-/// The parts of a template.
+/// Returns the parts of a template.
 fn parts(model: &Entity<'_>, template: &Template) -> TokenStream {
     parts_at(model, template, &|field| {
         let place = place(model, field);
@@ -177,7 +178,7 @@ fn parts(model: &Entity<'_>, template: &Template) -> TokenStream {
     })
 }
 
-/// The parts of a template whose fields are at these places.
+/// Returns the parts of a template whose fields are at these places.
 pub(super) fn parts_at(
     model: &Entity<'_>,
     template: &Template,
@@ -191,7 +192,7 @@ pub(super) fn parts_at(
     quote!(&[#(#parts),*])
 }
 
-/// The parts of a list's ids.
+/// Returns the parts of a list's ids.
 fn ids_of(model: &Entity<'_>, list: &List) -> TokenStream {
     let place = |field| {
         let place = place(model, field);

@@ -9,22 +9,22 @@ use super::fields::{default_of, may_lack};
 use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Krate, Storage, in_option};
 
-/// The constant that declares the series at this place among the fields.
+/// Returns the constant that declares the series at this place among the fields.
 pub(super) fn of(at: usize) -> Ident {
     format_ident!("SERIES_{at}")
 }
 
-/// The constant of its fields, one for each slot.
+/// Returns the constant of its fields, one for each slot.
 pub(super) fn slots(at: usize) -> Ident {
     format_ident!("SLOTS_{at}")
 }
 
-/// The place of a field among the entity's.
+/// Returns the place of a field among the entity's.
 pub(super) fn place(model: &Entity<'_>, field: &Field<'_>) -> usize {
     model.fields.iter().position(|other| other.name == field.name).unwrap_or_default()
 }
 
-/// Both constants of each series among the fields. As `stub`s they have no slots.
+/// Declares both constants of each series among the fields. As `stub`s they have no slots.
 pub(super) fn constants(krate: &Krate, fields: &[Field<'_>], stub: bool) -> TokenStream {
     let series = fields.iter().enumerate().filter(|(_, field)| field.storage == Storage::Series);
     series.map(|(at, field)| declared(krate, at, field, stub)).collect()
@@ -68,7 +68,7 @@ fn declared(krate: &Krate, at: usize, field: &Field<'_>, stub: bool) -> TokenStr
     }
 }
 
-/// What must be true of a series: its slots are properties, and it has some.
+/// Returns what must be true of a series: its slots are properties, and it has some.
 pub(super) fn assertion(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStream {
     let (name, ty, of) = (&field.name, field.ty, of(at));
     let span = field.width.as_ref().map_or_else(|| field.ident.span(), |width| width.span);
@@ -85,7 +85,7 @@ pub(super) fn assertion(krate: &Krate, at: usize, field: &Field<'_>) -> TokenStr
     }
 }
 
-/// The type of a slot, as the user wrote it where that shows.
+/// Returns the type of a slot, as the user wrote it where that shows.
 pub(super) fn slot(krate: &Krate, field: &Field<'_>) -> TokenStream {
     if let Some(slot) = field.slots() {
         return quote!(#slot);
@@ -94,12 +94,12 @@ pub(super) fn slot(krate: &Krate, field: &Field<'_>) -> TokenStream {
     quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::Slot)
 }
 
-/// What a column of it is documented with.
+/// Returns what a column of it is documented with.
 pub(super) fn doc(field: &Field<'_>) -> String {
     format!("The slots of the series `{}`.", field.property.value)
 }
 
-/// The type of its column.
+/// Returns the type of its column.
 pub(super) fn column(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let compared = match field.slots().and_then(in_option) {
         Some(inner) => quote!(#inner),
@@ -109,7 +109,7 @@ pub(super) fn column(krate: &Krate, field: &Field<'_>) -> TokenStream {
     quote!(#krate::SeriesColumn<#compared #absence>)
 }
 
-/// The whole series, taken from `source`.
+/// Returns the whole series, taken from `source`.
 pub(super) fn take(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let ty = field.ty;
     let of = |function: TokenStream| quote_spanned!(ty.span()=> <#ty as #krate::SeriesOf>::#function);
@@ -130,7 +130,7 @@ pub(super) fn take(krate: &Krate, field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// The method of a patch that sets slots.
+/// Returns the method of a patch that sets slots.
 pub(super) fn setter(krate: &Krate, field: &Field<'_>) -> TokenStream {
     let (vis, ident, slot) = (field.vis, field.ident, slot(krate, field));
     // Through the trait: where the core is not found, a short path to the type would be a second mistake.
@@ -148,7 +148,7 @@ pub(super) fn setter(krate: &Krate, field: &Field<'_>) -> TokenStream {
     }
 }
 
-/// The part of `impl Entity` that refuses what a patch sets wrongly.
+/// Returns the part of `impl Entity` that refuses what a patch sets wrongly.
 pub(super) fn check_patch(krate: &Krate, patch: &Ident, fields: &[&Field<'_>]) -> Option<TokenStream> {
     let series: Vec<_> = fields.iter().filter(|field| field.storage == Storage::Series).collect();
     if series.is_empty() {
@@ -163,7 +163,7 @@ pub(super) fn check_patch(krate: &Krate, patch: &Ident, fields: &[&Field<'_>]) -
     })
 }
 
-/// The method of a view that gives the series in place; `first` is the place of its first slot.
+/// Returns the method of a view that gives the series in place; `first` is the place of its first slot.
 pub(super) fn view(krate: &Krate, at: usize, field: &Field<'_>, first: &TokenStream) -> TokenStream {
     let (vis, ident, of, slot) = (field.vis, field.ident, of(at), slot(krate, field));
     let default = match &field.default {
@@ -186,7 +186,7 @@ pub(super) fn view(krate: &Krate, at: usize, field: &Field<'_>, first: &TokenStr
     }
 }
 
-/// The function on the struct that adds to slots, and what it makes; nothing of a struct without series.
+/// Returns the function on the struct that adds to slots, and what it makes; nothing of a struct without series.
 pub(super) fn add(model: &Entity<'_>) -> TokenStream {
     let fields = model.fields.iter().enumerate();
     let series: Vec<_> = fields.filter(|(_, field)| field.storage == Storage::Series).collect();

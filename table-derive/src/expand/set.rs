@@ -53,7 +53,7 @@ pub(crate) fn implementation(model: &EntitySet<'_>) -> TokenStream {
     }
 }
 
-/// An `impl` that does not claim that the members are entities.
+/// Returns an `impl` that does not claim that the members are entities.
 pub(crate) fn stub(model: &EntitySet<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let memberships = memberships(model);
@@ -74,7 +74,7 @@ pub(crate) fn stub(model: &EntitySet<'_>) -> TokenStream {
     }
 }
 
-/// What lets a transaction over the set take each member.
+/// Returns what lets a transaction over the set take each member.
 fn memberships(model: &EntitySet<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let types = model.members.iter().map(|member| member.ty);

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use super::{fields, respanned, schema};
 use crate::model::{Counts, Entity, Number};
 
-/// The declaration of the entities that this one is a summary of, as a constant of the trait.
+/// Returns the declaration of the entities that this one is a summary of, as a constant of the trait.
 pub(super) fn summarizes(model: &Entity<'_>) -> Option<TokenStream> {
     let krate = &model.krate;
     model.summary.as_ref()?;
@@ -17,7 +17,7 @@ pub(super) fn summarizes(model: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The names of the constants that are the summaries in which the entity counts.
+/// Returns the names of the constants that are the summaries in which the entity counts.
 pub(super) fn constants(model: &Entity<'_>) -> Vec<Ident> {
     (0..model.summarized_in.len())
         .map(|at| Ident::new(&format!("SUMMARY_{at}"), Span::mixed_site()))
@@ -44,13 +44,13 @@ pub(super) fn counted(model: &Entity<'_>) -> Option<TokenStream> {
     })
 }
 
-/// What stands beside the `impl` of an entity that is a summary, or is summarized.
+/// Returns what stands beside the `impl` of an entity that is a summary, or is summarized.
 pub(super) fn items(model: &Entity<'_>) -> TokenStream {
     let (own, sides) = (of_summary(model), of_source(model));
     quote!(#own #sides)
 }
 
-/// The same after a mistake: the other side must not be told of it.
+/// Implements the traits alone, after a mistake: the compiler must not report it at the other side, too.
 pub(super) fn stubs(model: &Entity<'_>) -> TokenStream {
     let (krate, ident) = (&model.krate, model.ident);
     let summary = model.summary.as_ref().map(|summary| {
@@ -163,7 +163,7 @@ fn of_summary(model: &Entity<'_>) -> TokenStream {
     }
 }
 
-/// The function that says in which numbers an entity counts.
+/// Returns the function that says in which numbers an entity counts.
 fn counting<'m>(model: &'m Entity<'_>, numbers: impl Iterator<Item = &'m Number>) -> TokenStream {
     let Some(summary) = &model.summary else { return TokenStream::new() };
     let (krate, of) = (&model.krate, &summary.of);
@@ -193,7 +193,7 @@ fn counting<'m>(model: &'m Entity<'_>, numbers: impl Iterator<Item = &'m Number>
     }
 }
 
-/// The rules that need both sides' constants.
+/// Returns the rules that need both sides' constants.
 fn assertions(model: &Entity<'_>) -> TokenStream {
     let Some(summary) = &model.summary else { return TokenStream::new() };
     let of = &summary.of;

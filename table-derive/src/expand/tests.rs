@@ -27,7 +27,7 @@ fn is_as_noted(name: &str, expansion: &TokenStream) {
     assert!(text == noted, "the expansion is no longer what {} says", path.display());
 }
 
-/// The expansion as `cargo fmt` would have it.
+/// Returns the expansion as `cargo fmt` would have it.
 fn formatted(expansion: &TokenStream) -> String {
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024", "--config", "max_width=110"])

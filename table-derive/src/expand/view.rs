@@ -15,7 +15,7 @@ use crate::attr::DefaultWord;
 use crate::model::{Entity, Field, Storage};
 use crate::symbol::VIEW;
 
-/// The struct. As a `stub` it does not claim that the fields' types are properties.
+/// Returns the struct. As a `stub` it does not claim that the fields' types are properties.
 pub(crate) fn view(
     model: &Entity<'_>,
     names: &Names<'_>,
@@ -187,7 +187,7 @@ fn stored(field: &Field<'_>) -> TokenStream {
     if field.default.is_some() { quote!(stored_or_default) } else { quote!(stored) }
 }
 
-/// How a value of the type can be lent, as far as the way it is written tells.
+/// Returns how a value of the type can be lent, as far as the way it is written tells.
 fn borrowed(ty: &Type) -> Option<Borrowed> {
     let path = match ty {
         Type::Group(group) => return borrowed(&group.elem),

@@ -27,7 +27,7 @@ pub(crate) enum Arrival {
     Eventual,
 }
 
-/// The same, with the fields found.
+/// A [`CopyOf`] whose fields were found.
 pub(crate) struct HeldCopy<'m> {
     pub(crate) of: &'m Path,
     /// The place of the field.
@@ -59,13 +59,13 @@ impl CopyOf {
         Some(Self { of: words.of?, key: words.key.into_value().unwrap_or_default(), arrival })
     }
 
-    /// Where the source is named.
+    /// Returns where the source is named.
     pub(crate) fn span(&self) -> Span {
         self.of.span()
     }
 }
 
-/// The copies among the fields. A name that is none is told by a rule.
+/// Returns the copies among the fields. A rule refuses a name that is none.
 pub(crate) fn held<'m>(fields: &'m [Field<'_>]) -> impl Iterator<Item = HeldCopy<'m>> {
     fields.iter().enumerate().filter_map(move |(field, of)| {
         let copy = of.copy.as_ref()?;
@@ -78,13 +78,13 @@ pub(crate) fn held<'m>(fields: &'m [Field<'_>]) -> impl Iterator<Item = HeldCopy
     })
 }
 
-/// The place of the field of this name.
+/// Returns the place of the field of this name.
 pub(crate) fn position(fields: &[Field<'_>], name: &Ident) -> Option<usize> {
     let name = name.unraw().to_string();
     fields.iter().position(|field| field.name == name)
 }
 
-/// What is said of a name that no field has.
+/// Returns what is said of a name that no field has.
 pub(crate) fn unknown(fields: &[Field<'_>], entity: &Ident, name: &Ident) -> String {
     let text = name.unraw().to_string();
     let hint = suggest::hint(&text, fields.iter().map(|field| field.name.as_str()));

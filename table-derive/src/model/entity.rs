@@ -116,7 +116,7 @@ impl<'a> Entity<'a> {
         }
         let text = |literal: Option<syn::LitStr>| match literal {
             Some(literal) => Spanned { value: literal.value(), span: literal.span() },
-            // A text that no rule objects to: the error about its absence has been told.
+            // A text that no rule objects to: the error about its absence has been reported.
             None => Spanned { value: "missing".to_owned(), span: input.ident.span() },
         };
         let keep = entity.keep.into_value();
@@ -151,65 +151,65 @@ impl<'a> Entity<'a> {
             key,
             indexes,
             is_summary: summary.is_some(),
-            summary: summary.and_then(|summary| Summary::new(cx, summary)),
+            summary: summary.and_then(|(word, words)| Summary::new(cx, word, words)),
             summarized_in,
             copied_into,
         })
     }
 
-    /// What its rows call it: its kind, and from version 2 on the version.
+    /// Returns what its rows call it: its kind, and from version 2 on the version.
     pub(crate) fn entity_type(&self) -> String {
         let (kind, version) = (&self.kind.value, self.version);
         if version < 2 { kind.clone() } else { format!("{kind}@{version}") }
     }
 
-    /// The field at this place.
+    /// Returns the field at this place.
     pub(crate) fn field(&self, place: usize) -> Option<&Field<'a>> {
         self.fields.get(place)
     }
 
-    /// The fields that make up the primary key, in the order of its constructor's arguments.
+    /// Returns the fields that make up the primary key, in the order of its constructor's arguments.
     pub(crate) fn key_arguments(&self) -> Vec<usize> {
         template::arguments(&[&self.key.partition, &self.key.row])
     }
 
-    /// The fields that make up a key of this index, in the order of its constructor's arguments.
+    /// Returns the fields that make up a key of this index, in the order of its constructor's arguments.
     pub(crate) fn index_arguments(&self, index: &Index) -> Vec<usize> {
         template::arguments(&[self.partition_of(index), &index.row])
     }
 
-    /// What the function `key` on the struct is called.
+    /// Returns what the function `key` on the struct is called.
     pub(crate) fn key_name(&self) -> Ident {
         named(self.key.name.as_ref(), "key")
     }
 
-    /// What the function `partition` on the struct is called.
+    /// Returns what the function `partition` on the struct is called.
     pub(crate) fn partition_name(&self) -> Ident {
         named(self.key.partition_name.as_ref(), "partition")
     }
 
-    /// What the function `patch` on the struct is called.
+    /// Returns what the function `patch` on the struct is called.
     pub(crate) fn patch_name(&self) -> Ident {
         named(self.patch_name.as_ref(), "patch")
     }
 
-    /// How many parts it has besides its head.
+    /// Returns how many parts it has besides its head.
     pub(crate) fn parts(&self) -> usize {
         self.fields.last().map_or(0, |field| field.part)
     }
 
-    /// Every template with what it is a key of.
+    /// Returns every template with what it is a key of.
     pub(crate) fn templates(&self) -> impl Iterator<Item = &Template> {
         let of_indexes = self.indexes.iter().flat_map(|index| index.partition.iter().chain([&index.row]));
         [&self.key.partition, &self.key.row].into_iter().chain(of_indexes)
     }
 
-    /// The partition key of an index.
+    /// Returns the partition key of an index.
     pub(crate) fn partition_of<'m>(&'m self, index: &'m Index) -> &'m Template {
         index.partition.as_ref().unwrap_or(&self.key.partition)
     }
 
-    /// Whether the rows of an index lie in another partition than their entity, or in another table.
+    /// Returns whether the rows of an index lie in another partition than their entity, or in another table.
     pub(crate) fn lies_elsewhere(&self, index: &Index) -> bool {
         let other_table =
             index.table.as_ref().is_some_and(|table| !table.value.eq_ignore_ascii_case(&self.table.value));
@@ -217,12 +217,12 @@ impl<'a> Entity<'a> {
         other_table || index.partition.as_ref().is_some_and(other_partition)
     }
 
-    /// Whether a key of this partition and row gives the field back, as far as formats tell.
+    /// Returns whether a key of this partition and row gives the field back, as far as formats tell.
     pub(crate) fn gives_back(&self, row: &Template, field: usize) -> bool {
         self.key.partition.gives_back(field) || row.gives_back(field)
     }
 
-    /// Whether `allow(hot_partition)` was said.
+    /// Returns whether `allow(hot_partition)` was said.
     pub(crate) fn allows_hot_partition(&self) -> bool {
         self.allow.iter().any(|warning| warning == HOT_PARTITION)
     }

@@ -103,7 +103,7 @@ pub(crate) enum Storage {
 }
 
 impl<'a> Field<'a> {
-    /// The fields of a struct. `of_entity`: not of one that is merely flattened into entities.
+    /// Returns the fields of a struct. `of_entity`: not of one that is merely flattened into entities.
     pub(crate) fn read_all(
         cx: &Ctxt,
         fields: &'a Punctuated<syn::Field, Token![,]>,
@@ -149,75 +149,75 @@ impl<'a> Field<'a> {
             encrypted: encrypted(cx, &attrs),
             width: attrs.series.as_ref().and_then(|(_, words)| words.width.get().cloned()),
             is_number: attrs.number.is_some(),
-            number: attrs.number.and_then(|number| Number::new(cx, number)),
+            number: attrs.number.and_then(|(word, words)| Number::new(cx, word, words)),
             copy: attrs.copy.and_then(|words| CopyOf::new(cx, words)),
             begins: attrs.part,
             part: 0,
         })
     }
 
-    /// The user's own words of the field, and then what generated code says of it.
+    /// Returns the user's own words of the field, and then what generated code says of it.
     pub(crate) fn documented(&self, own: &str) -> String {
         self.docs.as_ref().map_or_else(|| own.to_owned(), |docs| format!("{docs}\n\n{own}"))
     }
 
-    /// What generated code does with the field, and then the user's own words of it.
+    /// Returns what generated code does with the field, and then the user's own words of it.
     pub(crate) fn done_with(&self, own: &str) -> String {
         self.docs.as_ref().map_or_else(|| own.to_owned(), |docs| format!("{own}\n\n{docs}"))
     }
 
-    /// How its tokens are made, if it has any.
+    /// Returns how its tokens are made, if it has any.
     pub(crate) fn blind(&self) -> Option<Blind> {
         self.encrypted.and_then(|encrypted| encrypted.blind)
     }
 
-    /// The name of the property that holds its token, if it has one.
+    /// Returns the name of the property that holds its token, if it has one.
     pub(crate) fn token_property(&self) -> String {
         format!("{}Token", self.property.value)
     }
 
-    /// Whether it is one property of its own.
+    /// Returns whether it is one property of its own.
     pub(crate) fn is_property(&self) -> bool {
         matches!(self.storage, Storage::Value | Storage::Json)
     }
 
-    /// Whether it lies behind the fields that are one property each.
+    /// Returns whether it lies behind the fields that are one property each.
     pub(crate) fn is_behind(&self) -> bool {
         matches!(self.storage, Storage::Flattened | Storage::Grouped | Storage::Series)
     }
 
-    /// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
+    /// Returns the `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
     pub(crate) fn referred(&self) -> Option<&'a Type> {
         referred(self.ty)
     }
 
-    /// What the slots of a series hold, if its type is written as an array.
+    /// Returns what the slots of a series hold, if its type is written as an array.
     pub(crate) fn slots(&self) -> Option<&'a Type> {
         array(self.ty)
     }
 
-    /// Whether the type is written `String`.
+    /// Returns whether the type is written `String`.
     pub(crate) fn is_string(&self) -> bool {
         matches!(self.ty, Type::Path(path) if path.path.is_ident("String"))
     }
 
-    /// The `T` of a type that is written `Option<T>`.
+    /// Returns the `T` of a type that is written `Option<T>`.
     pub(crate) fn optional(&self) -> Option<&'a Type> {
         argument(self.ty, "Option")
     }
 
-    /// The `T` of a type that is written `Vec<T>`.
+    /// Returns the `T` of a type that is written `Vec<T>`.
     pub(crate) fn elements(&self) -> Option<&'a Type> {
         argument(self.ty, "Vec")
     }
 }
 
-/// The `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
+/// Returns the `T` of a type that is written `Ref<T>` or `Option<Ref<T>>`.
 pub(crate) fn referred(ty: &Type) -> Option<&Type> {
     argument(argument(ty, "Option").unwrap_or(ty), "Ref")
 }
 
-/// The first paragraph of a field's documentation, without what is no text: an example would run once more for each item
+/// Returns the first paragraph of a field's documentation, without what is no text: an example would run once more for each item
 /// that has it.
 fn docs(attrs: &[Attribute]) -> Option<String> {
     let texts = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| {
@@ -295,7 +295,7 @@ fn was(cx: &Ctxt, attrs: &FieldAttrs, case: Case, property: &Spanned<String>) ->
     Some(was)
 }
 
-/// What is said of the name of a field where that of its property, `meant`, was to be, by a field that gives `property`.
+/// Returns what is said of the name of a field where that of its property, `meant`, was to be, by a field that gives `property`.
 pub(super) fn of_a_field(name: &str, meant: &str, property: &str) -> String {
     let instead = if meant == property {
         ", which this one still is: leave `was` out".to_owned()
@@ -365,7 +365,7 @@ fn storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
 }
 
 impl<'a> Field<'a> {
-    /// A field of a projection, as a copy of it is stored.
+    /// Makes a field of a projection, as a copy of it is stored.
     pub(super) fn of_projection(of: &ProjectionField<'a>, vis: &'a Visibility) -> Self {
         let storage = match (of.json, of.refers) {
             (true, _) => Storage::Json,
@@ -397,7 +397,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Whether a type can't be an array, as it is written. A name alone may be another name of one.
+/// Returns whether a type can't be an array, as it is written. A name alone may be another name of one.
 fn is_no_array(ty: &Type) -> bool {
     match ty {
         Type::Group(group) => is_no_array(&group.elem),
@@ -456,7 +456,7 @@ fn series_storage(cx: &Ctxt, attrs: &FieldAttrs, ty: &Type) -> Storage {
     Storage::Series
 }
 
-/// The `T` of `[T; N]`.
+/// Returns the `T` of `[T; N]`.
 fn array(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Group(group) => array(&group.elem),
@@ -466,12 +466,12 @@ fn array(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// The `T` of `Option<T>`, of any type.
+/// Returns the `T` of `Option<T>`, of any type.
 pub(crate) fn in_option(ty: &Type) -> Option<&Type> {
     argument(ty, "Option")
 }
 
-/// The `T` of `Wrapper<T>`, by whatever path the wrapper is named.
+/// Returns the `T` of `Wrapper<T>`, by whatever path the wrapper is named.
 fn argument<'a>(ty: &'a Type, wrapper: &str) -> Option<&'a Type> {
     let path = match ty {
         // A type that came through a `macro_rules` macro.

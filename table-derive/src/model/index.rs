@@ -13,7 +13,7 @@ use crate::suggest;
 pub(crate) struct Index {
     /// Its name as the user wrote it, which the method on the table has.
     pub(crate) ident: Ident,
-    /// The same without `r#`: with the kind before it, the type tag on its rows.
+    /// Its name without `r#`: with the kind before it, the type tag on its rows.
     pub(crate) name: String,
     /// `name = ..`: what the function on the struct is called, if not like the index.
     pub(crate) function: Option<Ident>,
@@ -84,7 +84,7 @@ impl Index {
             name: ident.unraw().to_string(),
             function: words.name.into_value(),
             row: Template::read(cx, words.row.into_value(), entity, fields),
-            // What a list refuses is told there.
+            // What a list refuses is reported there.
             unique: words.unique.word().filter(|_| list.is_none()).cloned(),
             copies,
             when: words.when.into_value().filter(|_| list.is_none()),
@@ -100,7 +100,7 @@ impl Index {
         })
     }
 
-    /// The name of the function on the struct that makes a key of this index.
+    /// Returns the name of the function on the struct that makes a key of this index.
     pub(crate) fn function(&self) -> &Ident {
         self.function.as_ref().unwrap_or(&self.ident)
     }

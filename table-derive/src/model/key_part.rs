@@ -60,7 +60,7 @@ impl<'a> KeyPart<'a> {
     }
 }
 
-/// The shape of a struct.
+/// Returns the shape of a struct.
 fn newtype<'a>(
     cx: &Ctxt,
     input: &DeriveInput,
@@ -79,7 +79,7 @@ fn newtype<'a>(
     Some(KeyPartShape::Newtype { member, ty: &field.ty })
 }
 
-/// The shape of an enum.
+/// Returns the shape of an enum.
 fn variants<'a>(cx: &Ctxt, input: &DeriveInput, data: &'a DataEnum, case: Option<Case>) -> KeyPartShape<'a> {
     if data.variants.is_empty() {
         cx.error(input.ident.span(), "an enum without variants can't be part of a key");

@@ -14,18 +14,18 @@ const NAME: &str = "__table";
 pub(crate) struct Krate(Option<Path>);
 
 impl Krate {
-    /// Of the crate at `::table_core`, or where `crate = path` says.
+    /// Returns the path of the crate: `::table_core`, or what `crate = path` says.
     pub(crate) fn new(path: Option<Path>) -> Self {
         Self(path)
     }
 
-    /// The item that gives the name.
+    /// Returns the item that gives the name.
     pub(crate) fn import(&self) -> TokenStream {
         let path = self.path();
         quote!(use #path as #self;)
     }
 
-    /// The items as they can lie outside of the block: the module by its path, in the place of its name.
+    /// Returns the items as they can lie outside of the block: the module by its path, in the place of its name.
     pub(crate) fn outside(&self, items: TokenStream) -> TokenStream {
         let spelled = |token: TokenTree| match token {
             TokenTree::Ident(ident) if ident == NAME => self.path(),
@@ -44,7 +44,7 @@ impl Krate {
         quote!(#crate_path::__private)
     }
 
-    /// The name, seeming to stand at this place: an assertion whose every token has the user's span is reported there;
+    /// Returns the name, seeming to stand at this place: an assertion whose every token has the user's span is reported there;
     /// one token of the derive's own would move the message to the derive.
     #[expect(clippy::unused_self, reason = "the name is of a block that has the import")]
     pub(crate) fn at(&self, span: Span) -> Ident {

@@ -17,7 +17,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// What the words say; `None` of an index.
+    /// Returns what the words say; `None` of an index.
     pub(super) fn read(cx: &Ctxt, words: &IndexWords, entity: &Ident, fields: &[Field<'_>]) -> Option<Self> {
         words.list.as_ref()?;
         let ident = words.index.as_ref()?;
@@ -36,7 +36,7 @@ impl List {
         Some(Self { of: of.unwrap_or_default(), strange })
     }
 
-    /// The fields' names, for errors and pictures.
+    /// Returns the fields' names, for errors and pictures.
     pub(crate) fn source(&self, model: &Entity<'_>) -> String {
         let name = |field: &Spanned<usize>| model.field(field.value).map_or("", |field| field.name.as_str());
         self.of.iter().map(name).collect::<Vec<_>>().join(", ")
@@ -44,18 +44,18 @@ impl List {
 }
 
 impl Entity<'_> {
-    /// The parts of the entity's key that print an id: for each field of it the first that gives it back.
+    /// Returns the parts of the entity's key that print an id: for each field of it the first that gives it back.
     pub(crate) fn id_parts<'m>(&'m self, list: &'m List) -> impl Iterator<Item = &'m FieldPart> {
         list.of.iter().filter_map(|field| self.key_part(field.value))
     }
 
-    /// The part of the entity's key that gives a field back.
+    /// Returns the part of the entity's key that gives a field back.
     pub(crate) fn key_part(&self, field: usize) -> Option<&FieldPart> {
         let parts = self.key.row.fields().chain(self.key.partition.fields());
         parts.into_iter().find(|part| part.field == field && part.gives_back())
     }
 
-    /// Those of the indexes that are no lists, each with its number.
+    /// Returns the indexes that are no lists, each with its number.
     pub(crate) fn copying(&self) -> impl Iterator<Item = (usize, &Index)> {
         self.indexes.iter().enumerate().filter(|(_, index)| index.list.is_none())
     }

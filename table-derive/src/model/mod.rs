@@ -70,7 +70,7 @@ fn named_fields<'a>(
 
 /// Refuses parameters.
 // C23: no generics and no lifetimes. What a layout is must be known when the struct compiles: an assertion about a
-// generic type runs only where somebody uses it.
+// generic type runs only where the type is used.
 fn no_generics(cx: &Ctxt, generics: &Generics, what: impl Display) {
     if generics.lifetimes().next().is_some() {
         cx.error_on(&generics.params, format!("{what} can't borrow: what is read from a store is owned"));

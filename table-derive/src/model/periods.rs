@@ -108,7 +108,7 @@ impl Periods {
     }
 }
 
-/// The name of a period, and its digits.
+/// Returns the name of a period, and its digits.
 fn period(pattern: &str) -> Option<(&'static str, usize)> {
     Some(match pattern {
         "%Y" => ("Year", 4),
@@ -120,7 +120,7 @@ fn period(pattern: &str) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The seconds of `90 days`.
+/// Returns the seconds of `90 days`.
 fn seconds(cx: &Ctxt, literal: &LitStr) -> Option<u64> {
     const HOUR: u64 = 3_600;
     // The calendar has no more days.

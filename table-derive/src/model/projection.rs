@@ -23,7 +23,7 @@ pub(crate) struct Projection<'a> {
 }
 
 impl<'a> Projection<'a> {
-    /// The fields as a copy of them is stored.
+    /// Returns the fields as a copy of them is stored.
     pub(crate) fn as_group(&self) -> Vec<Field<'a>> {
         self.fields.iter().map(|field| Field::of_projection(field, self.vis)).collect()
     }
@@ -33,7 +33,7 @@ impl<'a> Projection<'a> {
 pub(crate) struct ProjectionField<'a> {
     /// As the user wrote it.
     pub(crate) ident: &'a Ident,
-    /// The same without `r#`.
+    /// Its name without `r#`.
     pub(crate) name: String,
     pub(crate) ty: &'a Type,
     /// `json`: the entity keeps it as text.
@@ -51,7 +51,7 @@ pub(crate) struct ProjectionField<'a> {
 }
 
 impl ProjectionField<'_> {
-    /// The entity's field that it is, or whose slots.
+    /// Returns the entity's field that it is, or whose slots.
     pub(crate) fn of(&self) -> &str {
         self.slots.as_ref().map_or(&self.name, |slots| &slots.of)
     }
@@ -151,7 +151,7 @@ impl<'a> Projection<'a> {
     }
 }
 
-/// What the property was called that holders of a copy keep the field in.
+/// Returns what the property was called that holders of a copy keep the field in.
 fn was(cx: &Ctxt, words: &PropertyWords, field: &Ident) -> Option<Spanned<String>> {
     let literal = words.was.get()?;
     let was = Spanned { value: literal.value(), span: literal.span() };

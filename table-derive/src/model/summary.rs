@@ -37,7 +37,7 @@ pub(crate) enum Counts {
 impl Summary {
     /// What the words say; `None` if they don't say of what.
     // C30: a summary is one of an entity.
-    pub(crate) fn new(cx: &Ctxt, (word, words): (Ident, SummaryWords)) -> Option<Self> {
+    pub(crate) fn new(cx: &Ctxt, word: Ident, words: SummaryWords) -> Option<Self> {
         if words.of.is_missing() {
             cx.error(word.span(), "a summary says of what: `#[summary(of = Entity)]`");
         }
@@ -49,7 +49,7 @@ impl Summary {
 impl Number {
     /// What the words say.
     // C24: words that contradict each other.
-    pub(crate) fn new(cx: &Ctxt, (word, words): (Ident, NumberWords)) -> Option<Self> {
+    pub(crate) fn new(cx: &Ctxt, word: Ident, words: NumberWords) -> Option<Self> {
         let NumberWords { count, when, sum } = words;
         match (count.word(), sum.word()) {
             (Some(_), Some(other)) => {

@@ -47,17 +47,17 @@ impl Template {
         Self { literal, parts, sound: self.sound }
     }
 
-    /// Where it stands.
+    /// Returns where it stands.
     pub(crate) fn span(&self) -> Span {
         self.literal.span()
     }
 
-    /// Its text, as written.
+    /// Returns the template's text, as written.
     pub(crate) fn source(&self) -> String {
         self.literal.value()
     }
 
-    /// The parts that are fields, in order.
+    /// Returns the parts that are fields, in order.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &FieldPart> {
         self.parts.iter().filter_map(|part| match part {
             Part::Field(field) => Some(field),
@@ -65,13 +65,13 @@ impl Template {
         })
     }
 
-    /// Whether this field can be read back from the key, as far as formats tell.
+    /// Returns whether this field can be read back from the key, as far as formats tell.
     pub(crate) fn gives_back(&self, field: usize) -> bool {
         self.fields().any(|part| part.field == field && part.gives_back())
     }
 }
 
-/// The distinct fields of these templates in order of first occurrence: the arguments of a key's constructor.
+/// Returns the distinct fields of these templates in order of first occurrence: the arguments of a key's constructor.
 pub(crate) fn arguments(templates: &[&Template]) -> Vec<usize> {
     let mut fields = Vec::new();
     for part in templates.iter().copied().flat_map(Template::fields) {

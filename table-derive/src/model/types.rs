@@ -69,22 +69,22 @@ impl Types {
         Self { all: None, named, at }
     }
 
-    /// Where the user asked for this type to lie beside the struct, if he did.
+    /// Returns where the user asked for this type to lie beside the struct, if at all.
     pub(crate) fn asked(&self, word: &str) -> Option<Span> {
         self.all.or_else(|| self.find(word).map(|found| found.word.span()))
     }
 
-    /// Where the user would have asked for the types that he did not ask for.
+    /// Returns where the user would have asked for the types that were not asked for.
     pub(crate) fn place(&self) -> Option<Span> {
         self.at
     }
 
-    /// The name that the user gave to the type.
+    /// Returns the name that the user gave to the type.
     pub(crate) fn given(&self, word: &str) -> Option<&Ident> {
         self.find(word)?.name.as_ref()
     }
 
-    /// Every name that the user gave.
+    /// Returns every name that the user gave.
     pub(crate) fn all_given(&self) -> impl Iterator<Item = &Ident> {
         self.named.iter().filter_map(|word| word.name.as_ref())
     }

@@ -43,24 +43,24 @@ impl FieldPart {
         Format::parse(&self.source).unwrap_or(Format::Plain)
     }
 
-    /// Whether the field can be read back from the key, as far as the format tells: its type may yet lose something.
+    /// Returns whether the field can be read back from the key, as far as the format tells: its type may yet lose something.
     pub(crate) fn gives_back(&self) -> bool {
         !self.each && self.format().is_lossless()
     }
 
-    /// Whether every row with the part has the field: the key gives it back, or has lost so much of it that it is
+    /// Returns whether every row with the part has the field: the key gives it back, or has lost so much of it that it is
     /// stored beside.
     pub(crate) fn is_held(&self) -> bool {
         !self.each && self.format() != Format::Lower
     }
 
-    /// Where the part stands and what it is, for the start of a message.
+    /// Returns where the part stands and what it is, for the start of a message.
     pub(crate) fn place(&self) -> String {
         place(&self.piece, self.column)
     }
 }
 
-/// Every message about a piece starts with this.
+/// Returns every message about a piece starts with this.
 fn place(piece: &str, column: usize) -> String {
     format!("`{piece}` at column {column}")
 }
@@ -89,7 +89,7 @@ fn meant_format(mistake: Mistake<'_>) -> Option<String> {
     Some(format!("unknown format `{word}`; did you mean `{meant}`?"))
 }
 
-/// The parts that could be understood, and what is wrong with the others.
+/// Returns the parts that could be understood, and what is wrong with the others.
 pub(crate) fn parse(text: &str, entity: &str, fields: &[&str]) -> (Vec<Part>, Vec<String>) {
     let mut parser = Parser {
         entity,
@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The part that a wrong one was most likely meant to be: a stub with as many parts fits the calls that are right.
+    /// Returns the part that a wrong one was most likely meant to be: a stub with as many parts fits the calls that are right.
     fn meant(&self, inner: &str) -> Option<(usize, bool, String)> {
         let name = inner.split([':', '[']).next().unwrap_or_default().trim();
         let name = suggest::nearest(name, self.fields.iter().copied())?;
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         Some((field, inner.contains('['), String::new()))
     }
 
-    /// What stands between two braces.
+    /// Returns what stands between two braces.
     fn part(&self, inner: &str) -> Result<(usize, bool, String), String> {
         let (field, format) = match inner.split_once(':') {
             Some((field, format)) => (field, Some(format)),

@@ -30,7 +30,7 @@ fn lists_say_what_a_plain_look_finds_whatever_is_changed() {
     let (mut staff, mut random) = (Vec::<Employee>::new(), Random::new(11));
     let steps = steps();
     for step in 0..steps {
-        let (becomes, done) = change_at_random((&store, &mut random), &staff, any, |old, one| {
+        let (becomes, done) = change_at_random(&store, &mut random, &staff, any, |old, one| {
             (old.last_name, old.team) = (one.last_name.clone(), one.team.clone());
         });
         done.unwrap();

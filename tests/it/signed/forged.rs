@@ -440,7 +440,7 @@ fn a_table_that_is_vouched_for_is_dropped_by_who_has_the_keys() {
     let store = bank.open_without_keys();
     let error = store.drop_table("Clinic").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnavailable, "{error}");
-    assert!(error.to_string().contains("vouch for the others"), "{error}");
+    assert!(error.to_string().contains("authenticate the others"), "{error}");
     store.drop_table("Notes").unwrap();
     drop(store);
     let (store, accounts) = bank.open();

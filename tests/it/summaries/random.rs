@@ -41,7 +41,7 @@ fn summaries_say_what_a_plain_look_finds_whatever_is_changed() {
     let (mut staff, mut random) = (Vec::<Employee>::new(), Random::new(7));
     let (mut refused, mut done) = (0, 0);
     for step in 0..steps() {
-        let (becomes, committed) = change_at_random((&store, &mut random), &staff, any, |old, one| {
+        let (becomes, committed) = change_at_random(&store, &mut random, &staff, any, |old, one| {
             (old.salary, old.level) = (one.salary, one.level);
         });
         match committed {

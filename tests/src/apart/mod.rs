@@ -181,7 +181,7 @@ impl<P: Program> Pair<P> {
         said.first().map(|said| Answer::of(said))
     }
 
-    /// Kills the other process, and starts it anew; what the former one had still said.
+    /// Kills the other process, and starts it anew; what the old one had still said.
     fn killed_now(&mut self) -> Vec<String> {
         let former = std::mem::replace(&mut self.peers[1], Peer::Gone);
         let said = match former {

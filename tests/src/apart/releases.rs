@@ -1,4 +1,4 @@
-//! A program of three releases of a kind, with jobs of its own: whoever tells it what to do says as which release.
+//! A program of three releases of a kind, with jobs of its own: each line says as which release it acts.
 
 use std::cell::Cell;
 
@@ -21,7 +21,8 @@ trait Release: InOneTable + Clone + 'static {
     fn of_age(table: &Table<Self>, department: &str, age: u8) -> Result<u64, Error>;
     fn page(
         table: &Table<Self>,
-        at: (&str, u8),
+        department: &str,
+        age: u8,
         size: usize,
         after: Option<&Continuation>,
     ) -> Result<(Vec<u32>, Option<Continuation>), Error>;
@@ -68,7 +69,8 @@ macro_rules! release {
 
             fn page(
                 table: &Table<Self>,
-                (department, age): (&str, u8),
+                department: &str,
+                age: u8,
                 size: usize,
                 after: Option<&Continuation>,
             ) -> Result<(Vec<u32>, Option<Continuation>), Error> {
@@ -143,7 +145,7 @@ impl Releases {
         Self { store, jobs: Vec::new(), held: Held::default(), acts: 0 }
     }
 
-    /// Its table as a release has it: one that it has held for a while, every other time.
+    /// Lends the table as a release has it: one that it has held for a while, every other time.
     fn with<R: Release, T>(&mut self, does: impl Fn(&Table<R>) -> Result<T, Error>) -> Result<T, Error> {
         let held = R::held(&mut self.held).as_ref().filter(|_| self.acts.is_multiple_of(2));
         if let Some(held) = held {
@@ -162,7 +164,7 @@ impl Releases {
         let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
         match what {
             "insert" | "put" | "update" | "age" | "both" | "exchange" | "delete" => {
-                self.write::<R>((what, rest), meanwhile)
+                self.write::<R>(what, rest, meanwhile)
             }
             "rebuild" => {
                 let [size] = words(rest);
@@ -196,10 +198,11 @@ impl Releases {
 
     fn write<R: Release>(
         &mut self,
-        (what, rest): (&str, &str),
+        what: &str,
+        rest: &str,
         meanwhile: &mut dyn FnMut(),
     ) -> Result<String, Error> {
-        // A change that is planned again is told so once.
+        // The parent is asked once, though the change may be planned again.
         let (meanwhile, times) = (Cell::new(Some(meanwhile)), Cell::new(0));
         let done = |()| times.get().to_string();
         self.with::<R, _>(|table| match what {
@@ -277,7 +280,7 @@ impl Releases {
             "page" => {
                 let [department, age, size, after] = words(rest);
                 let after = if after == "-" { None } else { Some(after.parse()?) };
-                let (ids, next) = R::page(table, (department, number(age)), number(size), after.as_ref())?;
+                let (ids, next) = R::page(table, department, number(age), number(size), after.as_ref())?;
                 let next = next.map_or_else(|| "-".to_owned(), |next| next.to_string());
                 Ok(format!("{next} {}", listed(ids)))
             }

@@ -1,4 +1,4 @@
-//! A program of two versions of a struct, with jobs of its own: whoever tells it what to do says as which version.
+//! A program of two versions of a struct, with jobs of its own: each line says as which version it acts.
 
 use table_core::typed::{InOneTable, Job};
 use table_core::{Error, ErrorKind, Key, Store, Table};
@@ -6,7 +6,7 @@ use table_core::{Error, ErrorKind, Key, Store, Table};
 use super::{Program, number, told, words};
 use crate::versions::{first, second};
 
-/// What is known of an employee: the last name, without which nobody can be converted, and the age.
+/// What is known of an employee: the last name, without which an entity can't be converted, and the age.
 pub type One = (Option<String>, u8);
 
 /// An employee as a version has it.
@@ -20,7 +20,8 @@ trait Version: InOneTable + Clone + 'static {
 }
 
 impl Version for first::Employee {
-    fn made(id: u32, (last, age): &One) -> Self {
+    fn made(id: u32, one: &One) -> Self {
+        let (last, age) = one;
         let name = last.as_ref().map_or_else(|| "Jun".to_owned(), |last| format!("Jun {last}"));
         Self { department: "Sales".into(), id, name, age: u32::from(*age) }
     }
@@ -50,7 +51,8 @@ impl Version for first::Employee {
 }
 
 impl Version for second::Employee {
-    fn made(id: u32, (last, age): &One) -> Self {
+    fn made(id: u32, one: &One) -> Self {
+        let (last, age) = one;
         let (first_name, last_name) = ("Jun".into(), last.clone().expect("a last name"));
         Self { department: "Sales".into(), id, first_name, last_name, age: *age }
     }
@@ -102,7 +104,7 @@ impl Versions {
         Self { store, jobs: Vec::new(), held: Held::default(), acts: 0 }
     }
 
-    /// Its table as a version has it: one that it has held for a while, every other time.
+    /// Lends the table as a version has it: one that it has held for a while, every other time.
     fn with<V: Version, T>(&mut self, does: impl Fn(&Table<V>) -> Result<T, Error>) -> Result<T, Error> {
         if let Some(held) = V::held(&mut self.held).as_ref().filter(|_| self.acts.is_multiple_of(2)) {
             match does(held) {
@@ -158,7 +160,7 @@ impl Versions {
                 });
                 Ok(shown.unwrap_or_else(|| "nobody".to_owned()))
             }
-            // Those that can't be converted are told of among the others.
+            // Those that can't be converted are reported among the others.
             "of-age" => {
                 let [age] = words(rest);
                 self.with::<V, _>(|table| {

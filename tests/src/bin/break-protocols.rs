@@ -37,8 +37,8 @@ fn built() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The sources as they are when this begins, each file by its name. Whoever goes on writing them meanwhile changes nothing of
-/// what is tried.
+/// The sources as they are when this begins, each file by its name. An editor that goes on writing them meanwhile changes
+/// nothing of what is tried.
 fn sources() -> BTreeMap<String, Vec<u8>> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard"])

@@ -1,6 +1,6 @@
 //! What is on its way in the store that is damaged: an index that is being filled and one that is being swept, with the
 //! cursors of their jobs, copies in another table and partition, and queues with messages that wait, are due later, are held
-//! by somebody and were set aside. What else is on its way has a module of its own each: blobs, long lists, copies that are to
+//! and were set aside. What else is on its way has a module of its own each: blobs, long lists, copies that are to
 //! follow, those that others hold, periods and their floor, what follows from other entities.
 
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(crate) mod before {
     }
 }
 
-/// The same with two indexes more, neither of which is ready.
+/// The crew with two indexes more, neither of which is ready.
 pub(crate) mod after {
     use table_core::Entity;
 
@@ -57,7 +57,7 @@ const TABLES: [&str; 2] = ["Crew", "Ports"];
 const SHIPS: [&str; 2] = ["Argo", "Beagle"];
 const PORTS: [&str; 3] = ["Bergen", "Cadiz", "Lima"];
 const SAILORS: u32 = 60;
-/// For so long nothing shows of what is to show later, nor of what somebody holds.
+/// For so long nothing shows of what is to show later, nor of what a receiver holds.
 const LONG: Duration = Duration::from_secs(6 * 24 * 3_600);
 
 fn pick<'n>(names: &[&'n str], id: u32) -> &'n str {

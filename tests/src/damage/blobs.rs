@@ -19,7 +19,7 @@ struct Map {
     chart: Blob,
 }
 
-/// A map that nobody else is to read.
+/// A map that only its owner may read.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Hidden", kind = "hidden")]
 #[key(partition = "{sea}", row = "hidden_{id:04}")]
@@ -57,7 +57,7 @@ pub(super) fn build(store: &Store) -> Result<()> {
     let (charts, maps) = (store.container("charts")?, store.table::<Map>()?);
     for number in 0..LENGTHS.len() {
         let bytes = bytes(number);
-        // Some in two pieces, and each twice, so that former ones lie about.
+        // Some in two pieces, and each twice, so that old ones lie about.
         charts.put(&name(number), b"a former one")?;
         let (head, tail) = bytes.split_at(bytes.len() / 2);
         charts.put(&name(number), head)?;
@@ -71,7 +71,7 @@ pub(super) fn build(store: &Store) -> Result<()> {
         let chart = store.upload_sealed("image/png", &*bytes(number))?;
         hidden.insert(&Hidden { sea: "North".into(), id: id(number), chart })?;
     }
-    // Nobody comes to hold it.
+    // No entity comes to hold it.
     store.upload("image/png", &bytes(4)[..])?;
     let log: Log<u32> = store.log("watches")?;
     for number in 0..ENTRIES {

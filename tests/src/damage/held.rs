@@ -47,7 +47,7 @@ pub(crate) struct Book {
 pub(super) const TABLES: [&str; 3] = ["Authors", "Books", "Towns"];
 /// How many have copies that are to follow.
 pub(super) const UNSETTLED: u64 = 3;
-/// How many of these somebody has tried to propagate and could not.
+/// How many of these could not be propagated when it was tried.
 pub(super) const FAILING: usize = 1;
 
 /// Whose books have followed as far as one step goes.

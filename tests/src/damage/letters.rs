@@ -33,7 +33,7 @@ impl Letter {
         self.stamp > 0
     }
 
-    /// As it was when it was propagated, and as it is.
+    /// A letter as it was when it was propagated, or as it is.
     pub(crate) fn new(id: u32, is_propagated: bool) -> Self {
         let is_other = !is_propagated && id.is_multiple_of(3);
         let sender = usize::try_from(id + u32::from(is_other)).unwrap_or_default() % SENDERS.len();
@@ -50,12 +50,12 @@ impl Letter {
 /// The tables of the letters.
 pub(super) const TABLES: [&str; 2] = ["Letters", "Senders"];
 const SENDERS: [&str; 3] = ["Ann", "Bob", "Cao"];
-/// Those below it were propagated, and those of the last of them are gone since.
+/// The number below which letters were propagated; the last of those are gone since.
 const SETTLED: u32 = 24;
 const GONE: u32 = 4;
 const END: u32 = 30;
 
-/// Those that there are now, in order.
+/// The letters that there are now, in order.
 fn letters() -> Vec<Letter> {
     let there = (0..END).filter(|id| !(SETTLED - GONE..SETTLED).contains(id));
     in_order(there.map(|id| Letter::new(id, false)).collect())
@@ -72,7 +72,7 @@ pub(super) fn pending_propagation() -> u64 {
     changed + u64::from(GONE) + u64::from(END - SETTLED)
 }
 
-/// Those whose copies are propagated.
+/// Makes the letters whose copies are propagated.
 pub(super) fn build(store: &Store) -> Result<()> {
     let table = store.table::<Letter>()?;
     for id in 0..SETTLED {

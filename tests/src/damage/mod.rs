@@ -45,7 +45,7 @@ pub fn check_begun(store: &Store) -> Result<()> {
 const TABLES: [(&str, usize, usize); 2] = [("First", 20, 3), ("Second", 5, 8)];
 
 /// Makes the store: several partitions, some rows written many times over in transactions of their own, so that
-/// pages with former versions lie about, some values large, some rows and a table gone.
+/// pages with older versions lie about, some values large, some rows and a table gone.
 pub fn build(store: &Store, seed: u64, rows: usize) -> Result<()> {
     let mut random = Random::new(seed);
     let tables = TABLES.map(|(name, partitions, hundredths)| (name, partitions, rows * hundredths / 100));

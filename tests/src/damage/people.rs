@@ -5,7 +5,7 @@ use table_core::{Copied, Entity, EntitySet, Key, Result, Store, Stored};
 
 use super::Findings;
 
-/// A person, whose e-mail is nobody else's.
+/// A person, whose e-mail is unique.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", kind = "person")]
 #[key(partition = "{team}", row = "person_{id:04}")]
@@ -19,7 +19,7 @@ pub(super) struct Person {
     pub(super) nick: Option<String>,
 }
 
-/// A patient, whose number is nobody else's, and sealed.
+/// A patient, whose number is unique, and sealed.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "People", kind = "patient")]
 #[key(partition = "{team}", row = "patient_{id:04}")]
@@ -69,7 +69,7 @@ impl Patient {
 pub(super) fn build(store: &Store) -> Result<()> {
     let (persons, patients) = (store.table::<Person>()?, store.table::<Patient>()?);
     for id in 0..PERSONS {
-        // Written before with other values, so that former pages have them.
+        // Written before with other values, so that old pages have them.
         let right = Person::new(id);
         persons.insert(&Person { nick: None, name: "before".into(), ..right.clone() })?;
         persons.put(&right)?;

@@ -38,7 +38,7 @@ pub(crate) fn tide(port: &str, number: u64, hour: u64) -> Tide {
     Tide { port: port.into(), at, height, note: format!("note of {number} at {hour}") }
 }
 
-/// Those of some days, in order.
+/// The tides of some days, in order.
 fn tides(days: std::ops::Range<u64>) -> Vec<Tide> {
     let of = |port| days.clone().flat_map(move |day| (0..EACH).map(move |hour| tide(port, day, hour)));
     PORTS.into_iter().flat_map(of).collect()

@@ -28,7 +28,7 @@ pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_
         let refused = |(error, row)| Refused { error, group: number, row };
         let table = table_of(store, tables, &state, group).map_err(|error| refused((error, None)))?;
         for (at, row) in group.rows.iter().enumerate() {
-            let planned = write(&state, table, (plan, group.partition), row, timestamp);
+            let planned = write(&state, plan, &Target { table, partition: group.partition }, row, timestamp);
             writes.extend(planned.map_err(|error| refused((error, Some(at))))?);
         }
         for (at, addition) in (group.rows.len()..).zip(&group.additions) {
@@ -93,14 +93,21 @@ fn table_of<'t>(
     if std::ptr::eq(Arc::as_ptr(&table.store), store) { Ok(table) } else { Err(missing()) }
 }
 
+/// A partition of a table that is written to.
+struct Target<'t> {
+    table: &'t MapTable,
+    partition: &'t str,
+}
+
 /// What becomes of a row, if anything does.
 fn write(
     state: &State,
-    table: &MapTable,
-    (plan, partition): (&Plan<'_>, &str),
+    plan: &Plan<'_>,
+    target: &Target<'_>,
     row: &RowWrite<'_>,
     timestamp: Ticks,
 ) -> Result<Option<Write>> {
+    let Target { table, partition } = *target;
     let id = table.entry.id;
     let key = executor::stored_key(id, partition, row.key);
     let old = state.rows.get(&key);
@@ -233,7 +240,7 @@ fn properties(content: &Content<'_>) -> BTreeMap<String, Value> {
     }
 }
 
-/// Of the keys and versions of the rows whose row keys begin so.
+/// The digest of the keys and versions of the rows whose row keys begin so.
 fn digest(rows: &Rows, table: u32, partition: &str, prefix: &str) -> u64 {
     let start = executor::stored_key(table, partition, prefix);
     let mut hash = DefaultHasher::new();

@@ -51,14 +51,9 @@ impl ReadSnapshot for MapMoment {
         self.taken.elapsed()
     }
 
-    fn get<'s>(
-        &'s self,
-        table: &dyn TableExec,
-        (partition, row): (&str, &str),
-        _: bool,
-    ) -> Result<Option<RowView<'s>>> {
+    fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
         let entry = &own(table)?.entry;
-        let found = self.rows.get(&executor::stored_key(entry.id, partition, row));
+        let found = self.rows.get(&executor::stored_key(entry.id, keys.0, keys.1));
         let Some(row) = found else { return Ok(None) };
         let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
         self.kept.keep(pack(entry, row)?).ok_or_else(full)?.view().map(Some)

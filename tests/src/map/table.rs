@@ -25,7 +25,7 @@ impl MapTable {
     }
 
     /// The row of these keys, and the state that it is in.
-    fn find(&self, (partition, row): (&str, &str)) -> Result<Option<(PackedRow, usize)>> {
+    fn find(&self, partition: &str, row: &str) -> Result<Option<(PackedRow, usize)>> {
         let state = self.store.state();
         self.check_exists(&state)?;
         let found = state.rows.get(&executor::stored_key(self.entry.id, partition, row));
@@ -39,7 +39,7 @@ pub(super) fn pack(table: &TableEntry, row: &Row) -> Result<PackedRow> {
     let owned: Vec<_> = row.properties.iter().map(value).collect();
     let named: Vec<(&str, ValueRef<'_>)> =
         owned.iter().map(|(name, value)| (name.as_str(), value.as_value_ref())).collect();
-    table.names.pack(table.id, (&row.partition, &row.row), row.timestamp, &named)
+    table.names.pack(table.id, &row.partition, &row.row, row.timestamp, &named)
 }
 
 impl TableExec for MapTable {
@@ -52,12 +52,12 @@ impl TableExec for MapTable {
     }
 
     fn get(&self, keys: (&str, &str), read: Read<'_>) -> Result<bool> {
-        let Some((row, state)) = self.find(keys)? else { return Ok(false) };
+        let Some((row, state)) = self.find(keys.0, keys.1)? else { return Ok(false) };
         read(&row.view()?, state).map(|()| true)
     }
 
     fn view(&self, keys: (&str, &str), take: Take<'_>) -> Result<bool> {
-        let Some((row, _)) = self.find(keys)? else { return Ok(false) };
+        let Some((row, _)) = self.find(keys.0, keys.1)? else { return Ok(false) };
         take(row.view()?).map(|()| true)
     }
 

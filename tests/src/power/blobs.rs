@@ -179,7 +179,7 @@ fn look(store: &Store, acks: super::Acks<'_>) -> Result<std::result::Result<u64,
     Ok(Ok(lost + u64::from(is_back)))
 }
 
-/// With everything removed nothing is left but uploads, which expire.
+/// Removes everything. Nothing may be left then but uploads, which expire.
 fn clear(store: &Store) -> Result<std::result::Result<(), String>> {
     for name in store.containers()? {
         store.drop_container(&name)?;

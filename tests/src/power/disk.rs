@@ -280,7 +280,7 @@ impl Disk {
     }
 }
 
-/// As closed to others as the files of keys must be.
+/// Writes a file, as closed to other users as the files of keys must be.
 fn put_file(place: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::File::options();
     options.write(true).create_new(true).mode(0o600);

@@ -47,7 +47,7 @@ pub(super) fn verify(
         if opening > 0 {
             return clear(store);
         }
-        // One on the other side: nobody that is looked for.
+        // One on the other side, which is not looked for.
         enlist(store, 900_000..900_001, 1).map_err(|e| wrong("putting on", e))
     })
 }
@@ -74,7 +74,7 @@ fn look(store: &Store, acks: super::Acks<'_>) -> std::result::Result<u64, String
     Ok(lost + removed.intersection(&there).count() as u64)
 }
 
-/// With the table no blob is left.
+/// Removes the table, with which no blob may be left.
 fn clear(store: &Store) -> std::result::Result<(), String> {
     let clear = || {
         if store.tables()?.iter().any(|table| table == "Rolls") {

@@ -73,7 +73,7 @@ fn look(store: &Store, acks: super::Acks<'_>) -> Result<u64, String> {
     Ok(lost)
 }
 
-/// With everything removed nothing is left but uploads, which expire.
+/// Removes everything. Nothing may be left then but uploads, which expire.
 fn clear(store: &Store) -> Result<(), String> {
     let clear = || {
         store.drop_table("Scans")?;

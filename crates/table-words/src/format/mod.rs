@@ -66,7 +66,7 @@ impl Format<'_> {
         }
     }
 
-    /// Whether the printed text gives the value back, if its type allows the format at all.
+    /// Returns whether the printed text gives the value back, if its type allows the format at all.
     #[inline]
     pub const fn is_lossless(self) -> bool {
         !matches!(self, Self::Time(_) | Self::Lower | Self::Shard(_) | Self::Blind)

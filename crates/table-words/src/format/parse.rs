@@ -87,7 +87,7 @@ const fn split_at_colon(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Whether these are digits, and one at least.
+/// Returns whether these are digits, and one at least.
 const fn are_digits(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while let [byte, behind @ ..] = rest {

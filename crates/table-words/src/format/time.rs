@@ -85,7 +85,7 @@ impl<'t> TimePattern<'t> {
         width
     }
 
-    /// Whether later times never print a smaller text: the pattern goes from the year on and leaves nothing out.
+    /// Returns whether later times never print a smaller text: the pattern goes from the year on and leaves nothing out.
     pub const fn is_ordered(self) -> bool {
         // The item that came last, as its rank.
         let mut rank = 0;

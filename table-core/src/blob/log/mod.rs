@@ -70,7 +70,7 @@ pub struct Log<T> {
 }
 
 impl Store {
-    /// The log of this name. Its blobs are in the container `logs`, under its name.
+    /// Returns the log of this name. Its blobs are in the container `logs`, under its name.
     ///
     /// A name has 3 to 63 small letters, digits and hyphens.
     pub fn log<T>(&self, name: &str) -> Result<Log<T>> {
@@ -83,7 +83,7 @@ impl Store {
 }
 
 impl<T> Log<T> {
-    /// The log's name.
+    /// Returns the log's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -95,7 +95,7 @@ impl<T> Log<T> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner).flush()
     }
 
-    /// The blobs that may have entries of these times, in order.
+    /// Returns the blobs that may have entries of these times, in order.
     pub fn blobs(&self, times: impl RangeBounds<Ticks>) -> Result<Vec<BlobInfo>> {
         let mut found = Vec::new();
         for blob in self.container.list(&format!("{}/", self.name))? {
@@ -110,7 +110,7 @@ impl<T> Log<T> {
     }
 
     /// Drops the blobs all whose entries are older than this; how many blobs that were. It drops whole hours: entries of the
-    /// hour that the time lies in stay. Who reads them meanwhile reads on.
+    /// hour that the time lies in stay. A reader that has begun with them reads on.
     pub fn drop_before(&self, time: Ticks) -> Result<usize> {
         let mut dropped = 0;
         for blob in self.blobs(..time)? {
@@ -170,19 +170,19 @@ impl<T: Serialize> Log<T> {
 }
 
 impl<T: DeserializeOwned> Log<T> {
-    /// All entries, as they are now, in the order of their times.
+    /// Returns all entries, as they are now, in the order of their times.
     pub fn entries(&self) -> Result<Entries<T>> {
         self.during(..)
     }
 
-    /// The entries of these times, as they are now, in the order of their times. It holds a snapshot of the store, and of
+    /// Returns the entries of these times, as they are now, in the order of their times. It holds a snapshot of the store, and of
     /// each blob of the hour that it is in some 64 KiB.
     pub fn during(&self, times: impl RangeBounds<Ticks>) -> Result<Entries<T>> {
         Entries::new(&self.container, &self.name, (times.start_bound().cloned(), times.end_bound().cloned()))
     }
 }
 
-/// Whether an hour may have entries of these times.
+/// Returns whether an hour may have entries of these times.
 fn meets(times: &impl RangeBounds<Ticks>, hour: Ticks) -> bool {
     let begins_in_time = match times.end_bound() {
         Bound::Included(end) => hour <= *end,
@@ -198,7 +198,7 @@ fn meets(times: &impl RangeBounds<Ticks>, hour: Ticks) -> bool {
     begins_in_time && ends_in_time
 }
 
-/// The error of a blob whose name is none of a log's.
+/// Returns the error of a blob whose name is none of a log's.
 #[cold]
 fn strange() -> Error {
     Error::new(ErrorKind::InvalidBlobName)

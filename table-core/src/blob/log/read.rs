@@ -36,7 +36,7 @@ struct Line<T> {
 /// An entry whose JSON is not the log's type is [`SchemaMismatch`](ErrorKind::SchemaMismatch), and the next one follows.
 /// Damage ends the iteration with its error.
 pub struct Entries<T> {
-    moment: Box<dyn BlobSnapshot>,
+    snapshot: Box<dyn BlobSnapshot>,
     container: Container,
     log: Box<str>,
     times: (Bound<Ticks>, Bound<Ticks>),
@@ -68,9 +68,9 @@ const LISTED: usize = 256;
 
 impl<T> Entries<T> {
     pub(super) fn new(container: &Container, log: &str, times: (Bound<Ticks>, Bound<Ticks>)) -> Result<Self> {
-        let moment = container.asked("read the log in", None, Blobs::read_snapshot)?;
+        let snapshot = container.asked("read the log in", None, Blobs::read_snapshot)?;
         Ok(Self {
-            moment,
+            snapshot,
             container: container.clone(),
             log: log.into(),
             times,
@@ -91,7 +91,7 @@ impl<T> Entries<T> {
         };
         while !self.is_listed && is_one_hour(&self.blobs) {
             let (found, is_end) =
-                self.moment.list(self.container.id, &prefix, self.listed.as_deref(), LISTED)?;
+                self.snapshot.list(self.container.id, &prefix, self.listed.as_deref(), LISTED)?;
             self.is_listed = is_end || found.is_empty();
             self.listed = found.last().map(|last| last.name.clone());
             for blob in found {
@@ -120,14 +120,14 @@ impl<T> Entries<T> {
 
     /// Has a blob wait with its next line, unless it has come to its end.
     fn go_on(&mut self, mut cursor: Cursor, number: usize) -> Result<()> {
-        if cursor.read_line(&*self.moment)? {
+        if cursor.read_line(&*self.snapshot)? {
             let at = time_of(&cursor.line).ok_or_else(|| cursor.damaged())?;
             self.open.insert((at, number), cursor);
         }
         Ok(())
     }
 
-    /// The next line, with its time and its blob.
+    /// Returns the next line, with its time and its blob.
     fn next_line(&mut self) -> Result<Option<(Ticks, Vec<u8>, String)>> {
         loop {
             if self.open.is_empty() {
@@ -161,7 +161,7 @@ impl<T> Entries<T> {
 
 impl Cursor {
     /// Reads the next line; whether there is one.
-    fn read_line(&mut self, moment: &dyn BlobSnapshot) -> Result<bool> {
+    fn read_line(&mut self, snapshot: &dyn BlobSnapshot) -> Result<bool> {
         self.line.clear();
         loop {
             let rest = self.ahead.get(self.from..).unwrap_or_default();
@@ -177,7 +177,7 @@ impl Cursor {
                 return if self.line.is_empty() { Ok(false) } else { Err(self.damaged()) };
             }
             let before = u64::from(self.next) * length_of(SEGMENT);
-            let bytes = moment.segment(self.blob.id, self.next, false)?;
+            let bytes = snapshot.segment(self.blob.id, self.next, false)?;
             if length_of(bytes.len()) != (self.blob.length - before).min(length_of(SEGMENT)) {
                 return Err(self.damaged());
             }
@@ -228,14 +228,14 @@ impl<T> fmt::Debug for Entries<T> {
     }
 }
 
-/// The time that a line begins with.
+/// Returns the time that a line begins with.
 fn time_of(line: &[u8]) -> Option<Ticks> {
     let rest = line.strip_prefix(b"{\"at\":\"")?;
     let end = rest.iter().position(|byte| *byte == b'"')?;
     std::str::from_utf8(rest.get(..end)?).ok()?.parse().ok()
 }
 
-/// The hour that a blob of a log is named by: `queue/2014/07/31/1800/000001.log`.
+/// Returns the hour that a blob of a log is named by: `queue/2014/07/31/1800/000001.log`.
 pub(super) fn hour_of(log: &str, name: &str) -> Option<Ticks> {
     let rest = name.strip_prefix(log)?.strip_prefix('/')?.strip_suffix(".log")?;
     let mut parts = rest.split('/');

@@ -105,12 +105,12 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Nobody is there to be told.
+        // A drop has no caller that an error could be returned to.
         drop(self.flush());
     }
 }
 
-/// The hour of a time, as a blob's name has it.
+/// Returns the hour of a time, as a blob's name has it.
 fn hour(at: Ticks) -> String {
     let t = at.civil();
     format!("{:04}/{:02}/{:02}/{:02}00", t.year, t.month, t.day, t.hour)

@@ -1,4 +1,4 @@
-//! What a sealed blob's reader gives of segments that somebody changed, moved, cut or exchanged: an error, and never
+//! What a sealed blob's reader gives of segments that an attacker changed, moved, cut or exchanged: an error, and never
 //! other bytes.
 
 use std::io::{Read, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use super::*;
 use crate::contents::ContainerId;
 use crate::model::Ticks;
 
-/// A blob as a store that anybody may have written to gives it.
+/// A blob as a store gives it whose file an attacker may have written to.
 #[derive(Clone)]
 struct Forged {
     segments: Vec<Vec<u8>>,
@@ -56,7 +56,7 @@ fn sealed(bytes: &[u8]) -> (Forged, Held) {
     (Forged { segments, info }, Held::decode(&reference).unwrap())
 }
 
-/// What is read of it from end to end, whole and by a reader.
+/// Returns what is read of it from end to end, whole and by a reader.
 fn read(forged: &Forged, held: &Held) -> Result<Vec<u8>> {
     let info = held.info(&[1; 16], forged)?;
     let mut opener = Opener::new(held.cipher(&info.content_type)?);

@@ -29,7 +29,7 @@ fn a_file_is_made_once_and_is_its_owners_alone() {
 fn what_is_replaced_or_wiped_is_overwritten() {
     let (dir, path) = scratch();
     create(&path, b"one").unwrap();
-    // Whoever has it open sees what becomes of its bytes.
+    // A process that has it open sees what becomes of its bytes.
     let previous = File::open(&path).unwrap();
     replace(&path, b"three").unwrap();
     assert_eq!(**contents(&previous).unwrap(), [0; 3]);

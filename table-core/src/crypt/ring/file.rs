@@ -38,7 +38,7 @@ impl Cost {
     #[cfg(test)]
     pub(super) const LEAST: Self = Self { memory: 8, passes: 1, lanes: 1 };
 
-    /// Whether this library writes such files. Any other file is refused before a byte is stretched: a higher cost would
+    /// Returns whether this library writes such files. Any other file is refused before a byte is stretched: a higher cost would
     /// only take the machine's memory and time, and a lower one was made to be guessed.
     fn is_known(self) -> bool {
         #[cfg(test)]
@@ -108,7 +108,7 @@ impl std::fmt::Debug for Entry {
 }
 
 impl Contents {
-    /// A new key, which wraps from now on.
+    /// Returns a new key, which wraps from now on.
     pub(super) fn add(&mut self) -> Result<KeyId> {
         if self.0.len() >= MOST {
             return Err(Error::new(ErrorKind::KeyUnavailable)
@@ -154,9 +154,9 @@ fn name(id: [u8; ID]) -> Result<KeyId> {
     Ok(KeyId::new(Uuid::from_bytes(id).to_string())?)
 }
 
-/// The file's bytes.
+/// Returns the file's bytes.
 pub(super) fn encode(protection: &Protection, contents: &Contents) -> Result<Zeroizing<Vec<u8>>> {
-    // Room for all of it at once: a vector that grows leaves its former bytes behind.
+    // Room for all of it at once: a vector that grows leaves its old bytes behind in memory.
     let length = contents.0.len() * (ID + SecretKey::BYTES);
     let mut keys = Zeroizing::new(Vec::with_capacity(length));
     for entry in &contents.0 {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::crypt::files;
 use crate::error::Result;
 
-/// Waits until nobody else changes the ring. The lock goes with the file, and with the process.
+/// Waits until no other thread or process changes the ring. The lock goes with the file, and with the process.
 pub(super) fn take(ring: &Path) -> Result<File> {
     let mut name = ring.as_os_str().to_owned();
     name.push(".lock");
@@ -18,7 +18,7 @@ pub(super) fn take(ring: &Path) -> Result<File> {
     Ok(turn)
 }
 
-/// Gives the lock to the ring's owner alone: anybody who can open it can keep the owner waiting.
+/// Gives the lock to the ring's owner alone: a user who can open it can keep the owner waiting.
 #[cfg(unix)]
 fn close_to_others(turn: &File, lock: &Path, ring: &Path) -> Result<()> {
     use std::fs::{self, Permissions};
@@ -29,7 +29,7 @@ fn close_to_others(turn: &File, lock: &Path, ring: &Path) -> Result<()> {
     let failed = |error| files::failed("closing to others", lock, error);
     let found = turn.metadata().map_err(failed)?;
     let itself = fs::symlink_metadata(lock).map_err(failed)?;
-    // A link's target is somebody else's, and keeps its rights and its owner.
+    // A link's target does not belong to the ring, and keeps its rights and its owner.
     if !itself.is_file() || files::names(&found) > 1 || !files::is_named(turn, lock).map_err(failed)? {
         return Err(Error::new(ErrorKind::KeyUnavailable).because(format!(
             "`{}` is a link, where the key ring's lock is to be; remove it",
@@ -46,7 +46,7 @@ fn close_to_others(turn: &File, lock: &Path, ring: &Path) -> Result<()> {
     }
 }
 
-/// Elsewhere the directory's rights are the file's.
+/// Closes nothing: elsewhere a file has the rights of its directory.
 #[cfg(not(unix))]
 fn close_to_others(_: &File, _: &Path, _: &Path) -> Result<()> {
     Ok(())

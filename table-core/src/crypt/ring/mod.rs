@@ -100,7 +100,7 @@ impl KeyRing {
         self.change(remove).map_err(|error| error.attempted("remove a key from the key ring"))
     }
 
-    /// Gives the ring another passphrase, its first one, or none. The file is replaced as a whole, and the former file is
+    /// Gives the ring another passphrase, its first one, or none. The file is replaced as a whole, and the old file is
     /// overwritten. The keys stay as they are.
     ///
     /// ```no_run
@@ -111,9 +111,9 @@ impl KeyRing {
     /// # Ok::<(), table_core::Error>(())
     /// ```
     ///
-    /// A process that has the ring open by the former passphrase goes on with the keys that it knows, and must open the
-    /// ring anew to learn of others. Backups of the file open with the passphrase that they had. If somebody knows it, he
-    /// has the keys: [`rotate`](Self::rotate), rewrap the stores, and [`remove`](Self::remove) the old key.
+    /// A process that has the ring open by the old passphrase goes on with the keys that it knows, and must open the
+    /// ring anew to learn of others. Backups of the file open with the passphrase that they had. If that one has leaked,
+    /// so have the keys: [`rotate`](Self::rotate), rewrap the stores, and [`remove`](Self::remove) the old key.
     pub fn change_passphrase(&self, passphrase: Option<&str>) -> Result<()> {
         let protection = match passphrase {
             Some(passphrase) => Protection::with_passphrase(passphrase, Cost::DEFAULT),
@@ -132,7 +132,7 @@ impl KeyRing {
             .map_err(|error: Error| error.attempted("change the passphrase of the key ring"))
     }
 
-    /// The names of all keys, the current one last.
+    /// Returns the names of all keys, the current one last.
     pub fn ids(&self) -> Vec<KeyId> {
         self.state().contents.ids()
     }
@@ -178,7 +178,7 @@ impl KeyRing {
         Ok(result)
     }
 
-    /// What the file holds now: another process may have changed it.
+    /// Returns what the file holds now: another process may have changed it.
     fn reload(&self) -> Result<Contents> {
         let bytes = files::read(&self.path)?.ok_or_else(|| missing(&self.path))?;
         file::open_again(&bytes, &self.protection())
@@ -206,7 +206,7 @@ impl KeyRing {
     }
 }
 
-/// The path of the ring itself, behind all links.
+/// Returns the path of the ring itself, behind all links.
 fn real(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => missing(path),
@@ -241,7 +241,7 @@ impl fmt::Debug for KeyRing {
     }
 }
 
-/// The file of a ring without a passphrase as it is written, if the bytes before its checksum can be read as one.
+/// Returns the file of a ring without a passphrase as it is written, if the bytes before its checksum can be read as one.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn again(body: &[u8]) -> Option<Vec<u8>> {
     let sum = crate::hash::xxh3_64(body).to_le_bytes();

@@ -140,12 +140,12 @@ fn a_ring_opens_whole_while_another_changes_it() {
     assert_eq!(reader.current().unwrap(), ring.current().unwrap());
 }
 
-/// A file of these bytes, with the checksum that they have.
+/// Returns a file of these bytes, with the checksum that they have.
 fn checked(body: &[u8]) -> Vec<u8> {
     [body, &crate::hash::xxh3_64(body).to_le_bytes()].concat()
 }
 
-/// The file of a ring without a passphrase that holds so many keys.
+/// Returns the file of a ring without a passphrase that holds so many keys.
 fn ring_of(keys: u64) -> Vec<u8> {
     let entries = (0..keys).flat_map(|at| [&[7; 8][..], &at.to_be_bytes(), &[9; SecretKey::BYTES]].concat());
     checked(&b"tablekey\x01\x00".iter().copied().chain(entries).collect::<Vec<_>>())
@@ -412,7 +412,7 @@ mod places {
         std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
         ring.rotate().unwrap();
         assert_eq!(mode(), 0o600);
-        // A link to somebody else's file is no lock, and the file stays as it is.
+        // A link to another file is no lock, and the file stays as it is.
         let file = path.with_file_name("file");
         std::fs::write(&file, "mine").unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -428,7 +428,7 @@ mod places {
         assert_eq!(ring.ids().len(), 3);
     }
 
-    /// What root changes stays the owner's; where the tests are not root, there is nobody to give it to.
+    /// What root changes stays the owner's; where the tests are not root, there is no other owner to give it to.
     #[test]
     fn a_ring_that_root_changes_stays_its_owners() {
         let (_dir, path) = scratch();
@@ -473,7 +473,7 @@ fn a_passphrase_is_changed_given_and_taken_away() {
     assert_eq!(error.to_string(), "cannot change the passphrase of the key ring: the passphrase is empty");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     ring.rotate().unwrap();
-    // Who has it open by the former one keeps what it knows, and learns nothing more.
+    // A ring that is open by the old one keeps what it knows, and learns nothing more.
     assert_eq!(other.unwrap(&id, &wrapped, b"context").unwrap().expose(), key.expose());
     for error in [other.rotate().unwrap_err(), other.change_passphrase(None).unwrap_err()] {
         assert!(error.to_string().contains("or it has another passphrase; open it anew"), "{error}");

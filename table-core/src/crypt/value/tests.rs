@@ -33,7 +33,7 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
 }
 
-/// A value, the number of its type, and its ciphertext with the tag.
+/// Returns a value, the number of its type, and its ciphertext with the tag.
 fn vectors() -> [(ValueRef<'static>, &'static str, &'static str); 8] {
     [
         (
@@ -302,7 +302,7 @@ proptest::proptest! {
     }
 }
 
-/// A reference to a blob, and a key behind it.
+/// Returns a reference to a blob, and a key behind it.
 fn reference_with_key() -> Vec<u8> {
     let reference = reference::encode(crate::contents::BlobId([9; 16]), 1_000);
     [&reference[..], &[5; 32]].concat()

@@ -24,7 +24,7 @@ fn a_missing_property_compares_false_even_for_ne() {
     assert!(!matches("not (not (Age ne 40))", &row));
 }
 
-/// The comparisons that hold with a constant, as text.
+/// Returns the comparisons that hold with a constant, as text.
 fn held(property: &str, constant: &str, row: &Row) -> Vec<&'static str> {
     let operators = ["eq", "ne", "gt", "ge", "lt", "le"].into_iter();
     operators.filter(|operator| matches(&format!("{property} {operator} {constant}"), row)).collect()

@@ -14,7 +14,7 @@ use super::strategies::{Row, any_filter, filter, key_like, row};
 use crate::model::Value;
 use crate::row::key::{self, StoredRange, stored};
 
-/// The filter on a row, said again as plainly as can be: no planning, no slots, no shared comparison.
+/// Returns the filter on a row, said again as plainly as can be: no planning, no slots, no shared comparison.
 fn satisfies(node: &Node, row: &Row) -> bool {
     match node {
         Node::Compare(comparison) => compared(comparison, row),

@@ -66,7 +66,7 @@ pub(super) fn key() -> impl Strategy<Value = String> {
     select(&TEXTS[..]).prop_map(str::to_owned)
 }
 
-/// What a bound or a constant may be, beside keys.
+/// Returns what a bound or a constant may be, beside keys.
 pub(super) fn key_like() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => key(),
@@ -114,7 +114,7 @@ fn leaf(of: fn(&str) -> PropertyRef) -> impl Strategy<Value = Filter> {
     ]
 }
 
-/// As text has them.
+/// Makes filters as text has them.
 pub(super) fn filter() -> impl Strategy<Value = Filter> {
     of_leaves(leaf(prop))
 }

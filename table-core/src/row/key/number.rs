@@ -18,7 +18,7 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// The number must be below [`NUMBERS`].
+    /// Returns a table's number as keys have it. It must be below [`NUMBERS`].
     #[inline]
     pub(crate) fn of(table: u32) -> Self {
         let (length, more) = match table {
@@ -41,13 +41,13 @@ impl Deref for Number {
     }
 }
 
-/// How many bytes the number takes with which a stored key begins.
+/// Returns how many bytes the number takes with which a stored key begins.
 #[inline]
 pub(super) fn length(stored: &[u8]) -> usize {
     stored.first().map_or(0, |first| usize::from(first >> 6) + 1)
 }
 
-/// The number with which a stored key begins, and what follows it. `None` if it takes more bytes than it needs, or is
+/// Returns the number with which a stored key begins, and what follows it. `None` if it takes more bytes than it needs, or is
 /// cut short.
 #[inline]
 pub(super) fn split(stored: &[u8]) -> Option<(u32, &[u8])> {

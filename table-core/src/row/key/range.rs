@@ -16,7 +16,7 @@ const PARTITION_END: u8 = 0x01;
 /// After every character.
 const PREFIX_END: u8 = 0xff;
 
-/// The stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
+/// Returns the stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
 pub(crate) fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
     match plan.bounds()? {
         Within::Ranges(partition, row) => between(table, partition, row),
@@ -24,7 +24,7 @@ pub(crate) fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
     }
 }
 
-/// The part of that range that comes, in the query's direction, after this stored key, or at it and after it.
+/// Returns the part of that range that comes, in the query's direction, after this stored key, or at it and after it.
 pub(crate) fn range_from(table: u32, plan: &QueryPlan, row: Vec<u8>, is_after: bool) -> Option<StoredRange> {
     // Each direction leaves out the end that it doesn't start from.
     beyond(range(table, plan)?, row, plan.reverse, is_after)
@@ -33,7 +33,7 @@ pub(crate) fn range_from(table: u32, plan: &QueryPlan, row: Vec<u8>, is_after: b
 /// Bytes that few ends of a range have more of.
 const TYPICAL: usize = 64;
 
-/// The stored keys between these bounds, or `None` if nothing can lie there.
+/// Returns the stored keys between these bounds, or `None` if nothing can lie there.
 ///
 /// The row bounds count only where the partition is a point. Neither end is longer than a stored key can be.
 fn between(table: u32, partition: &KeyRange, row: &KeyRange) -> Option<StoredRange> {
@@ -116,8 +116,9 @@ fn printed(table: u32, keys: &Printed) -> Option<StoredRange> {
     (start < end).then_some((start, end))
 }
 
-/// The part of a range that comes after a row, or before it in a reversed query; without the row itself, or with it.
-fn beyond((start, end): StoredRange, mut row: Vec<u8>, reverse: bool, is_after: bool) -> Option<StoredRange> {
+/// Returns the part of a range that comes after a row, or before it in a reversed query; without the row itself, or with it.
+fn beyond(range: StoredRange, mut row: Vec<u8>, reverse: bool, is_after: bool) -> Option<StoredRange> {
+    let (start, end) = range;
     // The first key behind the row lies after it going up, and with it going down.
     if reverse != is_after {
         row.push(0x00);
@@ -154,7 +155,7 @@ fn upper(range: &KeyRange, after: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The first byte string after every key of the table with this number.
+/// Returns the first byte string after every key of the table with this number.
 fn successor(table_prefix: &[u8]) -> Vec<u8> {
     let mut next = table_prefix.to_vec();
     if !increment(&mut next) {
@@ -165,7 +166,7 @@ fn successor(table_prefix: &[u8]) -> Vec<u8> {
     next
 }
 
-/// The number after this one in as many bytes; false if there is none.
+/// Returns the number after this one in as many bytes; false if there is none.
 fn increment(bytes: &mut [u8]) -> bool {
     for byte in bytes.iter_mut().rev() {
         *byte = byte.wrapping_add(1);
@@ -176,7 +177,7 @@ fn increment(bytes: &mut [u8]) -> bool {
     false
 }
 
-/// An end of a range that is longer than any stored key, as one that is not: the keys at or after it are those
+/// Makes an end of a range that is longer than any stored key one that is not: the keys at or after it are those
 /// above its head. LMDB refuses to seek a longer key.
 fn fit(bytes: &mut Vec<u8>) {
     let longest = TABLE + 1 + limits::KEY_PAIR_BYTES;

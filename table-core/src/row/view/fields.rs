@@ -11,7 +11,7 @@ use crate::row::numbers::PropertyNumber;
 use crate::schema::{self, Field, Place, PropertyValue};
 
 impl<'a> RowView<'a> {
-    /// The row that holds what this part of the entity does: the row itself, unless it is the head of a wide one.
+    /// Returns the row that holds what this part of the entity does: the row itself, unless it is the head of a wide one.
     fn of_part(&self, part: usize) -> Option<&RowView<'a>> {
         match (part.checked_sub(1), &self.known) {
             (Some(part), KnownKeys::Parts(parts)) => parts.get(part)?.as_ref(),
@@ -19,7 +19,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The row that holds a field.
+    /// Returns the row that holds a field.
     #[inline]
     pub(crate) fn row_of(&self, field: Option<&Field>) -> Option<&RowView<'a>> {
         match field {
@@ -28,7 +28,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The value of a field's property.
+    /// Returns the value of a field's property.
     pub(crate) fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         let of = fields.get(field);
         self.row_of(of).map_or(Ok(None), |holder| holder.get_own_field(fields, field))
@@ -43,7 +43,7 @@ impl<'a> RowView<'a> {
         if found.is_some() { Ok(found) } else { self.get_renamed(fields, field) }
     }
 
-    /// The field by the name that its property had before.
+    /// Returns the field by the name that its property had before.
     pub(crate) fn get_renamed(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         fields.get(field).and_then(|field| field.was).map_or(Ok(None), |was| self.get(was))
     }
@@ -65,7 +65,7 @@ impl<'a> RowView<'a> {
         self.small_at(number.place, number.unsealed?)
     }
 
-    /// The row as these fields are seen in it, if it has a shape and none of its values is large.
+    /// Returns the row as these fields are seen in it, if it has a shape and none of its values is large.
     #[inline]
     pub(crate) fn seen(&self, fields: &'static [Field]) -> Option<SeenRow<'a>> {
         if let KnownKeys::Parts(_) = self.known {
@@ -76,7 +76,7 @@ impl<'a> RowView<'a> {
         SeenRow::open(shaped, shape, steps)
     }
 
-    /// The field as the row is seen.
+    /// Returns the field as the row is seen.
     #[inline]
     pub(crate) fn get_in(&self, seen: &SeenRow<'a>, fields: &'static [Field], field: usize) -> Near<'a> {
         seen.near(field, || {
@@ -106,7 +106,7 @@ impl<'a> RowView<'a> {
         quick.open(shaped, shape, steps)
     }
 
-    /// The row as these fields are read from it by the short way; `None` where it takes the longer way.
+    /// Returns the row as these fields are read from it by the short way; `None` where it takes the longer way.
     #[cfg(feature = "fuzzing")]
     pub(crate) fn quick(
         &self,
@@ -154,7 +154,7 @@ impl<'a> RowView<'a> {
         fit.then_some(())
     }
 
-    /// The numbers of the fields' properties.
+    /// Returns the numbers of the fields' properties.
     #[inline]
     pub(crate) fn numbers(&self, fields: &'static [Field]) -> &[PropertyNumber] {
         self.dict.numbers_of(fields)
@@ -173,7 +173,7 @@ impl<'a> RowView<'a> {
         }
     }
 
-    /// The value of the property of this number; the place after it becomes the next one's.
+    /// Returns the value of the property of this number; the place after it becomes the next one's.
     pub(crate) fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
         let Body::Slots(slots) = self.row.body() else { return self.get_by_id(id) };
         let Some(at) = slots.position(id) else { return Ok(None) };
@@ -181,7 +181,7 @@ impl<'a> RowView<'a> {
         self.packed().find(id, at)
     }
 
-    /// The value of a field whose property has no number: then its name may stand in the row.
+    /// Returns the value of a field whose property has no number: then its name may stand in the row.
     pub(crate) fn get_unnumbered(
         &self,
         fields: &'static [Field],

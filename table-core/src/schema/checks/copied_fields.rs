@@ -50,7 +50,7 @@ pub(super) const fn source(dependent: &Schema, source: &Schema, copy: &CopiedFie
     }
 }
 
-/// How many fields the key of an entity is made of.
+/// Returns how many fields the key of an entity is made of.
 const fn count(schema: &Schema) -> usize {
     let mut count = 0;
     while argument(schema, count).is_some() {
@@ -59,7 +59,7 @@ const fn count(schema: &Schema) -> usize {
     count
 }
 
-/// The part that stands first for an argument of the constructor of an entity's key.
+/// Returns the part that stands first for an argument of the constructor of an entity's key.
 const fn argument(schema: &Schema, wanted: usize) -> Option<&FieldPart> {
     let mut seen = 0;
     let mut nth = 0;
@@ -75,7 +75,7 @@ const fn argument(schema: &Schema, wanted: usize) -> Option<&FieldPart> {
     None
 }
 
-/// The part at this place among the fields of the partition key and then the row key.
+/// Returns the part at this place among the fields of the partition key and then the row key.
 const fn part(schema: &Schema, wanted: usize) -> Option<&FieldPart> {
     let place = schema.place();
     let mut seen = 0;
@@ -111,7 +111,7 @@ const fn is_first(schema: &Schema, nth: usize, field: usize) -> bool {
     true
 }
 
-/// Whether the source lies in the dependent's partition, whatever both hold.
+/// Returns whether the source lies in the dependent's partition, whatever both hold.
 const fn is_beside(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let (here, there) = (dependent.place(), source.place());
     if !here.table.source().eq_ignore_ascii_case(there.table.source()) {
@@ -136,7 +136,7 @@ const fn is_beside(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> 
     }
 }
 
-/// Whether the source's field has the value of this field of the dependent.
+/// Returns whether the source's field has the value of this field of the dependent.
 const fn refers(source: &Schema, of: usize, copy: &CopiedFields, field: usize) -> bool {
     let mut at = 0;
     let mut key = copy.key;
@@ -177,7 +177,7 @@ pub(super) const fn key(
     Some(in_order(source, message.text(": `key(..)` names the fields in the order of that key, ")))
 }
 
-/// Whether some field in `key(..)` is of another type than the one in the source's key, which is said of the field.
+/// Returns whether some field in `key(..)` is of another type than the one in the source's key, which is said of the field.
 pub(super) const fn is_any_mistyped(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     first_mistyped(dependent, source, copy) < copy.key.len()
 }
@@ -190,7 +190,7 @@ const fn first_mistyped(dependent: &Schema, source: &Schema, copy: &CopiedFields
     at
 }
 
-/// Whether the field that is named at this place is of another type than the one there in the source's key.
+/// Returns whether the field that is named at this place is of another type than the one there in the source's key.
 const fn is_mistyped(dependent: &Schema, source: &Schema, copy: &CopiedFields, at: usize) -> bool {
     match (nth(copy.key, at), argument(source, at)) {
         (Some(place), Some(part)) => !is_one_type(field_at(dependent, place), field_at(source, part.field)),
@@ -202,8 +202,8 @@ const fn is_one_type(a: &Field, b: &Field) -> bool {
     same(a.edm.name(), b.edm.name())
 }
 
-/// Whether the fields that are named would be of the right types in another order: of each type there are as many as in the
-/// source's key.
+/// Returns whether the fields that are named would be of the right types in another order: of each type there are as many as in
+/// the source's key.
 const fn is_in_another_order(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let mut at = 0;
     while let Some(place) = nth(copy.key, at) {
@@ -226,7 +226,7 @@ const fn is_in_another_order(dependent: &Schema, source: &Schema, copy: &CopiedF
     true
 }
 
-/// Whether the fields that are named are called as those of the source's key, and stand in another order.
+/// Returns whether the fields that are named are called as those of the source's key, and stand in another order.
 const fn names_another_order(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let (mut at, mut is_other) = (0, false);
     while let Some(place) = nth(copy.key, at) {
@@ -247,7 +247,7 @@ const fn names_another_order(dependent: &Schema, source: &Schema, copy: &CopiedF
     is_other
 }
 
-/// The fields of the source's key, in its order.
+/// Returns the fields of the source's key, in its order.
 const fn in_order(source: &Schema, mut message: Message) -> Message {
     let mut at = 0;
     while let Some(part) = argument(source, at) {

@@ -32,7 +32,7 @@ impl KeyOf {
         }
     }
 
-    /// The place that it is a template of.
+    /// Returns the place that it is a template of.
     pub(super) const fn place(self, schema: &Schema) -> &Place {
         match self {
             Self::Partition | Self::Row => schema.place(),
@@ -41,7 +41,7 @@ impl KeyOf {
         }
     }
 
-    /// The kind of its rows.
+    /// Returns the kind of its rows.
     pub(super) const fn kind(self, schema: &Schema) -> &'static str {
         match self {
             Self::Partition | Self::Row | Self::Part(_) => schema.kind,
@@ -49,7 +49,7 @@ impl KeyOf {
         }
     }
 
-    /// The rows of an entity by number: its own, those of its indexes, those of its parts.
+    /// Returns the rows of an entity by number: its own, those of its indexes, those of its parts.
     pub(super) const fn nth(schema: &Schema, number: usize) -> Option<Self> {
         let indexes = schema.indexes.len();
         if number == 0 {
@@ -82,7 +82,7 @@ impl KeyOf {
     }
 }
 
-/// Whether a range of the values of a field's part is a range of keys; the parts that are fields are counted from 0.
+/// Returns whether a range of the values of a field's part is a range of keys; the parts that are fields are counted from 0.
 #[must_use]
 pub const fn offers_range(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
     match nth(parts_of(schema, place), part) {
@@ -91,7 +91,7 @@ pub const fn offers_range(schema: &'static Schema, place: KeyOf, part: usize) ->
     }
 }
 
-/// Whether the values of a field's part that start with a text are a range of keys.
+/// Returns whether the values of a field's part that start with a text are a range of keys.
 #[must_use]
 pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
     match nth(parts_of(schema, place), part) {
@@ -100,7 +100,7 @@ pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -
     }
 }
 
-/// The parts of a template; none if it isn't there, as in an entity whose declaration has mistakes.
+/// Returns the parts of a template; none if it isn't there, as in an entity whose declaration has mistakes.
 const fn parts_of(schema: &'static Schema, place: KeyOf) -> &'static [Part] {
     match place {
         KeyOf::Index(at) | KeyOf::IndexPartition(at) if at >= schema.indexes.len() => &[],
@@ -108,7 +108,7 @@ const fn parts_of(schema: &'static Schema, place: KeyOf) -> &'static [Part] {
     }
 }
 
-/// The part, and whether nothing follows it.
+/// Returns the part, and whether nothing follows it.
 const fn nth(mut parts: &'static [Part], mut at: usize) -> Option<(&'static FieldPart, bool)> {
     while let [part, rest @ ..] = parts {
         if let Part::Field(part) = part {

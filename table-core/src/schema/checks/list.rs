@@ -15,7 +15,7 @@ pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
     }
 }
 
-/// The first part of a primary key whose field neither an id nor the list's key gives back.
+/// Returns the first part of a primary key whose field neither an id nor the list's key gives back.
 const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Message> {
     let index = index(schema, at);
     let Some(list) = index.list else { return None };

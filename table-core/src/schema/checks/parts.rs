@@ -8,7 +8,7 @@ use super::super::message::Message;
 use super::super::{FieldPart, Part, Schema};
 use super::field_name;
 
-/// The first mistake in a part, before the `rest` of the template.
+/// Returns the first mistake in a part, before the `rest` of the template.
 pub(super) const fn mistake(
     schema: &Schema,
     part: &FieldPart,

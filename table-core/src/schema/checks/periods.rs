@@ -53,7 +53,7 @@ const fn is_a_time(schema: &Schema, tables: &PeriodTables) -> Option<Message> {
     None
 }
 
-/// Whether the keys of a place say in which period their entity lies.
+/// Returns whether the keys of a place say in which period their entity lies.
 const fn says_the_period(place: &Place, tables: &PeriodTables) -> bool {
     // Of the year, the month, the day of the month, that of the year, and the hour.
     let mut said = [false; 5];

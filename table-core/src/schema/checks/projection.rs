@@ -4,7 +4,7 @@ use super::super::message::Message;
 use super::super::{Field, Schema};
 use crate::model::EdmType;
 
-/// The place of the field of this name, or one after all fields.
+/// Returns the place of the field of this name, or one after all fields.
 pub(super) const fn place(schema: &Schema, name: &str) -> usize {
     let mut at = 0;
     let mut fields = schema.fields;
@@ -18,7 +18,7 @@ pub(super) const fn place(schema: &Schema, name: &str) -> usize {
     at
 }
 
-/// The place of a slot of the series of this name, or one after all fields.
+/// Returns the place of a slot of the series of this name, or one after all fields.
 pub(super) const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> usize {
     let mut at = 0;
     let mut fields = schema.fields;
@@ -35,12 +35,13 @@ pub(super) const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> u
     at
 }
 
-/// Why the projection can't have these slots of the series of this name.
+/// Returns why the projection can't have these slots of the series of this name.
 pub(super) const fn mistake_in_slots(
     schema: &Schema,
     name: &str,
     slots: (usize, usize),
-    (edm, takes_absent): (EdmType, bool),
+    edm: EdmType,
+    takes_absent: bool,
 ) -> Option<Message> {
     if schema.entity.is_empty() {
         return None;
@@ -60,7 +61,7 @@ pub(super) const fn mistake_in_slots(
     misfit(schema, field, edm, takes_absent)
 }
 
-/// Why the projection can't have this field as what it is declared. Of a name that is none [`unknown`] tells.
+/// Returns why the projection can't have this field as what it is declared. Of a name that is none [`unknown`] tells.
 pub(super) const fn mistake(
     schema: &Schema,
     name: &str,
@@ -74,7 +75,7 @@ pub(super) const fn mistake(
     }
 }
 
-/// Why the projection can't have a field of this name.
+/// Returns why the projection can't have a field of this name.
 pub(super) const fn unknown(schema: &Schema, name: &str) -> Option<Message> {
     // The declaration of the entity does not compile, and its own messages say so.
     if schema.entity.is_empty() || place(schema, name) < schema.fields.len() {
@@ -87,7 +88,7 @@ pub(super) const fn unknown(schema: &Schema, name: &str) -> Option<Message> {
     })
 }
 
-/// The fields that there are.
+/// Returns the fields that there are.
 const fn and_there_are(mut message: Message, mut fields: &[Field]) -> Message {
     let mut between = "; there are `";
     while let [field, rest @ ..] = fields {
@@ -114,7 +115,7 @@ const fn misfit(schema: &Schema, field: &Field, edm: EdmType, takes_absent: bool
     None
 }
 
-/// A type of Rust that takes every value of the property's.
+/// Returns a type of Rust that takes every value of the property's.
 const fn type_of(edm: EdmType) -> &'static str {
     match edm {
         EdmType::Binary => "Vec<u8>",
@@ -143,7 +144,7 @@ const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
     a.is_empty() && b.is_empty()
 }
 
-/// The field whose name takes the fewest changes to make of this one, if a third of it may be wrong.
+/// Returns the field whose name takes the fewest changes to make of this one, if a third of it may be wrong.
 const fn nearest(mut fields: &[Field], name: &str) -> Option<&'static str> {
     let mut best = None;
     let mut least = name.len() / 3 + 1;
@@ -160,7 +161,7 @@ const fn nearest(mut fields: &[Field], name: &str) -> Option<&'static str> {
 /// Names that are longer are not compared.
 const LONGEST: usize = 64;
 
-/// How many bytes must be put in, taken out or replaced to make one of the other.
+/// Returns how many bytes must be put in, taken out or replaced to make one of the other.
 #[expect(clippy::indexing_slicing, reason = "a name is no longer than the row")]
 const fn distance(a: &[u8], b: &[u8]) -> usize {
     if a.len() > LONGEST || b.len() > LONGEST {

@@ -26,7 +26,7 @@ pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
     }
 }
 
-/// What a copy that lies elsewhere than its entity can't hold yet: sealed values, and tokens in its keys.
+/// Returns what a copy that lies elsewhere than its entity can't hold yet: sealed values, and tokens in its keys.
 pub(super) const fn sealed_elsewhere(schema: &Schema, at: usize) -> Option<Message> {
     if !index(schema, at).is_elsewhere() {
         return None;
@@ -52,7 +52,7 @@ pub(super) const fn sealed_elsewhere(schema: &Schema, at: usize) -> Option<Messa
     None
 }
 
-/// Whether the field stands in the template, in whatever form.
+/// Returns whether the field stands in the template, in whatever form.
 const fn stands_in(template: &Template, field: usize) -> bool {
     let mut parts = template.parts;
     while let [part, rest @ ..] = parts {
@@ -75,7 +75,7 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
         while let Some(of_b) = KeyOf::nth(b, row_of_b) {
             let (here, there) = (of_a.place(a), of_b.place(b));
             // The rows of a summary are those of the struct that it is declared by.
-            if !(are_of_a_summary((a, of_a), (b, of_b)) || are_of_a_summary((b, of_b), (a, of_a)))
+            if !(are_of_a_summary(a, of_a, b, of_b) || are_of_a_summary(b, of_b, a, of_a))
                 && may_lie_in(here, table)
                 && may_lie_in(there, table)
                 && meet(here, there)
@@ -124,8 +124,8 @@ pub(super) const fn parts(schema: &Schema) -> Option<Message> {
     None
 }
 
-/// Whether the rows of the index are a summary, and the others are declared by its own struct.
-const fn are_of_a_summary((a, index): (&Schema, KeyOf), (b, own): (&Schema, KeyOf)) -> bool {
+/// Returns whether the rows of the index are a summary, and the others are declared by its own struct.
+const fn are_of_a_summary(a: &Schema, index: KeyOf, b: &Schema, own: KeyOf) -> bool {
     match (index, own) {
         (KeyOf::Index(at), KeyOf::Row) => {
             self::index(a, at).summary.is_some() && same(index.kind(a), own.kind(b))
@@ -321,7 +321,7 @@ pub(super) const fn properties(schema: &Schema) -> Option<Message> {
     None
 }
 
-/// What has an entity lie in as many rows as it needs: `wide`, and a part that begins early enough.
+/// Returns what has an entity lie in as many rows as it needs: `wide`, and a part that begins early enough.
 const fn in_more_rows(schema: &Schema, row: KeyOf, message: Message) -> Message {
     let beyond = first_beyond(schema, row);
     let message = message.text("; ");
@@ -345,12 +345,12 @@ const fn in_more_rows(schema: &Schema, row: KeyOf, message: Message) -> Message 
         .text("` or a field before it")
 }
 
-/// Whether the field is a slot of a series, and not the first.
+/// Returns whether the field is a slot of a series, and not the first.
 const fn is_later_slot(field: &Field) -> bool {
     matches!(field.series, Some(slot) if slot.at != 0)
 }
 
-/// What the user calls the field.
+/// Returns what the user calls the field.
 const fn named(field: &Field) -> &'static str {
     match field.series {
         Some(slot) => slot.of.name,
@@ -358,7 +358,7 @@ const fn named(field: &Field) -> &'static str {
     }
 }
 
-/// The name of a property that a series and a field give that is none.
+/// Returns the name of a property that a series and a field give that is none.
 const fn shared_with_series(series: &Series, field: &Field) -> Option<&'static str> {
     if series.slot_of(field.property).is_some() {
         return Some(field.property);
@@ -369,7 +369,7 @@ const fn shared_with_series(series: &Series, field: &Field) -> Option<&'static s
     }
 }
 
-/// The name of a property that both fields give; a field with tokens gives two.
+/// Returns the name of a property that both fields give; a field with tokens gives two.
 const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
     match (a.series, b.series) {
         (Some(first), Some(other)) if first.of.meets(other.of) => {
@@ -394,12 +394,12 @@ const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
     }
 }
 
-/// How many properties a row has that are of no field.
+/// Returns how many properties a row has that are of no field.
 const fn own_properties(schema: &Schema, row: KeyOf) -> usize {
     if schema.is_wide() && matches!(row, KeyOf::Row) { 2 } else { 1 }
 }
 
-/// How many properties of fields a row of this key holds: those that the key doesn't give back.
+/// Returns how many properties of fields a row of this key holds: those that the key doesn't give back.
 const fn held(schema: &Schema, row: KeyOf) -> usize {
     let (mut held, mut field) = (0, 0);
     while field < schema.fields.len() {
@@ -409,7 +409,7 @@ const fn held(schema: &Schema, row: KeyOf) -> usize {
     held
 }
 
-/// How many properties of a field such a row holds.
+/// Returns how many properties of a field such a row holds.
 const fn held_of(schema: &Schema, row: KeyOf, field: usize) -> usize {
     let of = field_at(schema, field);
     let lies_there = match row {
@@ -425,7 +425,7 @@ const fn held_of(schema: &Schema, row: KeyOf, field: usize) -> usize {
     if of.blind.is_some() { 2 } else { 1 }
 }
 
-/// The first field for which a row of this key has no room.
+/// Returns the first field for which a row of this key has no room.
 const fn first_beyond(schema: &Schema, row: KeyOf) -> &Field {
     let (mut held, mut field) = (own_properties(schema, row), 0);
     loop {

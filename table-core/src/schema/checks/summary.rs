@@ -94,7 +94,7 @@ pub(super) const fn of_source(source: &Schema, summary: &Schema, at: &Index) -> 
     }
     let own = source.place();
     let is_beside = is_one_table(at.place.table.source(), own.table.source())
-        && is_one_template((source, &own.partition), (source, &at.place.partition));
+        && is_one_template(&own.partition, &at.place.partition);
     if is_beside && at.arrival.is_some() {
         return Some(
             message.text(
@@ -143,8 +143,8 @@ const fn missing(source: &Schema, name: &str) -> Message {
     Message::new("`").text(source.entity).text("` has no field `").text(name).text("`")
 }
 
-/// Whether both templates print one text for each entity.
-const fn is_one_template((_, a): (&Schema, &Template), (_, b): (&Schema, &Template)) -> bool {
+/// Returns whether both templates print one text for each entity.
+const fn is_one_template(a: &Template, b: &Template) -> bool {
     let (mut a, mut b) = (a.parts, b.parts);
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {
         let is_one = match (x, y) {

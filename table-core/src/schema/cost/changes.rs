@@ -16,7 +16,8 @@ pub struct ChangeCost {
     pub requests: f64,
 }
 
-/// The rows of each index that an entity has on average: as counted, or one. It counts in one row of a summary, and is on one list.
+/// Returns the rows of each index that an entity has on average: as counted, or one. It counts in one row of a summary, and is
+/// on one list.
 pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Vec<f64> {
     let of = |rows: Option<&RowCost>| match rows {
         Some(rows) if entities > 0 => super::share(rows.rows, entities),
@@ -29,7 +30,7 @@ pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Ve
 /// What a change does to the rows of each index, and whether it writes a part.
 type Group = (Vec<Touch>, bool);
 
-/// What each kind of change takes: fields whose change writes the same rows stand together.
+/// Returns what each kind of change takes: fields whose change writes the same rows stand together.
 pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
     let elsewhere = |written: &dyn Fn(&Index) -> f64| {
         schema.indexes.iter().filter(|index| index.is_elsewhere()).map(written).sum::<f64>()
@@ -109,7 +110,7 @@ impl Touch {
     }
 }
 
-/// Whether the entity's own key is printed from the field: a change of it makes another entity.
+/// Returns whether the entity's own key is printed from the field: a change of it makes another entity.
 fn is_of_key(schema: &Schema, field: usize) -> bool {
     let place = schema.place();
     fields(&place.partition).chain(fields(&place.row)).any(|part| part.field == field)

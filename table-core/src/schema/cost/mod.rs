@@ -75,18 +75,18 @@ const MUCH: f64 = 0.25;
 const FEW_ROWS: u64 = 100;
 
 impl Cost {
-    /// What these rows cost, of entities that are used like this.
+    /// Returns what these rows cost, of entities that are used like this.
     pub(crate) fn new(
         schema: &Schema,
-        (basis, usage): (Basis, &Usage),
+        basis: Basis,
+        usage: &Usage,
         entities: u64,
         rows: Vec<RowCost>,
     ) -> Self {
         let changes = changes::of(schema, &changes::per_entity(schema, entities, &rows));
         let mut cost = Self { entity: schema.entity, basis, entities, rows, changes, advice: Vec::new() };
         let indexes = schema.indexes.iter().zip(cost.rows.iter().skip(1));
-        cost.advice =
-            indexes.flat_map(|(index, rows)| cost.advice_on((schema, usage), index, rows)).collect();
+        cost.advice = indexes.flat_map(|(index, rows)| cost.advice_on(schema, usage, index, rows)).collect();
         if !schema.dependents.is_empty() {
             cost.advice.push(format!(
                 "a change of what others hold of it, and its deletion, rewrites each of those who refer to it, with their \
@@ -112,17 +112,17 @@ impl Cost {
         cost
     }
 
-    /// The bytes of all rows by the service's formula.
+    /// Returns the bytes of all rows by the service's formula.
     pub fn service_bytes(&self) -> u64 {
         self.rows.iter().map(|rows| rows.service_bytes).sum()
     }
 
-    /// The bytes of all rows in the store.
+    /// Returns the bytes of all rows in the store.
     pub fn stored_bytes(&self) -> u64 {
         self.rows.iter().map(|rows| rows.stored_bytes).sum()
     }
 
-    fn advice_on(&self, (schema, usage): (&Schema, &Usage), index: &Index, rows: &RowCost) -> Vec<String> {
+    fn advice_on(&self, schema: &Schema, usage: &Usage, index: &Index, rows: &RowCost) -> Vec<String> {
         let mut advice = Vec::new();
         if index.is_shared() {
             return advice;

@@ -52,34 +52,35 @@ const NARROW: usize = 255;
 const SEALED: usize = 48;
 
 impl Usage {
-    /// So many entities, whose texts, and the elements of lists in keys, have 16 characters each, and whose bytes are 16.
+    /// Makes the usage of so many entities, whose texts, and the elements of lists in keys, have 16 characters each, and whose
+    /// bytes are 16.
     #[must_use]
     pub fn of(entities: u64) -> Self {
         Self { entities, ..Self::default() }
     }
 
-    /// The characters that the texts of a field have on average, or its bytes.
+    /// Sets the characters that the texts of a field have on average, or its bytes.
     #[must_use]
     pub fn length(mut self, field: &str, length: usize) -> Self {
         self.lengths.push((field.to_owned(), length));
         self
     }
 
-    /// The characters that one element of a list has on average, for an index with a row for each: `{tags[]}`.
+    /// Sets the characters that one element of a list has on average, for an index with a row for each: `{tags[]}`.
     #[must_use]
     pub fn element(mut self, field: &str, length: usize) -> Self {
         self.elements.push((field.to_owned(), length));
         self
     }
 
-    /// How often entities are read by an index.
+    /// Sets how often entities are read by an index.
     #[must_use]
     pub fn reads(mut self, index: &str, often: f64) -> Self {
         self.reads.push((index.to_owned(), often));
         self
     }
 
-    /// How often a field is changed, over all entities.
+    /// Sets how often a field is changed, over all entities.
     #[must_use]
     pub fn changes(mut self, field: &str, often: f64) -> Self {
         self.changes.push((field.to_owned(), often));
@@ -90,7 +91,7 @@ impl Usage {
         self.reads.iter().filter(|(name, _)| name == index).map(|(_, often)| often).sum()
     }
 
-    /// How often rows of the index are written because a field has changed.
+    /// Returns how often rows of the index are written because a field has changed.
     pub(super) fn rewrites_of(&self, schema: &Schema, index: &Index) -> f64 {
         let Some(number) = schema.indexes.iter().position(|other| other.name == index.name) else {
             return 0.0;
@@ -123,7 +124,7 @@ impl Usage {
         }
     }
 
-    /// The characters of a field's text, or of one element of it.
+    /// Returns the characters of a field's text, or of one element of it.
     fn length_of(&self, schema: &Schema, field: usize, element: bool) -> usize {
         let name = schema.fields.get(field).map_or("", |field| field.name);
         let known = if element { &self.elements } else { &self.lengths };
@@ -132,8 +133,8 @@ impl Usage {
 }
 
 impl Schema {
-    /// What entities used like this would cost, before there are any. The rows of a summary or of lists are left out, since as many
-    /// as they have keys are there, whatever the entities. An error if the usage names what is not declared.
+    /// Returns what entities used like this would cost, before there are any. The rows of a summary or of lists are left out,
+    /// since as many as they have keys are there, whatever the entities. An error if the usage names what is not declared.
     pub fn cost(&self, usage: &Usage) -> Result<Cost> {
         usage.check(self).map_err(|error| error.attempted("estimate the cost"))?;
         let own = std::iter::once((None, None, self.place()));
@@ -144,7 +145,7 @@ impl Schema {
             if at.is_some_and(is_shared) {
                 return RowCost { index, ..RowCost::default() };
             }
-            let (service, stored) = self.row(usage, (at, 0), place);
+            let (service, stored) = self.row(usage, at, 0, place);
             RowCost {
                 index,
                 rows: usage.entities,
@@ -154,16 +155,16 @@ impl Schema {
             }
         });
         let parts = (1..).zip(self.parts).map(|(part, kind)| {
-            let (service, stored) = self.row(usage, (None, part), self.place_of_part(part));
+            let (service, stored) = self.row(usage, None, part, self.place_of_part(part));
             let (rows, index) = (usage.entities, Some(*kind));
             RowCost { index, rows, service_bytes: rows * service, stored_bytes: rows * stored, values: None }
         });
         let rows = rows.chain(parts).collect();
-        Ok(Cost::new(self, (Basis::Estimated, usage), usage.entities, rows))
+        Ok(Cost::new(self, Basis::Estimated, usage, usage.entities, rows))
     }
 
-    /// What one row counts for on the service, and the bytes that it takes in the store.
-    fn row(&self, usage: &Usage, (index, part): (Option<usize>, usize), place: &Place) -> (u64, u64) {
+    /// Returns what one row counts for on the service, and the bytes that it takes in the store.
+    fn row(&self, usage: &Usage, index: Option<usize>, part: usize, place: &Place) -> (u64, u64) {
         let kind = match index.and_then(|at| self.indexes.get(at)) {
             Some(index) => index.kind,
             None if part > 0 => self.kind_of_part(part),
@@ -201,7 +202,7 @@ impl Schema {
         (count(service), count(stored))
     }
 
-    /// How many characters a template prints.
+    /// Returns how many characters a template prints.
     fn printed(&self, usage: &Usage, template: &Template) -> usize {
         let part = |part: &Part| match part {
             Part::Literal(text) => text.len(),
@@ -212,12 +213,12 @@ impl Schema {
     }
 }
 
-/// What a property counts for on the service.
+/// Returns what a property counts for on the service.
 fn property(name: &str, value: usize) -> usize {
     8 + 2 * name.len() + value
 }
 
-/// What a value of fixed width counts for on the service.
+/// Returns what a value of fixed width counts for on the service.
 fn width(column: ColumnType) -> usize {
     column.width().map_or(0, usize::from)
 }

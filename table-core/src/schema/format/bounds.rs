@@ -76,7 +76,7 @@ pub(crate) struct Bounds {
     pub(crate) exact: bool,
 }
 
-/// Whether a range of the part's values is a range of keys. `is_last` says that nothing follows the part, not
+/// Returns whether a range of the part's values is a range of keys. `is_last` says that nothing follows the part, not
 /// even literal text.
 pub(crate) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
     match (part.key.single(), part.format) {
@@ -91,7 +91,7 @@ pub(crate) const fn offers_range(part: &FieldPart, is_last: bool) -> bool {
     }
 }
 
-/// Whether the keys whose value starts with a text are a range of keys.
+/// Returns whether the keys whose value starts with a text are a range of keys.
 pub(crate) const fn offers_prefix(part: &FieldPart) -> bool {
     matches!(
         (part.key.single(), part.format),
@@ -99,7 +99,7 @@ pub(crate) const fn offers_prefix(part: &FieldPart) -> bool {
     )
 }
 
-/// The part that `next` speaks of after so many fixed ones, if it offers no such range or prefix. A query that asks
+/// Returns the part that `next` speaks of after so many fixed ones, if it offers no such range or prefix. A query that asks
 /// for one is to be refused: its answer is no range of keys.
 pub(crate) fn unoffered(template: &Template, fixed: usize, next: &Next<'_>) -> Option<&'static FieldPart> {
     let mut parts = template.parts.iter();
@@ -113,7 +113,7 @@ pub(crate) fn unoffered(template: &Template, fixed: usize, next: &Next<'_>) -> O
     (!is_offered).then_some(part)
 }
 
-/// The keys that a query asks for: `fixed` has the first parts that are fields, in order, and `next` speaks of
+/// Returns the keys that a query asks for: `fixed` has the first parts that are fields, in order, and `next` speaks of
 /// the one after them. A part that does [not offer](unoffered) what is asked gives too many keys, never too few.
 pub(crate) fn keys_of(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> KeySpan {
     let is_offered = matches!(next, Next::Any) || unoffered(template, fixed.len(), next).is_none();
@@ -121,7 +121,7 @@ pub(crate) fn keys_of(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>)
         .map_or(KeySpan::Nothing, |(keys, _)| keys)
 }
 
-/// The same, and whether they hold answers alone.
+/// Returns the keys that a query asks for, and whether all of their rows are answers.
 #[cfg(test)]
 pub(crate) fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Bounds {
     let is_offered = unoffered(template, fixed.len(), next).is_none();
@@ -131,7 +131,7 @@ pub(crate) fn bounds(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) 
     Bounds { keys: keys_of(template, fixed, next), exact }
 }
 
-/// Whether the key keeps every fixed value, apart from parts that fold or hash it: a query by such a part asks for all
+/// Returns whether the key keeps every fixed value, apart from parts that fold or hash it: a query by such a part asks for all
 /// that folds or hashes alike.
 #[cfg(test)]
 fn is_exact(template: &Template, fixed: &[Fixed<'_>]) -> bool {
@@ -177,7 +177,7 @@ pub(crate) struct PrintedRange {
 pub(crate) fn print_range(
     template: &Template,
     field: usize,
-    (start, end): (&Edge<'_>, &Edge<'_>),
+    [start, end]: [&Edge<'_>; 2],
     head: usize,
     out: &mut Vec<u8>,
 ) -> Option<PrintedRange> {
@@ -210,7 +210,7 @@ pub(crate) fn print_range(
     Some(PrintedRange { lower, are_in: [from, to] })
 }
 
-/// The value at an end, and whether it is in the range.
+/// Returns the value at an end, and whether it is in the range.
 fn edge_value<'e>(edge: &'e Edge<'_>) -> Option<(ValueRef<'e>, bool)> {
     match edge {
         Edge::Included(value) => Some((value.as_value_ref()?, true)),
@@ -226,7 +226,7 @@ fn field(part: &Part) -> Option<&FieldPart> {
     }
 }
 
-/// The keys, and whether a row among them must be asked again; `None` for none.
+/// Returns the keys, and whether a row among them must be asked again; `None` for none.
 fn span(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Option<(KeySpan, bool)> {
     let mut head = Vec::with_capacity(KEY_BYTES);
     let mut fixed = fixed.iter();
@@ -252,7 +252,7 @@ fn span(template: &Template, fixed: &[Fixed<'_>], next: &Next<'_>) -> Option<(Ke
     Some((KeySpan::Exactly(into_text(head)), false))
 }
 
-/// What `next` says of the part at `at`, which `head` leads to.
+/// Returns what `next` says of the part at `at`, which `head` leads to.
 fn narrowed(
     template: &Template,
     at: usize,
@@ -358,7 +358,7 @@ impl Scope<'_> {
         Some(KeySpan::Between(low, high))
     }
 
-    /// `None` if the edge leaves nothing; `open` is where there is none.
+    /// Returns the place of an edge; `None` if the edge leaves nothing; `open` is where there is none.
     fn place(&self, edge: &Edge<'_>, open: Place) -> Option<Place> {
         let (value, is_included) = match edge {
             Edge::Open => return Some(open),
@@ -400,7 +400,7 @@ fn before_successor(text: &str) -> Bound<String> {
     successor(text).map_or(Bound::Unbounded, Bound::Excluded)
 }
 
-/// The first text that a key can hold after all that start with this one, in UTF-16's order; `None` if none is.
+/// Returns the first text that a key can hold after all that start with this one, in UTF-16's order; `None` if none is.
 pub(crate) fn successor(text: &str) -> Option<String> {
     let mut chars = text.chars();
     loop {

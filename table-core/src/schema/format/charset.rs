@@ -35,7 +35,7 @@ impl CharSet {
     /// All beyond ASCII.
     pub const BEYOND: Self = Self { ascii: 0, beyond: true };
 
-    /// Every character of the text; one beyond ASCII stands for all of them.
+    /// Returns every character of the text; one beyond ASCII stands for all of them.
     pub const fn of(text: &str) -> Self {
         let mut set = Self::NONE;
         let mut bytes = text.as_bytes();
@@ -46,7 +46,7 @@ impl CharSet {
         set
     }
 
-    /// The characters of ASCII from the first to the last.
+    /// Returns the characters of ASCII from the first to the last.
     pub const fn range(first: char, last: char) -> Self {
         let mut set = Self::NONE;
         let mut at = first as u32;
@@ -57,45 +57,45 @@ impl CharSet {
         set
     }
 
-    /// The characters of either.
+    /// Returns the characters of either.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self { ascii: self.ascii | other.ascii, beyond: self.beyond || other.beyond }
     }
 
-    /// The characters of both.
+    /// Returns the characters of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self { ascii: self.ascii & other.ascii, beyond: self.beyond && other.beyond }
     }
 
-    /// The characters of this set that are not in the other.
+    /// Returns the characters of this set that are not in the other.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self { ascii: self.ascii & !other.ascii, beyond: self.beyond && !other.beyond }
     }
 
-    /// Whether the set holds the character.
+    /// Returns whether the set holds the character.
     pub const fn contains(self, c: char) -> bool {
         if c.is_ascii() { self.ascii >> (c as u32) & 1 == 1 } else { self.beyond }
     }
 
-    /// Whether the set holds the character that this byte is, or is a byte of.
+    /// Returns whether the set holds the character that this byte is, or is a byte of.
     pub(crate) const fn contains_byte(self, byte: u8) -> bool {
         if byte < 128 { self.ascii >> byte & 1 == 1 } else { self.beyond }
     }
 
-    /// Whether nothing is known.
+    /// Returns whether nothing is known.
     pub const fn is_all(self) -> bool {
         self.ascii == u128::MAX && self.beyond
     }
 
-    /// Whether it holds nothing.
+    /// Returns whether it holds nothing.
     pub const fn is_none(self) -> bool {
         self.ascii == 0 && !self.beyond
     }
 
-    /// The characters after [folding](super::super::fold_char): capitals become small letters.
+    /// Returns the characters after [folding](super::super::fold_char): capitals become small letters.
     pub(crate) const fn folded(self) -> Self {
         let mut folded = self.without(Self::CAPITALS);
         // Small letters are 32 above their capitals.
@@ -104,7 +104,7 @@ impl CharSet {
         if self.beyond { folded.or(Self::of("s")) } else { folded }
     }
 
-    /// The set of the character that this byte is, or is a byte of.
+    /// Returns the set of the character that this byte is, or is a byte of.
     pub(crate) const fn byte(byte: u8) -> Self {
         if byte < 128 { Self { ascii: 1 << byte, beyond: false } } else { Self::BEYOND }
     }

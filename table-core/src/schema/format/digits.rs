@@ -17,7 +17,7 @@ const WORD_END: u64 = 100_000_000;
 const SHORT: usize = 19;
 const SHORT_END: u64 = 10_000_000_000_000_000_000;
 
-/// The number that these digits are: one at least, and no sign, no space. `None` where it takes more than 64 bits.
+/// Returns the number that these digits are: one at least, and no sign, no space. `None` where it takes more than 64 bits.
 #[inline]
 pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     match digits.len() {
@@ -27,7 +27,7 @@ pub(crate) fn number(digits: &[u8]) -> Option<u64> {
     }
 }
 
-/// The same of at most [`SHORT`] digits.
+/// Returns the number that at most [`SHORT`] digits are.
 #[inline]
 fn short_number(mut digits: &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -49,7 +49,7 @@ fn short_number(mut digits: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// The same of more.
+/// Returns the number that more than [`SHORT`] digits are.
 fn long_number(digits: &[u8]) -> Option<u64> {
     let (first, last) = digits.split_at_checked(digits.len().checked_sub(SHORT)?)?;
     // A type's numbers have one digit more at most. What is longer begins with zeros, if it is one.
@@ -57,7 +57,7 @@ fn long_number(digits: &[u8]) -> Option<u64> {
     first.checked_mul(SHORT_END)?.checked_add(short_number(last)?)
 }
 
-/// The same where it may take up to 128 bits.
+/// Returns the number that digits are, where it may take up to 128 bits.
 pub(crate) fn wide_number(digits: &[u8]) -> Option<u128> {
     let are_digits = digits.iter().all(u8::is_ascii_digit);
     if are_digits { std::str::from_utf8(digits).ok()?.parse().ok() } else { None }
@@ -77,7 +77,7 @@ fn eight(digits: [u8; WORD]) -> Option<u64> {
     Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
-/// The digits of a number below [`WORD_END`].
+/// Returns the digits of a number below [`WORD_END`].
 #[inline]
 fn eight_digits(number: u64) -> [u8; WORD] {
     // The same backwards. A product shifted is a quotient: of what is below ten thousand by 100, of what is below a
@@ -101,7 +101,7 @@ pub(crate) fn push_digits(number: u64, width: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The same of more digits than a word has.
+/// Appends a number of more digits than a word has.
 fn push_more_digits(number: u64, count: usize, out: &mut Vec<u8>) {
     /// Three words.
     const MOST: usize = 24;
@@ -128,7 +128,7 @@ pub(crate) fn push_wide_digits(number: u128, width: usize, out: &mut Vec<u8>) {
 /// The hex digits of 128 bits.
 pub(crate) const HEX: usize = 32;
 
-/// The bits that so many hex digits are, in small letters.
+/// Returns the bits that so many hex digits are, in small letters.
 pub(crate) fn from_hex(digits: &[u8]) -> Option<u128> {
     let mut bits = 0;
     let digits: &[u8; HEX] = digits.try_into().ok()?;
@@ -138,7 +138,7 @@ pub(crate) fn from_hex(digits: &[u8]) -> Option<u128> {
     Some(bits)
 }
 
-/// Whether these are hex digits in small letters.
+/// Returns whether these are hex digits in small letters.
 pub(crate) fn are_hex(digits: &[u8]) -> bool {
     digits.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -153,13 +153,13 @@ pub(crate) fn push_hex(bits: u128, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits);
 }
 
-/// Four bits in each byte, as hex digits.
+/// Returns four bits in each byte as hex digits.
 fn hex(nibbles: u64) -> u64 {
     let is_letter = ((nibbles + repeated(6)) >> 4) & repeated(1);
     nibbles + ZEROS + is_letter * u64::from(b'a' - b'9' - 1)
 }
 
-/// The bits of a number, four in each byte, the topmost in the first.
+/// Returns the bits of a number, four in each byte, the topmost in the first.
 fn nibbles(number: u32) -> u64 {
     let bits = u64::from(number.swap_bytes());
     let pairs = (bits | (bits << 16)) & 0x0000_ffff_0000_ffff;

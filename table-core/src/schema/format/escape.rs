@@ -20,7 +20,7 @@ pub fn escape(text: &str, out: &mut String) {
     in_bytes(out, |out| push_escaped(text, out));
 }
 
-/// The same, as bytes.
+/// Appends the text, escaped, as bytes.
 pub(crate) fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let mut bytes = text.as_bytes();
     while let Some((byte, rest)) = bytes.split_first() {
@@ -52,17 +52,17 @@ pub(crate) fn push_escaped(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// `0` to `9` and `A` to `X` for 0 to 33.
+/// Returns `0` to `9` and `A` to `X` for 0 to 33.
 fn after_tilde(step: u8) -> u8 {
     if step < 10 { b'0' + step } else { b'A' + (step - 10) }
 }
 
-/// A hex digit of a number below 16.
+/// Returns a hex digit of a number below 16.
 fn hex(nibble: u8) -> u8 {
     if nibble < 10 { b'0' + nibble } else { b'a' + (nibble - 10) }
 }
 
-/// The text of an escaped form, or `None` if [`escape`] never writes it.
+/// Returns the text of an escaped form, or `None` if [`escape`] never writes it.
 pub fn unescape(escaped: &str) -> Option<String> {
     let mut text = String::with_capacity(escaped.len());
     let mut chars = escaped.chars();
@@ -114,7 +114,7 @@ mod tests {
         out
     }
 
-    /// The characters around every border of the table and of UTF-16's order.
+    /// Returns the characters around every border of the table and of UTF-16's order.
     fn text() -> impl Strategy<Value = String> {
         let c = prop_oneof![
             3 => (0_u32..0xa2).prop_filter_map("surrogate", char::from_u32),

@@ -45,7 +45,7 @@ const TABLE: &[(u32, u32, u32, u32)] = &[
     (0x1ea0, 0x1efe, 2, 0x1ea1),
 ];
 
-/// The character, folded.
+/// Returns the character, folded.
 pub fn fold_char(c: char) -> char {
     if c.is_ascii() {
         return c.to_ascii_lowercase();

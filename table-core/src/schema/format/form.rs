@@ -35,7 +35,7 @@ pub(crate) enum Kind {
 }
 
 impl Form {
-    /// The form of a part of this type.
+    /// Returns the form of a part of this type.
     pub(crate) const fn of(key: KeyType, format: Format) -> Self {
         if !format.is_lossless() {
             return Self::Lossy;
@@ -67,7 +67,7 @@ impl Form {
     }
 }
 
-/// The largest number of so many digits, up to 19.
+/// Returns the largest number of so many digits, up to 19.
 const fn below_power(digits: u8) -> u64 {
     let (mut number, mut left) = (0, digits);
     while left > 0 {

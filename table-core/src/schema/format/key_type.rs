@@ -50,7 +50,7 @@ pub trait KeyElements {
     /// The version of what the elements print.
     const VERSION: u32 = <Self::Element as KeyPart>::VERSION;
 
-    /// The elements; one may come twice.
+    /// Returns the elements; one may come twice.
     fn elements(&self) -> impl Iterator<Item = &Self::Element>;
 }
 
@@ -90,13 +90,13 @@ pub enum KeyType {
 }
 
 impl KeyType {
-    /// The type of one value.
+    /// Returns the type of one value.
     #[must_use]
     pub(crate) const fn single(self) -> Self {
         *self.of_one()
     }
 
-    /// The same by reference: it is too large to be copied for each key that is parsed.
+    /// Returns the type of one value by reference: it is too large to be copied for each key that is parsed.
     pub(crate) const fn of_one(&self) -> &Self {
         let mut one = self;
         while let Self::Optional(inner) | Self::Each(inner) = one {
@@ -106,7 +106,7 @@ impl KeyType {
     }
 }
 
-/// The type of the property that a key's part gives back, as [`Property::EDM`] of the integers has it.
+/// Returns the type of the property that a key's part gives back, as [`Property::EDM`] of the integers has it.
 pub(crate) const fn edm(key: KeyType) -> EdmType {
     match key.single() {
         KeyType::Unsigned { max, .. } if max <= 0xffff => EdmType::Int32,
@@ -119,7 +119,7 @@ pub(crate) const fn edm(key: KeyType) -> EdmType {
     }
 }
 
-/// The decimal digits of 2<sup>bits</sup> - 1.
+/// Returns the decimal digits of 2<sup>bits</sup> - 1.
 pub(crate) const fn offset_digits(bits: u8) -> usize {
     match bits {
         0..=8 => 3,
@@ -129,7 +129,7 @@ pub(crate) const fn offset_digits(bits: u8) -> usize {
     }
 }
 
-/// The bytes that such a part always prints, or `None` if they vary in number.
+/// Returns the bytes that such a part always prints, or `None` if they vary in number.
 #[expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 #[inline]
 pub(crate) const fn width(key: KeyType, format: Format) -> Option<usize> {
@@ -150,7 +150,7 @@ pub(crate) const fn width(key: KeyType, format: Format) -> Option<usize> {
     }
 }
 
-/// The bytes of the shortest name and of the longest.
+/// Returns the bytes of the shortest name and of the longest.
 pub(crate) const fn lengths(names: &[&str]) -> (usize, usize) {
     let [first, rest @ ..] = names else { return (0, 0) };
     let (mut least, mut most) = (first.len(), first.len());

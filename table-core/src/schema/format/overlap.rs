@@ -50,7 +50,7 @@ impl Symbol {
         self.many || self.optional
     }
 
-    /// Whether both can be the same byte.
+    /// Returns whether both can be the same byte.
     const fn meets(self, other: Self) -> bool {
         match (self.byte, other.byte) {
             (Some(a), Some(b)) => a == b,
@@ -80,7 +80,7 @@ impl Sequence {
         sequence
     }
 
-    /// All but so many symbols at either end.
+    /// Returns all but so many symbols at either end.
     const fn between(&self, first: usize, cut: usize) -> &[Symbol] {
         let (symbols, _) = self.symbols.split_at(self.len - cut);
         let (_, symbols) = symbols.split_at(first);
@@ -166,7 +166,7 @@ impl Sequence {
     }
 }
 
-/// The character of ASCII that ends the part before these, which doesn't hold it.
+/// Returns the character of ASCII that ends the part before these, which doesn't hold it.
 const fn ends(rest: &[Part]) -> CharSet {
     if let [Part::Literal(text), ..] = rest
         && let [first, ..] = text.as_bytes()
@@ -177,7 +177,7 @@ const fn ends(rest: &[Part]) -> CharSet {
     CharSet::NONE
 }
 
-/// Whether there may be a key that both print.
+/// Returns whether there may be a key that both print.
 pub(crate) const fn meet(a: &Template, b: &Template) -> bool {
     // Most templates start with text of their own, and that is all there is to see.
     if let ([Part::Literal(a), ..], [Part::Literal(b), ..]) = (a.parts, b.parts)
@@ -211,7 +211,7 @@ pub(crate) const fn meet(a: &Template, b: &Template) -> bool {
     walk(a.between(first, cut), b.between(first, cut))
 }
 
-/// Whether neither is a prefix of the other.
+/// Returns whether neither is a prefix of the other.
 const fn differ(a: &[u8], b: &[u8]) -> bool {
     let (mut a, mut b) = (a, b);
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {

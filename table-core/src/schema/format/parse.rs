@@ -25,7 +25,7 @@ pub(crate) fn parse<'a>(
     parse_printed(Printed { whole: Some(key), ..Printed::new(template, key.as_bytes()) }, found)
 }
 
-/// The same of the bytes of a key's text.
+/// Parses a key as [`parse`] does, from the bytes of its text.
 #[inline]
 pub(crate) fn parse_bytes<'a>(
     template: &Template,
@@ -35,7 +35,7 @@ pub(crate) fn parse_bytes<'a>(
     parse_printed(Printed::new(template, key), found)
 }
 
-/// The same of what is left of a key behind its first parts.
+/// Parses, as [`parse`] does, what is left of a key behind its first parts.
 #[inline]
 pub(crate) fn parse_rest<'a>(
     template: &Template,
@@ -47,8 +47,8 @@ pub(crate) fn parse_rest<'a>(
     parse_printed(Printed { parts, ..Printed::new(template, rest) }, found)
 }
 
-/// The parts that keys have in common which sort one after another: all before the last field, up to what ends the field before
-/// it. `None` if no field is among them.
+/// Returns the parts that keys have in common which sort one after another: all before the last field, up to what ends the
+/// field before it. `None` if no field is among them.
 pub(crate) fn head_of(template: &Template) -> Option<&'static [Part]> {
     let is_field = |part: &Part| matches!(part, Part::Field(_));
     let last = template.parts.iter().rposition(is_field)?;
@@ -94,13 +94,14 @@ fn take_values<'a>(parts: &mut Printed<'_, 'a>, mut found: impl FnMut(usize, Pro
     true
 }
 
-/// The value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
+/// Returns the value of one field that the key holds whole, or `None` if the template doesn't print such a key. Of its other
 /// parts the lengths alone are looked at.
 pub(crate) fn parse_field<'a>(template: &Template, key: &'a [u8], field: usize) -> Option<PropertyValue<'a>> {
     field_of(Printed::new(template, key), field)
 }
 
-/// The same of a key each byte of which is known to be one that any key may hold.
+/// Returns the value of one field, as [`parse_field`] does, of a key each byte of which is known to be one that any key may
+/// hold.
 pub(crate) fn parse_plain_field<'a>(
     template: &Template,
     key: &'a str,
@@ -135,7 +136,7 @@ struct Piece<'a> {
     bytes: &'a [u8],
     /// Whether each byte is known to be one that any key may hold.
     is_plain: bool,
-    /// The same as text, where the key is known to be one.
+    /// The bytes as text, where the key is known to be text.
     text: Option<&'a str>,
 }
 
@@ -150,7 +151,7 @@ impl<'a> Piece<'a> {
         if self.text.is_some() { self.text } else { text(self.bytes) }
     }
 
-    /// The text, if any key can hold it.
+    /// Returns the text, if any key can hold it.
     #[inline]
     fn clean_text(self) -> Option<&'a str> {
         if self.is_plain || words::are_plain(self.bytes) {
@@ -211,14 +212,14 @@ impl<'t, 'a> Printed<'t, 'a> {
         None
     }
 
-    /// Whether the key and the template ended together.
+    /// Returns whether the key and the template ended together.
     #[inline]
     fn is_whole(&self) -> bool {
         self.parts.is_empty() && self.rest.is_empty()
     }
 }
 
-/// Where a part ends that this text follows, and whether each byte of it is known to be one that any key may hold. The
+/// Returns where a part ends that this text follows, and whether each byte of it is known to be one that any key may hold. The
 /// text's first character doesn't occur in the part, so the first is the one.
 #[inline]
 fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {
@@ -233,7 +234,7 @@ fn end(rest: &[u8], text: &str) -> Option<(usize, bool)> {
     }
 }
 
-/// The value that prints so.
+/// Returns the value that prints so.
 #[expect(clippy::inline_always, reason = "for each part of each key, a call costs as much as what it does")]
 #[inline(always)]
 fn value(form: Form, piece: Piece<'_>) -> Option<ValueRef<'_>> {
@@ -260,7 +261,7 @@ fn value(form: Form, piece: Piece<'_>) -> Option<ValueRef<'_>> {
     })
 }
 
-/// The same of the parts that have no form of their own.
+/// Returns the value that prints so, of the parts that have no form of their own.
 fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue<'a>> {
     let key = part.key.of_one();
     let kind = if edm(*key) == EdmType::Int32 { Kind::Int32 } else { Kind::Int64 };
@@ -302,7 +303,7 @@ fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue
     }))
 }
 
-/// Whether a lossy part prints such a text for some value.
+/// Returns whether a lossy part prints such a text for some value.
 fn is_printed(part: &FieldPart, printed: &[u8]) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),

@@ -23,10 +23,10 @@ use crate::model::{Value, ValueRef, key, words};
 
 /// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
 pub(crate) trait KeyValues {
-    /// The value of the part's field. For `{s:blind}` it is the token.
+    /// Returns the value of the part's field. For `{s:blind}` it is the token.
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError>;
 
-    /// The elements of the part's field, for `{v[]}`.
+    /// Returns the elements of the part's field, for `{v[]}`.
     fn elements(&self, part: &FieldPart) -> Result<Vec<PropertyValue<'_>>, ValueError> {
         self.value(part).map(|value| vec![value])
     }
@@ -43,7 +43,7 @@ pub(crate) fn in_bytes<T>(out: &mut String, append: impl FnOnce(&mut Vec<u8>) ->
     done
 }
 
-/// The text that bytes are.
+/// Returns the text that bytes are.
 pub(crate) fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into())
 }
@@ -53,7 +53,7 @@ pub(crate) fn print(template: &Template, values: &dyn KeyValues, out: &mut Strin
     in_bytes(out, |out| print_bytes(template, values, out))
 }
 
-/// The same of a text that is written as bytes.
+/// Appends the key to a text that is written as bytes. Appends nothing and returns `false` if a field is `None`.
 pub(crate) fn print_bytes(
     template: &Template,
     values: &dyn KeyValues,
@@ -86,7 +86,7 @@ pub(crate) fn print_bytes(
     Ok(true)
 }
 
-/// How many UTF-16 code units the text from there on takes.
+/// Returns how many UTF-16 code units the text from there on takes.
 #[cold]
 fn units_from(out: &[u8], start: usize) -> usize {
     out.get(start..).map_or(0, |printed| key::utf16_units(&String::from_utf8_lossy(printed)))
@@ -183,7 +183,7 @@ impl KeyValues for Chosen<'_> {
     }
 }
 
-/// The character that ends this part in its template, if it is one of varying width that is not the last.
+/// Returns the character that ends this part in its template, if it is one of varying width that is not the last.
 pub(crate) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
     match (parts.get(at), parts.get(at + 1)) {
         (Some(Part::Field(part)), Some(Part::Literal(text))) if part.width.is_none() => text.chars().next(),
@@ -205,7 +205,8 @@ pub(crate) fn print_part(
     }
 }
 
-/// The same of most values. Appends nothing and gives `None` where there is more to say of the part or of the value.
+/// Appends what one part prints of most values. Appends nothing and gives `None` where there is more to say of the part or of
+/// the value.
 #[inline]
 fn print_by_form(part: &FieldPart, value: ValueRef<'_>, end: Option<char>, out: &mut Vec<u8>) -> Option<()> {
     let unsigned = |most| u64::try_from(value.as_i64()?).ok().filter(|number| *number <= most);
@@ -249,7 +250,7 @@ fn occurs(c: char, text: &str) -> bool {
     }
 }
 
-/// The same of parts of every form, and of every value.
+/// Appends what a part of any form prints of any value.
 fn print_any(
     part: &FieldPart,
     value: ValueRef<'_>,
@@ -334,7 +335,7 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Whether any key can hold the text.
+/// Returns whether any key can hold the text.
 pub(crate) fn is_clean(text: &str) -> bool {
     key::is_plain(text) || !text.contains(is_forbidden)
 }
@@ -403,7 +404,7 @@ fn print_item(civil: &Civil, item: TimeItem, out: &mut Vec<u8>) {
     push_digits(number, item.width(), out);
 }
 
-/// The shard that a value belongs to: XXH3 of its plain text, modulo the number of shards.
+/// Returns the shard that a value belongs to: XXH3 of its plain text, modulo the number of shards.
 pub(crate) fn shard_of(key: KeyType, value: ValueRef<'_>, shards: u32) -> Result<u32, Reason> {
     let hash = xxh3_64(plain(key, value)?.as_bytes());
     Ok(u32::try_from(hash % u64::from(shards.max(1))).unwrap_or_default())
@@ -414,7 +415,7 @@ pub(crate) fn print_shard(shard: u32, shards: u32, out: &mut Vec<u8>) {
     push_digits(shard.into(), shard_digits(shards), out);
 }
 
-/// A value's text as a hash sees it: numbers in decimal without padding, so that a field that grows stays in its
+/// Returns a value's text as a hash sees it: numbers in decimal without padding, so that a field that grows stays in its
 /// shard; times in ticks; the rest as `{x}` prints it, but any text at all.
 fn plain(key: KeyType, value: ValueRef<'_>) -> Result<String, Reason> {
     Ok(match (key.single(), value) {

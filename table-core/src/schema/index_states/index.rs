@@ -7,16 +7,16 @@ use std::fmt;
 pub enum IndexState {
     /// It has no row.
     Absent,
-    /// Rows that it may have from former times are being removed; writers leave it alone.
+    /// Rows that it may have from earlier are being removed; writers leave it alone.
     Purge,
     /// The copies of the entities that are there are being made; writers keep it, and what it has to be unique. A copy may
     /// be missing.
     Backfill,
-    /// The same, and two entities claim what is to be unique: nothing is filled until one of them changes.
+    /// Two entities claim what is to be unique, so no more copies are made until one of them changes.
     Blocked(Blocked),
     /// Every entity has its copies there, and it is read.
     Ready {
-        /// The executor's number of the state of the store from which on it is: readers of former states must not
+        /// The executor's number of the state of the store from which on it is: readers of earlier states must not
         /// read it.
         since: u64,
     },
@@ -66,11 +66,11 @@ impl fmt::Display for Blocked {
 pub enum IndexEvent {
     /// It is to be made anew, maybe by another declaration.
     Rebuild,
-    /// No row of former times is left.
+    /// No row from earlier is left.
     Purged,
     /// A second entity claims a key that is to be unique.
     Block(Blocked),
-    /// The job goes on, whoever has changed meanwhile.
+    /// The job goes on, whichever of the two entities has changed meanwhile.
     Unblock,
     /// Every entity has its copies.
     Backfilled {
@@ -90,12 +90,12 @@ pub enum IndexEvent {
 }
 
 impl IndexState {
-    /// The state after an event; `None` if it can't happen in this one.
+    /// Returns the state after an event; `None` if it can't happen in this one.
     #[must_use]
     pub fn next(&self, event: IndexEvent) -> Option<Self> {
         use IndexEvent as On;
         Some(match (self, event) {
-            // To fill it at once would be wrong: rows of former times stand where copies belong to others now.
+            // To fill it at once would be wrong: rows from earlier stand where copies belong to others now.
             (_, On::Rebuild) => Self::Purge,
             (Self::Purge, On::Purged)
             | (Self::Blocked(_), On::Unblock)
@@ -119,19 +119,19 @@ impl IndexState {
         })
     }
 
-    /// Whether whoever writes must keep it.
+    /// Returns whether writers must keep it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         matches!(self, Self::Backfill | Self::Blocked(_) | Self::Ready { .. })
     }
 
-    /// Whether an entity may be without its copies there though it is kept.
+    /// Returns whether an entity may be without its copies there though it is kept.
     #[must_use]
     pub fn may_lack(&self) -> bool {
         matches!(self, Self::Backfill | Self::Blocked(_))
     }
 
-    /// What is said of one that can't be read.
+    /// Returns what is said of one that can't be read.
     #[must_use]
     pub fn describe(&self) -> &'static str {
         match self {

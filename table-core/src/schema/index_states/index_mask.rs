@@ -16,12 +16,12 @@ pub struct IndexMask {
     ready: u64,
     /// The number of the state from which on all of them are.
     since: u64,
-    /// Whether the entities' own rows may be of several versions, or may have been at the moment that a reader sees.
+    /// Whether the entities' own rows may be of several versions, or may have been in the snapshot that a reader has.
     looks: bool,
 }
 
 impl IndexMask {
-    /// Of a kind of which nothing is noted, or nothing but that it is as declared.
+    /// The mask of a kind of which nothing is noted, or nothing but that it is as declared.
     pub const NEW: Self =
         Self { epoch: 0, kept: u64::MAX, backfilling: 0, ready: u64::MAX, since: 0, looks: false };
 
@@ -30,61 +30,61 @@ impl IndexMask {
         u32::try_from(index).ok().and_then(|index| 1_u64.checked_shl(index)).unwrap_or(0)
     }
 
-    /// Whether the copies in this index are kept.
+    /// Returns whether the copies in this index are kept.
     #[inline]
     pub fn keeps(&self, index: usize) -> bool {
         self.kept == u64::MAX || self.kept & Self::bit(index) != 0
     }
 
-    /// Whether copies may be missing in an index that is kept.
+    /// Returns whether copies may be missing in an index that is kept.
     #[inline]
     pub fn is_backfilling(&self, index: usize) -> bool {
         self.backfilling != 0 && self.backfilling & Self::bit(index) != 0
     }
 
-    /// Whether copies may be missing in any.
+    /// Returns whether copies may be missing in any.
     #[inline]
     pub fn backfills(&self) -> bool {
         self.backfilling != 0
     }
 
-    /// The same, with this index alone: what a job writes that fills it.
+    /// Returns the mask of this index alone, by which the job that backfills it writes.
     #[must_use]
     pub fn of_index(self, index: usize) -> Self {
         Self { kept: Self::bit(index), backfilling: self.backfilling & Self::bit(index), ..self }
     }
 
-    /// Returns the standing of who compares the copies of this index alone, whether it is ready or not.
+    /// Returns the mask of a reader that compares the copies of this index alone, whether it is ready or not.
     #[must_use]
     pub(crate) fn comparing(self, index: usize) -> Self {
         Self { ready: Self::bit(index), since: 0, ..self }
     }
 
-    /// The same, with copies that may be missing in any index: what mends them looks before it writes.
+    /// Returns the mask with copies that may be missing in any index: a repair looks before it writes.
     #[must_use]
     pub fn refiling(self) -> Self {
         Self { backfilling: self.kept, ..self }
     }
 
-    /// Whether the index can be read in the state of this number.
+    /// Returns whether the index can be read in the state of this number.
     #[inline]
     pub fn reads(&self, index: usize, state: usize) -> bool {
         let is_ready = self.ready == u64::MAX || self.ready & Self::bit(index) != 0;
         is_ready && (self.since == 0 || u64::try_from(state).is_ok_and(|state| state >= self.since))
     }
 
-    /// Whether who reads the entities' own rows has to look at what the store says of them at that moment.
+    /// Returns whether a reader of the entities' own rows has to look at what the store says of them in its snapshot.
     #[inline]
     pub fn looks_at_rows(&self) -> bool {
         self.looks
     }
 
-    /// Whether every index is kept, lacks nothing, and is read.
+    /// Returns whether every index is kept, lacks nothing, and is read.
     pub(crate) fn is_whole(&self) -> bool {
         (self.kept, self.backfilling, self.ready) == (u64::MAX, 0, u64::MAX)
     }
 
-    /// Whether the index is read by whoever reads now.
+    /// Returns whether readers of the current state read the index.
     #[inline]
     pub fn is_ready(&self, index: usize) -> bool {
         self.reads(index, usize::MAX)
@@ -119,7 +119,7 @@ pub(crate) enum Rows {
     Unknown(u32),
 }
 
-/// What the entities' own rows are to who reads them by this declaration.
+/// Returns what the entities' own rows are to who reads them by this declaration.
 pub(crate) fn rows(noted: Option<&Schema>, index_states: &IndexStates, declared: &Schema) -> Rows {
     let Some(noted) = noted else { return Rows::Own };
     if noted.version > declared.version {
@@ -148,7 +148,7 @@ pub(crate) enum Unread {
     Pending(u32),
 }
 
-/// What a program with this declaration goes by, and why it can't write, if it can't.
+/// Returns what a program with this declaration goes by, and why it can't write, if it can't.
 pub(crate) fn index_mask(
     noted: Option<&Schema>,
     index_states: &IndexStates,
@@ -171,7 +171,7 @@ pub(crate) fn index_mask(
     };
     for (number, index) in declared.indexes.iter().enumerate() {
         let state = index_states.index(noted, index.name);
-        let is_same = noted.indexes.iter().any(|was| same_index((noted, was), (declared, index)));
+        let is_same = noted.indexes.iter().any(|was| same_index(noted, was, declared, index));
         let bit = IndexMask::bit(number);
         if state.is_kept() && !is_same {
             refusal = refusal.or_else(|| Some(Refusal::Otherwise(index.name.to_owned())));
@@ -207,7 +207,7 @@ pub(crate) fn index_mask(
     (found, refusal)
 }
 
-/// Why a declared index can't be read in the state of this number; `None` if it can.
+/// Returns why a declared index can't be read in the state of this number; `None` if it can.
 pub(crate) fn unread(
     noted: Option<&Schema>,
     index_states: &IndexStates,
@@ -226,7 +226,7 @@ pub(crate) fn unread(
     let is = index_states.index(noted, name);
     let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
     match (&is, of(noted).zip(of(declared))) {
-        (IndexState::Ready { .. }, Some((was, now))) if !same_index((noted, &was), (declared, &now)) => {
+        (IndexState::Ready { .. }, Some((was, now))) if !same_index(noted, &was, declared, &now) => {
             Some(Unread::Otherwise)
         }
         // A reader of a state before it became ready.

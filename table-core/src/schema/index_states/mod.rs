@@ -28,7 +28,7 @@ pub enum KindState {
         /// The version from which they are converted.
         from: u32,
     },
-    /// The same, and one of them can't be converted.
+    /// Some may be of this previous version, and one of them can't be converted.
     Stopped {
         /// The version from which they are converted.
         from: u32,
@@ -74,7 +74,7 @@ pub struct IndexStates {
 }
 
 impl IndexStates {
-    /// The state of an index, if the kind's layout has it.
+    /// Returns the state of an index, if the kind's layout has it.
     pub fn index(&self, noted: &Schema, name: &str) -> IndexState {
         if noted.indexes.iter().all(|index| index.name != name) {
             return IndexState::Absent;
@@ -82,7 +82,7 @@ impl IndexStates {
         self.of(name).cloned().unwrap_or(IndexState::Ready { since: 0 })
     }
 
-    /// What there is to say of an index.
+    /// Returns what there is to say of an index.
     fn of(&self, name: &str) -> Option<&IndexState> {
         self.indexes.iter().find(|(known, _)| known == name).map(|(_, state)| state)
     }

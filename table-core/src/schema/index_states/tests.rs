@@ -102,7 +102,7 @@ fn who_may_write_and_read_is_told_by_what_is_noted_and_declared() {
         assert_eq!((index_mask.epoch, index_mask.keeps(0)), (4, is_kept), "{state:?}");
         assert_eq!(index_mask.is_backfilling(0), state.may_lack(), "{state:?}");
         assert_eq!(index_mask.is_ready(0), matches!(state, IndexState::Ready { .. }), "{state:?}");
-        // Of another declaration, or of none, nobody keeps it.
+        // Of another declaration, or of none, no writer keeps it.
         for other in [&BARE, &PLAIN] {
             let (_, refusal) = super::index_mask(Some(&MEMBER), &index_states, other);
             assert_eq!(refusal.is_some(), is_kept, "{state:?}");
@@ -212,7 +212,7 @@ fn a_later_version_takes_over_and_knows_where_the_first_rows_are() {
 /// Entities of which each has a key by the old template and one by the new; two of them, and two keys.
 type Entity = (u8, u8, u8);
 
-/// A change that somebody has planned: of which entity, as it was, what it becomes, by which declaration, in which state of
+/// A change that a writer has planned: of which entity, as it was, what it becomes, by which declaration, in which state of
 /// the index, and in which epoch.
 type Planned = (usize, Entity, (u8, u8), bool, &'static str, u64);
 
@@ -269,7 +269,7 @@ impl World {
         if self.is_new { entity.1 } else { entity.0 }
     }
 
-    /// The world after an event of the index.
+    /// Returns the world after an event of the index.
     fn after(&self, event: IndexEvent) -> Self {
         let next = state(self.state).next(event).expect("the job asks for what can happen");
         Self { state: name(&next), epoch: self.epoch + 1, cursor: 0, ..self.clone() }
@@ -294,7 +294,7 @@ impl World {
         }
     }
 
-    /// The commit of what was planned; an error if somebody is told what is not so.
+    /// Returns the commit of what was planned; an error if a reader is given what is not so.
     fn commit(&self, steps: Steps, writer: usize, plan: Planned) -> Result<Self, String> {
         let (of, was, (a, b), by_new, planned_in, epoch) = plan;
         let mut next = self.clone();

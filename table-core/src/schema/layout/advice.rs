@@ -3,11 +3,12 @@
 use super::super::format::key_type::KeyType;
 use super::super::{Field, Index, Part, Schema, Template};
 use super::differences::{
-    holds_what, is_renamed_again, may_lack, of_property, prints_anew, prints_as, renamed_to, same_index,
+    Subject, holds_what, is_renamed_again, may_lack, of_property, prints_anew, prints_as, renamed_to,
+    same_index,
 };
 use super::{read, renamed, series};
 
-/// The lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
+/// Returns the lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.
 pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     let Some(noted) = read(noted, schema.kind) else { return Vec::new() };
     let mut lines = Vec::new();
@@ -44,7 +45,7 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     }
     let (old, new) = (noted.place(), schema.place());
     for (what, old, new) in [("partition", &old.partition, &new.partition), ("row", &old.row, &new.row)] {
-        lines.extend(key(what, (&noted, old), (schema, new)));
+        lines.extend(key(what, &noted, old, schema, new));
     }
     for gone in noted.removed.iter().filter(|gone| of_property(schema, gone).is_some()) {
         lines.push(format!(
@@ -59,8 +60,8 @@ pub(crate) fn advice(noted: &str, schema: &Schema) -> Vec<String> {
     lines
 }
 
-/// What it takes to go on with a declaration where rows have a layout: the advice, the indexes that are to be made, and the
-/// names that other programs have to know.
+/// Returns what it takes to go on with a declaration where rows have a layout: the advice, the indexes that are to be made, and
+/// the names that other programs have to know.
 pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     let mut lines = advice(noted, schema);
     let Some(noted) = read(noted, schema.kind) else {
@@ -104,7 +105,7 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
         let name = index.name;
         match noted.indexes.iter().find(|known| known.name == name) {
             None => lines.push(format!("the index `{name}` is new: `Table::rebuild` makes its copies")),
-            Some(known) if !same_index((&noted, known), (schema, index)) => {
+            Some(known) if !same_index(&noted, known, schema, index) => {
                 lines.push(format!(
                     "the copies of the index `{name}` change: `Table::rebuild` makes them anew"
                 ));
@@ -125,7 +126,7 @@ pub(crate) fn takes(noted: &str, schema: &'static Schema) -> Vec<String> {
     lines
 }
 
-/// The words that make a declaration the next version of what is noted, or something else where there are no versions.
+/// Returns the words that make a declaration the next version of what is noted, or something else where there are no versions.
 fn next_version(noted: &Schema, schema: &Schema) -> String {
     let (version, kind) = (noted.version, noted.kind);
     let copies = |schema: &Schema| !schema.copied.is_empty() || !schema.dependents.is_empty();
@@ -139,13 +140,9 @@ fn next_version(noted: &Schema, schema: &Schema) -> String {
     )
 }
 
-/// What a template that prints other keys takes.
-fn key(
-    what: &str,
-    (noted, old): (&Schema, &Template),
-    (schema, new): (&Schema, &Template),
-) -> Option<String> {
-    if prints_as((noted, old), (schema, new)) {
+/// Returns what a template that prints other keys takes.
+fn key(what: &str, noted: &Schema, old: &Template, schema: &Schema, new: &Template) -> Option<String> {
+    if prints_as(noted, old, schema, new) {
         return None;
     }
     if let Some(line) = variant(old, new) {
@@ -173,7 +170,7 @@ fn property_of(schema: &Schema, part: &Part) -> Option<&'static str> {
     }
 }
 
-/// A name in keys that no variant has any more.
+/// Returns a name in keys that no variant has any more.
 fn variant(old: &Template, new: &Template) -> Option<String> {
     let names = |part: &Part| match part {
         Part::Field(part) => match part.key {
@@ -208,8 +205,8 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
         noted.fields.iter().filter(|old| old.series.is_none() && !wrong.iter().any(|wrong| wrong.is_of(old)));
     for old in olds {
         let name = old.property;
-        if let Some(new) = of_property(schema, name).or_else(|| renamed_to(schema, ("property", name))) {
-            lines.extend(changed((noted, old), (schema, new)));
+        if let Some(new) = of_property(schema, name).or_else(|| renamed_to(schema, Subject::property(name))) {
+            lines.extend(changed(noted, old, schema, new));
             continue;
         }
         if let Some(was) = old.was {
@@ -238,7 +235,7 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
                     new.name
                 ));
             }
-            None if may_lack(noted, ("property", name)) 
+            None if may_lack(noted, Subject::property(name))
                 || [schema.removed, noted.removed].iter().any(|gone| gone.contains(&name)) && !old.encrypted => {}
             None if old.encrypted => {
                 lines.push(format!("keep the field of `{name}`: programs that don't know it could not move what it seals"));
@@ -258,8 +255,8 @@ fn properties(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
     }
 }
 
-/// What a property that both have takes.
-fn changed((noted, old): (&Schema, &Field), (schema, new): (&Schema, &Field)) -> Option<String> {
+/// Returns what a property that both have takes.
+fn changed(noted: &Schema, old: &Field, schema: &Schema, new: &Field) -> Option<String> {
     let name = old.property;
     if let Some(was) = old.was.filter(|_| is_renamed_again(old, new)) {
         return Some(format!(
@@ -312,7 +309,7 @@ fn changed((noted, old): (&Schema, &Field), (schema, new): (&Schema, &Field)) ->
     ))
 }
 
-/// What a row of an entity is called: its head, or one of its parts.
+/// Returns what a row of an entity is called: its head, or one of its parts.
 fn words_of(part: usize) -> String {
     if part == 0 { "the head".to_owned() } else { format!("part {part}") }
 }

@@ -22,10 +22,24 @@ pub(crate) struct Differences {
     pub(crate) no_longer_plain: Vec<&'static str>,
     /// Whether a plain property is sealed from now on, which programs that have the table open don't know.
     pub(crate) begins_to_seal: bool,
-    /// Whether sealing changed in a way that no layout may follow the former one.
+    /// Whether sealing changed in a way that no layout may follow the noted one.
     pub(crate) jumps: bool,
     /// What must be said of properties before anything is written: they may be what others were.
     pub(crate) unclear: Vec<String>,
+}
+
+/// What a line of a layout is about: its first word, and its second one where several lines begin with that word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Subject<'l> {
+    word: &'l str,
+    /// Empty where one line alone begins with the word.
+    name: &'l str,
+}
+
+impl<'l> Subject<'l> {
+    pub(super) fn property(name: &'l str) -> Self {
+        Self { word: "property", name }
+    }
 }
 
 /// How the sealing of a property changes.
@@ -56,14 +70,14 @@ pub(crate) fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
     differences_in(schema.table(), noted, schema)
 }
 
-/// The same of a layout that was noted in the table of this name.
+/// Compares a layout that was noted in the table of this name with that of a declaration; `None` if they are the same.
 pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Option<Differences> {
     let declared = layout_in(schema, table);
     if noted == declared {
         return None;
     }
     let (noted_text, spread_old, spread_new) = (noted, series::spread(noted), series::spread(&declared));
-    let (old, new) = (by_name(&spread_old), by_name(&spread_new));
+    let (old, new) = (by_subject(&spread_old), by_subject(&spread_new));
     let noted = read(noted, schema.kind);
     let mut found = Differences {
         lines: Vec::new(),
@@ -89,73 +103,79 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
             Sealing::Jumps => found.jumps = true,
         }
     }
-    for (name, line) in &old {
-        match new.get(name) {
+    for (subject, line) in &old {
+        match new.get(subject) {
             Some(now) if now == line => {}
-            // What follows can't be written by who takes it for another; it stays noted.
-            Some(now) if name.0 == COPIED && follows_no_more(line, now) => {
+            // A program that takes a copy that follows for another kind can't write it, so it stays noted.
+            Some(now) if subject.word == COPIED && follows_no_more(line, now) => {
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
             }
             Some(now)
-                if name.0 == "index"
-                    && !noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name)) =>
+                if subject.word == "index"
+                    && !noted.as_ref().is_some_and(|noted| may_become(noted, schema, *subject)) =>
             {
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
             }
             Some(now) => {
                 found.adds = true;
-                found.is_compatible &= noted.as_ref().is_some_and(|noted| may_become(noted, schema, *name));
+                found.is_compatible &=
+                    noted.as_ref().is_some_and(|noted| may_become(noted, schema, *subject));
                 found.lines.extend([format!("- {line}"), format!("+ {now}")]);
             }
             None => {
                 // A property that has another name now is compared with what it has become.
                 found.is_compatible &= noted.as_ref().is_some_and(|noted| {
-                    may_lack(noted, *name)
-                        || renamed_to(schema, *name).is_some()
-                        || goes(noted, schema, *name)
+                    may_lack(noted, *subject)
+                        || renamed_to(schema, *subject).is_some()
+                        || goes(noted, schema, *subject)
                 });
                 found.lines.push(format!("- {line}"));
             }
         }
     }
-    for (name, line) in new.iter().filter(|(name, _)| !old.contains_key(*name)) {
+    for (subject, line) in new.iter().filter(|(subject, _)| !old.contains_key(*subject)) {
         // An index comes and goes by a job, whatever is noted.
-        let is_index = name.0 == "index";
+        let is_index = subject.word == "index";
         found.adds |= !is_index;
-        // Rows read the same, whoever has copies of them.
-        let is_index = is_index || is_told(name.0);
-        let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *name));
-        found.is_compatible &=
-            is_index || name.0 == "property" && may_come(schema, name.1) || is_renamed() || name.0 == GONE;
+        // Rows read the same, whatever entities have copies of them.
+        let is_index = is_index || is_told(subject.word);
+        let is_renamed = || noted.as_ref().is_some_and(|noted| may_become_renamed(noted, schema, *subject));
+        found.is_compatible &= is_index
+            || subject.word == "property" && may_come(schema, subject.name)
+            || is_renamed()
+            || subject.word == GONE;
         found.lines.push(format!("+ {line}"));
     }
     series::gathered(&mut found.lines, noted_text, &declared);
     Some(found)
 }
 
-/// Whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
+/// Returns whether a declaration may lack what a layout says: a property that may be absent. A program that doesn't know it
 /// carries its values along, as they are; one that is sealed it could not move to another row.
-/// Nor may it lack one that has been renamed: it would write the former name.
-pub(super) fn may_lack(noted: &Schema, (word, name): (&str, &str)) -> bool {
+/// Nor may it lack one that has been renamed: it would write the previous name.
+pub(super) fn may_lack(noted: &Schema, subject: Subject<'_>) -> bool {
+    let Subject { word, name } = subject;
     let may_stay = |field: &Field| field.optional && !field.encrypted && field.was.is_none();
     word == "index" || is_told(word) || word == "property" && of_property(noted, name).is_some_and(may_stay)
 }
 
-/// Whether lines of this word say who keeps what of whom. Rows are read without it; [`outdated`] says who can't write.
+/// Returns whether lines of this word say which entities hold copies of which. Rows are read without these lines;
+/// [`outdated`] says which programs can't write.
 fn is_told(word: &str) -> bool {
     word == COPIED || word == HOLDER
 }
 
-/// Whether a declaration may have a property that no layout says: rows may lack it.
+/// Returns whether a declaration may have a property that no layout says: rows may lack it.
 fn may_come(schema: &Schema, name: &str) -> bool {
     of_property(schema, name).is_some_and(|field| field.optional && field.was.is_none())
 }
 
-/// Whether a property, or the word that it goes, may be left out: it is to go by either, and no field of the declaration. Its
-/// line stays, since indexes that are still there may be of it.
-fn goes(noted: &Schema, schema: &Schema, (word, name): (&str, &str)) -> bool {
+/// Returns whether a property, or the word that it goes, may be left out: it is to go by either, and no field of the
+/// declaration. Its line stays, since indexes that are still there may be of it.
+fn goes(noted: &Schema, schema: &Schema, subject: Subject<'_>) -> bool {
+    let name = subject.name;
     let is_plain = || of_property(noted, name).is_some_and(|field| !field.encrypted);
-    match word {
+    match subject.word {
         "property" => (schema.removed.contains(&name) || noted.removed.contains(&name)) && is_plain(),
         GONE => of_property(schema, name).is_none(),
         _ => false,
@@ -166,15 +186,18 @@ pub(super) fn of_property<'s>(schema: &'s Schema, name: &str) -> Option<&'s Fiel
     schema.fields.iter().find(|field| field.property == name)
 }
 
-/// What a property of a layout is called by a declaration that says what it was.
-pub(super) fn renamed_to<'s>(schema: &'s Schema, (word, name): (&str, &str)) -> Option<&'s Field> {
-    schema.fields.iter().find(|field| word == "property" && field.was == Some(name))
+/// Returns what a property of a layout is called by a declaration that says what it was.
+pub(super) fn renamed_to<'s>(schema: &'s Schema, subject: Subject<'_>) -> Option<&'s Field> {
+    let is_property = subject.word == "property";
+    schema.fields.iter().find(|field| is_property && field.was == Some(subject.name))
 }
 
-/// Whether a property that has another name now holds what it held. A name that no row of the layout has renames nothing:
+/// Returns whether a property that has another name now holds what it held. A name that no row of the layout has renames nothing:
 /// such a property may be absent, as any new one.
-fn may_become_renamed(noted: &Schema, schema: &Schema, (word, name): (&str, &str)) -> bool {
-    let Some(new) = of_property(schema, name).filter(|_| word == "property") else { return false };
+fn may_become_renamed(noted: &Schema, schema: &Schema, subject: Subject<'_>) -> bool {
+    let Some(new) = of_property(schema, subject.name).filter(|_| subject.word == "property") else {
+        return false;
+    };
     match new.was.and_then(|was| of_property(noted, was)) {
         // Rows may still have it under the name before that, which a property can't say besides.
         Some(old) => !is_renamed_again(old, new) && holds_what(old, new),
@@ -182,17 +205,17 @@ fn may_become_renamed(noted: &Schema, schema: &Schema, (word, name): (&str, &str
     }
 }
 
-/// Whether a property that was renamed is given a third name. Rows that have the first would read as if they had none.
+/// Returns whether a property that was renamed is given a third name. Rows that have the first would read as if they had none.
 pub(super) fn is_renamed_again(old: &Field, new: &Field) -> bool {
     old.property != new.property && old.was.is_some()
 }
 
-/// Why a program with a former declaration can't go on, though it has written by it.
+/// Why a program with an older declaration can't go on, though it has written by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outdated {
     /// It would write plain what is sealed by now.
     Bare,
-    /// It would write, under its former name, a property that has been renamed.
+    /// It would write, under its previous name, a property that has been renamed.
     Misnamed { is: &'static str, was: &'static str },
     /// It is of an earlier version than this one.
     PreviousVersion(u32),
@@ -206,7 +229,7 @@ pub(crate) enum Outdated {
     Narrow(usize),
 }
 
-/// Why a program with this declaration can't write under a layout that another one has noted, if it can't.
+/// Returns why a program with this declaration can't write under a layout that another one has noted, if it can't.
 pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     let noted = read(noted, schema.kind)?;
     if noted.version > schema.version {
@@ -230,7 +253,7 @@ pub(crate) fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
     Some(Outdated::Misnamed { is, was })
 }
 
-/// What a declaration does not say of copies, and the one noted does.
+/// Returns what a declaration does not say of copies, and the one noted does.
 pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
     let is_one = |was: &CopiedFields, is: &CopiedFields| {
         was.property == is.property
@@ -248,8 +271,8 @@ pub(crate) fn forgotten(noted: &Schema, schema: &Schema) -> Option<Outdated> {
     dependent.map(|kind| Outdated::Untold(kind))
 }
 
-/// The layout that says what the one noted does and the declaration: what only the former has is left as it is. The indexes
-/// are those that are noted, since an index comes and goes by a job.
+/// Returns the layout that says what the noted one and the declaration do: what only the noted one has is left as it is. The
+/// indexes are those that are noted, since an index comes and goes by a job.
 pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let declared = layout_in(schema, table);
     let own = declared.lines().filter(|line| !line.starts_with("index "));
@@ -263,49 +286,50 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let mut lines: Vec<_> = own.collect();
     let together = lines.join("\n");
     let (spread_old, spread_new) = (series::spread(noted), series::spread(&together));
-    let (old, new) = (by_name(&spread_old), by_name(&spread_new));
-    let declared_lines = by_name(&declared);
+    let (old, new) = (by_subject(&spread_old), by_subject(&spread_new));
+    let declared_lines = by_subject(&declared);
     let was = read(noted, schema.kind);
     lines.extend(
         old.iter()
-            .filter(|(name, _)| is_kept(name.0) && !new.contains_key(*name))
-            .filter(|(name, _)| renamed_to(schema, **name).is_none())
+            .filter(|(subject, _)| is_kept(subject.word) && !new.contains_key(*subject))
+            .filter(|(subject, _)| renamed_to(schema, **subject).is_none())
             .map(|(_, line)| *line),
     );
     for line in noted.lines().filter(|line| line.starts_with("index ")) {
-        let name = ("index", line.split(' ').nth(1).unwrap_or_default());
+        let subject = Subject { word: "index", name: line.split(' ').nth(1).unwrap_or_default() };
         // One that only prints wider values is the same.
-        let becomes = was.as_ref().is_some_and(|was| may_become(was, schema, name));
-        lines.push(declared_lines.get(&name).filter(|_| becomes).copied().unwrap_or(line));
+        let becomes = was.as_ref().is_some_and(|was| may_become(was, schema, subject));
+        lines.push(declared_lines.get(&subject).filter(|_| becomes).copied().unwrap_or(line));
     }
     lines.join("\n")
 }
 
-/// Whether lines of this word stay although a declaration lacks them: properties are carried along, and what is said of copies
-/// is [taken out](without_copies) by whoever asks for it.
+/// Returns whether lines of this word stay although a declaration lacks them: properties are carried along, and what is said of
+/// copies is [taken out](without_copies) where that is asked for.
 fn is_kept(word: &str) -> bool {
     matches!(word, "property" | GONE) || is_told(word)
 }
 
-/// The layout without what it says of copies and this declaration doesn't.
+/// Returns the layout without what it says of copies and this declaration doesn't.
 pub(crate) fn without_copies(table: &str, noted: &str, schema: &Schema) -> String {
     let declared = layout_in(schema, table);
-    let declared = by_name(&declared);
+    let declared = by_subject(&declared);
     let kept = |line: &&str| {
         let mut words = line.split(' ');
-        let name = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        !is_told(name.0) || declared.get(&name).is_some_and(|now| !follows_no_more(line, now))
+        let mut word = || words.next().unwrap_or_default();
+        let subject = Subject { word: word(), name: word() };
+        !is_told(subject.word) || declared.get(&subject).is_some_and(|now| !follows_no_more(line, now))
     };
     noted.lines().filter(kept).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a copy that follows by the one line does not by the other.
+/// Returns whether a copy that follows by the one line does not by the other.
 fn follows_no_more(noted: &str, declared: &str) -> bool {
     let follows = |line: &str| line.split(' ').nth(2).is_some_and(|word| EVENTUAL.trim_start() == word);
     follows(noted) && !follows(declared)
 }
 
-/// The properties that both layouts have.
+/// Returns the properties that both layouts have.
 fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field, &'s Field)> {
     let of_old = |field: &Field| {
         let previous = || of_property(old, field.was?);
@@ -314,8 +338,8 @@ fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field
     new.fields.iter().filter_map(move |field| Some((of_old(field)?, field)))
 }
 
-/// The lines by their subject: their first word, and the second where there are several.
-fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
+/// Returns the lines of a layout by their subjects.
+fn by_subject(layout: &str) -> BTreeMap<Subject<'_>, &str> {
     let lines = layout.lines().map(|line| {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let name = if matches!(word, "property" | "index" | GONE) || is_told(word) {
@@ -323,23 +347,24 @@ fn by_name(layout: &str) -> BTreeMap<(&str, &str), &str> {
         } else {
             None
         };
-        ((word, name.unwrap_or_default()), line)
+        (Subject { word, name: name.unwrap_or_default() }, line)
     });
     lines.collect()
 }
 
-/// Whether rows written under a line of one layout read rightly under that of the other.
-fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
+/// Returns whether rows written under a line of one layout read rightly under that of the other.
+fn may_become(old: &Schema, new: &Schema, subject: Subject<'_>) -> bool {
+    let Subject { word, name } = subject;
     match word {
-        "partition" => prints_as((old, &old.place().partition), (new, &new.place().partition)),
-        "row" => prints_as((old, &old.place().row), (new, &new.place().row)),
+        "partition" => prints_as(old, &old.place().partition, new, &new.place().partition),
+        "row" => prints_as(old, &old.place().row, new, &new.place().row),
         "property" => {
             let (was, is) = (of_property(old, name), of_property(new, name));
             // Two properties can't become one.
             let meets = |was: &str| of_property(old, was).is_some();
             was.zip(is).is_some_and(|(was, is)| {
                 let renames = is.was.filter(|previous| was.was != Some(previous));
-                // While rows may have the former name, each writer has to know it.
+                // While rows may have the previous name, each writer has to know it.
                 holds_what(was, is) && (was.was.is_none() || was.was == is.was) && !renames.is_some_and(meets)
             })
         }
@@ -347,13 +372,13 @@ fn may_become(old: &Schema, new: &Schema, (word, name): (&str, &str)) -> bool {
         _ if is_told(word) => true,
         "index" => {
             let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
-            of(old).zip(of(new)).is_some_and(|(was, is)| same_index((old, &was), (new, &is)))
+            of(old).zip(of(new)).is_some_and(|(was, is)| same_index(old, &was, new, &is))
         }
         _ => false,
     }
 }
 
-/// Whether a field reads what rows hold of another.
+/// Returns whether a field reads what rows hold of another.
 pub(super) fn holds_what(old: &Field, new: &Field) -> bool {
     let widens = (old.edm, new.edm) == (EdmType::Int32, EdmType::Int64);
     (old.edm == new.edm || widens)
@@ -363,7 +388,7 @@ pub(super) fn holds_what(old: &Field, new: &Field) -> bool {
         && (!old.encrypted || (old.scope, old.blind) == (new.scope, new.blind))
 }
 
-/// Whether two declarations mean one property, which the later one may have renamed.
+/// Returns whether two declarations mean one property, which the later one may have renamed.
 fn is_one(old: Option<&Field>, new: Option<&Field>) -> bool {
     match (old, new) {
         (Some(old), Some(new)) => old.property == new.property || new.was == Some(old.property),
@@ -372,8 +397,8 @@ fn is_one(old: Option<&Field>, new: Option<&Field>) -> bool {
     }
 }
 
-/// Whether the rows of an index under one declaration are those that another one makes.
-pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
+/// Returns whether the rows of an index under one declaration are those that another one makes.
+pub(crate) fn same_index(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     fn copied<'s>(schema: &'s Schema, index: &Index) -> Vec<Option<&'s Field>> {
         match index.copies {
             Copies::Some(fields) => fields.iter().map(|at| schema.fields.get(*at)).collect(),
@@ -389,18 +414,18 @@ pub(crate) fn same_index((old, was): (&Schema, &Index), (new, is): (&Schema, &In
     was.name == is.name
         && (was.unique, was.sparse, was.when_version) == (is.unique, is.sparse, is.when_version)
         && was.arrival == is.arrival
-        && same_sums((old, was), (new, is))
-        && same_ids((old, was), (new, is))
+        && same_sums(old, was, new, is)
+        && same_ids(old, was, new, is)
         && other_table(old, was) == other_table(new, is)
-        && (!is.is_elsewhere() || prints_as((old, &was.place.partition), (new, &is.place.partition)))
+        && (!is.is_elsewhere() || prints_as(old, &was.place.partition, new, &is.place.partition))
         && std::mem::discriminant(&was.copies) == std::mem::discriminant(&is.copies)
         && before.len() == now.len()
         && before.into_iter().zip(now).all(|(was, is)| is_one(was, is))
-        && prints_as((old, &was.place.row), (new, &is.place.row))
+        && prints_as(old, &was.place.row, new, &is.place.row)
 }
 
-/// Whether both are summaries of the same numbers, or neither is one.
-fn same_sums((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
+/// Returns whether both are summaries of the same numbers, or neither is one.
+fn same_sums(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     let same = |was: &Sum, is: &Sum| {
         was.property == is.property
             && match (was.of, is.of) {
@@ -417,28 +442,28 @@ fn same_sums((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> boo
     }
 }
 
-/// Whether both are lists of the same ids, or neither is one.
-fn same_ids((old, was): (&Schema, &Index), (new, is): (&Schema, &Index)) -> bool {
+/// Returns whether both are lists of the same ids, or neither is one.
+fn same_ids(old: &Schema, was: &Index, new: &Schema, is: &Index) -> bool {
     match (was.list, is.list) {
         (None, None) => true,
-        (Some(was), Some(is)) => prints_as((old, &was.ids), (new, &is.ids)),
+        (Some(was), Some(is)) => prints_as(old, &was.ids, new, &is.ids),
         _ => false,
     }
 }
 
-/// Whether rows of two kinds have the same keys: one may be what the other is called now.
+/// Returns whether rows of two kinds have the same keys: one may be what the other is called now.
 pub(crate) fn same_keys(old: &Schema, new: &Schema) -> bool {
     let (was, is) = (old.place(), new.place());
-    prints_as((old, &was.partition), (new, &is.partition)) && prints_as((old, &was.row), (new, &is.row))
+    prints_as(old, &was.partition, new, &is.partition) && prints_as(old, &was.row, new, &is.row)
 }
 
-/// Whether the second template prints every key as the first has printed it.
-pub(super) fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) -> bool {
-    old.1.parts.len() == new.1.parts.len()
-        && old.1.parts.iter().zip(new.1.parts).all(|parts| match parts {
+/// Returns whether the second template prints every key as the first has printed it.
+pub(super) fn prints_as(old: &Schema, was: &Template, new: &Schema, is: &Template) -> bool {
+    was.parts.len() == is.parts.len()
+        && was.parts.iter().zip(is.parts).all(|parts| match parts {
             (Part::Literal(was), Part::Literal(is)) => was == is,
             (Part::Field(was), Part::Field(is)) => {
-                is_one(old.0.fields.get(was.field), new.0.fields.get(is.field))
+                is_one(old.fields.get(was.field), new.fields.get(is.field))
                     && (was.each, was.format, was.version) == (is.each, is.format, is.version)
                     && values_print_as(was.key, is.key, was.format)
             }
@@ -446,8 +471,8 @@ pub(super) fn prints_as(old: (&Schema, &Template), new: (&Schema, &Template)) ->
         })
 }
 
-/// A property whose type prints otherwise than it did, by what it says of itself, with the previous version of that and the one
-/// declared. What keys have of it, rows have: those that are there hold what is printed no more.
+/// Returns a property whose type prints otherwise than it did, by what it says of itself, with the previous version of that and
+/// the one declared. What keys have of it, rows have: those that are there hold what is printed no more.
 pub(super) fn prints_anew(old: &Schema, new: &Schema) -> Option<(&'static str, u32, u32)> {
     let parts = |schema: &Schema| {
         let place = schema.place();

@@ -3,12 +3,12 @@
 use super::super::Schema;
 use super::{OF, SIGNED, layout_in};
 
-/// Whether a line is of this index.
+/// Returns whether a line is of this index.
 fn is_of(line: &str, name: &str) -> bool {
     line.strip_prefix("index ").is_some_and(|rest| rest.split(' ').next() == Some(name))
 }
 
-/// The layout with an index as it is declared, in the place of the one that it may have.
+/// Returns the layout with an index as it is declared, in the place of the one that it may have.
 pub(crate) fn with_index(noted: &str, schema: &Schema, name: &str) -> String {
     let declared = layout_in(schema, schema.table());
     let mut text = without_index(noted, name);
@@ -19,12 +19,12 @@ pub(crate) fn with_index(noted: &str, schema: &Schema, name: &str) -> String {
     text
 }
 
-/// The layout without an index.
+/// Returns the layout without an index.
 pub(crate) fn without_index(noted: &str, name: &str) -> String {
     noted.lines().filter(|line| !is_of(line, name)).collect::<Vec<_>>().join("\n")
 }
 
-/// A layout that is noted in the table of the entities, as it is noted in one where copies of them lie.
+/// Returns a layout that is noted in the table of the entities, as it is noted in one where copies of them lie.
 pub(crate) fn noted_elsewhere(noted: &str, table: &str) -> String {
     let is_before = |line: &&str| line.starts_with("version ") || *line == SIGNED;
     let before = noted.lines().filter(is_before).map(str::to_owned);
@@ -33,7 +33,8 @@ pub(crate) fn noted_elsewhere(noted: &str, table: &str) -> String {
     before.chain(of).chain(behind).collect::<Vec<_>>().join("\n")
 }
 
-/// A layout without the line that says that its entities are of this table, as a declaration has none that names no table.
+/// Returns a layout without the line that says that its entities are of this table, as a declaration has none that names no
+/// table.
 pub(crate) fn without_table(noted: &str, table: &str) -> String {
     let is_of = |line: &&str| {
         line.split_once(' ').is_some_and(|(word, name)| word == OF && name.eq_ignore_ascii_case(table))
@@ -41,7 +42,7 @@ pub(crate) fn without_table(noted: &str, table: &str) -> String {
     noted.lines().filter(|line| !is_of(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// A layout whose rows, or whose copies, lie in a table that has another name now.
+/// Returns a layout whose rows, or whose copies, lie in a table that has another name now.
 pub(crate) fn with_table_renamed(noted: &str, previous: &str, name: &str) -> String {
     let renamed = |line: &str| {
         let is_previous = |word: &str| word.eq_ignore_ascii_case(previous);

@@ -19,7 +19,7 @@ use super::{
 use crate::limits;
 use crate::model::EdmType;
 
-/// The declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
+/// Returns the declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
 ///
 /// Its parts live until the program ends, since a declaration is a constant everywhere else. Each layout is read once, so
 /// that is little.
@@ -91,7 +91,7 @@ fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
     Some(schema)
 }
 
-/// How a property is sealed, and the other words about it.
+/// Returns how a property is sealed, and the other words about it.
 fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
     let mut field = Field::PLAIN;
     let undual = text.strip_prefix(DUAL);
@@ -114,7 +114,7 @@ fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
     (field, rest)
 }
 
-/// The fields that a series is.
+/// Returns the fields that a series is.
 fn slots(line: series::Line<'_>) -> Option<Vec<Field>> {
     let (holds, part) = in_part(line.holds)?;
     let optional = holds.ends_with('?');
@@ -130,7 +130,7 @@ fn slots(line: series::Line<'_>) -> Option<Vec<Field>> {
     Some(line.properties().enumerate().map(field).collect())
 }
 
-/// The type of a property, and the number of the part that holds it.
+/// Returns the type of a property, and the number of the part that holds it.
 fn in_part(text: &str) -> Option<(&str, usize)> {
     match text.split_once(PART) {
         None => Some((text, 0)),
@@ -140,7 +140,7 @@ fn in_part(text: &str) -> Option<(&str, usize)> {
     }
 }
 
-/// The places of an entity's own rows, and what the rows of its parts are called: as many as its fields lie in.
+/// Returns the places of an entity's own rows, and what the rows of its parts are called: as many as its fields lie in.
 fn parts(schema: &Schema, head: Place) -> (&'static [Place], &'static [&'static str]) {
     let (mut places, mut kinds) = (vec![head], Vec::new());
     for part in 1..=schema.fields.iter().map(|field| field.part).max().unwrap_or(0) {
@@ -178,7 +178,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// The characters up to one that sets pieces apart.
+    /// Returns the characters up to one that sets pieces apart.
     fn word(&mut self) -> &'t str {
         let end = self.rest.find([' ', ':', '(', ')', '[', '"']).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
@@ -275,7 +275,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// What it holds of another entity, and by which fields.
+    /// Returns what it holds of another entity, and by which fields.
     fn copy(&mut self) -> Option<CopiedFields> {
         self.takes(" ").then_some(())?;
         let name = leaked(self.word());
@@ -290,7 +290,7 @@ impl<'t> Reader<'t> {
         Some(if follows { copy.eventual() } else { copy })
     }
 
-    /// The numbers of a summary.
+    /// Returns the numbers of a summary.
     fn sums(&mut self) -> Option<&'static [Sum]> {
         let mut sums = Vec::new();
         while self.takes(" ") {
@@ -311,7 +311,7 @@ impl<'t> Reader<'t> {
         Some(sums.leak())
     }
 
-    /// A key, up to a word that is no part of it.
+    /// Returns a key, up to a word that is no part of it.
     fn template(&mut self) -> Option<Template> {
         let (mut source, mut parts) = (String::new(), Vec::new());
         loop {

@@ -1,10 +1,10 @@
 //! Properties that have another name in a declaration than in rows, and the declaration doesn't say so, or says it wrongly.
 //!
 //! A program reads such a property as absent, and writes it under its own name beside the other: no `was` brings the two
-//! together after that. So it is told before it writes.
+//! together after that. So the program is refused before it writes.
 
 use super::super::{Field, Schema};
-use super::differences::{of_property, renamed_to};
+use super::differences::{Subject, of_property, renamed_to};
 
 /// A name in `was` or `gone` that no row has, where rows have one like it that the declaration doesn't know.
 pub(super) struct Misspelt {
@@ -15,7 +15,7 @@ pub(super) struct Misspelt {
     is: &'static str,
 }
 
-/// The names that the declaration says otherwise than rows have them.
+/// Returns the names that the declaration says otherwise than rows have them.
 pub(super) fn misspelt(noted: &Schema, schema: &Schema) -> Vec<Misspelt> {
     let like = |said: &str| {
         noted
@@ -38,17 +38,17 @@ pub(super) fn misspelt(noted: &Schema, schema: &Schema) -> Vec<Misspelt> {
 }
 
 impl Misspelt {
-    /// Whether the field says it.
+    /// Returns whether the field says it.
     pub(super) fn is_said_of(&self, field: &Field) -> bool {
         self.word == "was" && field.was == Some(self.said)
     }
 
-    /// Whether rows have this property.
+    /// Returns whether rows have this property.
     pub(super) fn is_of(&self, old: &Field) -> bool {
         old.property == self.is
     }
 
-    /// What would be right.
+    /// Returns what would be right.
     pub(super) fn advice(&self) -> String {
         let Self { word, said, is } = self;
         match *word {
@@ -63,16 +63,16 @@ impl Misspelt {
     }
 }
 
-/// Whether two names are the same but for case and `_`.
+/// Returns whether two names are the same but for case and `_`.
 fn is_like(one: &str, other: &str) -> bool {
     let letters = |name: &str| name.replace('_', "").to_ascii_lowercase();
     one != other && letters(one) == letters(other)
 }
 
-/// Whether the declaration says nothing of a property that rows have.
+/// Returns whether the declaration says nothing of a property that rows have.
 fn is_unknown(schema: &Schema, old: &Field) -> bool {
     of_property(schema, old.property).is_none()
-        && renamed_to(schema, ("property", old.property)).is_none()
+        && renamed_to(schema, Subject::property(old.property)).is_none()
         && !schema.removed.contains(&old.property)
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Unclear<'s> {
     came: &'s Field,
 }
 
-/// What may have another name, each with the first that it may be.
+/// Returns what may have another name, each with the first that it may be.
 pub(super) fn unclear<'s>(noted: &'s Schema, schema: &'s Schema) -> Vec<Unclear<'s>> {
     let mut came: Vec<&Field> = schema.fields.iter().filter(|field| comes(noted, field)).collect();
     let went = noted.fields.iter().filter(|old| {
@@ -104,7 +104,7 @@ pub(super) fn unclear<'s>(noted: &'s Schema, schema: &'s Schema) -> Vec<Unclear<
     .collect()
 }
 
-/// Whether no row has the field yet, and the declaration does not say what it is.
+/// Returns whether no row has the field yet, and the declaration does not say what it is.
 fn comes(noted: &Schema, field: &Field) -> bool {
     field.optional
         && !field.new
@@ -114,13 +114,13 @@ fn comes(noted: &Schema, field: &Field) -> bool {
         && of_property(noted, field.property).is_none()
 }
 
-/// The copy of another entity, of those that the declaration says, that a property is of by its name.
+/// Returns the copy of another entity, of those that the declaration says, that a property is of by its name.
 fn copy_of(schema: &Schema, property: &str) -> Option<&'static str> {
     let of = schema.copied.iter().filter(|copy| property.starts_with(copy.property));
     of.max_by_key(|copy| copy.property.len()).map(|copy| copy.property)
 }
 
-/// Whether both are of one copy of another entity, or both are of none.
+/// Returns whether both are of one copy of another entity, or both are of none.
 fn same_copy(noted: &Schema, schema: &Schema, went: &Field, came: &Field) -> bool {
     let place = schema.fields.iter().position(|field| field.property == came.property);
     match place.and_then(|place| schema.copy_of(place)) {
@@ -130,7 +130,7 @@ fn same_copy(noted: &Schema, schema: &Schema, went: &Field, came: &Field) -> boo
 }
 
 impl Unclear<'_> {
-    /// The words that say what the property is.
+    /// Returns the words that say what the property is.
     pub(super) fn advice(&self, schema: &Schema) -> String {
         let (went, came) = (self.went.property, self.came.property);
         let place = schema.fields.iter().position(|field| field.property == came);
@@ -154,7 +154,7 @@ impl Unclear<'_> {
     }
 }
 
-/// The words by which a declaration that knows a property under its former name alone knows both.
+/// Returns the words by which a declaration that knows a property under its previous name alone knows both.
 pub(crate) fn both_names(schema: &Schema, is: &str, was: &str) -> String {
     let place = schema.fields.iter().position(|field| field.property == was);
     let copy = place.and_then(|place| schema.copy_of(place));
@@ -166,7 +166,7 @@ pub(crate) fn both_names(schema: &Schema, is: &str, was: &str) -> String {
     }
 }
 
-/// Whether a copy of another entity would be read as if there were none: no property of it has the name that rows hold it
+/// Returns whether a copy of another entity would be read as if there were none: no property of it has the name that rows hold it
 /// under, though they hold one.
 pub(super) fn empties_copies(noted: &Schema, schema: &Schema) -> bool {
     schema.copied.iter().any(|copy| {

@@ -29,7 +29,7 @@ pub(super) struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    /// What a line says; `None` if it is none of a series.
+    /// Returns what a line says; `None` if it is none of a series.
     pub(super) fn read(line: &'t str) -> Option<Self> {
         let mut words = line.strip_prefix(SERIES)?.strip_prefix(' ')?.splitn(3, ' ');
         let (first, slots, holds) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
@@ -39,12 +39,12 @@ impl<'t> Line<'t> {
         fits.then_some(Self { first, stem, width: number.len(), slots, holds })
     }
 
-    /// The properties that it stands for.
+    /// Returns the properties that it stands for.
     pub(super) fn properties(self) -> impl Iterator<Item = String> {
         (0..self.slots).map(move |slot| format!("{}_{slot:0width$}", self.stem, width = self.width))
     }
 
-    /// Whether a property is one of them.
+    /// Returns whether a property is one of them.
     fn has(self, property: &str) -> bool {
         let digits =
             |rest: &str| (rest.bytes().all(|digit| digit.is_ascii_digit())).then(|| rest.parse().ok());
@@ -69,7 +69,7 @@ fn lines(layout: &str) -> impl Iterator<Item = Line<'_>> {
     layout.lines().filter_map(Line::read)
 }
 
-/// The layout with a line for each property of its series.
+/// Returns the layout with a line for each property of its series.
 pub(super) fn spread(layout: &str) -> Cow<'_, str> {
     if lines(layout).next().is_none() {
         return Cow::Borrowed(layout);
@@ -119,7 +119,7 @@ pub(super) fn gathered(lines_of: &mut Vec<String>, noted: &str, declared: &str) 
     lines_of.extend(only("+", declared, noted));
 }
 
-/// The lines of series in the layout that says what the one noted does and the declaration: of two of one series the one
+/// Returns the lines of series in the layout that says what the one noted does and the declaration: of two of one series the one
 /// with more slots.
 pub(super) fn longer<'t>(noted: &'t str, declared: &'t str) -> &'t str {
     let Some(now) = Line::read(declared) else { return declared };
@@ -128,7 +128,7 @@ pub(super) fn longer<'t>(noted: &'t str, declared: &'t str) -> &'t str {
     noted.find(is_longer).map_or(declared, |(line, _)| line)
 }
 
-/// Whether a series of the layout has other names now: the numbers of its slots another width.
+/// Returns whether a series of the layout has other names now: the numbers of its slots another width.
 pub(super) fn is_renamed(noted: &str, declared: &str) -> bool {
     lines(noted).any(|was| {
         let is_of_it = |is: Line<'_>| is.stem == was.stem;
@@ -137,7 +137,7 @@ pub(super) fn is_renamed(noted: &str, declared: &str) -> bool {
     })
 }
 
-/// Each series of a declaration with its first field.
+/// Returns each series of a declaration with its first field.
 fn series_of(schema: &Schema) -> impl Iterator<Item = (&'static Series, &Field)> {
     schema.fields.iter().filter_map(|field| {
         let slot = field.series.filter(|slot| slot.at == 0)?;
@@ -145,7 +145,7 @@ fn series_of(schema: &Schema) -> impl Iterator<Item = (&'static Series, &Field)>
     })
 }
 
-/// What the series of a declaration take where rows have another layout and can't be read by it.
+/// Adds what the series of a declaration take where rows have another layout and can't be read by it.
 pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
     for (series, field) in series_of(schema) {
         let was = series_of(noted).find(|(was, _)| was.stem == series.stem);
@@ -194,7 +194,7 @@ pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
     }
 }
 
-/// What a series that has other slots than rows takes, where rows can be read.
+/// Returns what a series that has other slots than rows takes, where rows can be read.
 pub(super) fn takes(noted: &Schema, schema: &Schema) -> Vec<String> {
     let changed = series_of(schema).filter_map(|(series, _)| {
         let (was, _) = series_of(noted).find(|(was, _)| was.stem == series.stem)?;

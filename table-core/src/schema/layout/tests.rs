@@ -29,7 +29,7 @@ fn a_layout_is_text_for_people() {
     assert_eq!(differences(EMPLOYEES, &EMPLOYEE), None);
 }
 
-/// The employee with copies in another partition and another table.
+/// Returns the employee with copies in another partition and another table.
 fn spread() -> Schema {
     const ALL: Template = Template { source: "all", parts: &[Part::Literal("all")] };
     const NAME: Template =
@@ -79,7 +79,7 @@ fn one(key: KeyType, format: &'static str, each: bool) -> Part {
     Part::Field(if each { FieldPart::each(1, key, format) } else { FieldPart::new(1, key, format) })
 }
 
-/// Every kind of part, behind a text with what quotes and sets apart.
+/// Returns every kind of part, behind a text with what quotes and sets apart.
 fn parts() -> Vec<Part> {
     let keys = [
         KeyType::Unsigned { digits: 3, max: 255 },
@@ -345,7 +345,7 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
         assert!(found.is_compatible && found.adds, "{found:?}");
         assert_eq!(united("Club", &layout(&before), new), layout(new));
     }
-    // Nobody may go back, or forget what it was, as long as that is noted.
+    // No program may go back, or forget what it was, as long as that is noted.
     for previous in [&before, &later, &other] {
         assert!(!compared(&now, previous).is_compatible);
         assert!(!compared(&maybe, previous).is_compatible);
@@ -385,11 +385,11 @@ fn a_layout_says_which_numbers_a_summary_has() {
     assert!(noted.ends_with(&line), "{noted}");
     let read = read(&noted, "employee").unwrap();
     assert_eq!((read.indexes[0].name, read.indexes[0].kind), ("total", "total"));
-    assert!(same_index((&read, &read.indexes[0]), (&schema, &TOTAL[0])));
+    assert!(same_index(&read, &read.indexes[0], &schema, &TOTAL[0]));
     assert_eq!(differences(&noted, &schema), None);
     // One with other numbers is another, and keeps a program that doesn't know it from writing.
     let other = Schema { indexes: FEWER, ..EMPLOYEE };
-    assert!(!same_index((&read, &read.indexes[0]), (&other, &FEWER[0])));
+    assert!(!same_index(&read, &read.indexes[0], &other, &FEWER[0]));
     for declared in [&other, &EMPLOYEE] {
         let (index_mask, refusal) = crate::schema::index_mask(Some(&read), &IndexStates::default(), declared);
         assert!(refusal.is_some() && (declared.indexes != FEWER || !index_mask.is_ready(0)));

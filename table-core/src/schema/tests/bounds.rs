@@ -54,7 +54,7 @@ fn asked() -> impl Strategy<Value = Asked> {
     })
 }
 
-/// What a part that folds keeps of the difference between values.
+/// Returns what a part that folds keeps of the difference between values.
 fn seen(part: &FieldPart, value: &Value) -> Value {
     match (part.format, value.as_str()) {
         (Format::Lower, Some(text)) => Value::String(text.chars().map(fold_char).collect()),
@@ -74,7 +74,7 @@ fn edge(kind: u8, value: &Value) -> Edge<'_> {
     }
 }
 
-/// Whether a value is on the inner side of an end.
+/// Returns whether a value is on the inner side of an end.
 fn inside(kind: u8, order: Ordering) -> bool {
     match kind {
         0 => true,

@@ -52,7 +52,7 @@ impl<'t, 'a> Printed<'t, 'a> {
         Self { parts: template.parts, rest: key }
     }
 
-    /// The next field, and what it printed. Ends where the key doesn't go on as the template says.
+    /// Returns the next field, and what it printed. Ends where the key doesn't go on as the template says.
     fn next(&mut self) -> Option<(&'t FieldPart, &'a str)> {
         while let [part, after @ ..] = self.parts {
             match part {
@@ -77,13 +77,13 @@ impl<'t, 'a> Printed<'t, 'a> {
         None
     }
 
-    /// Whether the template had a part for everything that the key has, and the key everything of the template's.
+    /// Returns whether the template had a part for everything that the key has, and the key everything of the template's.
     fn is_whole(&self) -> bool {
         self.parts.is_empty() && self.rest.is_empty()
     }
 }
 
-/// The value that prints so.
+/// Returns the value that prints so.
 fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
     let key = part.key.of_one();
     Some(PropertyValue::Borrowed(match (key, part.format) {
@@ -130,7 +130,7 @@ fn value<'a>(part: &FieldPart, printed: &'a str) -> Option<PropertyValue<'a>> {
     }))
 }
 
-/// Whether a lossy part prints such a text for some value.
+/// Returns whether a lossy part prints such a text for some value.
 fn is_printed(part: &FieldPart, printed: &str) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),
@@ -169,7 +169,7 @@ fn number(text: &str) -> Option<u64> {
     wide_number(text).and_then(|number| u64::try_from(number).ok())
 }
 
-/// The same of more digits.
+/// Reads digits alone, which may take up to 128 bits.
 fn wide_number(text: &str) -> Option<u128> {
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
@@ -178,7 +178,7 @@ fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The character that ends this part in its template, if it is one of varying width that is not the last.
+/// Returns the character that ends this part in its template, if it is one of varying width that is not the last.
 pub(super) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
     match (parts.get(at), parts.get(at + 1)) {
         (Some(Part::Field(part)), Some(Part::Literal(text)))
@@ -272,7 +272,7 @@ fn print_signed(number: i64, bits: u8, format: Format, out: &mut String) -> Resu
     Ok(())
 }
 
-/// Whether any key can hold the text.
+/// Returns whether any key can hold the text.
 fn is_clean(text: &str) -> bool {
     !text.contains(is_forbidden)
 }
@@ -344,7 +344,7 @@ fn day_of_year(year: u64, month: u64, day: u64) -> u64 {
     before + u64::from(leap && month > 2) + day
 }
 
-/// The shard that a value belongs to: XXH3 of its plain text, modulo the number of shards.
+/// Returns the shard that a value belongs to: XXH3 of its plain text, modulo the number of shards.
 fn shard_of(key: KeyType, value: ValueRef<'_>, shards: u32) -> Result<u32, Reason> {
     let hash = xxh3_64(plain(key, value)?.as_bytes());
     Ok(u32::try_from(hash % u64::from(shards.max(1))).unwrap_or_default())
@@ -355,7 +355,7 @@ fn print_shard(shard: u32, shards: u32, out: &mut String) {
     digits(shard, shard_digits(shards), out);
 }
 
-/// A value's text as a hash sees it: numbers in decimal without padding, so that a field that grows stays in its
+/// Returns a value's text as a hash sees it: numbers in decimal without padding, so that a field that grows stays in its
 /// shard; times in ticks; the rest as `{x}` prints it, but any text at all.
 fn plain(key: KeyType, value: ValueRef<'_>) -> Result<String, Reason> {
     Ok(match (key.single(), value) {

@@ -39,7 +39,7 @@ fn types() -> impl Strategy<Value = KeyType> {
     ])
 }
 
-/// Every format, for every type: what no declaration may have, too.
+/// Returns every format, for every type: what no declaration may have, too.
 fn formats() -> impl Strategy<Value = Format> {
     prop_oneof![
         4 => Just(Format::Plain),
@@ -88,7 +88,7 @@ fn values() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A template of one part, closed by a text or not.
+/// Returns a template of one part, closed by a text or not.
 fn closed(key: KeyType, format: Format, end: Option<&'static str>) -> Template {
     let mut parts = vec![unwritten(0, key, format)];
     parts.extend(end.map(Part::Literal));
@@ -114,7 +114,7 @@ fn printed_part(template: &Template, value: &Value) -> Result<String, String> {
 
 type Read = Option<Vec<(usize, Value)>>;
 
-/// What is read of a key, which both ways do alike.
+/// Returns what is read of a key, which both ways do alike.
 fn read(template: &Template, key: &str) -> Read {
     let (mut slow, mut quick, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
     let owned = |field, value: PropertyValue<'_>| (field, value.into_value().unwrap());
@@ -135,7 +135,7 @@ fn read(template: &Template, key: &str) -> Read {
     expected
 }
 
-/// The key with one character in another's place, put in or left out.
+/// Returns the key with one character in another's place, put in or left out.
 fn spoiled(key: &str, at: usize, with: &str, leave_out: usize) -> String {
     let count = key.chars().count();
     let at = at % (count + 1);

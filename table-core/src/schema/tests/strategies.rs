@@ -43,7 +43,7 @@ fn fields(template: &Template) -> Vec<FieldPart> {
     template.parts.iter().filter_map(field).collect()
 }
 
-/// A template from its parts, which live as long as the test.
+/// Returns a template from its parts, which live as long as the test.
 pub(super) fn template(parts: Vec<Part>) -> Template {
     Template { source: "{..}", parts: parts.leak() }
 }
@@ -52,12 +52,12 @@ pub(super) fn field(field: usize, key: KeyType, source: &'static str) -> Part {
     Part::Field(FieldPart::new(field, key, source))
 }
 
-/// A part of any format, of such as no text makes too.
+/// Returns a part of any format, of such as no text makes too.
 pub(super) fn unwritten(field: usize, key: KeyType, format: Format) -> Part {
     Part::Field(FieldPart::printed(field, key, "", format))
 }
 
-/// A time in parts.
+/// Returns a time in parts.
 pub(super) fn time(pattern: &'static str) -> Format {
     Format::Time(TimePattern::parse(pattern).unwrap())
 }
@@ -66,7 +66,7 @@ const TIMES: [&str; 5] = ["%Y%m%d", "%Y-%m", "%Y%j%H%M%S", "%H%M", "%Y"];
 
 const SLUG: CharSet = CharSet::range('a', 'b').or(CharSet::of("-"));
 
-/// A type and a way to print it, lossy ones too.
+/// Returns a type and a way to print it, lossy ones too.
 fn printed() -> impl Strategy<Value = (KeyType, Format)> {
     let unsigned = (
         select(vec![u8::KEY, u16::KEY, u32::KEY, u64::KEY]),
@@ -203,7 +203,7 @@ pub(super) fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// How two values of a part compare.
+/// Returns how two values of a part compare.
 pub(super) fn compare(a: &Value, b: &Value) -> std::cmp::Ordering {
     match (a.as_value_ref(), b.as_value_ref()) {
         (ValueRef::String(a), ValueRef::String(b)) => crate::model::key::compare(a, b),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::overlay::tally_of;
+use super::overlay::set_digest_of;
 use super::view::{self, BlobView};
 use crate::contents::keys::{self, Key};
 use crate::contents::{BlobId, BlobRecord, Counters, NameRecord, SEGMENT, Waiting, length_of, segments};
@@ -36,13 +36,13 @@ struct FoundBlob {
 }
 
 impl FoundBlob {
-    /// Whether nothing was found of it but the references of rows.
+    /// Returns whether nothing was found of it but the references of rows.
     fn is_of_rows_alone(&self, of_rows: Option<&u32>) -> bool {
         self.record.is_none() && !self.waits && self.segments == 0 && of_rows == Some(&self.references)
     }
 }
 
-/// Looks at every record of the blobs. `problem` is told what is wrong.
+/// Looks at every record of the blobs. `problem` gets what is wrong.
 pub(crate) fn check(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,
@@ -120,13 +120,13 @@ fn look(
             found.digest = found.digest.wrapping_add(checksum);
         }
     }
-    if let Some(set_digest) = tally_of(counters, parsed) {
+    if let Some(set_digest) = set_digest_of(counters, parsed) {
         set_digest.add(checksum);
     }
     Ok(())
 }
 
-/// What is wrong with a blob.
+/// Returns what is wrong with a blob.
 fn compare(found: &FoundBlob) -> Option<&'static str> {
     let Some(record) = &found.record else {
         return Some("has a name, a note or segments, and is not there itself");

@@ -1,4 +1,4 @@
-//! Blobs on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
+//! Blobs on LMDB: their records read with proofs, and the changes of a plan made in an overlay before any is written.
 
 pub(crate) mod check;
 mod overlay;

@@ -28,7 +28,7 @@ impl Records for Blobs {
 
     fn set_digest<'o>(overlay: &'o mut BlobOverlay<'_>, key: &[u8]) -> Result<Option<&'o mut SetDigest>> {
         let counters = overlay.counters()?;
-        Ok(Key::parse(key).and_then(|key| tally_of(counters, key)))
+        Ok(Key::parse(key).and_then(|key| set_digest_of(counters, key)))
     }
 }
 
@@ -40,13 +40,13 @@ pub(crate) type BlobWrites = PlannedWrites<Blobs>;
 pub(crate) type BlobTxnState = TxnState<Blobs>;
 
 impl BlobOverlay<'_> {
-    /// What is counted, to be changed.
+    /// Returns what is counted, to be changed.
     pub(super) fn counters(&mut self) -> Result<&mut Counters> {
         let read = |view: &BlobView<'_>| Ok(Counted { count: Some(view.counters()?), is_new: false });
         self.count(&keys::COUNTERS, read)?.ok_or_else(|| view::missing(&keys::COUNTERS))
     }
 
-    /// A blob with its record, as the draft leaves it.
+    /// Returns a blob with its record, as the overlay leaves it.
     pub(super) fn blob(&self, id: BlobId) -> Result<Option<(BlobRecord, u64)>> {
         let key = keys::blob(id);
         let Some(record) = self.find(&key)? else { return Ok(None) };
@@ -54,7 +54,7 @@ impl BlobOverlay<'_> {
         Ok(Some((blob, meta::checksum_of(&record))))
     }
 
-    /// A blob that must be there.
+    /// Returns a blob that must be there.
     pub(super) fn must_have_blob(&self, id: BlobId) -> Result<(BlobRecord, u64)> {
         self.blob(id)?.ok_or_else(|| view::missing(&keys::blob(id)))
     }
@@ -76,7 +76,7 @@ impl BlobOverlay<'_> {
         self.replace_sealed(key, old.map(|(_, checksum)| *checksum), new)
     }
 
-    /// What a blob waits for.
+    /// Returns what a blob waits for.
     pub(super) fn waiting(&self, id: BlobId) -> Result<Option<Waiting>> {
         self.read(&keys::waiting(id), Waiting::decode)
     }
@@ -107,7 +107,7 @@ impl BlobOverlay<'_> {
 }
 
 /// Returns the set digest that a record counts in.
-pub(super) fn tally_of<'l>(counters: &'l mut Counters, key: Key<'_>) -> Option<&'l mut SetDigest> {
+pub(super) fn set_digest_of<'l>(counters: &'l mut Counters, key: Key<'_>) -> Option<&'l mut SetDigest> {
     match key {
         Key::Directory | Key::Counters => None,
         Key::Name(..) => Some(&mut counters.names),

@@ -1,4 +1,4 @@
-//! Who refers to blobs, drafted: references that come and go, and the blobs that go with their last one.
+//! References of rows to blobs, in the overlay: references that come and go, and the blobs that go with their last one.
 
 use super::overlay::BlobOverlay;
 use super::view;
@@ -74,7 +74,7 @@ impl BlobOverlay<'_> {
     }
 }
 
-/// The error of a reference, in this property, to a blob that a store of this identity does not have.
+/// Returns the error of a reference, in this property, to a blob that a store of this identity does not have.
 #[cold]
 pub(crate) fn not_here(id: BlobId, store: &[u8; 16], property: Option<&str>) -> Error {
     let of = property.map(|name| format!(" of the property `{}`", name.escape_debug())).unwrap_or_default();
@@ -91,7 +91,7 @@ pub(crate) fn not_here(id: BlobId, store: &[u8; 16], property: Option<&str>) -> 
     })
 }
 
-/// The names of the properties of a row that refer to blobs which are sought, and those blobs.
+/// Returns the names of the properties of a row that refer to blobs which are sought, and those blobs.
 pub(crate) fn properties_with(
     row: &RowView<'_>,
     is_sought: impl Fn(BlobId) -> bool,

@@ -1,4 +1,4 @@
-//! What is done to blobs, drafted.
+//! What is done to blobs, in the overlay.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Sealed {
         checksums.fold(0, u64::wrapping_add)
     }
 
-    /// About how many bytes it writes.
+    /// Returns about how many bytes it writes.
     fn weight(&self) -> usize {
         self.segments.iter().map(|(_, record)| record.len() + 64).sum()
     }
@@ -97,7 +97,7 @@ pub(crate) enum BlobOutcome {
 }
 
 impl BlobWork {
-    /// The work that a task is, in a container of this number.
+    /// Returns the work that a task is, in a container of this number.
     pub(crate) fn of(task: BlobTask) -> Self {
         match task {
             BlobTask::Put { container, name, content, is_new } => {
@@ -116,7 +116,7 @@ impl BlobWork {
         }
     }
 
-    /// About how many bytes it writes.
+    /// Returns about how many bytes it writes.
     pub(crate) fn weight(&self) -> usize {
         const FEW: usize = 1_024;
         FEW + match self {
@@ -211,7 +211,7 @@ impl BlobOverlay<'_> {
         }
     }
 
-    /// The blob of a name, as the draft leaves it.
+    /// Returns the blob of a name, as the overlay leaves it.
     fn named(&self, container: u32, name: &str) -> Result<Option<BlobId>> {
         let named = self.read(&keys::name(container, name), NameRecord::decode)?;
         Ok(named.map(|named| named.id))
@@ -254,7 +254,7 @@ impl BlobOverlay<'_> {
     }
 
     /// Has a blob be of this content, that a row of the plan is to refer to. One that is there already is this
-    /// transaction's own, and nobody has seen it: what of it differs is written.
+    /// transaction's own, and no reader has seen it: what of it differs is written.
     pub(crate) fn compose(&mut self, content: &Sealed) -> Result<()> {
         let now = self.at.clock.store;
         let old = self.blob(content.id)?;
@@ -345,7 +345,7 @@ impl BlobOverlay<'_> {
     }
 }
 
-/// The key of a segment, if a blob can have so many.
+/// Returns the key of a segment, if a blob can have so many.
 fn segment_key(id: BlobId, number: u64) -> Result<Vec<u8>> {
     let number = u32::try_from(number).map_err(|_| {
         Error::new(ErrorKind::BlobTooLarge).because("a blob has 2^32 segments of 64 KiB at most")

@@ -1,4 +1,4 @@
-//! Uploads by stages, drafted.
+//! Uploads by stages, in the overlay.
 
 use super::overlay::{BlobOverlay, full};
 use super::tasks::Sealed;
@@ -31,7 +31,7 @@ impl BlobOverlay<'_> {
         self.set_blob(id, old.as_ref(), Some(&blob))
     }
 
-    /// An upload that has begun.
+    /// Returns an upload that has begun.
     fn upload(&self, id: BlobId) -> Result<(BlobRecord, u64)> {
         match self.waiting(id)? {
             Some(Waiting::Upload(_)) => self.must_have_blob(id),

@@ -28,11 +28,11 @@ impl Keyspace for Blobs {
     }
 }
 
-/// Their records as a transaction sees them.
+/// The records of blobs as a transaction sees them.
 pub(crate) type BlobView<'t> = VerifiedDb<'t, Blobs>;
 
 impl<'t> BlobView<'t> {
-    /// What is counted of all blobs.
+    /// Returns what is counted of all blobs.
     pub(crate) fn counters(&self) -> Result<Counters> {
         self.must_read(&keys::COUNTERS, Counters::decode)
     }
@@ -46,21 +46,21 @@ impl<'t> BlobView<'t> {
         }
     }
 
-    /// The blob that a name leads to.
+    /// Returns the blob that a name leads to.
     pub(crate) fn find(&self, container: u32, name: &str) -> Result<Option<BlobInfo>> {
         let key = keys::name(container, name);
         let Some(record) = self.record(&key)? else { return Ok(None) };
         self.info(&key, name, record).map(Some)
     }
 
-    /// What is known of the blob that a name's record leads to.
+    /// Returns what is known of the blob that a name's record leads to.
     fn info(&self, key: &[u8], name: &str, record: &[u8]) -> Result<BlobInfo> {
         let named = NameRecord::decode(body(record)).ok_or_else(|| damaged(key))?;
         let blob = self.blob(named.id)?;
         Ok(info(name.into(), named.id, blob))
     }
 
-    /// A blob by its identity; `None` if there is none, or it is to be removed.
+    /// Returns a blob by its identity; `None` if there is none, or it is to be removed.
     pub(crate) fn unnamed(&self, id: BlobId) -> Result<Option<BlobInfo>> {
         let Some(blob) = self.read(&keys::blob(id), BlobRecord::decode)? else { return Ok(None) };
         if blob.references == 0 && self.waits_to_go(id)? {
@@ -78,12 +78,12 @@ impl<'t> BlobView<'t> {
         Ok(self.must_read(&keys::waiting(id), Waiting::decode)? == Waiting::Gone)
     }
 
-    /// A blob, which must be there.
+    /// Returns a blob, which must be there.
     pub(crate) fn blob(&self, id: BlobId) -> Result<BlobRecord> {
         self.must_read(&keys::blob(id), BlobRecord::decode)
     }
 
-    /// So many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
+    /// Returns so many blobs at most of those whose names begin with this, behind a name that is there; and whether there is no
     /// other.
     pub(crate) fn list(
         &self,
@@ -119,7 +119,7 @@ impl<'t> BlobView<'t> {
         Ok(found)
     }
 
-    /// All bytes of a blob that is so long; `None` if there is none of this identity.
+    /// Returns all bytes of a blob that is so long; `None` if there is none of this identity.
     pub(crate) fn content(&self, id: BlobId, length: usize) -> Result<Option<Vec<u8>>> {
         let key = keys::blob(id);
         let Some(blob) = self.read(&key, BlobRecord::decode)? else { return Ok(None) };
@@ -133,7 +133,7 @@ impl<'t> BlobView<'t> {
         if bytes.len() == length { Ok(Some(bytes)) } else { Err(damaged(&key)) }
     }
 
-    /// The bytes of a segment. `was_sound` says that this was found out before, in this very snapshot.
+    /// Returns the bytes of a segment. `was_sound` says that this was found out before, in this very snapshot.
     pub(crate) fn segment(&self, id: BlobId, number: u32, was_sound: bool) -> Result<&'t [u8]> {
         let key = keys::segment(id, number);
         let record = if was_sound { self.must_still_have(&key) } else { self.must_have(&key) };

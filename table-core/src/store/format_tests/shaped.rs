@@ -32,7 +32,7 @@ static DICT: LazyLock<Dict> = LazyLock::new(|| {
         dict.push_name(if id == 2 { "EntityType".into() } else { format!("N{id}").into() });
     }
     dict.push_symbol("kind".into());
-    dict.shapes = SHAPES.iter().map(|body| Shape::decode(&hex(body), (20, 1), Some(2)).unwrap()).collect();
+    dict.shapes = SHAPES.iter().map(|body| Shape::decode(&hex(body), 20, 1, Some(2)).unwrap()).collect();
     dict
 });
 
@@ -416,11 +416,11 @@ fn slots_are_better_where_much_is_absent() {
 fn a_shape_is_read_as_it_is_written() {
     for body in SHAPES {
         let body = hex(body);
-        assert_eq!(Shape::decode(&body, (20, 1), Some(2)).unwrap().encode(), body);
+        assert_eq!(Shape::decode(&body, 20, 1, Some(2)).unwrap().encode(), body);
         for length in 0..body.len() {
-            assert_eq!(Shape::decode(&body[..length], (20, 1), Some(2)), None);
+            assert_eq!(Shape::decode(&body[..length], 20, 1, Some(2)), None);
         }
-        assert_eq!(Shape::decode(&[&body[..], &[0]].concat(), (20, 1), Some(2)), None);
+        assert_eq!(Shape::decode(&[&body[..], &[0]].concat(), 20, 1, Some(2)), None);
     }
 }
 
@@ -437,10 +437,10 @@ fn what_is_no_shape_is_refused() {
         ("fewer columns than it says", "0000020001000b"),
         ("more columns than it says", "0000000001000b"),
     ] {
-        assert_eq!(Shape::decode(&hex(body), (20, 1), Some(2)), None, "{what}");
+        assert_eq!(Shape::decode(&hex(body), 20, 1, Some(2)), None, "{what}");
     }
     // Without a number for the kind there is none, and rows have no more than 252 properties.
-    assert_eq!(Shape::decode(&hex("00000000"), (20, 1), None), None);
+    assert_eq!(Shape::decode(&hex("00000000"), 20, 1, None), None);
     let columns =
         |count: u16| (3..3 + count).map(|id| Column { id, of: ColumnType::Guid, optional: true }).collect();
     assert!(Shape::new(0, columns(251), 2).is_some());

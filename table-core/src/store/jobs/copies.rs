@@ -39,7 +39,7 @@ pub(super) struct Compared {
     pub(super) untold: BTreeSet<String>,
 }
 
-/// Compares the copies in these tables; `problem` is told what is wrong, and returns whether it wants to hear more.
+/// Compares the copies in these tables; `problem` gets what is wrong, and returns whether it wants to hear more.
 pub(super) fn compare(
     inner: &StoreState,
     txn: &heed::RoTxn<'_>,
@@ -51,14 +51,16 @@ pub(super) fn compare(
     for entry in entries {
         let state = inner.state(entry);
         let here: Vec<_> = kinds.iter().filter(|kind| kind.lies_in(state.id)).collect();
-        if !here.is_empty() && !over(inner, txn, &state, &here, &mut compared, problem)? {
+        if !here.is_empty()
+            && !(Rows { inner, txn, table: &state, kinds: &here }).compare(&mut compared, problem)?
+        {
             break;
         }
     }
     Ok(compared)
 }
 
-/// Every kind that has indexes to be looked at.
+/// Returns every kind that has indexes to be looked at.
 fn kinds(
     inner: &StoreState,
     txn: &heed::RoTxn<'_>,
@@ -70,7 +72,7 @@ fn kinds(
         entries.iter().map(|entry| (entry.name.to_ascii_lowercase(), inner.state(entry))).collect();
     let mut kinds = Vec::new();
     for entry in entries {
-        // A record that can't be read has been told.
+        // A record that can't be read has been reported.
         let Ok(declared) = layouts::all_declared(dbs, txn, entry.id) else { continue };
         for schema in declared.into_iter().filter(|schema| schema.table().is_empty()) {
             let index_states = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
@@ -94,20 +96,20 @@ fn kinds(
     Ok(kinds)
 }
 
-/// Whether a layout tells which copies an entity has in an index, and when. The rows of a summary or of a list are of many
-/// entities, and what some of them say only the struct knows.
+/// Returns whether a layout tells which copies an entity has in an index, and when. The rows of a summary or of a list are of
+/// many entities, and what some of them say only the struct knows.
 fn is_told(index: &Index) -> bool {
     let parts = || [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
     !index.is_shared() && !index.sparse && has_told_keys(index) && parts().next().is_some()
 }
 
-/// Whether the keys of copies can be told from the row of their entity.
+/// Returns whether the keys of copies are known from the row of their entity.
 fn has_told_keys(index: &Index) -> bool {
     let mut parts = [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
     arrives_at_once(index) && parts.all(|part| part.format != Format::Blind && !part.each)
 }
 
-/// Whether copies come with the change of their entity.
+/// Returns whether copies come with the change of their entity.
 fn arrives_at_once(index: &Index) -> bool {
     !index.is_eventual()
 }
@@ -118,69 +120,74 @@ impl Kind {
     }
 }
 
-/// Goes over the rows of a table; `false` if enough was found.
-fn over(
-    inner: &StoreState,
-    txn: &heed::RoTxn<'_>,
-    table: &Arc<TableState>,
-    kinds: &[&Kind],
-    compared: &mut Compared,
-    problem: &mut dyn FnMut(&str, Error) -> bool,
-) -> Result<bool> {
-    let dbs = &inner.environment.dbs;
-    let start = Number::of(table.id).to_vec();
-    let range = (Bound::Included(start.as_slice()), Bound::<&[u8]>::Unbounded);
-    let mut dict = table.dict();
-    for pair in dbs.data.range(txn, &range).map_err(lmdb::error)? {
-        let (key, bytes) = pair.map_err(lmdb::error)?;
-        if StoredKey::parse(key).is_none_or(|key| key.table != table.id) {
-            // A row whose key is damaged ends no table. It has been told, as all that is wrong with a row by itself.
-            if read::verify_row(&inner.environment, key, bytes).is_err() {
-                continue;
+/// The rows of a table that has rows of these kinds.
+struct Rows<'a> {
+    inner: &'a StoreState,
+    txn: &'a heed::RoTxn<'a>,
+    table: &'a Arc<TableState>,
+    kinds: &'a [&'a Kind],
+}
+
+impl Rows<'_> {
+    /// Compares each copy with its entity. Returns `false` if `problem` wants to hear no more.
+    fn compare(&self, compared: &mut Compared, problem: &mut dyn FnMut(&str, Error) -> bool) -> Result<bool> {
+        let Self { inner, txn, table, kinds } = *self;
+        let dbs = &inner.environment.dbs;
+        let start = Number::of(table.id).to_vec();
+        let range = (Bound::Included(start.as_slice()), Bound::<&[u8]>::Unbounded);
+        let mut dict = table.dict();
+        for pair in dbs.data.range(txn, &range).map_err(lmdb::error)? {
+            let (key, bytes) = pair.map_err(lmdb::error)?;
+            if StoredKey::parse(key).is_none_or(|key| key.table != table.id) {
+                // A row whose key is damaged ends no table. It has been reported, as all that is wrong with a row by itself.
+                if read::verify_row(&inner.environment, key, bytes).is_err() {
+                    continue;
+                }
+                break;
             }
-            break;
-        }
-        let Ok(row) = Row::parse(bytes) else { continue };
-        if !view::covers(&dict, &row) {
-            let Ok(known) = table.reload_for(dbs, txn, &row) else { continue };
-            dict = known;
-        }
-        let view = RowView::new(key, row, &*dict, true);
-        let Ok(Some(kind)) = view.kind() else { continue };
-        for of in kinds {
-            let at = At { inner, txn, kind: of };
-            let found = if of.own.id == table.id && of.schema.tag(None).kind == kind {
-                at.entity(&view)
-            } else {
-                if let (true, Some(part)) = (of.own.id == table.id, of.schema.part_of_kind(kind)) {
-                    if let Some(error) = at.part(&view, part).unwrap_or_else(Some)
-                        && !problem(&table.name, key::locate(error, key))
-                    {
-                        return Ok(false);
+            let Ok(row) = Row::parse(bytes) else { continue };
+            if !view::covers(&dict, &row) {
+                let Ok(known) = table.reload_for(dbs, txn, &row) else { continue };
+                dict = known;
+            }
+            let view = RowView::new(key, row, &*dict, true);
+            let Ok(Some(kind)) = view.kind() else { continue };
+            for of in kinds {
+                let at = At { inner, txn, kind: of };
+                let found = if of.own.id == table.id && of.schema.tag(None).kind == kind {
+                    at.entity(&view)
+                } else {
+                    if let (true, Some(part)) = (of.own.id == table.id, of.schema.part_of_kind(kind)) {
+                        if let Some(error) = at.part(&view, part).unwrap_or_else(Some)
+                            && !problem(&table.name, key::locate(error, key))
+                        {
+                            return Ok(false);
+                        }
+                        continue;
                     }
-                    continue;
-                }
-                let number = (0..of.schema.indexes.len()).find(|at| of.schema.tag(Some(*at)).kind == kind);
-                let Some((number, Some(there))) = number.and_then(|at| Some((at, of.indexes.get(at)?)))
-                else {
-                    continue;
+                    let number =
+                        (0..of.schema.indexes.len()).find(|at| of.schema.tag(Some(*at)).kind == kind);
+                    let Some((number, Some(there))) = number.and_then(|at| Some((at, of.indexes.get(at)?)))
+                    else {
+                        continue;
+                    };
+                    if of.schema.indexes.get(number).is_some_and(Index::is_shared) {
+                        continue;
+                    }
+                    compared.copies += 1;
+                    at.copy(&view, number, there.id == table.id)
                 };
-                if of.schema.indexes.get(number).is_some_and(Index::is_shared) {
-                    continue;
+                let error = match found {
+                    Ok(None) => continue,
+                    Ok(Some(error)) | Err(error) => error,
+                };
+                if !problem(&table.name, key::locate(error, key)) {
+                    return Ok(false);
                 }
-                compared.copies += 1;
-                at.copy(&view, number, there.id == table.id)
-            };
-            let error = match found {
-                Ok(None) => continue,
-                Ok(Some(error)) | Err(error) => error,
-            };
-            if !problem(&table.name, key::locate(error, key)) {
-                return Ok(false);
             }
         }
+        Ok(true)
     }
-    Ok(true)
 }
 
 /// Reads the values of the fields of a noted kind, as a row and its keys have them; `None` if the keys are none of the place.
@@ -323,7 +330,7 @@ impl At<'_> {
         let Some(own) = found.filter(is_own) else { return orphan() };
         let Some(mut noted) = values_in(schema, place, &own)? else { return Ok(None) };
         if self.take_parts(&mut noted, &own)?.is_some() {
-            // It is told of the entity.
+            // The entity's own look reports it.
             return Ok(None);
         }
         if has_told_keys(index) {
@@ -334,7 +341,12 @@ impl At<'_> {
                 _ => {}
             }
         }
-        if says_the_same(schema, index, (&noted, &own), (&copied, view))? {
+        if says_the_same(
+            schema,
+            index,
+            &Said { values: &noted, view: &own },
+            &Said { values: &copied, view },
+        )? {
             return Ok(None);
         }
         let what = format!(
@@ -347,7 +359,7 @@ impl At<'_> {
     }
 }
 
-/// How many parts the head of a wide entity says that it has, of those that its layout tells.
+/// Returns how many parts the head of a wide entity says that it has, of those that its layout tells.
 fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
     if !schema.is_wide() {
         return Ok(0);
@@ -356,7 +368,7 @@ fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
     Ok(said.unwrap_or(0).min(schema.parts.len()))
 }
 
-/// The keys of an entity's copy, if it has one and they can be told.
+/// Returns the keys of an entity's copy, if it has one and they are known.
 fn keys_of(index: &Index, noted: &Values<'_>, own: &RowView<'_>) -> Option<(String, String)> {
     let partition = if index.is_elsewhere() {
         noted.key(&index.place.partition)?
@@ -366,14 +378,15 @@ fn keys_of(index: &Index, noted: &Values<'_>, own: &RowView<'_>) -> Option<(Stri
     Some((partition, noted.key(&index.place.row)?))
 }
 
-/// Whether a copy holds what its entity does, of the fields that it is to hold.
-fn says_the_same(
-    schema: &Schema,
-    index: &Index,
-    (noted, own): (&Values<'_>, &RowView<'_>),
-    (copied, view): (&Values<'_>, &RowView<'_>),
-) -> Result<bool> {
-    let is_same = |field: usize| match (noted.get(field), copied.get(field)) {
+/// A row, and what it and its keys say of the fields.
+struct Said<'a> {
+    values: &'a Values<'static>,
+    view: &'a RowView<'a>,
+}
+
+/// Returns whether a copy holds what its entity does, of the fields that it is to hold.
+fn says_the_same(schema: &Schema, index: &Index, own: &Said<'_>, copy: &Said<'_>) -> Result<bool> {
+    let is_same = |field: usize| match (own.values.get(field), copy.values.get(field)) {
         (Some(own), Some(copy)) => own.says_same(copy),
         // It has a default that only the struct knows.
         (None, _) => true,
@@ -394,10 +407,10 @@ fn says_the_same(
                 || field.blind.is_some_and(|blind| blind.property == name)
         })
     };
-    for property in view.properties() {
+    for property in copy.view.properties() {
         let (name, value) = property?;
         // What no field is was carried along.
-        if name != crate::model::names::ENTITY_TYPE && !is_known(name) && own.get(name)? != Some(value) {
+        if name != crate::model::names::ENTITY_TYPE && !is_known(name) && own.view.get(name)? != Some(value) {
             return Ok(false);
         }
     }

@@ -190,7 +190,7 @@ impl Jobs for LmdbTable {
         let of = |schema: &Schema| schema.indexes.iter().find(|known| known.name == index).copied();
         let both = of(&noted).zip(of(schema));
         let is_same = noted.version == schema.version
-            && both.is_some_and(|(was, is)| schema::same_index((&noted, &was), (schema, &is)));
+            && both.is_some_and(|(was, is)| schema::same_index(&noted, &was, schema, &is));
         let state = index_states.index(&noted, index);
         Ok((index_states, state, is_same))
     }

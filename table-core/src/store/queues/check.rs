@@ -24,7 +24,7 @@ struct FoundRecords {
     /// Of the messages' numbers, and of those of the entries: each message has one.
     messages: SetDigest,
     entries: SetDigest,
-    /// The same of messages with a unique key, and of unique keys.
+    /// Of the numbers of messages with a unique key, and of those that unique keys lead to.
     named: SetDigest,
     names: SetDigest,
     /// Of what leases say until when messages are hidden, and of the records by that time.
@@ -44,7 +44,7 @@ pub(crate) struct Counted {
     pub(crate) tables: BTreeSet<u32>,
 }
 
-/// Looks at every record of the queues, and of what is to follow. `problem` is told what is wrong, and of which queue.
+/// Looks at every record of the queues, and of what is to follow. `problem` gets what is wrong, and of which queue.
 pub(crate) fn check(
     environment: &Environment,
     txn: &heed::RoTxn<'_>,

@@ -1,4 +1,4 @@
-//! Queues on LMDB: their records read with proofs, and the changes of a plan drafted before any is written.
+//! Queues on LMDB: their records read with proofs, and the changes of a plan made in an overlay before any is written.
 
 pub(crate) mod check;
 mod outbox;

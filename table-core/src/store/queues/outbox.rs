@@ -1,4 +1,4 @@
-//! Entries of what is to follow: drafted as what is asked of queues is, and read with the same proofs.
+//! Entries of the outbox: changed in an overlay as the records of queues are, and read with the same proofs.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ use crate::store::records::meta;
 pub(crate) enum EntryWork {
     /// It takes in a change of its entity, and is made if there is none.
     Follow { kind: &'static str, before: Vec<CopyKey>, without: Vec<&'static str> },
-    /// The same of a change of what others hold.
+    /// It takes in a change of what dependents hold, and is made if there is none.
     DeferredDependents { kind: &'static str, dependents: Vec<DependentKey> },
     /// It says no more of copies in indexes, if it is of this version; it goes, if that was all.
     Propagate(u64),
@@ -97,7 +97,7 @@ impl QueueOverlay<'_> {
 }
 
 impl View<'_> {
-    /// What is counted of the entries: nothing, if the store has had none, as its feature says.
+    /// Returns what is counted of the entries: nothing, if the store has had none, as its feature says.
     pub(crate) fn counters(&self, has_had_some: bool) -> Result<Counters> {
         match self.read(&keys::COUNTERS, Counters::decode)? {
             Some(counters) => Ok(counters),
@@ -106,12 +106,13 @@ impl View<'_> {
         }
     }
 
-    /// Whether the entity of this stored key has an entry.
+    /// Returns whether the entity of this stored key has an entry.
     pub(crate) fn has_entry(&self, stored: &[u8]) -> Result<bool> {
         Ok(self.record(&keys::entry(stored))?.is_some())
     }
 
-    /// The entries behind this key, so many at most, and whether there is no other. All of a store are as many as it counts.
+    /// Returns the entries behind this key, so many at most, and whether there is no other. All of a store are as many as it
+    /// counts.
     pub(crate) fn entries(
         &self,
         after: Option<&[u8]>,

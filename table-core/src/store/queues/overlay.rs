@@ -54,7 +54,7 @@ pub(crate) type DraftedQueues = PlannedWrites<Queues>;
 pub(crate) type QueueTxnState = TxnState<Queues>;
 
 impl<'b> QueueOverlay<'b> {
-    /// What a queue counts, to be changed; an error if it was dropped.
+    /// Returns what a queue counts, to be changed; an error if it was dropped.
     pub(super) fn state(&mut self, queue: u32) -> Result<&mut State> {
         self.state_of(queue, false)
     }
@@ -71,7 +71,7 @@ impl<'b> QueueOverlay<'b> {
         }
     }
 
-    /// What a queue counted before the plan, which is what its records are that a walk meets.
+    /// Returns what a queue counted before the plan, which is what its records are that a walk meets.
     pub(super) fn state_before(&self, queue: u32) -> Result<State> {
         match self.count_before(&keys::state(queue)) {
             Some(Counted { count: Some(QueueCount::State(state)), .. }) => Ok(state.clone()),
@@ -85,7 +85,7 @@ impl<'b> QueueOverlay<'b> {
         self.add_count(&keys::state(queue), QueueCount::State(State::default()));
     }
 
-    /// What is counted of the entries of what is to follow, to be changed.
+    /// Returns what is counted of the entries of what is to follow, to be changed.
     pub(super) fn counters(&mut self) -> Result<&mut Counters> {
         let has_had_some = self.at.meta.features.has(Feature::Pending);
         let read = |view: &View<'_>| {
@@ -105,7 +105,8 @@ impl<'b> QueueOverlay<'b> {
     pub(super) fn add_entry(&mut self, queue: u32, id: u64, entry: &Entry) -> Result<()> {
         if let Some(until) = entry.until() {
             self.replace(keys::hidden(queue, until, id), None, Some(Vec::new()))?;
-            // That it is not there says that nobody holds the message: so it must come to where it is looked for.
+            // An absent lease says that the message is not held, so this lookup proves that the lease comes to lie where others
+            // find it.
             let key = keys::lease(queue, id);
             if self.find(&key)?.is_some() {
                 return Err(view::damaged(&key));
@@ -152,7 +153,7 @@ impl<'b> QueueOverlay<'b> {
         self.replace(key, Some(&record), None)
     }
 
-    /// The key and the record of a message, which must be there.
+    /// Returns the key and the record of a message, which must be there.
     pub(super) fn message(&self, queue: u32, id: u64) -> Result<(Vec<u8>, Cow<'b, [u8]>)> {
         let key = keys::message(queue, id);
         let record = self.must_find(&key)?;

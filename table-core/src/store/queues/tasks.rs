@@ -1,4 +1,4 @@
-//! What is asked of queues, drafted one after another.
+//! What is asked of queues, done in the overlay one after another.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -142,7 +142,7 @@ impl QueueOverlay<'_> {
         Ok(Answer::Sent { id, is_new: true })
     }
 
-    /// The entry of a message that is held by this receipt.
+    /// Returns the entry of a message that is held by this receipt.
     fn held(&self, queue: u32, receipt: Receipt) -> Result<(Entry, Vec<u8>)> {
         let key = keys::lease(queue, receipt.id);
         let Some(record) = self.find(&key)? else { return Err(self.stale(queue, receipt)) };
@@ -153,7 +153,7 @@ impl QueueOverlay<'_> {
         Ok((entry, record.into_owned()))
     }
 
-    /// Why a receipt holds nothing.
+    /// Returns why a receipt holds nothing.
     #[cold]
     fn stale(&self, queue: u32, receipt: Receipt) -> Error {
         let id = receipt.id;
@@ -213,8 +213,8 @@ impl QueueOverlay<'_> {
         self.add_entry(queue, receipt.id, &entry)
     }
 
-    /// Moves a message, whose entry is removed, to the queue for what nobody could deal with. Whether there is such a queue,
-    /// or room for one.
+    /// Moves a message, whose entry is removed, to the queue for messages that are set aside. Returns whether there is such a
+    /// queue, or room for one.
     fn set_aside(&mut self, queue: u32, id: u64, entry: &Entry) -> Result<bool> {
         let mut directory = self.directory()?;
         let Some(poison) = directory.get(queue).and_then(|queue| name::poison_of(&queue.name)) else {
@@ -275,7 +275,7 @@ impl QueueOverlay<'_> {
                     }
                 }
             }
-            // Whoever was hidden from a later time on, as the clock is now, has been received or removed.
+            // Each message that was hidden from a later time on, as the clock is now, has been received or removed.
             if among == Among::Shown && is_end {
                 let state = self.state(queue)?;
                 if state.latest_from > now {
@@ -289,7 +289,7 @@ impl QueueOverlay<'_> {
         Ok(deliveries)
     }
 
-    /// So many entries after a key, and whether there are no more. `met` counts those that were met.
+    /// Returns so many entries after a key, and whether there are no more. `met` counts those that were met.
     fn chunk(
         &self,
         queue: u32,
@@ -398,7 +398,7 @@ impl QueueOverlay<'_> {
     fn purge(&mut self, queue: u32, most: usize) -> Result<bool> {
         let mut directory = self.directory()?;
         if directory.get(queue).is_none_or(|queue| !queue.is_dropped) {
-            // Somebody else has swept it.
+            // Another thread has swept it.
             return Ok(true);
         }
         let (_, is_all) = self.clear(queue, u64::MAX, most)?;
@@ -415,7 +415,7 @@ impl QueueOverlay<'_> {
     }
 }
 
-/// A message as it is given out, or looked at.
+/// Returns a message as it is given out, or looked at.
 pub(crate) fn delivery(id: u64, entry: &Entry, message: &Message<'_>) -> Delivery {
     Delivery {
         receipt: entry.receipt(id),

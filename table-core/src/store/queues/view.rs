@@ -38,16 +38,16 @@ impl Keyspace for Queues {
     }
 }
 
-/// Their records as a transaction sees them.
+/// The records of queues as a transaction sees them.
 pub(crate) type View<'t> = VerifiedDb<'t, Queues>;
 
 impl<'t> View<'t> {
-    /// What a queue counts; an error if it was dropped.
+    /// Returns what a queue counts; an error if it was dropped.
     pub(crate) fn state(&self, queue: u32) -> Result<State> {
         self.state_of(queue, false)
     }
 
-    /// The same; of a queue that was dropped, if its records are to go.
+    /// Returns what a queue counts; of one that was dropped, too, if `may_be_dropped`: its records are to go.
     pub(super) fn state_of(&self, queue: u32, may_be_dropped: bool) -> Result<State> {
         let key = keys::state(queue);
         let Some(state) = self.read(&key, State::decode)? else {
@@ -56,12 +56,12 @@ impl<'t> View<'t> {
         if state.is_dropped && !may_be_dropped { Err(dropped()) } else { Ok(state) }
     }
 
-    /// The message of an entry.
+    /// Returns the message of an entry.
     pub(crate) fn message(&self, queue: u32, id: u64) -> Result<Message<'t>> {
         self.must_read(&keys::message(queue, id), Message::decode)
     }
 
-    /// Whether a queue has something to receive.
+    /// Returns whether a queue has something to receive.
     pub(crate) fn shows_some(&self, queue: u32, now: Ticks) -> Result<bool> {
         let state = self.state(queue)?;
         if state.is_paused || state.set_digest(Kind::Message).count == 0 {
@@ -76,7 +76,7 @@ impl<'t> View<'t> {
         Ok(false)
     }
 
-    /// What a queue counts, with the time of its oldest message that is ready.
+    /// Returns what a queue counts, with the time of its oldest message that is ready.
     pub(crate) fn stats(&self, queue: u32, now: Ticks) -> Result<QueueStats> {
         let state = self.state(queue)?;
         let directory = self.directory()?;
@@ -88,7 +88,7 @@ impl<'t> View<'t> {
             }
             Ok(ControlFlow::Break(()))
         })?;
-        // Those whose time has come are ready, though nobody has looked yet.
+        // Those whose time has come are ready, though no receiver has looked yet.
         let mut come = 0;
         self.shown(queue, now, None, |_, _, _| {
             come += 1;
@@ -126,14 +126,14 @@ impl<'t> View<'t> {
         })
     }
 
-    /// The entry of a message that is hidden, which must be there.
+    /// Returns the entry of a message that is hidden, which must be there.
     pub(super) fn lease(&self, queue: u32, id: u64) -> Result<(&'t [u8], Entry)> {
         let key = keys::lease(queue, id);
         let record = self.must_have(&key)?;
         Ok((record, Entry::hidden(body(record)).ok_or_else(|| damaged(&key))?))
     }
 
-    /// The same for messages that are ready.
+    /// Goes over the messages of a queue that are ready.
     pub(crate) fn ready(
         &self,
         queue: u32,

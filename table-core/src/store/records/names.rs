@@ -78,7 +78,7 @@ impl Dict {
             let length = self.len();
             let shape = record
                 .and_then(|record| meta::opened(&key, record))
-                .and_then(|body| Shape::decode(body, (length.names, length.symbols), self.entity_type()))
+                .and_then(|body| Shape::decode(body, length.names, length.symbols, self.entity_type()))
                 .ok_or_else(|| damaged(&format!("shape {number} of {many} is missing, or can't be read")))?;
             self.shapes.push(shape);
         }

@@ -1,4 +1,4 @@
-//! Tallies of the small records, which prove that a record is not there.
+//! Digests of the small records, which prove that a record is not there.
 //!
 //! Small records have no neighbours that could prove it. Numbers of names are given without gaps, so their count is enough;
 //! a reader that misses a table or a layout reads the group and compares. Groups are small and misses rare. A table's
@@ -40,7 +40,7 @@ impl SetDigest {
         Some(Self { count: body.u32()?, digest: body.u64()? })
     }
 
-    /// Whether these are the records that were found.
+    /// Refuses records that are not those that were found.
     pub(crate) fn check(self, found: Self, what: &str) -> Result<()> {
         if self == found {
             return Ok(());
@@ -78,7 +78,7 @@ impl RecordDigest {
         Self::of_record(main.get(txn, &key(table)).map_err(lmdb::error)?, table)
     }
 
-    /// The inventory of a table, of its record as it has been found.
+    /// Returns the inventory of a table, from its record as it was found.
     pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self> {
         let read = |record: &[u8]| {
             // One that is said to be longer may reach beyond the end of the file.
@@ -124,12 +124,12 @@ impl RecordDigest {
         then(&key, &record.sealed(&key))
     }
 
-    /// Whether the table has had neither states of kinds nor jobs.
+    /// Returns whether the table has had neither states of kinds nor jobs.
     fn is_short(&self) -> bool {
         (self.index_states, self.jobs) == (SetDigest::default(), SetDigest::default())
     }
 
-    /// A record with what every table has.
+    /// Returns a record with what every table has.
     fn begin<const LENGTH: usize>(&self) -> Record<LENGTH> {
         let mut record = Record::new();
         record.push(self.names.to_le_bytes());
@@ -145,7 +145,7 @@ impl RecordDigest {
     }
 }
 
-/// The key of the inventory in LMDB's unnamed database: behind the store's own record, which stands first.
+/// Returns the key of the inventory in LMDB's unnamed database: behind the store's own record, which stands first.
 pub(crate) fn key(table: u32) -> [u8; 7] {
     let [a, b, c, d] = table.to_be_bytes();
     [0, b't', b'#', a, b, c, d]

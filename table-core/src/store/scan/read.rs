@@ -47,7 +47,7 @@ pub(crate) fn get_at<'k>(
 ) -> Result<Option<RowView<'k>>> {
     let key = key.encode(table.id, keys.0, keys.1);
     let Some((row, dict)) = find(inner, txn, table, keys, key)? else { return Ok(None) };
-    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads).of_keys(keys);
+    let view = RowView::new(key, row, dict, inner.environment.options.verify_reads).of_keys(keys.0, keys.1);
     table.check_genuine(&view)?;
     Ok(Some(view))
 }

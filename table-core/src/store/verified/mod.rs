@@ -23,7 +23,7 @@ use crate::store::records::meta;
 pub(crate) trait Keyspace {
     const DATABASE: OptionalDb;
 
-    /// What a record of this key is, for people. Names that users give are left out.
+    /// Returns what a record of this key is, for people. Names that users give are left out.
     fn describe(key: &[u8]) -> String;
 }
 
@@ -63,7 +63,7 @@ impl<K> Clone for VerifiedDb<'_, K> {
 impl<K> Copy for VerifiedDb<'_, K> {}
 
 impl<'t, K: Keyspace> VerifiedDb<'t, K> {
-    /// As a snapshot sees them.
+    /// Returns the key space as a snapshot sees it.
     pub(crate) fn of_snapshot(
         environment: &'t Environment,
         txn: &'t heed::RoTxn<'t>,
@@ -84,19 +84,20 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         })
     }
 
-    /// As a transaction sees them that may have written.
+    /// Returns the key space as a transaction sees it that may have written.
     pub(crate) fn of_write(
         environment: &'t Environment,
         txn: &'t heed::RwTxn<'t>,
         db: Db,
-        (removed, changed_little): (Option<&'t BTreeSet<Vec<u8>>>, bool),
+        removed: Option<&'t BTreeSet<Vec<u8>>>,
+        changed_little: bool,
     ) -> Result<Self> {
         let (kept, state) = (PhantomData, open::state_of_write(txn));
         let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
         Ok(Self { environment, txn, db, kept, state, tree, removed, changed_little, is_write: true })
     }
 
-    /// The record of a key, whole; `None` if it is proved that there is none.
+    /// Returns the record of a key, whole; `None` if it is proved that there is none.
     pub(crate) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
         let Some(record) = self.found(key)? else {
             return if self.is_absent(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
@@ -106,7 +107,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         Ok(Some(record))
     }
 
-    /// A record that must be there.
+    /// Returns a record that must be there.
     pub(crate) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
         self.record(key)?.ok_or_else(|| missing::<K>(key))
     }
@@ -126,14 +127,14 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         self.read(key, decode)?.ok_or_else(|| missing::<K>(key))
     }
 
-    /// The same, if it was found sound before in this very snapshot.
+    /// Returns a record that must be there, if it was found sound before in this very snapshot.
     pub(crate) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
         let record = self.found(key)?.ok_or_else(|| missing::<K>(key))?;
         self.check_place(record)?;
         Ok(record)
     }
 
-    /// The record of a key, as far as a search finds one.
+    /// Returns the record of a key, as far as a search finds one.
     fn found(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
         if self.removed.is_none() {
             return self.tree.row(self.environment, self.txn, key);
@@ -247,14 +248,14 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         Ok(())
     }
 
-    /// Whether a key has no record in the state that the transaction began with, or has been removed since.
+    /// Returns whether a key has no record in the state that the transaction began with, or has been removed since.
     fn is_absent(&self, key: &[u8]) -> Result<bool> {
         let check = |key: &[u8], record: &[u8]| Self::check_record(key, record);
         Ok(self.tree.is_absent(self.environment, self.txn, key, check)?
             || self.removed.is_some_and(|removed| removed.contains(key)))
     }
 
-    /// Whether nothing stands between two records that were met one after the other; without one, none before the first
+    /// Returns whether nothing stands between two records that were met one after the other; without one, none before the first
     /// or after the last.
     fn adjacent(&self, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<bool> {
         let (environment, txn) = (self.environment, self.txn);
@@ -316,18 +317,18 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     }
 }
 
-/// What a record says, whose checksum was looked at.
+/// Returns what a record says, whose checksum was looked at.
 pub(crate) fn body(record: &[u8]) -> &[u8] {
     record.split_last_chunk::<{ meta::CHECKSUM }>().map_or(&[], |(body, _)| body)
 }
 
-/// The error of a record that is not what was written.
+/// Returns the error of a record that is not what was written.
 #[cold]
 pub(crate) fn damaged<K: Keyspace>(key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", K::describe(key)))
 }
 
-/// The error of a record that must be there.
+/// Returns the error of a record that must be there.
 #[cold]
 pub(crate) fn missing<K: Keyspace>(key: &[u8]) -> Error {
     Error::new(ErrorKind::Corrupt).because(format!("{} is missing", K::describe(key)))

@@ -148,7 +148,7 @@ impl<'b, K: Records> Overlay<'b, K> {
     ) -> Result<Self> {
         let applied = &done.applied;
         let view =
-            VerifiedDb::of_write(environment, txn, applied.db(), (applied.removed(), at.changed_little))?;
+            VerifiedDb::of_write(environment, txn, applied.db(), applied.removed(), at.changed_little)?;
         let drafted =
             PlannedWrites { writes: Writes::default(), counts: Counts::default(), features: Vec::new() };
         Ok(Self { view, at, done, drafted, has_left: false })

@@ -27,12 +27,12 @@ impl<R> Default for Writes<R> {
 }
 
 impl<R> Writes<R> {
-    /// What the plan makes of the record of a key, if anything.
+    /// Returns what the plan makes of the record of a key, if anything.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Write<R>> {
         self.0.get(key)
     }
 
-    /// The writes in the order of their keys.
+    /// Returns the writes in the order of their keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Write<R>)> {
         self.0.iter().map(|(key, write)| (key.as_slice(), write))
     }
@@ -80,12 +80,12 @@ impl Applied {
         self.db
     }
 
-    /// How many records were put or removed.
+    /// Returns how many records were put or removed.
     pub(crate) fn writes(&self) -> usize {
         self.writes
     }
 
-    /// The records that were removed; `None` if nothing was written.
+    /// Returns the records that were removed; `None` if nothing was written.
     pub(crate) fn removed(&self) -> Option<&BTreeSet<Vec<u8>>> {
         (self.writes > 0).then_some(&self.removed)
     }

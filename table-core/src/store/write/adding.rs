@@ -137,7 +137,7 @@ impl Writing<'_, '_> {
         let db = db.ok_or_else(no_such_container)?;
         let changed_little = self.scratch.puts + txn_state.map_or(0, BlobTxnState::writes) <= FEW_PUTS;
         let removed = txn_state.and_then(BlobTxnState::removed);
-        BlobView::of_write(self.environment, self.txn, db, (removed, changed_little))
+        BlobView::of_write(self.environment, self.txn, db, removed, changed_little)
     }
 
     /// Returns the text of a list's ids that lie in a blob.

@@ -49,7 +49,7 @@ type Sent<'c> = dyn FnMut(&mut Employee) + Send + 'c;
 struct NoKeys;
 
 impl Seals for NoKeys {
-    fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+    fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
         Err(Error::new(ErrorKind::KeyUnavailable))
     }
 
@@ -57,7 +57,7 @@ impl Seals for NoKeys {
         Err(Error::new(ErrorKind::KeyUnavailable))
     }
 
-    fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+    fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
         Err(Error::new(ErrorKind::KeyUnavailable))
     }
 }
@@ -78,7 +78,7 @@ fn stored<E: Declared>(names: &Names, entity: &E, cause: Cause, key: &str) -> Pa
     let values = values_of(entity).unwrap();
     let content = RowContent::new(RowKind { schema: E::SCHEMA, cause }, &values);
     let properties: Vec<_> = content.properties().collect();
-    names.pack(1, ("Sales", key), Ticks::MIN, &properties).unwrap()
+    names.pack(1, "Sales", key, Ticks::MIN, &properties).unwrap()
 }
 
 fn own(names: &Names, employee: &Employee) -> PackedRow {
@@ -247,7 +247,7 @@ fn what_is_of_another_version_is_refused_before_it_is_changed() {
 #[test]
 fn a_row_of_another_kind_is_an_error_of_the_reading() {
     let names = Names::default();
-    let row = names.pack(1, ("Sales", "empid_000007"), Ticks::MIN, &[]).unwrap();
+    let row = names.pack(1, "Sales", "empid_000007", Ticks::MIN, &[]).unwrap();
     let mut attempt = update(|_| panic!("nothing was found to be changed"));
     attempt.begin();
     let need = attempt.next_read().unwrap().unwrap();
@@ -357,7 +357,7 @@ mod unopened {
     struct Anew;
 
     impl Seals for Anew {
-        fn seal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
+        fn seal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Vec<u8>> {
             Err(Error::new(ErrorKind::KeyUnavailable))
         }
 
@@ -365,7 +365,7 @@ mod unopened {
             Err(Error::new(ErrorKind::KeyUnavailable))
         }
 
-        fn reseal(&self, _: (&str, &str), _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
+        fn reseal(&self, _: &str, _: &str, _: &Field, _: ValueRef<'_>) -> Result<Resealed> {
             Ok(Resealed { value: Some(vec![1; 40]), token: None })
         }
     }

@@ -69,7 +69,7 @@ pub(crate) fn seal<'v>(
             let stored = if let Some(kept) = unchanged.and_then(|stored| stored.value(at)) {
                 PropertyValue::Borrowed(kept)
             } else {
-                PropertyValue::Owned(Value::Binary(sealer.seal((partition, row), field, value)?))
+                PropertyValue::Owned(Value::Binary(sealer.seal(partition, row, field, value)?))
             };
             if let Some(token) = token {
                 new.push_token(token?);
@@ -130,7 +130,7 @@ pub(crate) fn reseal(schema: &'static Schema, values: &mut Values<'_>, sealer: &
             let because = format!("property `{}` is not sealed", field.property);
             return Err(Error::new(ErrorKind::DecryptionFailed).because(because));
         }
-        let made = sealer.reseal((partition, row), field, stored)?;
+        let made = sealer.reseal(partition, row, field, stored)?;
         if let Some(value) = made.value {
             values.set_stored(at, PropertyValue::Owned(Value::Binary(value)));
         }

@@ -126,7 +126,7 @@ pub(super) fn compare<E: Entity>(
         let long = snapshot.long_list(view)?;
         match ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name))) {
             Ok(ids) => {
-                let shared = of.place.values_in((&partition, &row)).unwrap_or_default();
+                let shared = of.place.values_in(&partition, &row).unwrap_or_default();
                 let found = ListOfIds { index: of, list, partition: &partition, shared: &shared };
                 for id in ids.into_iter().filter(|id| expected.remove(&**id).is_none()) {
                     let keys = found.key_of(E::SCHEMA, &id).ok();

@@ -76,9 +76,10 @@ pub(super) fn span<T: Time + Copy>(range: &impl RangeBounds<T>) -> Result<Span> 
 impl<E: InPeriods> Periods<E> {
     /// Returns the beginning of the period of the entity that this is the key of.
     pub(super) fn start_of<L: Lookup<E>>(&self, key: &L) -> Result<Ticks> {
-        let keys = key.keys()?;
-        let time = crate::schema::Schema::time_in(<L::Path as Path>::KEYS.place(), self.known.tables, keys);
-        time.map(|time| self.known.start(time)).ok_or_else(|| self.timeless(keys.0, keys.1))
+        let (partition, row) = key.keys()?;
+        let place = <L::Path as Path>::KEYS.place();
+        let time = crate::schema::Schema::time_in(place, self.known.tables, partition, row);
+        time.map(|time| self.known.start(time)).ok_or_else(|| self.timeless(partition, row))
     }
 
     /// Returns the error of a key that says no period.

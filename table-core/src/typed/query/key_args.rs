@@ -162,9 +162,9 @@ impl KeyArgs {
     }
 
     /// Returns the range that bounds it.
-    pub(super) fn range_given(&self) -> Option<(&Edge<'static>, &Edge<'static>)> {
+    pub(super) fn range_given(&self) -> Option<[&Edge<'static>; 2]> {
         match &self.bound {
-            Some(Limit::Range(_, lower, upper)) => Some((lower, upper)),
+            Some(Limit::Range(_, lower, upper)) => Some([lower, upper]),
             Some(Limit::Prefix(_)) | None => None,
         }
     }

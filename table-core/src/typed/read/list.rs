@@ -281,7 +281,7 @@ fn keys_on(
     let long = snapshot.long_list(view)?;
     let ids = ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name)))?;
     let (partition, row) = view.keys();
-    let shared = index.place.values_in((&partition, &row)).unwrap_or_default();
+    let shared = index.place.values_in(&partition, &row).unwrap_or_default();
     let of = ListOfIds { index, list, partition: &partition, shared: &shared };
     ids.iter().map(|id| of.key_of(schema, id)).collect()
 }
@@ -324,7 +324,7 @@ impl ListOfIds<'_> {
 
 /// Returns the id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
 pub(crate) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
-    let own = schema.place().values_in(own)?;
+    let own = schema.place().values_in(own.0, own.1)?;
     list.id(&ListKeyValues { shared: &[], own }).ok().flatten()
 }
 

@@ -117,7 +117,7 @@ impl<T, A> SlotColumns<T, A> {
             None if start < end && end > self.series.slots => {
                 Filter::of_no_slot(self.series, start.max(self.series.slots))
             }
-            None => Filter::of_no_slots(self.series, (start, end)),
+            None => Filter::of_no_slots(self.series, start, end),
         }
     }
 }

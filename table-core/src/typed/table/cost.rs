@@ -71,7 +71,7 @@ impl<E: Entity> Table<E> {
         let Counted { rows, .. } = counted.into_inner();
         let rows: Vec<_> = rows.into_iter().map(OfRows::cost).collect();
         let entities = rows.first().map_or(0, |own| own.rows);
-        Ok(Cost::new(schema, (Basis::Counted, &Usage::default()), entities, rows))
+        Ok(Cost::new(schema, Basis::Counted, &Usage::default(), entities, rows))
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::key::argument_type;
 use super::super::series;
 use crate::model::{Entity, Field, Index, Storage};
 
-/// The fields that rows hold or their keys give back, as far as filters can speak of them.
+/// Returns the fields that rows hold or their keys give back, as far as filters can speak of them.
 fn compared<'m>(
     model: &'m Entity<'_>,
     holds: impl Fn(usize) -> bool,
@@ -17,7 +17,7 @@ fn compared<'m>(
     fields.filter(move |(at, field)| is_compared(field) && holds(*at))
 }
 
-/// The struct of the columns.
+/// Returns the struct of the columns.
 pub(super) fn columns(
     model: &Entity<'_>,
     index: Option<&Index>,

@@ -9,7 +9,7 @@ use super::super::schema::place;
 use super::Path;
 use crate::model::{Field, Index, arguments};
 
-/// The row as a struct.
+/// Returns the row as a struct.
 pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize], beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, item) = (&path.model.krate, path.model.vis, &path.item);
     let fields: Vec<_> = held.iter().filter_map(|at| Some((*at, path.model.fields.get(*at)?))).collect();
@@ -67,7 +67,7 @@ pub(super) fn item(path: &Path<'_>, index: &Index, held: &[usize], beside: &mut 
     }
 }
 
-/// The key of the entity that the row is a copy of.
+/// Returns the key of the entity that the row is a copy of.
 fn own_key(path: &Path<'_>, fields: &[(usize, &Field<'_>)]) -> TokenStream {
     let (krate, vis, ident) = (&path.model.krate, path.model.vis, path.model.ident);
     let key = &path.model.key;

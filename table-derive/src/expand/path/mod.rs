@@ -23,7 +23,7 @@ use crate::model::{Copies, Entity, Index, Template, arguments};
 use crate::symbol::{COLUMNS, INDEXES};
 use order::Order;
 
-/// What the table derefs to, and the types behind its methods.
+/// Returns what the table derefs to, and the types behind its methods.
 pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, name) = (&model.krate, model.vis, &names.indexes);
     let paths = std::iter::once(None).chain(model.copying().map(Some));
@@ -65,7 +65,7 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
     }
 }
 
-/// A method named as an index list is, for what the compiler says of it.
+/// Returns a method named as an index list is, for what the compiler says of it.
 fn no_query(model: &Entity<'_>, names: &Names<'_>, list: &Index, order: &mut Order) -> TokenStream {
     let (krate, vis, entity, name) = (&model.krate, model.vis, model.ident, &list.ident);
     let listed = order.named(names, name);
@@ -81,12 +81,12 @@ fn no_query(model: &Entity<'_>, names: &Names<'_>, list: &Index, order: &mut Ord
     }
 }
 
-/// The columns of rows that have every field.
+/// Returns the columns of rows that have every field.
 pub(crate) fn columns(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     columns::made(model, &names.columns, |_| true)
 }
 
-/// The type that stands for the path by an index.
+/// Returns the type that stands for the path by an index.
 pub(crate) fn of_index(model: &Entity<'_>, names: &Names<'_>, index: (usize, &Index)) -> TokenStream {
     Path::new(model, names, Some(index)).ty
 }
@@ -180,7 +180,7 @@ impl<'m> Path<'m> {
         format!("The way to `{}` by the index `{}`, in the type of a query.", self.model.ident, index.name)
     }
 
-    /// The type that stands for the path, where its rows hold some of the fields.
+    /// Returns the type that stands for the path, where its rows hold some of the fields.
     fn marker(&self, number: usize, index: &Index, held: &[usize], beside: &mut Beside<'_>) -> TokenStream {
         let (krate, vis, marker, ident) = (&self.model.krate, self.model.vis, &self.ty, self.model.ident);
         let (item, columns) = (&self.item, &self.columns);
@@ -228,7 +228,7 @@ impl<'m> Path<'m> {
         }
     }
 
-    /// The fields that every row of the path has, by their places in the struct.
+    /// Returns the fields that every row of the path has, by their places in the struct.
     fn held(&self) -> Vec<usize> {
         let key = &self.model.key;
         let mut held = arguments(&[&key.partition, &key.row]);
@@ -251,19 +251,19 @@ impl<'m> Path<'m> {
     }
 }
 
-/// The number of a field's name: FNV-1a. Two names of one number would let a projection through that a later check of the
+/// Returns the number of a field's name: FNV-1a. Two names of one number would let a projection through that a later check of the
 /// compiler's refuses, when the code is made.
 pub(crate) fn number_of(name: &str) -> u64 {
     name.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Whether the index's rows follow their entities.
+/// Returns whether the index's rows follow their entities.
 fn is_eventual(model: &Entity<'_>, index: &Index) -> bool {
     index.eventual.is_some() && model.lies_elsewhere(index)
 }
 
-/// Whether the index's rows have every field.
+/// Returns whether the index's rows have every field.
 fn is_whole(index: &Index) -> bool {
     matches!(index.copies, Copies::All)
 }

@@ -14,10 +14,11 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// What a step must be for the part after this one to come next. Before the first part nothing is to be named.
+    /// Returns what a step must be for the part after this one to come next. Before the first part nothing is to be named.
     pub(super) fn after(
         &mut self,
-        (krate, names): (&Krate, &Names<'_>),
+        krate: &Krate,
+        names: &Names<'_>,
         before: Option<&Ident>,
         step: &TokenStream,
     ) -> TokenStream {
@@ -26,7 +27,7 @@ impl Order {
         quote!(#krate::ComesAfter<#step, #before>)
     }
 
-    /// A type that is called as something of the user's.
+    /// Returns a type that is called as something of the user's.
     pub(super) fn named(&mut self, names: &Names<'_>, name: &Ident) -> TokenStream {
         let mut ident = name.clone();
         ident.set_span(Span::call_site());
@@ -37,7 +38,7 @@ impl Order {
         quote!(#parts::#ident)
     }
 
-    /// The types.
+    /// Returns the types.
     pub(super) fn into_items(self, names: &Names<'_>) -> TokenStream {
         if self.parts.is_empty() {
             return TokenStream::new();

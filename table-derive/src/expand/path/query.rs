@@ -17,7 +17,7 @@ use crate::model::{Entity, Field, Krate};
 use crate::symbol::QUERY;
 use crate::template::Part;
 
-/// The struct, and what it can do on every path.
+/// Returns the struct, and what it can do on every path.
 pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'_>) -> TokenStream {
     let (krate, vis, query) = (&model.krate, model.vis, &names.query);
     let doc = format!(
@@ -63,7 +63,7 @@ pub(super) fn query(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside<'
     }
 }
 
-/// What a query can do besides taking parts.
+/// Returns what a query can do besides taking parts.
 fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, vis, ident, query) = (&model.krate, model.vis, model.ident, &names.query);
     let [path, step, from, fields, condition] =
@@ -179,7 +179,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// What `for` takes: a query at a step at which it can run.
+/// Returns what `for` takes: a query at a step at which it can run.
 fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, query) = (&model.krate, &names.query);
     let [path, from, parts, order] = ["By", "In", "PARTS", "Order"].map(|name| names.parameter(name));
@@ -228,7 +228,7 @@ fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     }
 }
 
-/// The methods that take the parts of one path's keys, and what can be done at which step.
+/// Returns the methods that take the parts of one path's keys, and what can be done at which step.
 pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> TokenStream {
     let (krate, this, from, query) = (&path.model.krate, &path.ty, &path.from, &names.query);
     let steps = steps(path.partition(), path.row());
@@ -253,7 +253,7 @@ pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> To
             // Steps are numbered by the fields that lead to them.
             let before =
                 steps.iter().take(at).filter_map(|step| self::name(path, step.next.as_ref()?)).next_back();
-            let turn = order.after((krate, names), before, &step);
+            let turn = order.after(krate, names, before, &step);
             let comes = quote!(#generic: #krate::GoesOn + #turn);
             let method = method(path, query, &steps, next, &comes)?;
             return Some(quote! {
@@ -276,19 +276,19 @@ pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> To
     quote!(#(#methods)*)
 }
 
-/// The type of a step.
+/// Returns the type of a step.
 fn step_type(krate: &Krate, steps: &[Step], at: usize) -> TokenStream {
     let ready = steps.get(at).is_none_or(|step| step.ready);
     if ready { quote!(#krate::At<#at>) } else { quote!(#krate::InPartition<#at>) }
 }
 
-/// What the method for a part is called.
+/// Returns what the method for a part is called.
 fn name<'p>(path: &'p Path<'_>, next: &Next) -> Option<&'p Ident> {
     let alias = next.each.and_then(|each| path.index.and_then(|(_, index)| index.aliases.get(each)));
     alias.or_else(|| path.model.fields.get(next.field).map(|field| field.ident))
 }
 
-/// What a step takes.
+/// Returns what a step takes.
 fn method(
     path: &Path<'_>,
     query: &Ident,
@@ -371,7 +371,7 @@ fn method(
     })
 }
 
-/// What the part takes besides values. Its format tells, or a field that is written `String`, which costs the compiler
+/// Returns what the part takes besides values. Its format tells, or a field that is written `String`, which costs the compiler
 /// nothing; else the schema does. If such a `String` is another type, the query is refused when it runs.
 fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
     let (krate, ident) = (&path.model.krate, path.model.ident);
@@ -398,7 +398,7 @@ fn offers(path: &Path<'_>, next: &Next) -> TokenStream {
     }
 }
 
-/// The method of the table that begins a query of the path.
+/// Returns the method of the table that begins a query of the path.
 pub(super) fn start(path: &Path<'_>, query: &Ident) -> TokenStream {
     let (krate, vis, this, from) = (&path.model.krate, path.model.vis, &path.ty, &path.from);
     let first = steps(path.partition(), path.row());

@@ -45,7 +45,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether the one method that it has takes the part itself.
+    /// Returns whether the one method that it has takes the part itself.
     pub(super) fn takes_a_part_alone(self) -> bool {
         matches!(self, Self::Value | Self::Blind | Self::Any { .. })
     }
@@ -65,7 +65,7 @@ struct Place {
     given: Vec<usize>,
 }
 
-/// Every step that a query of this path can be at. Giving one field after another leads from the first to the second
+/// Returns every step that a query of this path can be at. Giving one field after another leads from the first to the second
 /// and so on.
 pub(super) fn steps(partition: &Template, row: &Template) -> Vec<Step> {
     let all: Vec<_> = partition.fields().chain(row.fields()).collect();
@@ -88,7 +88,7 @@ pub(super) fn steps(partition: &Template, row: &Template) -> Vec<Step> {
 }
 
 impl Parts<'_> {
-    /// The next part whose field is not given.
+    /// Returns the next part whose field is not given.
     fn skip(&self, mut place: Place) -> Place {
         while self.all.get(place.part).is_some_and(|part| place.given.contains(&part.field)) {
             place.part += 1;

@@ -636,25 +636,29 @@ const _: () = {
             "ssn",
             <String as __table::Property>::NESTED,
             <String as __table::Property>::CONTENT,
-            (false, true),
+            false,
+            true,
         );
         __table::checks::sealed_property(
             "salary",
             <Option<i64> as __table::Property>::NESTED,
             <Option<i64> as __table::Property>::CONTENT,
-            (false, false),
+            false,
+            false,
         );
         __table::checks::sealed_property(
             "note",
             <String as __table::Property>::NESTED,
             <String as __table::Property>::CONTENT,
-            (true, false),
+            true,
+            false,
         );
         __table::checks::sealed_property(
             "card",
             <String as __table::Property>::NESTED,
             <String as __table::Property>::CONTENT,
-            (true, true),
+            true,
+            true,
         );
     };
     const _: () = __table::checks::encrypt();

@@ -40,12 +40,12 @@ pub fn work(arguments: &[&str]) {
             log.flush().unwrap();
             say(format!("entries {number}"));
         } else {
-            put(&store, (first, number), *kind == "staged");
+            put(&store, first, number, *kind == "staged");
         }
     }
 }
 
-/// Puts somebody on one of two lists, and takes others off.
+/// Puts entities on one of two lists, and takes others off.
 fn work_on_lists(store: &Store, first: u32) {
     let rolls = store.table::<Roll>().unwrap();
     say("ready");
@@ -83,7 +83,7 @@ fn work_sealed(store: &Store, first: u32) {
     }
 }
 
-fn put(store: &Store, (first, number): (u32, u32), is_staged: bool) {
+fn put(store: &Store, first: u32, number: u32, is_staged: bool) {
     let (files, pictures) = (store.container("files").unwrap(), store.table::<Picture>().unwrap());
     let bytes = if is_staged { staged(number) } else { bytes(number) };
     if is_staged {
@@ -96,7 +96,7 @@ fn put(store: &Store, (first, number): (u32, u32), is_staged: bool) {
     let picture = store.upload("image/jpeg", &*bytes).unwrap();
     pictures.insert(&Picture { album: "all".into(), number, bytes: length, picture }).unwrap();
     say(format!("picture {number}"));
-    if number > first && number % 3 == 0 {
+    if number > first && number.is_multiple_of(3) {
         let former = number - 1;
         say(format!("removes {former}"));
         files.delete(&format!("{former}")).unwrap();

@@ -52,7 +52,7 @@ pub fn run(arguments: &[&str]) {
         let at = aims[usize::try_from(random.below(aims.len() as u64)).unwrap()];
         let bit = random.below(8);
         say(format!("flip {number} {} {at} {bit}", places[at]));
-        // A place of its own: threads of the former store may still be about.
+        // A place of its own: threads of the previous store may still run.
         let place = directory.join(number.to_string());
         write_files(&place, &files);
         let mut flipped = file.clone();

@@ -49,7 +49,7 @@ struct Process {
     held: Vec<Received<u64>>,
 }
 
-/// So short that whoever asks next may have it.
+/// So short that the next receive may have it.
 const SHORT: Duration = Duration::from_nanos(100);
 
 impl Process {

@@ -32,7 +32,7 @@ fn main() {
     let role = arguments.next().expect("a role is given");
     let arguments: Vec<String> = arguments.collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // Whoever is forgotten goes by itself.
+    // A child that its parent forgets ends by itself.
     let patience: u64 = std::env::var("CRASH_CHILD_SECONDS").map_or(300, |text| text.parse().unwrap());
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(patience));

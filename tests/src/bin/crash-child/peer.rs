@@ -211,7 +211,7 @@ pub fn come_and_go(arguments: &[&str]) {
     }
 }
 
-/// `undeclared STORE TABLE`: writes rows by their properties, as it is told, by a handle from before somebody declared them.
+/// `undeclared STORE TABLE`: writes rows by their properties, as it is told, by a handle from before they were declared.
 pub fn undeclared(arguments: &[&str]) {
     let [path, table] = arguments else { panic!("arguments") };
     let mut table = open(path).dynamic_table(table).unwrap();

@@ -20,7 +20,7 @@ mod linux {
     pub(super) fn main() {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        // Whoever is forgotten, or hangs, goes by itself.
+        // A child that is forgotten, or hangs, ends by itself.
         let patience = std::env::var("POWER_CHILD_SECONDS").map_or(300, |text| text.parse().unwrap());
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_secs(patience));

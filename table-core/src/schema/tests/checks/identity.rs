@@ -60,7 +60,7 @@ fn c7_the_rows_of_an_entity_have_keys_of_their_own() {
          start each with literal text of its own"
     );
     assert_eq!(of(vec![Part::Literal("empid_")], vec![Part::Literal("name_"), name()]), None);
-    // A mistake in a template is told once, by the rule for it.
+    // A mistake in a template is reported once, by the rule for it.
     assert_eq!(of(vec![Part::Literal("em/")], vec![Part::Literal("em"), name()]), None);
 }
 

@@ -25,7 +25,7 @@ pub(crate) mod employee {
 
     const PARTITION: Template = Template { source: "{department}", parts: &[text(0)] };
 
-    /// The place in the entity's partition under this row key.
+    /// Returns the place in the entity's partition under this row key.
     pub(crate) const fn at(row: Template) -> Place {
         Place::new("Company", PARTITION, row)
     }
@@ -114,23 +114,23 @@ const _: () = {
     checks::index_row(&EMPLOYEE, 1);
 };
 
-/// What a check says, or nothing.
+/// Returns what a check says, or nothing.
 fn said(check: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
     let panic = catch_unwind(check).err()?;
     Some(panic.downcast::<String>().map_or_else(|_| "another panic".to_owned(), |text| *text))
 }
 
-/// The entity of the design in another place.
+/// Returns the entity of the design in another place.
 pub(crate) fn placed(place: Place) -> Schema {
     Schema { places: vec![place].leak(), ..EMPLOYEE }
 }
 
-/// The same with another row key.
+/// Returns the entity of the design with another row key.
 pub(crate) fn with_row(row: Template) -> Schema {
     placed(employee::at(row))
 }
 
-/// The same with another partition key, of its copies too.
+/// Returns the entity of the design with another partition key, which its copies have, too.
 pub(crate) fn with_partition(partition: Template) -> Schema {
     let moved = |place: Place| Place { partition, ..place };
     let copies = EMPLOYEE.indexes.iter().map(|index| Index { place: moved(index.place), ..*index });
@@ -165,7 +165,7 @@ fn c21_a_property_is_there_or_absent() {
         "`nick` is an `Option` of an `Option`, and a property is there or absent: write one `Option`";
     assert_eq!(said(|| checks::property("nick", Nested::NESTED, Nested::CONTENT)).unwrap(), nested);
     assert_eq!(said(|| checks::plain_property("nick", Nested::NESTED, Nested::CONTENT)).unwrap(), nested);
-    let sealed = || checks::sealed_property("nick", Nested::NESTED, Nested::CONTENT, (false, false));
+    let sealed = || checks::sealed_property("nick", Nested::NESTED, Nested::CONTENT, false, false);
     assert_eq!(said(sealed).unwrap(), nested);
 }
 
@@ -173,12 +173,13 @@ fn c21_a_property_is_there_or_absent() {
 fn what_a_row_may_hold_as_it_is_or_sealed_follows_from_the_type() {
     use Content::{Blobs, SealedBlobs, Secrets, Values};
     let allowed = |content| {
-        let sealed = |words| said(|| checks::sealed_property("scan", false, content, words)).is_none();
+        let sealed =
+            |dual, blind| said(|| checks::sealed_property("scan", false, content, dual, blind)).is_none();
         [
             said(|| checks::property("scan", false, content)).is_none(),
             said(|| checks::plain_property("scan", false, content)).is_none(),
-            sealed((false, false)),
-            sealed((true, false)) && sealed((false, true)),
+            sealed(false, false),
+            sealed(true, false) && sealed(false, true),
         ]
     };
     assert_eq!(allowed(Values), [true; 4]);

@@ -5,13 +5,13 @@ use crate::schema::checks::{self, KeyOf};
 use crate::schema::tests::strategies::field;
 use crate::schema::{CharSet, Index, KeyPart, KeyType, Part, Schema};
 
-/// What is said of a row key of these parts. Field 1 is `id`, 3 is `last_name`, 4 is `email`.
+/// Returns what is said of a row key of these parts. Field 1 is `id`, 3 is `last_name`, 4 is `email`.
 fn of_row(parts: Vec<Part>) -> Option<String> {
     let schema = with_row(sourced("{..}", parts));
     said(move || checks::template(&schema, KeyOf::Row))
 }
 
-/// The same, of an index.
+/// Returns what is said of the row key of an index of these parts.
 fn of_index(parts: Vec<Part>) -> Option<String> {
     let index = Index { place: employee::at(sourced("{..}", parts)), ..employee::BY_NAME };
     let schema = Schema { indexes: Vec::leak(vec![index]), ..EMPLOYEE };

@@ -7,7 +7,7 @@ use crate::error::ErrorKind;
 use crate::store::open::OptionalDb;
 use crate::store::records::meta::Meta;
 
-/// The blobs of the store, by name.
+/// Returns the blobs of the store, by name.
 fn blobs() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("empty", Vec::new()),
@@ -27,7 +27,7 @@ fn filled(store: &Store) {
         .unwrap();
 }
 
-/// Every record of the blobs' database.
+/// Returns every record of the blobs' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
     let db = environment.known(OptionalDb::Blobs).unwrap();
@@ -70,7 +70,7 @@ fn read_all(store: &Store) -> Vec<ErrorKind> {
     errors
 }
 
-/// What is wrong with a record is told by whatever reads it, and by the check.
+/// A read that meets a wrong record reports it, and so does the check.
 fn assert_seen(store: &Store, key: &[u8], what: &str) {
     let report = store.check().unwrap();
     assert!(!report.problems.is_empty(), "{what}: the check sees nothing");
@@ -136,7 +136,7 @@ fn a_flipped_bit_of_any_key_is_an_error() {
     assert_sound(&store);
 }
 
-/// The record of another blob, segment or name is not taken for one's own; neither is a former one, where the check looks.
+/// The record of another blob, segment or name is not taken for one's own; neither is an older one, where the check looks.
 #[test]
 fn a_record_in_anothers_place_is_an_error() {
     let dir = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use crate::model::Ticks;
 use crate::store::Store;
 use crate::store::write::transaction::CLOCK;
 
-/// A directory in memory, where there is such a place: a flush is not what is tested here.
+/// Returns a directory in memory, where there is such a place: a flush is not what is tested here.
 fn in_memory() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };

@@ -141,7 +141,7 @@ fn run(operations: &[Operation]) {
     compare(&store, &containers, &map);
 }
 
-/// Each reader reads what was there when it was opened.
+/// Each reader reads the bytes as they were when it was opened.
 fn read(readers: &mut Vec<(BlobReader, Vec<u8>)>) {
     for (mut reader, wanted) in readers.drain(..) {
         let mut found = Vec::new();

@@ -60,6 +60,6 @@ fn a_container_of_another_store_is_none() {
     };
     ask(&one, put("film")).unwrap();
     assert_eq!(ask(&other, put("film")).unwrap_err().kind(), ErrorKind::ContainerNotFound);
-    let moment = other.backend().clone().blobs().unwrap().read_snapshot().unwrap();
-    assert_eq!(moment.find(films, "film").unwrap_err().kind(), ErrorKind::ContainerNotFound);
+    let snapshot = other.backend().clone().blobs().unwrap().read_snapshot().unwrap();
+    assert_eq!(snapshot.find(films, "film").unwrap_err().kind(), ErrorKind::ContainerNotFound);
 }

@@ -8,7 +8,7 @@ use crate::store::open::walk_bytes;
 
 const MESSAGES: u64 = 40;
 
-/// A queue with messages that are ready, held, given back and named.
+/// Returns a queue with messages that are ready, held, given back and named.
 fn filled(store: &Store) -> (QueueId, Vec<Receipt>) {
     set_clock(1_000);
     let queue = queues(store).open("work").unwrap();
@@ -25,7 +25,7 @@ fn filled(store: &Store) -> (QueueId, Vec<Receipt>) {
     (queue, held)
 }
 
-/// Every record of the queues' database.
+/// Returns every record of the queues' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
     let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
@@ -83,7 +83,7 @@ fn use_it(store: &Store, queue: QueueId, held: &[Receipt], untimed: Option<u64>)
             }
         }
     }
-    // Whoever has received one holds it.
+    // The receiver of one holds it.
     for found in &received {
         if let Err(error) = complete(store, queue, found.receipt) {
             errors.push(error.kind());
@@ -215,7 +215,7 @@ fn a_bit_that_flips_in_the_file_hides_no_message() {
 }
 
 /// Where the key of a lease says another message's number, a lease that comes beside it would stand out of order, and be looked
-/// for elsewhere once there are others: who holds the message would be told that somebody else does.
+/// for elsewhere once there are others: the receiver that holds the message would be refused as if another one did.
 #[test]
 fn a_lease_whose_key_has_changed_leads_no_other_astray() {
     let dir = tempfile::tempdir().unwrap();
@@ -223,7 +223,7 @@ fn a_lease_whose_key_has_changed_leads_no_other_astray() {
     let store = options.open(dir.path().join("store")).unwrap();
     set_clock(1_000);
     let queue = queues(&store).open("work").unwrap();
-    // One in three is hidden for so long that nobody looks at its lease.
+    // One in three is hidden for so long that no receive looks at its lease.
     let is_later = |id: u64| id.is_multiple_of(3);
     for id in 1..=MESSAGES {
         let after = if is_later(id) { span(100_000) } else { Duration::ZERO };
@@ -244,7 +244,7 @@ fn a_lease_whose_key_has_changed_leads_no_other_astray() {
             let store = options.open(copy.path()).unwrap();
             let queue = queues(&store).open("work").unwrap();
             let mut errors = Vec::new();
-            // Whoever has received one holds it.
+            // The receiver of one holds it.
             match receive(&store, queue, 100, 100_000, 5) {
                 Ok(found) => {
                     assert_eq!(found.len(), (1..=MESSAGES).filter(|id| !is_later(*id)).count());
@@ -260,7 +260,7 @@ fn a_lease_whose_key_has_changed_leads_no_other_astray() {
         }
     }
     println!("{flips} flips, {met} met");
-    // Of pages that nothing leads to any more nobody sees a bit.
+    // No look reads pages that nothing leads to any more.
     assert!(met > 50, "{met} of {flips}");
 }
 

@@ -65,7 +65,7 @@ impl Model {
         message.hidden = (now.saturating_sub(delay), now + delay);
     }
 
-    /// The messages that show, in the order in which they are received.
+    /// Returns the messages that show, in the order in which they are received.
     fn shown(&self, now: u64) -> Vec<u64> {
         let is_hidden = |known: &Known| known.hidden.0 <= now && now < known.hidden.1;
         let mut back: Vec<_> = self
@@ -89,7 +89,7 @@ impl Model {
         self.poison.push((message.text, Some(error)));
     }
 
-    /// What is received: number, text, count, error.
+    /// Returns what is received: number, text, count, error.
     fn receive(
         &mut self,
         now: u64,
@@ -127,7 +127,7 @@ impl Model {
     }
 }
 
-/// A receipt that somebody keeps, with the model's name for the turn.
+/// A receipt that a process keeps, with the model's name for the delivery.
 #[derive(Clone)]
 struct Held {
     receipt: Receipt,
@@ -268,7 +268,7 @@ fn explore(seed: u64, steps: u64) {
                 assert_eq!(answer, [Answer::Cleared { gone, below: model.next, is_all: true }], "{moment}");
                 model.messages.clear();
             }
-            // A process ends: whoever held something holds it no more, or comes back with his receipt.
+            // A process ends: it holds nothing any more, or comes back with its receipt.
             _ if random.below(10) == 0 => {
                 drop(store);
                 store = options.open(&path).unwrap();

@@ -60,7 +60,7 @@ fn propagate(store: &Store) -> Option<ErrorKind> {
     }
 }
 
-/// Every record of the database.
+/// Returns every record of the database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     let environment = &store.lmdb().unwrap().environment;
     let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();

@@ -54,7 +54,7 @@ fn parcel(id: u32) -> Parcel {
     Parcel { office: "east".into(), id, sender: sender.into(), content: format!("content {id}") }
 }
 
-/// Those below it are propagated, the others are to be.
+/// The number below which entities are propagated; the others are to be.
 const SETTLED: u32 = 8;
 const PARCELS: u32 = 12;
 
