@@ -26,13 +26,13 @@ macro_rules! release {
             #[key(partition = "{department}", row = "empid_{id:07}")]
             #[index(by_email, row = "email_{email}", unique)]
             $(#[$index])*
-            pub(in super::super) struct Employee {
-                pub(in super::super) department: String,
-                pub(in super::super) id: u32,
-                pub(in super::super) name: String,
-                pub(in super::super) email: String,
-                pub(in super::super) age: u8,
-                pub(in super::super) salary: i64,
+            pub(crate) struct Employee {
+                pub(crate) department: String,
+                pub(crate) id: u32,
+                pub(crate) name: String,
+                pub(crate) email: String,
+                pub(crate) age: u8,
+                pub(crate) salary: i64,
             }
         }
     };
@@ -69,14 +69,14 @@ pub(super) mod third {
     #[entity(table = "Company", kind = "employee", version = 2, from = Former)]
     #[key(partition = "{department}", row = "empid_{id:07}")]
     #[index(by_email, row = "email_{email}", unique)]
-    pub(in super::super) struct Employee {
-        pub(in super::super) department: String,
-        pub(in super::super) id: u32,
-        pub(in super::super) first_name: String,
-        pub(in super::super) last_name: String,
-        pub(in super::super) email: String,
-        pub(in super::super) age: u8,
-        pub(in super::super) salary: i64,
+    pub(crate) struct Employee {
+        pub(crate) department: String,
+        pub(crate) id: u32,
+        pub(crate) first_name: String,
+        pub(crate) last_name: String,
+        pub(crate) email: String,
+        pub(crate) age: u8,
+        pub(crate) salary: i64,
     }
 
     impl From<Former> for Employee {
