@@ -71,20 +71,17 @@ pub(crate) fn seal_into(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>),
 ) -> Result<()> {
-    seal_with(&new_salt()?, key, purpose, aad, out, write)
+    seal_with(&Keys::derive(key, purpose, &new_salt()?), aad, out, write)
 }
 
-/// Appends an envelope as [`seal_into`] does, with a given salt, which must never be given again: for test vectors.
+/// Appends an envelope as [`seal_into`] does, with keys of a given salt, which must never be given again: for test vectors.
 pub(crate) fn seal_with(
-    salt: &[u8; SALT],
-    key: &Derivation,
-    purpose: Purpose,
+    keys: &Keys,
     aad: &[u8],
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>),
 ) -> Result<()> {
-    let keys = Keys::derive(key, purpose, salt);
-    out.extend_from_slice(salt);
+    out.extend_from_slice(&keys.salt);
     out.extend_from_slice(&keys.commitment);
     let from = out.len();
     write(out);
@@ -120,16 +117,17 @@ pub(crate) fn open(
 }
 
 /// The keys that are derived for one envelope.
-struct Keys {
+pub(crate) struct Keys {
+    salt: [u8; SALT],
     key: Zeroizing<[u8; KEY]>,
     commitment: [u8; COMMITMENT],
 }
 
 impl Keys {
-    fn derive(key: &Derivation, purpose: Purpose, salt: &[u8; SALT]) -> Self {
+    pub(crate) fn derive(key: &Derivation, purpose: Purpose, salt: &[u8; SALT]) -> Self {
         let mut both = Zeroizing::new([0; KEY + COMMITMENT]);
         key.expand_into(&[purpose.label(), salt], &mut both);
-        let mut keys = Self { key: Zeroizing::new([0; KEY]), commitment: [0; COMMITMENT] };
+        let mut keys = Self { salt: *salt, key: Zeroizing::new([0; KEY]), commitment: [0; COMMITMENT] };
         if let Some((key, commitment)) = both.split_first_chunk() {
             *keys.key = *key;
             keys.commitment.copy_from_slice(commitment);

@@ -112,7 +112,8 @@ pub(crate) fn seal_with(
     let parts = Parts::new(cell, store, key, value)?;
     let mut out = parts.begin();
     let write = |out: &mut Vec<u8>| out.extend_from_slice(parts.plain.as_slice());
-    envelope::seal_with(salt, key.derivation(), Purpose::Value, &parts.aad, &mut out, write)?;
+    let keys = envelope::Keys::derive(key.derivation(), Purpose::Value, salt);
+    envelope::seal_with(&keys, &parts.aad, &mut out, write)?;
     Ok(out)
 }
 

@@ -35,7 +35,7 @@ fn first_slot(table: &[u8], wide: bool) -> Option<(u16, u8, usize, &[u8])> {
     }
 }
 
-/// The slots of a row in order; see [`Row::slots`].
+/// The slots of a row in order; see [`SlotRow::slots`].
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<'a> {
     next: Option<(u16, u8, usize, &'a [u8])>,

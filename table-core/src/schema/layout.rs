@@ -1,7 +1,7 @@
 //! The layout of an entity as text. A store notes it, so that a struct that has changed is not read wrongly.
 //!
 //! It has a line for each thing that the rows depend on, and nothing else. The names of the struct and of its fields are
-//! not in it, as long as properties keep theirs. People read it in errors; [`read`] makes a declaration of it again.
+//! not in it, as long as properties keep theirs. People read it in errors; [`read()`] makes a declaration of it again.
 
 mod advice;
 mod differences;
