@@ -60,7 +60,7 @@ impl Propagator for KindPropagator {
             entries.iter().zip(&mut results).filter(|(entry, _)| !entry.dependents.is_empty())
         {
             if entry.has_copies && result.is_ok() {
-                // The entry is another one by now.
+                // The entry has changed with its copies: the next pass reads it anew, and goes on with the dependents.
                 *result = Ok(Remaining::Some);
                 continue;
             }
