@@ -35,7 +35,8 @@ const fn batch(size: usize, many: usize) -> Batch {
 }
 
 /// The blobs of a round.
-const SIZES: [Batch; 4] = [batch(16 << 10, 100), batch(100 << 10, 100), batch(1 << 20, 40), batch(16 << 20, 6)];
+const SIZES: [Batch; 4] =
+    [batch(16 << 10, 100), batch(100 << 10, 100), batch(1 << 20, 40), batch(16 << 20, 6)];
 const BUFFER: usize = 64 << 10;
 /// The blobs that each thread puts.
 const SHARED: [Batch; 3] = [batch(16 << 10, 60), batch(100 << 10, 40), batch(1 << 20, 12)];
@@ -176,11 +177,7 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
 /// The times of one size: for each kind of call, those of each engine.
 type Times = [[Vec<Duration>; 3]; 4];
 
-fn measure(
-    engines: &mut [&mut dyn Engine; 3],
-    batch: Batch,
-    times: &mut Times,
-) -> Result<()> {
+fn measure(engines: &mut [&mut dyn Engine; 3], batch: Batch, times: &mut Times) -> Result<()> {
     let Batch { size, many } = batch;
     let mut buffer = vec![0; BUFFER];
     let [put, got, streamed, deleted] = times;

@@ -25,7 +25,8 @@ use crate::typed::read::key::Key;
 const CONVERTING: u8 = 0;
 /// Rows that have something under a previous name, or something that is to go, are written anew.
 const RENEWING: u8 = 1;
-/// Copies of previous versions are removed from the first of the other tables where they may lie; a number more for each of the rest.
+/// Copies of previous versions are removed from the first of the other tables where they may lie; a number more for each of the
+/// rest.
 const PURGING: u8 = 2;
 
 /// Returns the table whose copies of previous versions a job removes; `None` if it is not that far, or none is left.

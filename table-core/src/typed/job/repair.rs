@@ -422,7 +422,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         let Some(place) = self.handed.get(plan) else {
             return self.relist.as_mut().is_some_and(|relist| relist.leave_out(plan));
         };
-        // After the first refusal the step reads it again, since it may have been written meanwhile. After a second it is left out.
+        // After the first refusal the step reads it again, since it may have been written meanwhile.
         if self.refused.insert(place.clone()) {
             return false;
         }

@@ -342,7 +342,8 @@ impl At<'_> {
     }
 }
 
-/// Returns whether a row says what it is to say, and nothing else: what it says is a field's value, whatever name that has in the row.
+/// Returns whether a row says what it is to say, and nothing else: what it says is a field's value, whatever name that has in
+/// the row.
 fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
     let Schema { fields, removed, .. } = content.kind.schema;
     let of = |name: &str| fields.iter().find(|field| field.property == name);

@@ -119,9 +119,9 @@ fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
     let source = RowWrite { key: row, condition, act: Act::Keep, kind, of: 0 };
     let names: Vec<_> = together.tables.iter().map(DynamicTable::name).collect();
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sealer).collect();
-    let mut desks: Vec<_> = changes.iter().map(|_| PlanScratch::default()).collect();
+    let mut scratches: Vec<_> = changes.iter().map(|_| PlanScratch::default()).collect();
     let mut builder = PlanBuilder::new(Reach::Store, &names, changes.len());
-    for (change, scratch) in changes.iter().zip(&mut desks) {
+    for (change, scratch) in changes.iter().zip(&mut scratches) {
         let seals: &dyn Seals = sealers.get(change.table).ok_or_else(driver::no_table)?;
         change.attempt.plan(0, seals, scratch, &mut builder)?;
     }

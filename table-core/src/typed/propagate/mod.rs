@@ -29,10 +29,10 @@ const AT_ONCE: usize = 512;
 
 /// How often [`Store::propagate`] goes over all that is to follow at most, while others write what it propagates.
 const PASSES: u32 = 64;
-/// How often [`Store::propagate`] goes on to what its own work has made to follow, at most: dependents may have dependents in turn.
+/// How often [`Store::propagate`] goes on to what its own work has made to follow, at most: dependents may have dependents.
 const GENERATIONS: u32 = 16;
-/// After how many rounds [`Store::propagate`] takes a turn in each second one, during which the plans of others are held back. So
-/// it comes to its end beside writers that never stop.
+/// After how many rounds [`Store::propagate`] takes a turn in each second one, which holds the plans of others back: so it comes
+/// to its end beside writers that never stop.
 const PASSES_BORNE: u32 = 8;
 /// The longest that [`Store::propagate`] waits for such a turn.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
