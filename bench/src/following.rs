@@ -16,7 +16,7 @@ use crate::report;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
-/// The same employee, with a copy in another table as `$arrival` says.
+/// Declares an employee in a module of its own, with a copy in another table if `$index` says so.
 macro_rules! employee {
     ($name:ident, $table:literal, $($index:tt)*) => {
         mod $name {

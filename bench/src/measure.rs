@@ -107,8 +107,8 @@ pub(crate) fn rounds(
     Ok(fields(clock, count, operations, vec![entered])?.pop().unwrap_or_default())
 }
 
-/// The same for several fields of contenders, each with a floor of its own, in the same rounds: so the times of two
-/// fields can be compared round by round, whatever the machine did meanwhile. One after the other they can't.
+/// Runs several fields of contenders, each with a floor of its own, in the same rounds: so the times of two fields can be
+/// compared round by round, whatever the machine did meanwhile. One after the other they can't.
 pub(crate) fn fields(
     clock: Clock,
     count: usize,

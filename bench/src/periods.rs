@@ -23,7 +23,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// Each cell is the median of so many.
 const ROUNDS: usize = 9;
 
-/// The same login, in a table for each day and in one. The time comes behind the user: days follow one another.
+/// Declares a login of this name in a table for each day or in one. The time comes behind the user: days follow one another.
 macro_rules! login {
     ($name:ident, $table:literal, $row:literal) => {
         #[derive(Entity)]

@@ -35,7 +35,7 @@ impl Sample {
         Self { key, floor, ours }
     }
 
-    /// The same properties under another key.
+    /// Returns a row with these properties under another key.
     pub(crate) fn under(&self, key: Key) -> Self {
         let mut ours = DynamicEntity::new(&*key.partition, &*key.row);
         for (name, value) in self.ours.properties() {

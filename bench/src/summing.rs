@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const THREADS: usize = 16;
 
-/// The same employee, with the summaries that `$summarized` says.
+/// Declares an employee in a module of its own, with the summaries that `$summarized` says.
 macro_rules! employee {
     ($name:ident, $table:literal, { $($summarized:tt)* }, $($summary:item)*) => {
         mod $name {
@@ -116,7 +116,8 @@ fn insert<E: InOneTable>(store: &Store, new: fn(u32) -> E, ids: std::ops::Range<
 fn together<E: InOneTable>(
     store: &Store,
     new: fn(u32) -> E,
-    (next, arguments): (&AtomicU32, &Arguments),
+    next: &AtomicU32,
+    arguments: &Arguments,
 ) -> Result<f64>
 where
     table_core::Table<E>: Sync,
@@ -197,9 +198,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             *best = best.min(found);
         }
         let found = [
-            together(&store, plain::Employee::new, (&next, arguments))?,
-            together(&store, one::Employee::new, (&next, arguments))?,
-            together(&store, two::Employee::new, (&next, arguments))?,
+            together(&store, plain::Employee::new, &next, arguments)?,
+            together(&store, one::Employee::new, &next, arguments)?,
+            together(&store, two::Employee::new, &next, arguments)?,
         ];
         for (best, found) in best.iter_mut().zip(found) {
             *best = best.max(found);

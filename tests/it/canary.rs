@@ -69,7 +69,7 @@ fn employee(id: u32) -> Employee {
     }
 }
 
-/// The same as properties, on their way to being sealed.
+/// Makes an employee of properties, which are on their way to being sealed.
 fn properties(id: u32) -> DynamicEntity {
     DynamicEntity::new("Sales", format!("empid_{id:06}"))
         .with("EntityType", "employee")

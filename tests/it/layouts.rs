@@ -18,7 +18,7 @@ mod first {
     }
 }
 
-/// The same rows, of a struct that has grown.
+/// The rows of `first::Employee`, of a struct that has grown.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{unit}", row = "empid_{number:06}")]
@@ -36,7 +36,7 @@ struct Grown {
     level: u8,
 }
 
-/// The same kind under other keys.
+/// The kind `employee` under other keys.
 #[derive(Entity, Debug)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "employee_{id:06}")]
@@ -109,7 +109,7 @@ fn another_layout_is_refused_with_the_difference() {
     assert_sound(&store);
 }
 
-/// The same rows again, of a newer release that is compatible with the first: one more field, and no other change.
+/// The rows of `first::Employee`, of a newer release that is compatible with the first: one more field, and no other change.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]

@@ -7,7 +7,7 @@ use integration_tests::Scratch;
 use table_core::crypt::MemoryKeys;
 use table_core::{DynamicEntity, DynamicTable, Entity, Error, ErrorKind, IfMatch, Store, Ticks, Uuid, Value};
 
-/// The same entity for two tables.
+/// Declares a person in this table: two tables have one each.
 macro_rules! person {
     ($name:ident, $table:literal) => {
         #[derive(Entity, Clone, Debug, PartialEq)]

@@ -22,11 +22,24 @@ use table_core::blob::Container;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Sizes in bytes, and how many of each in a round.
-const SIZES: [(usize, usize); 4] = [(16 << 10, 100), (100 << 10, 100), (1 << 20, 40), (16 << 20, 6)];
+/// Blobs of one size.
+#[derive(Clone, Copy)]
+struct Batch {
+    /// The bytes of each.
+    size: usize,
+    many: usize,
+}
+
+const fn batch(size: usize, many: usize) -> Batch {
+    Batch { size, many }
+}
+
+/// The blobs of a round.
+const SIZES: [Batch; 4] =
+    [batch(16 << 10, 100), batch(100 << 10, 100), batch(1 << 20, 40), batch(16 << 20, 6)];
 const BUFFER: usize = 64 << 10;
-/// Sizes that threads put, and how many each of them.
-const SHARED: [(usize, usize); 3] = [(16 << 10, 60), (100 << 10, 40), (1 << 20, 12)];
+/// The blobs that each thread puts.
+const SHARED: [Batch; 3] = [batch(16 << 10, 60), batch(100 << 10, 40), batch(1 << 20, 12)];
 /// The orders in which the engines take turns.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1], [2, 0, 1], [1, 0, 2]];
 
@@ -164,11 +177,8 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
 /// The times of one size: for each kind of call, those of each engine.
 type Times = [[Vec<Duration>; 3]; 4];
 
-fn measure(
-    engines: &mut [&mut dyn Engine; 3],
-    (size, many): (usize, usize),
-    times: &mut Times,
-) -> Result<()> {
+fn measure(engines: &mut [&mut dyn Engine; 3], batch: Batch, times: &mut Times) -> Result<()> {
+    let Batch { size, many } = batch;
     let mut buffer = vec![0; BUFFER];
     let [put, got, streamed, deleted] = times;
     let made: Vec<_> =
@@ -212,7 +222,8 @@ fn measure(
 }
 
 /// How many blobs the threads put in a second, and delete, each thread by an engine of its own.
-fn rates(engines: Vec<Box<dyn Engine + '_>>, (size, many): (usize, usize)) -> Result<[f64; 2]> {
+fn rates(engines: Vec<Box<dyn Engine + '_>>, batch: Batch) -> Result<[f64; 2]> {
+    let Batch { size, many } = batch;
     let (threads, made) = (engines.len(), bytes(size, 7));
     let all = Barrier::new(threads + 1);
     thread::scope(|scope| {
@@ -251,7 +262,7 @@ fn rates(engines: Vec<Box<dyn Engine + '_>>, (size, many): (usize, usize)) -> Re
 }
 
 /// Rates of so many threads, beside each other.
-fn together(dir: &Path, container: &Container, (threads, rounds): (usize, usize)) -> Result<()> {
+fn together(dir: &Path, container: &Container, threads: usize, rounds: usize) -> Result<()> {
     println!("Blobs a second of {threads} threads: table-core / files / SQLite\n");
     println!("| bytes | put | deleted |\n| ---: | ---: | ---: |");
     let files = Files(dir.join("files"));
@@ -262,12 +273,12 @@ fn together(dir: &Path, container: &Container, (threads, rounds): (usize, usize)
             _ => Box::new(connect(&dir.join("data.sqlite"))?),
         })
     };
-    for size in SHARED {
+    for batch in SHARED {
         let mut found = [const { [const { Vec::new() }; 3] }; 2];
         for order in ORDERS.iter().cycle().take(rounds) {
             for of in *order {
                 let engines = (0..threads).map(|_| engine(of)).collect::<Result<Vec<_>>>()?;
-                for (found, rate) in found.iter_mut().zip(rates(engines, size)?) {
+                for (found, rate) in found.iter_mut().zip(rates(engines, batch)?) {
                     found[of].push(rate);
                 }
             }
@@ -279,7 +290,7 @@ fn together(dir: &Path, container: &Container, (threads, rounds): (usize, usize)
             };
             engines.map(|rates| format!("{:.0}", median(rates))).join(" / ")
         });
-        println!("| {} | {} |", size.0, cells.join(" | "));
+        println!("| {} | {} |", batch.size, cells.join(" | "));
     }
     Ok(())
 }
@@ -301,7 +312,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let store = Store::open(dir.join("store"))?;
     if let Some(threads) = value("--threads") {
         let container = store.container("blobs")?;
-        together(&dir, &container, (threads.parse()?, rounds))?;
+        together(&dir, &container, threads.parse()?, rounds)?;
         drop((container, store));
         fs::remove_dir_all(&dir)?;
         return Ok(());
@@ -310,13 +321,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let mut sqlite = connect(&dir.join("data.sqlite"))?;
     println!("Medians in µs: table-core / files / SQLite\n");
     println!("| bytes | put | read whole | streamed | deleted |\n| ---: | ---: | ---: | ---: | ---: |");
-    for (size, many) in SIZES {
+    for batch in SIZES {
         let mut times = Times::default();
         for _ in 0..rounds {
-            measure(&mut [&mut ours, &mut files, &mut sqlite], (size, many), &mut times)?;
+            measure(&mut [&mut ours, &mut files, &mut sqlite], batch, &mut times)?;
         }
         let cells = times.map(|engines| engines.map(median).map(|median| format!("{median:.0}")).join(" / "));
-        println!("| {size} | {} |", cells.join(" | "));
+        println!("| {} | {} |", batch.size, cells.join(" | "));
     }
     drop((ours, store, sqlite));
     fs::remove_dir_all(&dir)?;

@@ -16,7 +16,7 @@ use crate::{Arguments, Digest, Result};
 /// Operations in one round of gets, of writes, and of ranges and lists.
 pub(super) const GETS: usize = 2_000;
 const WRITES: usize = 400;
-/// The same where each commit waits for the disk.
+/// Writes in one round where each commit waits for the disk.
 pub(super) const DURABLE_WRITES: usize = 50;
 const RANGES: usize = 20;
 const SCANNED: u32 = 100;

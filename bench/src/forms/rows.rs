@@ -17,7 +17,7 @@ pub(super) trait Form: InOneTable + Sized {
     fn numbered(number: u32) -> Self;
     /// The key of the row of this number.
     fn key(number: u32) -> Key<Self>;
-    /// The same by hand: partition, 0, row.
+    /// Returns the key of the row of this number as it is made by hand: partition, 0, row.
     fn key_by_hand(number: u32) -> Vec<u8>;
     fn rest(&self) -> Self::Rest;
     /// A row of its two keys and the rest.

@@ -19,7 +19,7 @@ struct HotEvent {
     text: String,
 }
 
-/// The same log over four shards by source. Within a shard the newest come first; one source is in one shard.
+/// An event of a log that lies in four shards by source. Within a shard the newest come first; one source is in one shard.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Log", kind = "event")]
 #[key(partition = "log_{source:shard(4)}", row = "{at:inverted}_{source:escaped}!{sequence:06}")]

@@ -197,7 +197,7 @@ impl From<PartV1> for PartV2 {
     }
 }
 
-/// The same with it in the key.
+/// An entity with the code in its key.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "shelf")]
 #[key(partition = "{store}", row = "shelf_{code}")]

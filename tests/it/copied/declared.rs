@@ -189,7 +189,7 @@ fn what_is_wrong_is_found_and_mended() {
     assert_copied(&store);
 }
 
-/// The same kinds without the copies, as a program of before declares them.
+/// Customers and orders without the copies, as an earlier program declares them.
 mod before {
     use table_core::Entity;
 

@@ -116,7 +116,9 @@ fn flip(file: &str, aim: &str, flips: u64) -> Tally {
             .map(|part| {
                 let (path, work) = (&path, scratch.path().join(part.to_string()));
                 let first = size("CRASH_FIRST", 0);
-                scope.spawn(move || flip_some((path, file), &work, aim, first + part, threads, first + flips))
+                let flips =
+                    Flips { store: path, file, aim, first: first + part, step: threads, end: first + flips };
+                scope.spawn(move || flip_some(&work, flips))
             })
             .collect();
         for part in parts {
@@ -136,15 +138,19 @@ fn flip(file: &str, aim: &str, flips: u64) -> Tally {
     tally
 }
 
-/// Every `step`th flip from `next` on. A child does them until it dies; then the next goes on.
-fn flip_some(
-    (store, file): (&Path, &str),
-    work: &Path,
-    aim: &str,
-    mut next: u64,
+/// Every `step`th of some flips of a store's file.
+struct Flips<'a> {
+    store: &'a Path,
+    file: &'a str,
+    aim: &'a str,
+    first: u64,
     step: u64,
     end: u64,
-) -> Tally {
+}
+
+/// Does these flips. A child does them until it dies; then the next goes on.
+fn flip_some(work: &Path, flips: Flips<'_>) -> Tally {
+    let Flips { store, file, aim, first: mut next, step, end } = flips;
     let mut tally = Tally::default();
     while next < end {
         let mut command = Command::new(PROGRAM);

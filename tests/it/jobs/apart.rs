@@ -88,8 +88,8 @@ impl World {
         *self.seen.entry(format!("{what}: {outcome}")).or_default() += 1;
     }
 
-    fn is_taken(&self, (department, id): &At, email: &str) -> bool {
-        self.staff.iter().any(|(at, (of, _))| at.0 == *department && at.1 != *id && of == email)
+    fn is_taken(&self, key: &At, email: &str) -> bool {
+        self.staff.iter().any(|(at, (of, _))| at.0 == key.0 && at.1 != key.1 && of == email)
     }
 
     fn a_write(&mut self, what: &'static str) -> Write {
@@ -425,7 +425,8 @@ impl World {
     }
 
     /// The entity as its row has it.
-    fn row(&self, (department, id): &At) -> Option<One> {
+    fn row(&self, key: &At) -> Option<One> {
+        let (department, id) = key;
         let table = self.store.dynamic_table("Company").unwrap();
         let row = table.get(department, &format!("empid_{id:06}")).unwrap()?;
         let email = row.get("Email").and_then(|email| email.as_str()).unwrap().to_owned();

@@ -12,7 +12,7 @@ use table_core::{ErrorKind, Store};
 use super::filled;
 
 /// Flips a bit in every place of a file that has this key, so far from where it begins.
-fn flip(file: &Path, key: &[u8], (offset, bit): (isize, u8)) {
+fn flip(file: &Path, key: &[u8], offset: isize, bit: u8) {
     let mut bytes = fs::read(file).unwrap();
     let places: Vec<_> = (0..bytes.len() - key.len()).filter(|at| bytes[*at..].starts_with(key)).collect();
     assert!(!places.is_empty());
@@ -32,7 +32,7 @@ fn a_row_whose_key_is_damaged_ends_no_job_early() {
     let sound = fs::read(&file).unwrap();
     for (offset, bit) in [(-1, 1), (-1, 6), (0, 1), (4, 0), (5, 1), (5, 6), (6, 0), (17, 0), (17, 5)] {
         fs::write(&file, &sound).unwrap();
-        flip(&file, b"Sales\0empid_000300", (offset, bit));
+        flip(&file, b"Sales\0empid_000300", offset, bit);
         let store = relaxed().open(&path).unwrap();
         let table = store.table::<second::Employee>().unwrap();
         // Of itself or of the sweep before it: the job meets the row.
@@ -61,7 +61,7 @@ fn a_row_whose_key_is_damaged_ends_no_check_of_copies() {
     assert_eq!(wrong(&store), (vec!["empid_000650".to_owned()], 0));
     drop((raw, store));
     // In the number of the table: the row seems to be of another one.
-    flip(&path.join("data.mdb"), b"Sales\0empid_000300", (-1, 1));
+    flip(&path.join("data.mdb"), b"Sales\0empid_000300", -1, 1);
     let (rows, problems) = wrong(&relaxed().open(&path).unwrap());
     assert!(problems > 0 && rows.contains(&"empid_000650".to_owned()), "{problems} {rows:?}");
 }
@@ -110,7 +110,7 @@ fn a_row_whose_key_is_damaged_hides_no_plain_value() {
     assert!(error.to_string().contains("280 values of `Card`"), "{error}");
     drop((table, store));
     // Every row before it is sealed.
-    flip(&path.join("data.mdb"), b"North\0id_000010", (-1, 1));
+    flip(&path.join("data.mdb"), b"North\0id_000010", -1, 1);
     let store = options.open(&path).unwrap();
     let error = store.table::<sealed::Patient>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");

@@ -33,7 +33,7 @@ fn places(file: &[u8], sort: u8, name: &str) -> Vec<(usize, usize)> {
 }
 
 /// Flips each bit of a record and its key, or one of so many, and has `look` see what becomes of it.
-fn flipped(path: &Path, (sort, name): (u8, &str), look: impl Fn(&Store, &str)) {
+fn flipped(path: &Path, sort: u8, name: &str, look: impl Fn(&Store, &str)) {
     let file = path.join("data.mdb");
     let sound = fs::read(&file).unwrap();
     let places = places(&sound, sort, name);
@@ -82,7 +82,7 @@ fn a_job_whose_record_is_damaged_is_told_and_does_not_begin_anew() {
     let deletes = relaxed().open(&path).unwrap().jobs().unwrap().remove(0).name;
     assert!(deletes.starts_with("delete-partition employee "), "{deletes}");
     for name in ["rebuild employee by_email", "repair employee", &deletes] {
-        flipped(&path, (7, name), |store, what| {
+        flipped(&path, 7, name, |store, what| {
             is_corrupt(what, store.jobs());
             let table = match store.table::<second::Employee>() {
                 Ok(table) => table,
@@ -114,7 +114,7 @@ fn states_of_a_kind_that_are_damaged_are_told_by_everything_that_goes_by_them() 
     let scratch = Scratch::new();
     let path = scratch.path().join("store");
     begun(&path);
-    flipped(&path, (6, "employee"), |store, what| {
+    flipped(&path, 6, "employee", |store, what| {
         let table = match store.table::<second::Employee>() {
             Ok(table) => table,
             Err(error) => return is_corrupt(what, Err::<(), _>(error)),

@@ -92,7 +92,7 @@ fn numbers(report: &CopyReport) -> ([u64; 12], u64) {
     (counts, r.mended)
 }
 
-/// The same whether one handle does it all, or each step is made by another one, as by processes that are killed.
+/// The report is equal whether one handle does it all, or each step is made by another one, as by processes that are killed.
 #[test]
 fn whoever_goes_on_says_what_all_have_found_and_mended() {
     let (mut told, mut lasts) = (Vec::new(), Vec::new());

@@ -19,7 +19,7 @@ struct Hits {
     hours: [Option<u32>; 24],
 }
 
-/// The same without copies: numbers are added inside the transaction.
+/// A kind without copies: numbers are added inside the transaction.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Counts{day:%Y%m}", kind = "counts")]
 #[key(partition = "{site}", row = "day_{day:ticks}")]

@@ -243,7 +243,7 @@ fn a_table_by_itself_has_no_name_of_a_period() {
     }
 }
 
-/// The same tables, by the month.
+/// A kind in tables of the same name, by the month.
 #[derive(Entity)]
 #[entity(table = "logins{at:%Y%m}", kind = "login")]
 #[key(partition = "{user}", row = "at_{at:ticks}")]

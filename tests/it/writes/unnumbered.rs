@@ -137,10 +137,11 @@ fn people(store: &Store) -> table_core::Table<Person> {
 }
 
 /// What stands in the table after this.
-fn after(scratch: &Scratch, keys: &Arc<MemoryKeys>, table: &str, (name, way): Way) -> Vec<DynamicEntity> {
+fn after(scratch: &Scratch, keys: &Arc<MemoryKeys>, table: &str, way: Way) -> Vec<DynamicEntity> {
+    let (name, change) = way;
     let path = scratch.path().join("store");
     let store = relaxed().encryption(keys.clone()).open(&path).unwrap();
-    way(&store).unwrap_or_else(|error| panic!("{name}: {error}"));
+    change(&store).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_sound(&store);
     drop(store);
     let store = relaxed().encryption(keys.clone()).open(path).unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn absolute(directory: c_int, path: *const c_char) -> Option<Vec<u8>>
     Some(clean(&full))
 }
 
-/// The same without empty parts and without `.`. Links and `..` are left: the tests have none.
+/// Returns the path without empty parts and without `.`. Links and `..` are left: the tests have none.
 fn clean(path: &[u8]) -> Vec<u8> {
     let mut clean = Vec::with_capacity(path.len());
     for part in path.split(|byte| *byte == b'/') {

@@ -113,7 +113,7 @@ impl Row {
         ensure!(time <= Ticks::MAX.get(), "{time} is no time");
         let seed = hash(key, 0);
         match form {
-            0 | 1 => shaped(row, bytes, (form, time), seed, dictionary),
+            0 | 1 => shaped(row, bytes, Head { form, time, seed }, dictionary),
             2 => slots(row, bytes, time, seed, dictionary),
             _ => Err(format!("form {form}")),
         }
@@ -126,13 +126,16 @@ fn heap_end(row: &[u8], start: usize, is_signed: bool) -> Read<usize> {
     end.ok_or_else(|| "the row is too short".to_owned())
 }
 
-fn shaped(
-    row: &[u8],
-    mut bytes: Bytes<'_>,
-    (form, time): (u8, u64),
+/// What the first bytes and the key of a row say.
+struct Head {
+    form: u8,
+    time: u64,
+    /// The hash of the key, with which the row's checksums begin.
     seed: u64,
-    dictionary: &Dictionary,
-) -> Read<Row> {
+}
+
+fn shaped(row: &[u8], mut bytes: Bytes<'_>, head: Head, dictionary: &Dictionary) -> Read<Row> {
+    let Head { form, time, seed } = head;
     let number = bytes.u16()?;
     let is_signed = number & 0x8000 != 0;
     let shape =

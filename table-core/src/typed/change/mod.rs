@@ -1,4 +1,4 @@
-//! Changes of entities: what is stored is read, what is to be is seen, and the rows of both are planned.
+//! Changes of entities: what is stored is read, the changed entity is made of it, and the rows of both are planned.
 
 pub(crate) mod alone;
 pub(crate) mod attempt;
@@ -24,7 +24,7 @@ use crate::plan::Values;
 use crate::schema::Schema;
 use crate::typed::entity::Entity;
 
-/// The error of a closure that may refuse a change: it can be the store's, too.
+/// The error of a closure that may refuse a change. The store's own errors convert to it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the error of a change that may be refused",
     label = "the store's own error has to fit in it",
@@ -35,10 +35,10 @@ pub trait Refusal: From<Error> {}
 #[diagnostic::do_not_recommend]
 impl<X: From<Error>> Refusal for X {}
 
-/// A user's closure. Not one that can be sent to another thread: who hands over one that can't would be refused.
+/// A user's closure. It need not be `Send`: a caller's closure may borrow what can't be sent to another thread.
 pub(crate) type Closure<'c, E> = dyn FnMut(&mut E) + 'c;
 
-/// What adds to an entity. Most have nothing that can be added to, and are not compiled for it.
+/// Additions to an entity. Most kinds have nothing that can be added to, and are not compiled for it.
 pub(crate) trait Add<E> {
     /// Refuses what no entity could take.
     fn check(&self) -> Result<()>;
@@ -47,7 +47,7 @@ pub(crate) trait Add<E> {
     fn apply(&self, entity: &mut E) -> Result<()>;
 }
 
-/// What is to become of an entity. What of its type the change brings along is its [`Payload`].
+/// What is to become of an entity. The part of a change that depends on the entity's type is its [`Payload`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change<'c> {
     /// It is added; there must be none.
@@ -81,7 +81,7 @@ pub(crate) enum Change<'c> {
     RepairCopies,
 }
 
-/// What of the entity's type a [`Change`] brings along; `F` is what changes an entity.
+/// The part of a [`Change`] that depends on the entity's type; `F` is the closure that changes an entity.
 pub(crate) enum Payload<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
     /// The change needs only what is stored.
     Nothing,
@@ -96,7 +96,7 @@ pub(crate) enum Payload<'c, E: Entity, F: ?Sized = Closure<'c, E>> {
 }
 
 impl Change<'_> {
-    /// As it follows "cannot " in an error.
+    /// Returns what it does, as it follows "cannot " in an error.
     fn describe(self) -> &'static str {
         match self {
             Self::Insert => "insert into",
@@ -115,22 +115,22 @@ impl Change<'_> {
         }
     }
 
-    /// Whether the change can be planned without what the entity has sealed.
+    /// Returns whether the change can be planned without what the entity has sealed.
     fn goes_unopened(self) -> bool {
         matches!(self, Self::Put | Self::Replace(_) | Self::Delete(_))
     }
 
-    /// Whether the change brings the entity along.
+    /// Returns whether the change brings the entity along.
     fn brings_entity(self) -> bool {
         matches!(self, Self::Insert | Self::Put | Self::Replace(_))
     }
 
-    /// Whether the entity becomes another by what is stored of it.
+    /// Returns whether the new entity is made of the stored one.
     fn makes_another(self) -> bool {
         matches!(self, Self::Merge(_) | Self::Set(..) | Self::Update | Self::Add | Self::Move)
     }
 
-    /// Whether it only seals anew.
+    /// Returns whether it only seals anew.
     #[cfg(feature = "encrypt")]
     fn reseals(self) -> bool {
         matches!(self, Self::Reseal)
@@ -142,17 +142,17 @@ impl Change<'_> {
         false
     }
 
-    /// Whether the entity's own row stays as it is, and its copies alone are written.
+    /// Returns whether the entity's own row stays as it is, and its copies alone are written.
     fn keeps_own(self) -> bool {
         matches!(self, Self::Backfill(_) | Self::RepairCopies)
     }
 
-    /// Whether what is stored is to be read.
+    /// Returns whether what is stored is to be read.
     fn reads(self) -> bool {
         !matches!(self, Self::Insert)
     }
 
-    /// The version that must be stored; `None` if there need be no entity.
+    /// Returns the version that must be stored; `None` if there need be no entity.
     fn condition(self) -> Option<IfMatch> {
         match self {
             Self::Insert | Self::Put => None,
@@ -168,7 +168,7 @@ impl Change<'_> {
     }
 }
 
-/// The fields of an entity; refuses a value that no property can hold.
+/// Returns the fields of an entity; refuses a value that no property can hold.
 #[allow(
     clippy::inline_always,
     reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
@@ -180,7 +180,7 @@ pub(crate) fn values_of<E: Entity>(entity: &E) -> Result<Values<'_>> {
     checked(E::SCHEMA, values)
 }
 
-/// The values of an entity; refuses one that no property can hold.
+/// Returns the values of an entity; refuses one that no property can hold.
 fn checked<'v>(schema: &'static Schema, mut values: Values<'v>) -> Result<Values<'v>> {
     match values.refused() {
         None => Ok(values),

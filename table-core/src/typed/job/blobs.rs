@@ -75,7 +75,7 @@ impl At<'_> {
             if self.has_all(bytes)? {
                 continue;
             }
-            report.add(NO_BLOB, field.property, (self.there.name(), &partition, &row));
+            report.add(NO_BLOB, field.property, self.row_keys(&partition, &row));
             // What it holds of another entity becomes right with that one.
             if !schema.copied.iter().any(|held| held.has(at)) {
                 let keys = (partition.clone().into_owned(), row.clone().into_owned());

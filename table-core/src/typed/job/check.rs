@@ -15,7 +15,7 @@ use crate::typed::change::driver::{self, Together};
 use crate::typed::entity::Entity;
 use crate::typed::table::Table;
 
-/// Rows that are looked at in one snapshot.
+/// How many rows are looked at in one snapshot.
 const ROWS: usize = 500;
 
 impl<E: Entity> Table<E> {
@@ -90,14 +90,15 @@ impl<E: Entity> Table<E> {
         open_outbox::<E>(self.dynamic())?;
         open_blobs::<E>(self.dynamic())?;
         for (number, there) in self.dynamic().family().iter().enumerate() {
-            self.go_over_one((number, there), report)?;
+            self.go_over_one(number, there, report)?;
         }
         Ok(())
     }
 
-    fn go_over_one(&self, (number, there): (usize, &DynamicTable), report: &mut CopyReport) -> Result<()> {
+    /// Goes once over the table of this number.
+    fn go_over_one(&self, number: usize, there: &DynamicTable, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
-        // What comes later its writers keep right. An executor that has no jobs says of no row that it is the last.
+        // Writers keep the copies of rows that are added behind the end. Without jobs an executor knows no last row.
         let end = match there.exec().jobs() {
             Ok(jobs) => jobs.last_row().map_err(|e| e.attempted("check").table(there.name()))?,
             Err(_) => None,
@@ -125,8 +126,8 @@ impl<E: Entity> Table<E> {
     }
 }
 
-/// A snapshot in which every entity is of the version that is declared: another program may begin to convert them at any
-/// time, and copies are then what that one says.
+/// Takes a snapshot in which every entity is of the version that is declared: another program may begin to convert them at any
+/// time, and copies are then what its declaration says.
 pub(super) fn as_stored<E: Entity>(table: &DynamicTable) -> Result<Snapshot> {
     let snapshot = table.snapshot()?;
     snapshot.check_rows_as_stored(table, E::SCHEMA)?;
@@ -141,7 +142,7 @@ pub(super) fn open_outbox<E: Entity>(table: &DynamicTable) -> Result<()> {
     Ok(())
 }
 
-/// Whether this index is a summary.
+/// Returns whether this index is a summary.
 pub(super) fn is_summary(schema: &Schema, index: usize) -> bool {
     schema.indexes.get(index).is_some_and(|index| index.summary.is_some())
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use super::check::as_stored;
-use super::purge::PurgeStep;
 use super::verify_copies::At;
-use super::{StepOutcome, Work, purge};
+use super::{Step, StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::unknown_version;
 use crate::executor::{Conversion, JobRecord, Loader, StepSize};
@@ -26,7 +25,8 @@ use crate::typed::read::key::Key;
 const CONVERTING: u8 = 0;
 /// Rows that have something under a previous name, or something that is to go, are written anew.
 const RENEWING: u8 = 1;
-/// Former copies are removed from the first of the other tables where they may lie; a number more for each of the rest.
+/// Copies of previous versions are removed from the first of the other tables where they may lie; a number more for each of the
+/// rest.
 const PURGING: u8 = 2;
 
 /// Returns the table whose copies of previous versions a job removes; `None` if it is not that far, or none is left.
@@ -36,7 +36,7 @@ fn purged(at: &JobRecord) -> Option<&str> {
 
 /// Converts the entities of a kind.
 pub(super) struct Convert<E> {
-    /// Of which the last step was made, if that was one entity.
+    /// The entity of which the last step was made, if that was one.
     last: Option<(String, String)>,
     entity: PhantomData<fn() -> E>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Convert<E> {
 #[derive(Default)]
 struct FoundRows {
     entities: Vec<(String, String)>,
-    /// Of these only the copies tell whether they are to be written anew.
+    /// Entities of which only the copies show whether they are to be written anew.
     unsure: Vec<(String, String)>,
     copies: BTreeMap<String, Vec<String>>,
 }
@@ -55,7 +55,7 @@ impl<E: Entity> Convert<E> {
         Self { last: None, entity: PhantomData }
     }
 
-    /// Has this happen to the kind; whether it has.
+    /// Has this happen to the kind. Returns whether it has: not if another program was quicker.
     fn transit(
         &self,
         table: &DynamicTable,
@@ -86,10 +86,10 @@ impl<E: Entity> Convert<E> {
         &self,
         table: &DynamicTable,
         index_states: &IndexStates,
-        step: PurgeStep<'_>,
+        step: Step<'_>,
         loader: &mut dyn Loader,
     ) -> Result<StepOutcome> {
-        let PurgeStep { at, epoch, .. } = step;
+        let Step { at, epoch, .. } = step;
         let Some(name) = purged(at) else { return self.purged_or(table, index_states, at.clone(), epoch) };
         let goes = |kind: &str| E::SCHEMA.is_previous_copy(kind);
         let to = purge::remove(table, name, &goes, step, loader)?;
@@ -300,7 +300,7 @@ impl<E: Entity> Work for Convert<E> {
         }
         let epoch = Epoch { kind: E::SCHEMA.kind, number: index_states.epoch };
         if at.phase >= PURGING {
-            return self.purge(table, &index_states, PurgeStep { at, size, epoch }, loader);
+            return self.purge(table, &index_states, Step { at, size, epoch }, loader);
         }
         let mut found = FoundRows::default();
         // Rows that come later have the new version and the new names: writers of previous ones are refused.

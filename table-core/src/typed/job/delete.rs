@@ -112,6 +112,7 @@ impl<E: Entity> Table<E> {
         self.deleting(Delete { name, asked, limit: None, find: Box::new(find), last })
     }
 
+    /// Begins the job of a deletion.
     fn deleting(&self, work: Delete<E>) -> Result<Job<'static>> {
         let table = self.dynamic();
         let begun = Job::new(table, vec![Box::new(work)]).begun();
@@ -124,12 +125,12 @@ fn of_kind<E: Entity>(what: &str, which: &str) -> String {
     format!("{what} {} {:016x}", E::SCHEMA.kind, xxh3_64(which.as_bytes()))
 }
 
-/// What is to be deleted of the next rows behind a position.
+/// Finds what is to be deleted of the next rows behind a position.
 type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Chunk<Key<E>>>>;
-/// The last row of what is gone over.
+/// Finds the last row of what is gone over.
 type Last = Box<dyn Fn() -> Result<Option<Position>>>;
 
-/// So often a deletion goes over everything at the most.
+/// How often a deletion goes over everything at most.
 const PASSES: u64 = 4;
 
 /// Deletes entities. In its record the stamp says how many may still go, if there is a limit, and the count how often it has
@@ -138,7 +139,7 @@ struct Delete<E: Entity> {
     name: String,
     /// What it deletes, in words.
     asked: String,
-    /// How many are to go at the most.
+    /// The most entities that are to go.
     limit: Option<u64>,
     find: Find<E>,
     last: Last,

@@ -1,7 +1,6 @@
 //! Removing an index that structs declare no more.
 
-use super::purge::PurgeStep;
-use super::{Job, StepOutcome, Work, purge};
+use super::{Job, Step, StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, StepSize, Transition};
 use crate::handle::table::DynamicTable;
@@ -106,7 +105,7 @@ impl Work for DropIndex {
         // The index may be declared nowhere any more but in the layout.
         let kind = table.exec().jobs()?.kind_of(self.schema, &self.index)?;
         let kind = kind.unwrap_or_else(|| format!("{}.{}", self.schema.entity_type, self.index));
-        if let Some(made) = purge::step(table, self.schema, &kind, PurgeStep { at, size, epoch }, loader)? {
+        if let Some(made) = purge::step(table, self.schema, &kind, Step { at, size, epoch }, loader)? {
             return Ok(made);
         }
         self.transit(table, index_states.epoch, IndexEvent::Dropped, None)?;

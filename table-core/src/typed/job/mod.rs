@@ -91,6 +91,17 @@ pub(crate) trait Work<R = JobProgress> {
     }
 }
 
+/// What a step begins with.
+#[derive(Clone, Copy)]
+struct Step<'j> {
+    /// Where the job is.
+    at: &'j JobRecord,
+    /// How much the step changes at most.
+    size: StepSize,
+    /// The epoch of the kind that the step's plans state.
+    epoch: Epoch,
+}
+
 /// What a step has come to.
 pub(crate) enum StepOutcome {
     /// The plans were handed over, and this is where the job is once they are carried out in this epoch of the kind; `None`
@@ -321,7 +332,7 @@ impl<R> Job<'_, R> {
                 return Err(work.refused(&own, &at, error));
             }
             if let Some(plan) = first_overtaken {
-                // What comes before it, which are so many rows or more: each has one plan at most.
+                // The next attempt ends before this plan. A row has one plan at most, so this many rows have no more plans.
                 size.rows = u64::try_from(plan).unwrap_or(u64::MAX).clamp(1, size.rows);
             }
         }

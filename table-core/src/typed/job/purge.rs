@@ -2,24 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::StepOutcome;
+use super::{Step, StepOutcome};
 use crate::error::Result;
-use crate::executor::{JobRecord, Loader, StepSize};
+use crate::executor::{JobRecord, Loader};
 use crate::handle::table::DynamicTable;
 use crate::limits;
 use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
-
-/// A step that removes rows.
-#[derive(Clone, Copy)]
-pub(super) struct PurgeStep<'j> {
-    /// Where the job is.
-    pub(super) at: &'j JobRecord,
-    pub(super) size: StepSize,
-    /// The epoch of the kind that the step's plans state.
-    pub(super) epoch: Epoch,
-}
 
 /// Returns the table of the entities, beside the one that is purged if that is another.
 pub(super) fn reach(table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
@@ -52,10 +42,10 @@ pub(super) fn step(
     table: &DynamicTable,
     schema: &Schema,
     kind: &str,
-    step: PurgeStep<'_>,
+    step: Step<'_>,
     loader: &mut dyn Loader,
 ) -> Result<Option<StepOutcome>> {
-    let PurgeStep { at, epoch, .. } = step;
+    let Step { at, epoch, .. } = step;
     let Some(name) = purged(table, at) else { return Ok(None) };
     let goes = |found: &str| found == kind || schema.is_previous_copy(found);
     let to = remove(table, name, &goes, step, loader)?;
@@ -73,10 +63,10 @@ pub(super) fn remove(
     table: &DynamicTable,
     name: &str,
     goes: &dyn Fn(&str) -> bool,
-    step: PurgeStep<'_>,
+    step: Step<'_>,
     loader: &mut dyn Loader,
 ) -> Result<JobRecord> {
-    let PurgeStep { at, size, epoch } = step;
+    let Step { at, size, epoch } = step;
     if at.is_at_end() {
         return Ok(JobRecord { position: None, ..at.clone() });
     }

@@ -2,9 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::purge::PurgeStep;
 use super::repair_summaries::Recount;
-use super::{Job, StepOutcome, Work, purge, verify_copies};
+use super::{Job, Step, StepOutcome, Work, purge, verify_copies};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, Position, StepSize, Transition};
 use crate::handle::table::DynamicTable;
@@ -76,19 +75,20 @@ impl<E: Entity> Table<E> {
     }
 }
 
-/// An entity that a step of the filling has met.
+/// An entity that a step of the backfill has met.
 struct FoundEntity {
     partition: String,
     row: String,
     /// How many rows the step had looked at with it.
     looked: u64,
-    /// Whether it was written since the index began to be filled.
+    /// Whether it was written since the backfill began.
     is_new: bool,
 }
 
 /// The part of the job in which copies are added. Before, they are removed, of one table after another.
 const BACKFILLING: u8 = u8::MAX;
 
+/// The work that makes an index.
 pub(super) struct Rebuild<E> {
     index: usize,
     /// Of a summary: what it still lacks.
@@ -109,7 +109,7 @@ impl<E: Entity> Rebuild<E> {
         E::SCHEMA.indexes.get(self.index).is_some_and(|index| index.summary.is_some())
     }
 
-    /// Has this happen to the index; whether it has.
+    /// Has this happen to the index. Returns the state that it is in then; `None` if another program was quicker.
     fn transit(
         &self,
         table: &DynamicTable,
@@ -272,7 +272,7 @@ impl<E: Entity> Work for Rebuild<E> {
         }
         match state {
             IndexState::Purge => {
-                let step = PurgeStep { at, size, epoch: Self::epoch(&index_states) };
+                let step = Step { at, size, epoch: Self::epoch(&index_states) };
                 if let Some(made) = purge::step(table, E::SCHEMA, kind, step, loader)? {
                     return Ok(made);
                 }
@@ -287,13 +287,13 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             IndexState::Backfill => {
                 let made = if self.is_summary() {
-                    let (name, epoch) = (self.name(), Self::epoch(&index_states));
+                    let step = Step { at, size, epoch: Self::epoch(&index_states) };
                     let then = |changed, looked| JobRecord {
                         done: looked,
                         changed: at.changed + changed,
                         ..at.clone()
                     };
-                    self.recount.next(table, (&name, at, size), (epoch, &then), loader)?
+                    self.recount.next(table, &self.name(), step, &then, loader)?
                 } else {
                     self.backfill(table, &index_states, at, size, loader)?
                 };

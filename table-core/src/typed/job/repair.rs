@@ -2,7 +2,7 @@
 //!
 //! A repair goes over the tables where an entity's rows lie, then over its summaries and its index lists, and over all of that
 //! again if it has mended something, since what a first pass removes makes room for the second. What it has counted lies in
-//! its record: whoever goes on with it says what was found and mended from the beginning.
+//! its record: a program that goes on with it reports what was found and mended from the beginning.
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
@@ -15,8 +15,8 @@ use super::check::{as_stored, is_summary, open_outbox};
 use super::repair_lists::Relist;
 use super::repair_summaries::Recount;
 use super::report::{COUNTS, CopyProblem, CopyReport};
-use super::verify_copies::{At, Wrong};
-use super::{Job, StepOutcome, Work};
+use super::verify_copies::{At, Place, Wrong};
+use super::{Job, Step, StepOutcome, Work};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, Loader, ScanRanges, StepSize};
 use crate::handle::table::DynamicTable;
@@ -33,7 +33,7 @@ use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
-/// So often a repair goes over everything at the most.
+/// How often a repair goes over everything at most.
 const PASSES: u64 = 3;
 
 impl<E: Entity> Table<E> {
@@ -80,7 +80,7 @@ impl<E: Entity> Table<E> {
     }
 }
 
-/// What is gone over, one after another.
+/// The parts of a repair, one after another.
 enum Part {
     /// The rows of the table of this number, of those of the kind.
     Rows(usize),
@@ -93,7 +93,7 @@ enum Part {
 }
 
 impl Part {
-    /// The part of this number.
+    /// Returns the part of this number.
     fn of(schema: &Schema, tables: usize, number: u8) -> Self {
         let number = usize::from(number);
         let Some(behind) = number.checked_sub(tables) else { return Self::Rows(number) };
@@ -113,23 +113,21 @@ struct Repair<E> {
     found: Vec<CopyProblem>,
     /// The rows whose plans were handed over, in the order of these.
     handed: Vec<Place>,
-    /// Those of which one was refused once, and those that are left as they are.
+    /// The rows whose plans were refused once.
     refused: BTreeSet<Place>,
+    /// The rows that are left as they are.
     left_out: BTreeSet<Place>,
     recount: Option<Recount<E>>,
     relist: Option<Relist<E>>,
     entity: PhantomData<fn() -> E>,
 }
 
-/// The number of a table, and the keys of a row there.
-type Place = (usize, String, String);
-
 /// Where the number of what is wrong in a pass stands among the counts, and that of what was mended. Behind them stand the
 /// counts of the report that came to it later.
 const WRONG: usize = 12;
 const MENDED: usize = 13;
 
-/// Where a count of the report stands.
+/// Returns where a count of the report stands.
 fn place_of(number: usize) -> usize {
     if number < WRONG { number } else { number + 2 }
 }
@@ -148,7 +146,7 @@ impl<E: Entity> Repair<E> {
         }
     }
 
-    /// About how many rows one pass looks at.
+    /// Returns about how many rows one pass looks at.
     fn total(table: &DynamicTable) -> Result<u64> {
         let count = |table: &DynamicTable| table.exec().jobs()?.row_count();
         let mut total = 0_u64;
@@ -164,7 +162,7 @@ impl<E: Entity> Repair<E> {
         Ok(total)
     }
 
-    /// Where the job is with what a step has found and mended.
+    /// Returns where the job is with what a step has found and mended.
     fn with(&mut self, at: &JobRecord, mut delta: CopyReport, mended: u64) -> JobRecord {
         let mut to = at.clone();
         to.counts.resize(COUNTS + 2, 0);
@@ -186,14 +184,16 @@ impl<E: Entity> Repair<E> {
         to
     }
 
-    /// Looks at the next rows of a table of the kind, and hands over what mends them.
+    /// Looks at the next rows of the table of this number, and hands over what mends them. Returns where the job is then.
     fn rows(
         &mut self,
-        (table, number): (&DynamicTable, usize),
+        table: &DynamicTable,
+        number: usize,
         index_mask: IndexMask,
-        (at, size): (&JobRecord, StepSize),
+        step: Step<'_>,
         loader: &mut dyn Loader,
     ) -> Result<JobRecord> {
+        let Step { at, size, .. } = step;
         let Some(there) = table.family().get(number).filter(|_| !at.is_at_end()) else { return Ok(next(at)) };
         // What comes later its writers keep right.
         let at = &at.within(there.exec().jobs()?)?;
@@ -222,8 +222,8 @@ impl<E: Entity> Repair<E> {
         Ok(if last.is_some() { JobRecord { position: last, ..to } } else { next(&to) })
     }
 
-    /// Hands over what mends the rows that were found; how many there are. What somebody has written meanwhile is left as it
-    /// is.
+    /// Hands over what mends the rows that were found, and returns how many there are. A row that was written meanwhile is left
+    /// as it is.
     fn mend(
         &mut self,
         table: &DynamicTable,
@@ -233,49 +233,51 @@ impl<E: Entity> Repair<E> {
     ) -> Result<u64> {
         self.handed.clear();
         for orphan in &wrong.orphans {
-            let (place, epoch) = (orphan.place(), Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch });
-            if !self.left_out.contains(&place) {
+            let epoch = Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch };
+            if !self.left_out.contains(&orphan.place) {
                 let plan = orphan.removal(epoch);
                 loader
                     .add(&plan, &SealedAt::NOTHING)
                     .map_err(|refused| plan.explain_refusal(refused).error)?;
-                self.handed.push(place);
+                self.handed.push(orphan.place.clone());
             }
         }
         for (partition, row) in wrong.dependents.iter().filter(|keys| !wrong.blobless.has(keys)) {
             let unchanged = Payload::<E>::Closure(Box::new(|_| {}));
             let attempt = EntityAttempt::new(Key::<E>::stored(partition, row), Change::Update, unchanged)
                 .holding_anew();
-            self.hand_over(table, (partition, row), attempt, loader)?;
+            self.hand_over(table, partition, row, attempt, loader)?;
         }
         wrong.blobless.each(|changes, etag| {
             let keys = (changes.partition_key(), changes.row_key());
             let change = Change::Set(changes, IfMatch::ETag(etag));
             let attempt = EntityAttempt::new(Key::<E>::stored(keys.0, keys.1), change, Payload::Nothing);
-            match self.hand_over(table, keys, attempt, loader) {
-                // Whose values can't be opened stays as it is.
+            match self.hand_over(table, keys.0, keys.1, attempt, loader) {
+                // An entity whose values can't be opened stays as it is.
                 Err(error) if is_closed(&error) => Ok(()),
                 done => done,
             }
         })?;
-        // Of one that is written anew, the copies are for the next pass.
+        // A dependent that is written anew above has its copies repaired by the next pass.
         let entities = wrong.entities.difference(&wrong.dependents);
         for (partition, row) in entities.filter(|keys| !wrong.blobless.has(keys)) {
             let attempt =
                 EntityAttempt::new(Key::<E>::stored(partition, row), Change::RepairCopies, Payload::Nothing);
-            self.hand_over(table, (partition, row), attempt, loader)?;
+            self.hand_over(table, partition, row, attempt, loader)?;
         }
         Ok(u64::try_from(self.handed.len()).unwrap_or(u64::MAX))
     }
 
+    /// Hands over the change of the entity of these keys, unless it is left out or another program has written it.
     fn hand_over(
         &mut self,
         table: &DynamicTable,
-        (partition, row): (&str, &str),
+        partition: &str,
+        row: &str,
         mut attempt: EntityAttempt<'_>,
         loader: &mut dyn Loader,
     ) -> Result<()> {
-        let place = (0, partition.to_owned(), row.to_owned());
+        let place = Place { table: 0, partition: partition.to_owned(), row: row.to_owned() };
         if self.left_out.contains(&place) {
             return Ok(());
         }
@@ -289,12 +291,12 @@ impl<E: Entity> Repair<E> {
     }
 }
 
-/// The same at the beginning of the next part.
+/// Returns the record of a job that goes on with the next part.
 fn next(at: &JobRecord) -> JobRecord {
     at.in_part(at.phase.saturating_add(1))
 }
 
-/// The same with so much more mended.
+/// Returns the record of a job that has mended this much more.
 fn mended_more(at: &JobRecord, mended: u64) -> JobRecord {
     let mut to = at.clone();
     if let Some(count) = to.counts.get_mut(MENDED) {
@@ -304,7 +306,7 @@ fn mended_more(at: &JobRecord, mended: u64) -> JobRecord {
     to
 }
 
-/// Whether a refusal says that others have written the rows, or claim them.
+/// Returns whether a refusal says that others have written the rows, or claim them.
 fn is_another_s(kind: ErrorKind) -> bool {
     matches!(
         kind,
@@ -349,8 +351,9 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         let (recount, relist) = (self.recount.take(), self.relist.take());
         let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, true)?;
         let epoch = Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch };
+        let step = Step { at, size, epoch };
         let to = match Part::of(E::SCHEMA, table.family().len(), at.phase) {
-            Part::Rows(number) => self.rows((table, number), index_mask, (at, size), loader)?,
+            Part::Rows(number) => self.rows(table, number, index_mask, step, loader)?,
             Part::Compare(index) | Part::Mend(index) if !index_mask.is_ready(index) => next(at),
             Part::Compare(index) if is_summary(E::SCHEMA, index) => {
                 let mut recount = Recount::of(index);
@@ -379,7 +382,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
                 let of_it = recount.filter(|recount| recount.index() == index);
                 let mut recount = of_it.unwrap_or_else(|| Recount::of(index));
                 let then = |mended, _| mended_more(at, mended);
-                let made = recount.next(table, (&name, at, size), (epoch, &then), loader)?;
+                let made = recount.next(table, &name, step, &then, loader)?;
                 self.recount = Some(recount);
                 if let Some(made) = made {
                     return Ok(made);
@@ -390,7 +393,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
                 let of_it = relist.filter(|relist| relist.index() == index);
                 let mut relist = of_it.unwrap_or_else(|| Relist::of(index));
                 let then = |mended| mended_more(at, mended);
-                let made = relist.next(table, (at, size), (epoch, &then), loader)?;
+                let made = relist.next(table, step, &then, loader)?;
                 self.relist = Some(relist);
                 made.unwrap_or_else(|| next(at))
             }
@@ -419,7 +422,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         let Some(place) = self.handed.get(plan) else {
             return self.relist.as_mut().is_some_and(|relist| relist.leave_out(plan));
         };
-        // The first time somebody may have written it meanwhile.
+        // After the first refusal the step reads it again, since it may have been written meanwhile.
         if self.refused.insert(place.clone()) {
             return false;
         }

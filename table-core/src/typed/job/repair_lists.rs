@@ -1,17 +1,18 @@
 //! Index lists compared with the entities that are to be on them, and made right again.
 //!
 //! What a list lacks, and what it has too much, is found in one snapshot. It is put right in the steps of a job, each id under
-//! the condition that the entity in question is as it was then, or is still not there. Whoever writes one meanwhile puts it
-//! on the list.
+//! the condition that the entity in question is as it was then, or is still not there: a concurrent write of an entity puts
+//! it on the list itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::Step;
 use super::repair_summaries::each;
-use super::report::{CopyReport, MISLISTED, UNLISTED};
+use super::report::{CopyReport, MISLISTED, RowKeys, UNLISTED};
 use crate::error::{ErrorKind, Result};
-use crate::executor::{JobRecord, Loader, StepSize};
+use crate::executor::{JobRecord, Loader};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::plan::{
@@ -40,14 +41,14 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// Says what is wrong.
+    /// Adds what is wrong to the report.
     pub(super) fn report<E: Entity>(&self, index: usize, report: &mut CopyReport) {
         report.lists += self.rows;
         let Some(of) = E::SCHEMA.indexes.get(index) else { return };
         for ((partition, row), wrong) in &self.wrong {
             for wrong in wrong {
                 let what = if wrong.is_missing() { UNLISTED } else { MISLISTED };
-                report.add(what, of.name, (of.place.table.source(), partition, row));
+                report.add(what, of.name, RowKeys { table: of.place.table.source(), partition, row });
             }
         }
     }
@@ -61,13 +62,13 @@ struct Wrong {
 }
 
 impl Wrong {
-    /// Whether an entity is not on the list.
+    /// Returns whether an entity is not on the list.
     fn is_missing(&self) -> bool {
         self.listing.stays
     }
 }
 
-/// What is to be on a list, and was not found there yet: the entity's keys and its version.
+/// The ids that are to be on a list and were not found there yet, each with its entity's keys and version.
 type Missing = BTreeMap<String, (KeyPair, Version)>;
 
 /// Compares the lists of an index with its entities, all as it is in the snapshot.
@@ -79,18 +80,18 @@ pub(super) fn compare<E: Entity>(
     let (mut wanted, mut compared) = (BTreeMap::<(String, String), Missing>::new(), Compared::default());
     let Some((of, list)) = E::SCHEMA.list(index) else { return Ok(compared) };
     let state = snapshot.state();
-    // Whether it is still to come, or to go: nothing is wrong then.
+    // An entry that propagation has still to add or to remove is not wrong.
     let follows =
         |keys: &KeyPair| Ok::<_, crate::Error>(of.is_eventual() && snapshot.follows(table, keys.as_strs())?);
     let add_missing = |wrong: &mut Vec<Wrong>, expected: Missing| {
         for (id, (keys, version)) in expected {
             if !follows(&keys)? {
-                wrong.push(Wrong::missing((id, (keys, version))));
+                wrong.push(Wrong::missing(id, keys, version));
             }
         }
         Ok::<_, crate::Error>(())
     };
-    // Wide entities that lack a part, of which the check of the rows tells: nobody can say on what lists they are to be.
+    // Wide entities that lack a part, which the check of the rows reports: it is unknown on what lists they are to be.
     let mut halves = BTreeSet::<(String, String)>::new();
     let of_entities = each(table, snapshot, &mut |view| {
         if view.kind()? != Some(E::SCHEMA.entity_type) {
@@ -150,7 +151,7 @@ pub(super) fn compare<E: Entity>(
                     wrong.push(Wrong { listing, entity: entity.transpose()? });
                 }
             }
-            // All that is to be on it is put there anew.
+            // A damaged list is made anew of all that is to be on it; of nothing, by taking off an id that no entity has.
             Err(error) if error.kind() == ErrorKind::Corrupt => {
                 if expected.is_empty() {
                     let listing = Listing { id: String::new(), stays: false };
@@ -177,7 +178,8 @@ pub(super) fn compare<E: Entity>(
 }
 
 impl Wrong {
-    fn missing((id, (keys, version)): (String, (KeyPair, Version))) -> Self {
+    /// Makes an id of this entity that is to come.
+    fn missing(id: String, keys: KeyPair, version: Version) -> Self {
         Self { listing: Listing { id, stays: true }, entity: Some((keys, Some(version))) }
     }
 }
@@ -189,8 +191,9 @@ pub(super) struct Relist<E> {
     made: Option<(JobRecord, JobRecord)>,
     /// What is still to be put right, of which list. The next are the last.
     left: Vec<((String, String), Wrong)>,
-    /// How many of these the last step takes, and which of them are left as they are: others have written them.
+    /// How many of these the last step takes.
     taken: usize,
+    /// Which of these are left as they are: others have written them.
     left_out: BTreeSet<usize>,
     /// Of each plan of the step, which of these it puts right.
     plans: Vec<Range<usize>>,
@@ -207,7 +210,7 @@ impl<E: Entity> Relist<E> {
         self.index
     }
 
-    /// Compares the lists; `then` says of what was found where the job is with it.
+    /// Compares the lists, and returns where the job is with what was found, as `then` says.
     pub(super) fn compare(
         &mut self,
         table: &DynamicTable,
@@ -225,14 +228,16 @@ impl<E: Entity> Relist<E> {
         Ok(to)
     }
 
-    /// Hands over what puts the next ids right; `then` says where the job is when so many are. `None` if none is left.
+    /// Hands over what puts the next ids right, and returns where the job is then, by what `then` makes of their count. `None` if
+    /// none is left.
     pub(super) fn next(
         &mut self,
         table: &DynamicTable,
-        (at, size): (&JobRecord, StepSize),
-        (epoch, then): (Epoch, &dyn Fn(u64) -> JobRecord),
+        step: Step<'_>,
+        then: &dyn Fn(u64) -> JobRecord,
         loader: &mut dyn Loader,
     ) -> Result<Option<JobRecord>> {
+        let Step { at, size, epoch } = step;
         match &self.made {
             Some((_, to)) if to == at => {
                 self.left.truncate(self.left.len().saturating_sub(self.taken));

@@ -1,22 +1,22 @@
 //! Summaries counted anew.
 //!
-//! Whoever changes an entity adds what the change makes of its summaries, and never looks at what they are. So what a
-//! summary lacks, if it lacks anything, stays the same whatever is written meanwhile. It is found in one snapshot of the
-//! table, and added in small transactions later. The job's record is a condition of each: of two that recount at one time
-//! one is refused, and looks again.
+//! A change of an entity adds its difference to the summaries, and never reads their numbers. So what a summary lacks, if it
+//! lacks anything, stays the same whatever is written meanwhile. It is found in one snapshot of the table, and added in small
+//! transactions later. The job's record is a condition of each: of two programs that recount at one time one is refused, and
+//! compares again.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-use super::StepOutcome;
-use super::report::{CopyReport, MISCOUNTED};
+use super::report::{CopyReport, MISCOUNTED, RowKeys};
+use super::{Step, StepOutcome};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobRecord, JobStep, Loader, StepSize};
+use crate::executor::{JobRecord, JobStep, Loader};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::limits;
-use crate::plan::{Addition, Amounts, Cause, EntityRows, Epoch, Group, Plan, RowKind};
+use crate::plan::{Addition, Amounts, Cause, EntityRows, Group, Plan, RowKind};
 use crate::query::Query;
 use crate::row::view::RowView;
 use crate::schema::Summary;
@@ -27,9 +27,9 @@ use crate::typed::entity::source::Source;
 /// Rows that are read at a time.
 const ROWS: usize = 500;
 
-/// The partition and the row key of a row of a summary, and so much for each of its numbers.
+/// The partition and the row key of a row of a summary, and the amount of each of its numbers.
 type Amount = ((String, String), Vec<i128>);
-/// What rows of a summary lack.
+/// What each row of a summary lacks.
 type Differences = BTreeMap<(String, String), Vec<i128>>;
 
 /// What makes a summary say what its entities come to.
@@ -53,12 +53,12 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// Says what is wrong.
+    /// Adds what is wrong to the report.
     pub(super) fn report<E: Entity>(&self, index: usize, report: &mut CopyReport) {
         report.summaries += self.rows;
         let Some(of) = E::SCHEMA.indexes.get(index) else { return };
         for (partition, row) in self.differences.keys() {
-            report.add(MISCOUNTED, of.name, (of.place.table.source(), partition, row));
+            report.add(MISCOUNTED, of.name, RowKeys { table: of.place.table.source(), partition, row });
         }
     }
 }
@@ -99,7 +99,7 @@ pub(super) fn compare<E: Entity>(
     Ok(compared)
 }
 
-/// Lends each row of a table as it is in a snapshot; how many there are.
+/// Lends each row of a table as it is in a snapshot, and returns how many there are.
 pub(super) fn each(
     table: &DynamicTable,
     snapshot: &Snapshot,
@@ -120,7 +120,7 @@ pub(super) fn each(
     }
 }
 
-/// The row of the summary in which an entity counts, and what it gives.
+/// Returns the row of the summary in which an entity counts, and what it adds there.
 fn given<E: Entity>(own: &RowView<'_>, kind: RowKind, index: usize) -> Result<Option<Amount>> {
     let values = unopened::read::<E>(own)?;
     let counted = if const { E::SCHEMA.counts_some() } {
@@ -139,13 +139,14 @@ fn given<E: Entity>(own: &RowView<'_>, kind: RowKind, index: usize) -> Result<Op
     Ok(amounts)
 }
 
-/// The numbers that a row of a summary has.
+/// Returns the numbers that a row of a summary has.
 fn numbers(view: &RowView<'_>, summary: Summary) -> Result<Vec<i64>> {
     let number =
         |property| Ok(view.get(property)?.and_then(crate::model::ValueRef::as_i64).unwrap_or_default());
     summary.sums.iter().map(|sum| number(sum.property)).collect()
 }
 
+/// Adds to what a row lacks. A summary's own numbers are added negated, so that what is left over is the difference.
 fn add(differences: &mut Differences, place: (String, String), adds: &[i128]) {
     let sums = differences.entry(place).or_insert_with(|| vec![0; adds.len()]);
     for (sum, add) in sums.iter_mut().zip(adds) {
@@ -162,7 +163,7 @@ impl<E: Entity> Recount<E> {
         self.index
     }
 
-    /// Compares the summary in this epoch of the kind; `then` says of what was found where the job is with it.
+    /// Compares the summary in this epoch of the kind, and returns where the job is with what was found, as `then` says.
     pub(super) fn compare(
         &mut self,
         table: &DynamicTable,
@@ -177,18 +178,20 @@ impl<E: Entity> Recount<E> {
         Ok(to)
     }
 
-    /// Hands over what makes the next rows right, as a step of the job of this name, which is there then when so many rows
-    /// have changed, of so many that were looked at; `None` if all of them are right.
+    /// Hands over what makes the next rows right, as a step of the job of this name; `then` says where the job is with this many
+    /// changed rows, of this many that were looked at. `None` if all of them are right.
     pub(super) fn next(
         &mut self,
         table: &DynamicTable,
-        (name, at, size): (&str, &JobRecord, StepSize),
-        (epoch, then): (Epoch, &dyn Fn(u64, u64) -> JobRecord),
+        name: &str,
+        step: Step<'_>,
+        then: &dyn Fn(u64, u64) -> JobRecord,
         loader: &mut dyn Loader,
     ) -> Result<Option<StepOutcome>> {
+        let Step { at, size, epoch } = step;
         let is_expected = |(expected, of): &(JobRecord, u64)| expected == at && *of == epoch.number;
         if !self.expected.as_ref().is_some_and(is_expected) {
-            // What somebody else has added since the job was read is refused by the record, or by the epoch.
+            // If another program has added it since the job was read, the record or the epoch refuses this step.
             self.compare(table, epoch.number, |_| at.clone())?;
         }
         if self.left.is_empty() {

@@ -62,6 +62,14 @@ pub struct CopyProblem {
     pub what: &'static str,
 }
 
+/// The table and the keys of a row that a report names.
+#[derive(Clone, Copy)]
+pub(super) struct RowKeys<'r> {
+    pub(super) table: &'r str,
+    pub(super) partition: &'r str,
+    pub(super) row: &'r str,
+}
+
 impl CopyReport {
     /// Returns whether every copy is as its entity says, and none is missing.
     pub fn is_sound(&self) -> bool {
@@ -106,13 +114,8 @@ impl CopyReport {
         self.problems.extend(problems.into_iter().take(room));
     }
 
-    /// Counts something that is wrong, and names it if not too many others are.
-    pub(super) fn add(
-        &mut self,
-        what: &'static str,
-        index: &'static str,
-        (table, partition, row): (&str, &str, &str),
-    ) {
+    /// Counts something that is wrong with a row, and names it if not too many others are.
+    pub(super) fn add(&mut self, what: &'static str, index: &'static str, row: RowKeys<'_>) {
         let counter = match what {
             MISSING => &mut self.missing,
             STALE => &mut self.stale,
@@ -126,7 +129,7 @@ impl CopyReport {
         };
         *counter += 1;
         if self.problems.len() < NAMED {
-            let [table, partition, row] = [table, partition, row].map(str::to_owned);
+            let [table, partition, row] = [row.table, row.partition, row.row].map(str::to_owned);
             self.problems.push(CopyProblem { table, partition, row, index, what });
         }
     }

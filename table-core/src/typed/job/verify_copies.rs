@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::blobs::Blobless;
 use super::purge;
-use super::report::{CopyReport, LOST, MISSING, ORPHAN, OUTDATED, STALE, TAKEN, UNSAID};
+use super::report::{CopyReport, LOST, MISSING, ORPHAN, OUTDATED, RowKeys, STALE, TAKEN, UNSAID};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
@@ -20,12 +20,17 @@ use crate::typed::encrypt::unopened;
 use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, wide};
 
+/// A row, by the number of its table among those of the kind and by its keys.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) table: usize,
+    pub(super) partition: String,
+    pub(super) row: String,
+}
+
 /// A copy that is to go, and the entity that it says it is of.
 pub(super) struct Orphan {
-    /// The number of its table among those of the kind.
-    table: usize,
-    partition: String,
-    row: String,
+    pub(super) place: Place,
     version: Version,
     owner: Option<((String, String), Option<Version>)>,
 }
@@ -40,7 +45,7 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    /// How many there are.
+    /// Returns how many rows are to be mended.
     pub(super) fn rows(&self) -> u64 {
         let rows = self.entities.len() + self.dependents.len() + self.orphans.len() + self.blobless.len();
         u64::try_from(rows).unwrap_or(u64::MAX)
@@ -48,23 +53,19 @@ impl Wrong {
 }
 
 impl Orphan {
-    /// The number of its table, and its keys.
-    pub(super) fn place(&self) -> (usize, String, String) {
-        (self.table, self.partition.clone(), self.row.clone())
-    }
-
-    /// The plan that removes it as long as its owner is as it was found, or not there.
+    /// Returns the plan that removes it as long as its owner is as it was found, or not there.
     pub(super) fn removal(&self, epoch: Epoch) -> Plan<'_> {
+        let place = &self.place;
         let write = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };
-        let goes = write(Condition::Is(self.version), Act::Remove, self.row.as_str());
+        let goes = write(Condition::Is(self.version), Act::Remove, place.row.as_str());
         let Some(((partition, row), version)) = &self.owner else {
-            return purge::removal(self.table, &self.partition, vec![goes], epoch);
+            return purge::removal(place.table, &place.partition, vec![goes], epoch);
         };
         let stays = write(version.map_or(Condition::Absent, Condition::Is), Act::Keep, row.as_str());
-        if self.table == 0 && *partition == self.partition {
+        if place.table == 0 && *partition == place.partition {
             return purge::removal(0, partition, vec![goes, stays], epoch);
         }
-        let mut plan = purge::removal(self.table, &self.partition, vec![goes], epoch);
+        let mut plan = purge::removal(place.table, &place.partition, vec![goes], epoch);
         plan.groups.push(Group::new(partition, vec![stays]));
         Plan { is_wide: true, ..plan }
     }
@@ -82,8 +83,13 @@ pub(super) struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns whether the entity of these keys has its copies in an index that is being filled, which the standing compares
-    /// alone, or is gone.
+    /// Returns the keys of a row of the table that is gone over, for a report.
+    pub(super) fn row_keys<'r>(&'r self, partition: &'r str, row: &'r str) -> RowKeys<'r> {
+        RowKeys { table: self.there.name(), partition, row }
+    }
+
+    /// Returns whether the entity of these keys has its copies in an index that is being backfilled, the only one that the index
+    /// mask compares, or is gone.
     pub(super) fn is_filed<E: Entity>(&self, index: usize, partition: &str, row: &str) -> Result<bool> {
         if E::SCHEMA.indexes.get(index).is_none_or(Index::is_shared) {
             return Ok(false);
@@ -114,7 +120,7 @@ impl At<'_> {
             if const { E::SCHEMA.is_wide() } {
                 return self.look_at_wide::<E>(view, report, wrong);
             }
-            return self.look_at_entity::<E>(view, (&partition, &row), report, wrong);
+            return self.look_at_entity::<E>(view, &partition, &row, report, wrong);
         }
         if let Some(part) = schema.part_of_kind(kind)
             && self.number == 0
@@ -133,7 +139,7 @@ impl At<'_> {
         let own = own.filter(|own| own.kind().is_ok_and(|kind| kind == Some(schema.entity_type)));
         let own = match own.map(|own| wide::whole::<E>(self.snapshot, self.table, own)).transpose() {
             Ok(own) => own,
-            // What the copy is to say is lost with a part, which is told of the entity.
+            // What the copy is to say is lost with a part, which is reported of the entity.
             Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -160,25 +166,25 @@ impl At<'_> {
             return Ok(());
         }
         if !is_said {
-            report.add(ORPHAN, name, (self.there.name(), &partition, &row));
+            report.add(ORPHAN, name, self.row_keys(&partition, &row));
             let state = self.snapshot.state();
             let version = own.as_ref().map(|own| version_of(own, state));
             let (partition, row) = (partition.into_owned(), row.into_owned());
             let is_itself =
                 |owner: &(String, String)| self.number == 0 && owner.0 == partition && owner.1 == row;
             let owner = owner.filter(|owner| !is_itself(owner)).map(|owner| (owner, version));
-            let (table, version) = (self.number, version_of(view, state));
-            wrong.orphans.push(Orphan { table, partition, row, version, owner });
+            let place = Place { table: self.number, partition, row };
+            wrong.orphans.push(Orphan { place, version: version_of(view, state), owner });
         }
         Ok(())
     }
 
-    /// Whether the copies of an index are compared: it is ready, and they are copies.
+    /// Returns whether the copies of an index are compared: it is ready, and they are copies.
     fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
         self.index_mask.is_ready(index) && schema.indexes.get(index).is_some_and(|index| !index.is_shared())
     }
 
-    /// Looks at the head of a wide entity: its parts must be there. Without one of them nobody can say what copies are to say.
+    /// Looks at the head of a wide entity: its parts must be there. Without one of them it is unknown what copies are to say.
     fn look_at_wide<E: Entity>(
         &self,
         head: &RowView<'_>,
@@ -187,7 +193,7 @@ impl At<'_> {
     ) -> Result<()> {
         let (partition, row) = head.keys();
         let Ok(said) = wide::parts_said(head) else {
-            report.add(UNSAID, E::SCHEMA.kind, (self.there.name(), &partition, &row));
+            report.add(UNSAID, E::SCHEMA.kind, self.row_keys(&partition, &row));
             return Ok(());
         };
         let said = said.unwrap_or(0);
@@ -202,13 +208,13 @@ impl At<'_> {
                 Some(_) => continue,
             };
             is_whole = false;
-            report.add(what, kind, (self.there.name(), &partition, &key));
+            report.add(what, kind, self.row_keys(&partition, &key));
         }
         if !is_whole {
             return Ok(());
         }
         let whole = wide::whole::<E>(self.snapshot, self.table, head.clone())?;
-        self.look_at_entity::<E>(&whole, (&partition, &row), report, wrong)
+        self.look_at_entity::<E>(&whole, &partition, &row, report, wrong)
     }
 
     /// Looks at a part of a wide entity: its head must say that it is there.
@@ -236,20 +242,22 @@ impl At<'_> {
             return Ok(());
         }
         let kind = schema.kind_of_part(part);
-        report.add(ORPHAN, kind, (self.there.name(), &partition, &row));
+        report.add(ORPHAN, kind, self.row_keys(&partition, &row));
         let state = self.snapshot.state();
         let version = head.as_ref().map(|head| version_of(head, state));
         let owner = head_row.map(|head| ((partition.clone().into_owned(), head.to_owned()), version));
         let (partition, row) = (partition.into_owned(), row.into_owned());
-        let version = version_of(view, state);
-        wrong.orphans.push(Orphan { table: 0, partition, row, version, owner });
+        let place = Place { table: 0, partition, row };
+        wrong.orphans.push(Orphan { place, version: version_of(view, state), owner });
         Ok(())
     }
 
+    /// Looks at an entity: its copies must say what it says, and it what its sources and its blobs do.
     fn look_at_entity<E: Entity>(
         &self,
         view: &RowView<'_>,
-        (partition, row): (&str, &str),
+        partition: &str,
+        row: &str,
         report: &mut CopyReport,
         wrong: &mut Wrong,
     ) -> Result<()> {
@@ -267,7 +275,7 @@ impl At<'_> {
                 let found = self.snapshot.view_unverified(self.table.member(table), partition, key)?;
                 let what = match &found {
                     Some(copy) if holds(copy, &wants.content.carrying(&unknown))? => continue,
-                    // It comes later.
+                    // Propagation writes it later.
                     _ if wants.content.kind.index().is_some_and(Index::is_eventual)
                         && self.snapshot.follows(self.table, own)? =>
                     {
@@ -277,7 +285,7 @@ impl At<'_> {
                     Some(_) => STALE,
                 };
                 is_wrong = true;
-                report.add(what, name, (table, partition, key));
+                report.add(what, name, RowKeys { table, partition, row: key });
             }
             Ok::<(), Error>(())
         })??;
@@ -285,7 +293,7 @@ impl At<'_> {
             let together = Together::alone(self.table);
             let values = unopened::read::<E>(view)?;
             for name in derive::outdated(together, self.snapshot, E::SCHEMA, E::HELD, &values)? {
-                report.add(OUTDATED, name, (self.there.name(), partition, row));
+                report.add(OUTDATED, name, self.row_keys(partition, row));
                 wrong.dependents.insert((partition.to_owned(), row.to_owned()));
             }
         }
@@ -295,7 +303,7 @@ impl At<'_> {
         Ok(())
     }
 
-    /// Whether a copy of an entity has something under the name that its property had before.
+    /// Returns whether a copy of an entity has something under the name that its property had before.
     pub(super) fn has_previous_copy<E: Entity>(&self, own: &RowView<'_>) -> Result<bool> {
         self.with_rows::<E, _>(own, |rows| {
             for copy in rows.of_indexes() {
@@ -311,7 +319,7 @@ impl At<'_> {
         })?
     }
 
-    /// What `read` makes of the rows that an entity is to have, by its own row. Nothing sealed is opened, but where a
+    /// Returns what `read` makes of the rows that an entity is to have, by its own row. Nothing sealed is opened, but where a
     /// function of the user's says whether there is a copy.
     fn with_rows<E: Entity, T>(
         &self,
@@ -334,7 +342,8 @@ impl At<'_> {
     }
 }
 
-/// Whether a row says what it is to say, and nothing else: what it says is a field's value, whatever name that has in the row.
+/// Returns whether a row says what it is to say, and nothing else: what it says is a field's value, whatever name that has in
+/// the row.
 fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
     let Schema { fields, removed, .. } = content.kind.schema;
     let of = |name: &str| fields.iter().find(|field| field.property == name);
@@ -362,7 +371,7 @@ fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
     Ok(wanted.into_iter().all(|(name, wanted)| of(name).is_some_and(|field| is_default(field, wanted))))
 }
 
-/// Whether a row without the field says this value.
+/// Returns whether a row without the field says this value.
 fn is_default(field: &Field, value: ValueRef<'_>) -> bool {
     let default = field.absent.and_then(Absent::value);
     default.is_some_and(|default| default.as_value_ref().says_same(value))

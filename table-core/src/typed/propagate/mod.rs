@@ -1,4 +1,4 @@
-//! Propagation: copies that follow their entities come, in the background or when somebody asks for it.
+//! Propagation: brings deferred copies up to date, in the background or when the caller asks for it.
 
 mod dependents;
 mod pass;
@@ -24,19 +24,20 @@ use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
 use crate::typed::set::{EntitySet, SetMember, Visitor};
 
-/// So many entries are read at a time.
+/// How many entries are read at a time.
 const AT_ONCE: usize = 512;
 
-/// So often does [`Store::propagate`] go over all that is to follow, while others write what it propagates.
+/// How often [`Store::propagate`] goes over all that is to follow at most, while others write what it propagates.
 const PASSES: u32 = 64;
-/// So often it goes on to what has come to follow by what it has propagated: a dependent of an entity's fields may be held in turn.
+/// How often [`Store::propagate`] goes on to what its own work has made to follow, at most: dependents may have dependents.
 const GENERATIONS: u32 = 16;
-/// After so many it asks for a turn, as a change does that has lost so often: for each second one the plans of others are held.
+/// After how many rounds [`Store::propagate`] takes a turn in each second one, which holds the plans of others back: so it comes
+/// to its end beside writers that never stop.
 const PASSES_BORNE: u32 = 8;
-/// The longest that it waits for the turn each time.
+/// The longest that [`Store::propagate`] waits for such a turn.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// Has this process propagate what follows the entities of this type, once it has opened their table.
+/// Has this process propagate the deferred copies of the entities of this type, once it has opened their table.
 #[allow(
     clippy::inline_always,
     reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
@@ -51,6 +52,7 @@ pub(crate) fn register<E: Entity>(store: &Store) {
     }
 }
 
+/// Adds a propagator to those of the store, if its kind has deferred copies and was not added yet.
 fn add(store: &Store, propagator: KindPropagator) {
     if !propagator.schema.has_eventual() && !dependents::follows(propagator.dependents) {
         return;
@@ -67,7 +69,7 @@ fn add(store: &Store, propagator: KindPropagator) {
     }
 }
 
-/// The same for every kind of a set.
+/// Has this process propagate the deferred copies of every kind of a set, once it has opened the set.
 pub(crate) fn register_set<Set: EntitySet>(store: &Store) {
     let may_follow = |schema: &&&Schema| schema.has_eventual() || !schema.dependents.is_empty();
     for schema in Set::KINDS.iter().filter(may_follow) {
@@ -86,20 +88,20 @@ impl<Set> Visitor<Set> for Register<'_> {
     }
 }
 
-/// What is done to what is to follow, as it follows "cannot " in an error.
+/// What propagation does, as it follows "cannot " in an error.
 const ATTEMPTED: &str = "propagate what follows entities in";
 
 impl Store {
-    /// Has the copies of all `eventual` indexes follow their entities before it returns, as far as this process can: those that
-    /// were to follow when it was called. What others write meanwhile it does not wait for.
+    /// Brings the deferred copies of all `eventual` indexes up to date before it returns, as far as this process can: those that
+    /// were to follow when it was called. It does not wait for what others write meanwhile.
     ///
     /// A store does this by itself in the background, unless it was opened with
     /// [`Propagate::Manual`](crate::store::Propagate::Manual): each change of an entity leaves a note with which of its copies
-    /// are to follow, and whatever process has opened the kind sees to it. What is there afterwards is what the entities say,
-    /// however often it is done and by however many.
+    /// are to follow, and every process that has opened the kind propagates them. Afterwards the copies are what the entities
+    /// say, however often it is done and by however many processes.
     ///
     /// What fails is tried again later, with growing delays, and set aside after 16 times; this call doesn't wait for the
-    /// delay, and leaves what was set aside where it is. [`pending_propagation`](Self::pending_propagation) tells what is left.
+    /// delay, and leaves what was set aside where it is. [`pending_propagation`](Self::pending_propagation) returns what is left.
     ///
     /// ```
     /// use table_core::store::Propagate;
@@ -135,7 +137,7 @@ impl Store {
     }
 
     /// Propagates what was noted by this time, as far as this process can; returns whether more may follow what it has propagated:
-    /// the copies of those who hold fields of an entity.
+    /// the copies of dependents that hold fields of an entity.
     fn propagate_noted(&self, noted_by: Ticks) -> Result<bool> {
         let (mut passes, mut rounds, mut brings_more) = (0, 0_u32, false);
         while passes < PASSES {
@@ -191,9 +193,9 @@ impl Store {
         Ok(Propagation::Incomplete { kinds })
     }
 
-    /// What is to follow and has not yet: how many entities there are whose copies are to, since when, and what fails.
+    /// Returns what is to follow and has not yet: how many entities there are whose copies are to, since when, and what fails.
     ///
-    /// It reads all of it. Whatever process has written, it is counted here.
+    /// It reads every entry of the outbox, whichever process has written it.
     pub fn pending_propagation(&self) -> Result<PendingPropagation> {
         let list = self.list().map_err(|error| error.attempted(ATTEMPTED))?;
         let propagators = self.backend().outbox().map_err(|error| error.attempted(ATTEMPTED))?.propagators();
@@ -204,7 +206,7 @@ impl Store {
     /// Has what was set aside, or waits to be tried again, tried at once, as if it had never failed; returns how many
     /// entities those are.
     ///
-    /// What another change of such an entity does, too.
+    /// Another change of such an entity does that for this entity, too.
     pub fn retry_failed(&self) -> Result<u64> {
         self.retry_all_failed().map_err(|error| error.attempted(ATTEMPTED))
     }
@@ -227,7 +229,7 @@ impl Store {
         Ok(armed)
     }
 
-    /// Every entry of a table that is there.
+    /// Returns every entry whose table is there.
     fn list(&self) -> Result<Vec<OutboxEntry>> {
         let outbox = self.backend().outbox()?;
         let (mut all, mut last) = (Vec::new(), None);
@@ -242,7 +244,7 @@ impl Store {
     }
 }
 
-/// What is said of an entry whose planning has panicked.
+/// Returns the error of an entry whose planning has panicked.
 fn panicked() -> Error {
     Error::new(crate::ErrorKind::SchemaMismatch)
         .because("the code that reads the entity or its keys panicked")

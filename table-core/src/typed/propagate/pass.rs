@@ -23,7 +23,7 @@ pub(super) enum Tries {
 }
 
 impl Tries {
-    /// Whether an entry is of those that are asked for, now or later.
+    /// Returns whether an entry is of those that are asked for, now or later.
     fn asks_for(self, entry: &OutboxEntry) -> bool {
         match self {
             Self::Due => true,
@@ -35,26 +35,26 @@ impl Tries {
 /// What a pass has left.
 #[derive(Debug, Default)]
 pub(super) struct Pass {
-    /// How many entries somebody else has changed or propagated meanwhile.
+    /// How many entries another thread or process has changed or propagated meanwhile.
     pub(super) again: u64,
-    /// Of how many a part has been propagated, and more is to follow.
+    /// How many entries were propagated in part, with more to follow.
     pub(super) more: u64,
-    /// Whether dependents of an entity's fields were given them, whose own copies may be to follow now.
+    /// Whether dependents have taken fields of an entity; their own deferred copies may be to follow now.
     pub(super) brings_more: bool,
-    /// When the next one that has failed is to be tried.
+    /// When the next entry that has failed is to be tried.
     pub(super) next: Option<Ticks>,
     /// Why a kind could not be propagated at all.
     pub(super) refused: Option<Error>,
 }
 
-/// Goes over the entries once, and propagates those that this process can. Each by itself: what fails is noted, and holds up no
-/// other.
+/// Goes over the entries once, and propagates those that this process can, each by itself: a failure is noted, and holds up no
+/// other entry.
 pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
     let outbox = store.outbox()?;
     let (mut done, mut last) = (Pass::default(), None);
     loop {
         if tries == Tries::Due && outbox.propagators().is_held() {
-            // The thread goes on later.
+            // A caller holds the background thread back; it goes on when it is released.
             return Ok(Pass { again: 1, ..done });
         }
         let entries = outbox.after(last.as_ref(), AT_ONCE)?;
@@ -106,7 +106,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
     }
 }
 
-/// Propagates entries of a kind, by the one version of its struct that can write it.
+/// Propagates entries of a kind by that version of its struct which can write it: a program may have registered several.
 fn propagate(
     store: &Arc<dyn Backend>,
     propagators: &[Arc<dyn Propagator>],
@@ -124,7 +124,7 @@ fn propagate(
     propagated
 }
 
-/// Whether a refusal says that the entity, its entry, its indexes or their tables are others by now.
+/// Returns whether a refusal says that the entity, its entry, its indexes or their tables are others by now.
 fn is_stale(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -137,12 +137,12 @@ fn is_stale(error: &Error) -> bool {
     )
 }
 
-/// Whether a refusal says that no table has the name: it was dropped, or is called otherwise now.
+/// Returns whether a refusal says that no table has the name: it was dropped, or is called otherwise now.
 pub(super) fn is_no_table(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::TableNotFound | ErrorKind::TableRenamed)
 }
 
-/// Notes that an entry has failed. About when it is to be tried again.
+/// Notes that an entry has failed. Returns about when it is to be tried again.
 fn fail(store: &Arc<dyn Backend>, entry: OutboxEntry, error: &Error) -> Result<Option<Ticks>> {
     let outbox_ops = vec![OutboxOp::Fail(entry.source, entry.version, error.to_string())];
     let plan = Plan { outbox_ops, ..Plan::default() };
@@ -158,7 +158,7 @@ fn fail(store: &Arc<dyn Backend>, entry: OutboxEntry, error: &Error) -> Result<O
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
-/// Propagates as long as there is something that this process can propagate, and the store is open.
+/// Propagates as long as the store is open and there is something that this process can propagate. Runs as a thread.
 #[expect(clippy::needless_pass_by_value, reason = "a thread has what it is given")]
 pub(super) fn background(store: Weak<dyn Backend>, propagators: Arc<Propagators>) {
     let mut delay = FIRST_DELAY;
@@ -167,6 +167,7 @@ pub(super) fn background(store: Weak<dyn Backend>, propagators: Arc<Propagators>
             return propagators.give_up();
         }
         let seen = propagators.news();
+        // Holding the store only for a pass lets the last handle close it between passes.
         let Some(open) = store.upgrade() else { return propagators.give_up() };
         let done = catch_unwind(AssertUnwindSafe(|| pass(&open, Tries::Due)));
         drop(open);

@@ -1,4 +1,4 @@
-//! What propagates the entities of one kind.
+//! The propagator of the entities of one kind.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dependents::{self, Of};
 use super::panicked;
 use super::pass::is_no_table;
-use super::places::Places;
+use super::places::{Place, Places};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, Loader, Propagator, Remaining};
 use crate::handle::store::Store;
@@ -29,13 +29,13 @@ use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::wide;
 use crate::typed::read::list::id_on;
 
-/// Propagates the entities of a kind by its declaration. Nothing that is sealed is opened, and no function of the user's asked
+/// Propagates the entities of a kind by its declaration. It opens no sealed value, and calls no function of the user's that says
 /// whether there is a copy: the entry says so.
 pub(super) struct KindPropagator {
     pub(super) schema: &'static Schema,
     /// Reads an entity from its own row.
     pub(super) read: fn(&RowView<'_>) -> Result<Values<'static>>,
-    /// Who may hold copies of them.
+    /// The kinds that may hold copies of them.
     pub(super) dependents: &'static [Dependent],
 }
 
@@ -60,7 +60,7 @@ impl Propagator for KindPropagator {
             entries.iter().zip(&mut results).filter(|(entry, _)| !entry.dependents.is_empty())
         {
             if entry.has_copies && result.is_ok() {
-                // The entry is another one by now.
+                // The entry has changed with its copies: the next pass reads it anew, and goes on with the dependents.
                 *result = Ok(Remaining::Some);
                 continue;
             }
@@ -72,7 +72,7 @@ impl Propagator for KindPropagator {
                     *result = Ok(if is_more { Remaining::Some } else { Remaining::Nothing });
                 }
                 (Ok(_), Err(error)) => *result = Err(error),
-                // Why the rest can't be propagated is told.
+                // The first error is the one that is reported.
                 (Err(_), _) => {}
             }
         }
@@ -95,7 +95,7 @@ impl KindPropagator {
                 results.push(Ok(Remaining::Nothing));
                 continue;
             }
-            // The user's types have a part in how an entity and its keys are read.
+            // The user's code takes part in reading an entity and its keys, and may panic.
             let add = || self.add(table, index_mask, entry, &mut *loader);
             let done = catch_unwind(AssertUnwindSafe(add)).unwrap_or_else(|_| Err(panicked()));
             if done.is_ok() {
@@ -111,7 +111,7 @@ impl KindPropagator {
     }
 }
 
-/// Carries out what was added, and says what became of it.
+/// Carries out what was added, and notes in its results what was refused.
 fn carry_out(
     loader: &mut dyn Loader,
     added: &mut Vec<usize>,
@@ -125,7 +125,7 @@ fn carry_out(
     Ok(())
 }
 
-/// What is said of an entry under a key that no entity of the declaration has.
+/// Returns the error of an entry under a key that no entity of the declaration has.
 #[cold]
 fn key_of_another(schema: &Schema) -> Error {
     let (partition, row) = (schema.place().partition.source, schema.place().row.source);
@@ -135,7 +135,7 @@ fn key_of_another(schema: &Schema) -> Error {
 }
 
 impl KindPropagator {
-    /// The table of the entities, with those of their copies. None is made: what was dropped stays dropped.
+    /// Opens the table of the entities, with those of their copies. It creates none: what was dropped stays dropped.
     fn open(&self, store: &Store) -> Result<DynamicTable> {
         let table = store.dynamic_table(self.schema.table())?;
         table.declare(self.schema)?;
@@ -164,7 +164,7 @@ impl KindPropagator {
                             other.declare(kin)?;
                             others.push(other);
                         }
-                        // Who was there is gone, and so is what they held.
+                        // The dependents went with it, and so did the copies.
                         Err(error) if is_no_table(error.kind()) => {}
                         Err(error) => return Err(error),
                     }
@@ -188,12 +188,12 @@ impl KindPropagator {
             return Err(Error::new(ErrorKind::ConditionNotMet).because(because));
         }
         let found = if schema.is_wide() {
-            let moment = table.snapshot()?;
-            let head = moment.view(table, own.0, own.1)?;
+            let snapshot = table.snapshot()?;
+            let head = snapshot.view(table, own.0, own.1)?;
             let found = head.map(|head| {
-                let whole = wide::joined(&moment, table, schema, head, &|_| true)?;
+                let whole = wide::joined(&snapshot, table, schema, head, &|_| true)?;
                 wide::check_whole(&whole, schema)?;
-                self.find(&whole, moment.state())
+                self.find(&whole, snapshot.state())
             });
             found.transpose()?
         } else {
@@ -217,44 +217,43 @@ impl KindPropagator {
         let condition = found.as_ref().map_or(Condition::StillAbsent, |found| Condition::Is(found.version));
         let keep = RowWrite { key: own.1, condition, act: Act::Keep, kind: kind(Cause::Entity), of: 0 };
         let mut places = Places::default();
-        places.put((0, own.0), keep);
+        places.put(Place { table: 0, partition: own.0 }, keep);
         for row in rows.iter().flat_map(|rows| &rows.rows).filter(|row| row.is_elsewhere()) {
             let Some((rows, found)) = rows.as_ref().zip(found.as_ref()) else { continue };
             let (name, partition) = rows.place_of(row);
-            let Some(at) = number(name) else { continue };
+            let Some(table) = number(name) else { continue };
+            let place = Place { table, partition };
             if let Some(of) = row.content.kind.index().and_then(|index| index.list) {
                 if let Some(id) = row.content.id(of) {
-                    let key = (rows.key(row), row.content.kind);
-                    places.list((at, partition), key, Listing { id, stays: true });
+                    places.list(place, rows.key(row), row.content.kind, Listing { id, stays: true });
                 }
                 continue;
             }
             let act = Act::Put(Content::Row(row.content.carrying(&found.unknown)));
             let kind = Some(row.content.kind);
-            places.put(
-                (at, partition),
-                RowWrite { key: rows.key(row), condition: Condition::Any, act, kind, of: 0 },
-            );
+            places.put(place, RowWrite { key: rows.key(row), condition: Condition::Any, act, kind, of: 0 });
         }
         for key in &entry.before {
             let CopyKey { index, partition, row } = key;
-            // One that is no more, or lies elsewhere by now, is swept where it was.
+            // The job that drops an index, or makes it again elsewhere, removes the rows where they were.
             let Some(cause) = schema.indexes.iter().position(|known| known.name == index) else { continue };
             let Some(index) = schema.indexes.get(cause) else { continue };
             let Some(at) = number(index.place.table.source()) else { continue };
-            if places.has((at, partition), row) {
+            let place = Place { table: at, partition };
+            // The entity has a copy there now, too, which is written above.
+            if places.has(place, row) {
                 continue;
             }
             if let Some(of) = index.list {
                 let id = id_on(of, schema, own).ok_or_else(|| key_of_another(schema))?;
                 let kind = RowKind { schema, cause: Cause::Index(cause) };
-                places.list((at, partition), (row, kind), Listing { id, stays: false });
+                places.list(place, row, kind, Listing { id, stays: false });
                 continue;
             }
             let Some(there) = table.family().get(at) else { continue };
-            let Some((version, index)) = self.copy(there, (partition, row), own)? else { continue };
+            let Some((version, index)) = self.copy(there, partition, row, own)? else { continue };
             let (condition, kind) = (Condition::Is(version), kind(Cause::Index(index)));
-            places.put((at, partition), RowWrite { key: row, condition, act: Act::Remove, kind, of: 0 });
+            places.put(place, RowWrite { key: row, condition, act: Act::Remove, kind, of: 0 });
         }
         let epoch = Epoch { kind: schema.kind, number: index_mask.epoch };
         let plan = Plan {
@@ -268,11 +267,13 @@ impl KindPropagator {
         loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)
     }
 
+    /// Returns whether a row is of a previous version of the kind.
     fn is_previous(&self, view: &RowView<'_>) -> Result<bool> {
         let kind = view.kind()?.unwrap_or_default();
         Ok(matches!(self.schema.kinship(kind), Kinship::PreviousVersion(_)))
     }
 
+    /// Reads what propagation needs of an entity's own row.
     fn find(&self, view: &RowView<'_>, state: usize) -> Result<CurrentEntity> {
         let version = version_of(view, state);
         if self.is_previous(view)? {
@@ -282,11 +283,12 @@ impl KindPropagator {
         Ok(CurrentEntity { version, values: Some((self.read)(view)?), unknown: unknown(view, self.schema)? })
     }
 
-    /// The version of the entity's copy under a key, and its index; `None` if there is none, or another row.
+    /// Returns the version of the entity's copy under a key, and its index; `None` if there is none, or another row.
     fn copy(
         &self,
         table: &DynamicTable,
-        (partition, row): (&str, &str),
+        partition: &str,
+        row: &str,
         own: (&str, &str),
     ) -> Result<Option<(Version, usize)>> {
         let found = table.get_in_state(partition, row, |view, state| {

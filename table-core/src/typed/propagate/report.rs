@@ -1,4 +1,4 @@
-//! What is told of what is to follow.
+//! Reports of propagation.
 
 use std::fmt;
 
@@ -58,10 +58,11 @@ pub struct FailedPropagation {
     pub error: String,
 }
 
-/// So many that have failed are told.
-const TOLD: usize = 100;
+/// The most entities that have failed which a report names.
+const REPORTED: usize = 100;
 
 impl PendingPropagation {
+    /// Counts these entries; `is_known` says whether this process can propagate a kind.
     pub(super) fn of(
         entries: Vec<OutboxEntry>,
         failure: Option<String>,
@@ -77,7 +78,7 @@ impl PendingPropagation {
             set_aside: count(entries.iter().filter(|entry| entry.is_aside).count()),
             oldest: entries.iter().map(|entry| entry.since).min(),
             unknown_kinds: unknown,
-            failing: entries.into_iter().filter(|entry| entry.tries > 0).take(TOLD).map(failed).collect(),
+            failing: entries.into_iter().filter(|entry| entry.tries > 0).take(REPORTED).map(failed).collect(),
             failure,
         }
     }

@@ -65,16 +65,21 @@ mod v3 {
     }
 }
 
-/// Last name, age and e-mail.
-type One = (String, u8, String);
+/// What a release shows of an employee.
+#[derive(Clone, Debug, PartialEq)]
+struct Shown {
+    last: String,
+    age: u8,
+    email: String,
+}
 
 /// An entity of each version.
 trait Release: InOneTable + Clone + 'static {
-    fn made(id: u32, one: &One) -> Self;
-    fn seen(&self) -> (u32, One);
+    fn made(id: u32, one: &Shown) -> Self;
+    fn seen(&self) -> (u32, Shown);
     fn key(id: u32) -> Key<Self>;
-    fn by_email(table: &Table<Self>, email: &str) -> Result<Option<(u32, One)>, Error>;
-    fn change(&mut self, one: &One);
+    fn by_email(table: &Table<Self>, email: &str) -> Result<Option<(u32, Shown)>, Error>;
+    fn change(&mut self, one: &Shown);
     fn of_age(table: &Table<Self>, age: u8) -> Result<Vec<u32>, Error>;
     fn held(world: &mut World) -> &mut Option<Table<Self>>;
 }
@@ -82,28 +87,29 @@ trait Release: InOneTable + Clone + 'static {
 macro_rules! two_names {
     ($module:ident, $($level:ident)?) => {
         impl Release for $module::Employee {
-            fn made(id: u32, (last, age, email): &One) -> Self {
+            fn made(id: u32, one: &Shown) -> Self {
                 let (department, first_name) = ("Sales".into(), "Jun".into());
-                let (last_name, age, email) = (last.clone(), *age, email.clone());
+                let Shown { last: last_name, age, email } = one.clone();
                 Self { department, id, first_name, last_name, age, email, $($level: 1)? }
             }
 
-            fn seen(&self) -> (u32, One) {
+            fn seen(&self) -> (u32, Shown) {
                 assert_eq!((&*self.department, &*self.first_name), ("Sales", "Jun"));
-                (self.id, (self.last_name.clone(), self.age, self.email.clone()))
+                let (last, email) = (self.last_name.clone(), self.email.clone());
+                (self.id, Shown { last, age: self.age, email })
             }
 
             fn key(id: u32) -> Key<Self> {
                 Self::key("Sales", id)
             }
 
-            fn by_email(table: &Table<Self>, email: &str) -> Result<Option<(u32, One)>, Error> {
+            fn by_email(table: &Table<Self>, email: &str) -> Result<Option<(u32, Shown)>, Error> {
                 let found = table.get(Self::by_email("Sales", email))?;
                 Ok(found.map(|found| found.seen()))
             }
 
-            fn change(&mut self, (last, age, email): &One) {
-                (self.last_name, self.age, self.email) = (last.clone(), *age, email.clone());
+            fn change(&mut self, one: &Shown) {
+                (self.last_name, self.age, self.email) = (one.last.clone(), one.age, one.email.clone());
             }
 
             fn of_age(table: &Table<Self>, age: u8) -> Result<Vec<u32>, Error> {
@@ -122,26 +128,26 @@ two_names!(v2, level);
 two_names!(v3,);
 
 impl Release for v1::Employee {
-    fn made(id: u32, (last, age, email): &One) -> Self {
+    fn made(id: u32, Shown { last, age, email }: &Shown) -> Self {
         let (department, age, email) = ("Sales".into(), u32::from(*age), email.clone());
         Self { department, id, name: format!("Jun {last}"), age, email }
     }
 
-    fn seen(&self) -> (u32, One) {
+    fn seen(&self) -> (u32, Shown) {
         let last = self.name.strip_prefix("Jun ").unwrap().to_owned();
-        (self.id, (last, u8::try_from(self.age).unwrap(), self.email.clone()))
+        (self.id, Shown { last, age: u8::try_from(self.age).unwrap(), email: self.email.clone() })
     }
 
     fn key(id: u32) -> Key<Self> {
         Self::key("Sales", id)
     }
 
-    fn by_email(table: &Table<Self>, email: &str) -> Result<Option<(u32, One)>, Error> {
+    fn by_email(table: &Table<Self>, email: &str) -> Result<Option<(u32, Shown)>, Error> {
         let found = table.get(Self::by_email("Sales", email))?;
         Ok(found.map(|found| found.seen()))
     }
 
-    fn change(&mut self, (last, age, email): &One) {
+    fn change(&mut self, Shown { last, age, email }: &Shown) {
         (self.name, self.age, self.email) = (format!("Jun {last}"), u32::from(*age), email.clone());
     }
 
@@ -168,7 +174,7 @@ struct Held {
 
 struct World {
     store: Store,
-    staff: BTreeMap<u32, One>,
+    staff: BTreeMap<u32, Shown>,
     random: Random,
     jobs: Vec<Job<'static>>,
     held: Held,
@@ -201,7 +207,7 @@ impl World {
     }
 
     fn is_taken(&self, id: u32, email: &str) -> bool {
-        self.staff.iter().any(|(other, (_, _, of))| *other != id && of == email)
+        self.staff.iter().any(|(other, one)| *other != id && one.email == email)
     }
 
     /// The table as a program has it that has been running for a while, or is started now.
@@ -221,9 +227,9 @@ impl World {
         job.steps_of([20, 100, 500][self.random.below(3) as usize])
     }
 
-    fn one(&mut self) -> One {
+    fn one(&mut self) -> Shown {
         let (last, age) = (format!("Cao{}", self.random.below(4)), 20 + self.random.below(9) as u8);
-        (last, age, format!("{}@contoso.com", self.random.below(3 * MANY)))
+        Shown { last, age, email: format!("{}@contoso.com", self.random.below(3 * MANY)) }
     }
 
     fn write(&mut self) {
@@ -259,14 +265,14 @@ impl World {
                 drop(self.staff.insert(id, one));
             }
             Err((ErrorKind::LayoutChanged | ErrorKind::MigrationPending, _)) => {}
-            Err((ErrorKind::UniqueConflict, _)) => assert!(self.is_taken(id, &one.2)),
+            Err((ErrorKind::UniqueConflict, _)) => assert!(self.is_taken(id, &one.email)),
             Err((ErrorKind::EntityAlreadyExists, _)) => assert!(self.staff.contains_key(&id)),
             Err((ErrorKind::EntityNotFound, _)) => assert!(!self.staff.contains_key(&id)),
             Err((_, error)) => panic!("{what} {id} by {release}: {error}"),
         }
         self.note("write", release, outcome.map_err(|(kind, _)| kind));
-        if was_overtaken && let Some((_, _, email)) = self.staff.get(&id).cloned() {
-            self.look(release, id, &email);
+        if was_overtaken && let Some(one) = self.staff.get(&id).cloned() {
+            self.look(release, id, &one.email);
         }
     }
 
@@ -293,7 +299,7 @@ impl World {
         });
         if let Some(mut found) = self.judge("scan", release, found) {
             found.sort_unstable();
-            let of_age = self.staff.iter().filter(|(_, (_, of, _))| *of == age);
+            let of_age = self.staff.iter().filter(|(_, one)| one.age == age);
             assert_eq!(found, of_age.map(|(id, _)| *id).collect::<Vec<_>>(), "by {release}");
         }
         self.look(release, id, &email);
@@ -315,7 +321,7 @@ impl World {
             self.table::<Of>().and_then(|table| <Of as Release>::by_email(&table, email))
         });
         if let Some(found) = self.judge("by e-mail", release, found) {
-            let holder = self.staff.iter().find(|(_, (_, _, of))| of == email);
+            let holder = self.staff.iter().find(|(_, one)| one.email == email);
             assert_eq!(found, holder.map(|(id, one)| (*id, one.clone())), "by {release}");
         }
     }
@@ -403,8 +409,8 @@ impl World {
         // The first release comes first.
         let table = self.store.table::<v1::Employee>().unwrap();
         for id in 0..MANY as u32 * 3 / 4 {
-            let (last, age, _) = self.one();
-            self.staff.insert(id, (last, age, format!("{id}@contoso.com")));
+            let one = Shown { email: format!("{id}@contoso.com"), ..self.one() };
+            self.staff.insert(id, one);
         }
         let staff = self.staff.iter().map(|(id, one)| <v1::Employee as Release>::made(*id, one));
         assert!(table.bulk_insert(staff).unwrap().failures.is_empty());
