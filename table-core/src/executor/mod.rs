@@ -53,6 +53,7 @@ pub use self::range_query::RangeQuery;
 pub(crate) use self::range_query::{after_page, fingerprint};
 pub use self::retry::RetryFairness;
 pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
+pub(crate) use self::rules::{batch_length, check_row};
 pub use self::rules::{check_entity, check_rules};
 pub use self::scan_ranges::ScanRanges;
 pub(crate) use self::scan_ranges::order;

@@ -18,12 +18,7 @@ pub fn check_rules(plan: &Plan<'_>) -> Result<(), Refused> {
 
 fn check_group(group: &Group<'_>, is_wide: bool) -> Result<(), (Error, Option<usize>)> {
     if group.is_empty() || (group.written() > limits::BATCH_OPERATIONS && !is_wide) {
-        let because = format!(
-            "the batch has {} operations; it may have 1 to {}",
-            group.written(),
-            limits::BATCH_OPERATIONS
-        );
-        return Err((Error::new(ErrorKind::BatchLength).because(because), None));
+        return Err((batch_length(group.written()), None));
     }
     let mut keys = BTreeSet::new();
     for (at, row) in group.rows.iter().enumerate() {
@@ -38,7 +33,16 @@ fn check_group(group: &Group<'_>, is_wide: bool) -> Result<(), (Error, Option<us
     Ok(())
 }
 
-fn check_row(partition: &str, row: &RowWrite<'_>) -> Result<(), Error> {
+/// Returns the error of a batch of so many operations, which are none or too many.
+#[cold]
+pub(crate) fn batch_length(operations: usize) -> Error {
+    let most = limits::BATCH_OPERATIONS;
+    let because = format!("the batch has {operations} operations; it may have 1 to {most}");
+    Error::new(ErrorKind::BatchLength).because(because)
+}
+
+/// Refuses the write of a row that no store may hold.
+pub(crate) fn check_row(partition: &str, row: &RowWrite<'_>) -> Result<(), Error> {
     key::check(partition, row.key)?;
     let properties: Vec<_> = match row.act.content() {
         Some(Content::Properties(properties)) => properties.to_vec(),

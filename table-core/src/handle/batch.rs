@@ -1,12 +1,12 @@
 //! Several operations as one.
 
+use std::fmt;
 use std::sync::Arc;
-use std::{fmt, slice};
 
-use super::write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{self, Loader};
 use crate::handle::table::DynamicTable;
+use crate::limits;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
 use crate::plan::{self, Act, Condition, Group, Plan, Refused, RowWrite};
 use crate::row::encode::Given;
@@ -168,7 +168,7 @@ impl Batch {
                     let (condition, act) = otherwise(index).unwrap_or((*condition, *act));
                     let row = plan::write(condition, act, entity, properties, index);
                     if entity.partition_key() != self.partition {
-                        return Err(self.stray(entity.partition_key(), rows, row));
+                        return Err(self.stray(entity.partition_key(), &rows, row));
                     }
                     row
                 }
@@ -178,24 +178,29 @@ impl Batch {
         Ok(Group::new(&self.partition, rows))
     }
 
-    /// Returns what is wrong with a batch whose row behind these is of another partition: the first thing that is.
+    /// Returns what is wrong with a batch whose row behind these is of another partition: the first thing that is, as if its
+    /// operations were checked in order.
     #[cold]
-    fn stray(&self, other: &str, earlier: Vec<RowWrite<'_>>, row: RowWrite<'_>) -> Error {
-        let index = earlier.len();
-        if !earlier.is_empty() {
-            let plan = Plan { groups: Group::new(&self.partition, earlier).into(), ..Plan::default() };
-            if let Err(refused) = executor::check_rules(&plan) {
-                return write::placed(slice::from_ref(&self.table), &plan, refused).numbered();
+    fn stray(&self, other: &str, earlier: &[RowWrite<'_>], row: RowWrite<'_>) -> Error {
+        if self.operations.len() > limits::BATCH_OPERATIONS {
+            return executor::batch_length(self.operations.len());
+        }
+        let checked = earlier.iter().map(|row| (executor::check_row(&self.partition, row), row));
+        for (index, (checked, row)) in checked.enumerate() {
+            if let Err(error) = checked {
+                return self.at_row(error, &self.partition, row, index);
             }
         }
         let (of, batch) = (other.escape_debug(), self.partition.escape_debug());
-        Error::new(ErrorKind::DifferentPartitions)
-            .because(format!("the entity is of partition `{of}`, the batch of `{batch}`"))
-            .attempted(row.act.describe(row.condition))
-            .table(self.table.name())
-            .partition(other)
-            .row(row.key)
-            .at_index(index)
+        let because = format!("the entity is of partition `{of}`, the batch of `{batch}`");
+        let error = Error::new(ErrorKind::DifferentPartitions).because(because);
+        self.at_row(error, other, &row, earlier.len())
+    }
+
+    /// Places an error at an operation.
+    fn at_row(&self, error: Error, partition: &str, row: &RowWrite<'_>, index: usize) -> Error {
+        let error = error.attempted(row.act.describe(row.condition)).table(self.table.name());
+        error.partition(partition).row(row.key).at_index(index)
     }
 }
 

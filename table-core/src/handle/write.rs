@@ -133,7 +133,7 @@ fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Res
 
 /// Says of a refusal where it is, if the executor left that out.
 #[cold]
-pub(crate) fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused {
+fn placed(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused {
     let Refused { error, group, row } = refused;
     let found = row.and_then(|row| plan.row(group, row));
     let planned = plan.groups.get(group);
