@@ -110,6 +110,11 @@ impl Batch {
 
     /// Hands the batch to a loader, which carries it out together with others.
     pub(crate) fn load(&self, loader: &mut dyn Loader) -> Result<()> {
+        let added = self.add_to(loader);
+        added.map_err(|e| e.placed("commit a batch to", self.table.name(), &self.partition, None))
+    }
+
+    fn add_to(&self, loader: &mut dyn Loader) -> Result<()> {
         let table = &self.table;
         let mut add = |group: Group<'_>, sealed_at: &SealedAt| {
             let plan = Plan { groups: group.into(), is_raw: table.is_raw(), ..Plan::default() };

@@ -12,6 +12,7 @@ use super::encoded::{
 use super::entries;
 use crate::contents::reference;
 use crate::error::{Error, ErrorKind};
+use crate::executor;
 use crate::limits;
 use crate::model::{self, ETag, Name, body};
 use crate::plan::{Act, Condition, Content, Group, OneOrMore, Plan, Refused, RowContent, RowKind, RowWrite};
@@ -174,9 +175,7 @@ impl Builder {
         // A group of conditions alone makes sense beside others.
         let is_empty = length == 0 && group.rows.len() == self.length && !self.has_outbox_ops;
         if is_empty || (length > limits::BATCH_OPERATIONS && !is_wide) {
-            let because =
-                format!("the batch has {length} operations; it may have 1 to {}", limits::BATCH_OPERATIONS);
-            return Err(whole(Error::new(ErrorKind::BatchLength).because(because)));
+            return Err(whole(executor::batch_length(length)));
         }
         let dict = table.dict();
         self.begin(table);
