@@ -107,7 +107,8 @@ fn oldest() -> Result<(), String> {
     };
     let features = ["encrypt", "queue", "blob", "jiff", "chrono", "serde"];
     let features: Vec<_> = features.iter().map(|feature| format!("table-core/{feature}")).collect();
-    cargo("check -p table-words -p table-core -p table-derive --features")
+    cargo("check -p table-words -p table-core -p table-derive")
+        .argument("--features")
         .argument(&features.join(","))
         .run()?;
     // What the macros write is compiled where they are used.

@@ -1,7 +1,7 @@
 //! A release, tried: the published packages fit each other, and each is packed, unpacked and built as the registry
 //! would do it.
 
-use std::fs;
+use std::{fs, process};
 
 use crate::command::Command;
 use crate::workspace::{Package, packages, published, root};
@@ -29,9 +29,18 @@ pub(crate) fn run(only_list: bool) -> Result<(), String> {
             first.version
         ));
     }
+    // Cargo keeps what it has unpacked of a version, by the folder that it was packed in: of a folder that was there before it
+    // would build what the packages were then.
+    let target = root().join("target").join(format!("release-{}", process::id()));
     // Together, since each is built against what was packed of those before it. A working tree with changes may be tried.
-    let publish = Command::cargo("publish --dry-run --locked --allow-dirty");
-    published.iter().fold(publish, |command, package| command.argument("-p").argument(&package.name)).run()
+    let publish = Command::cargo("publish --dry-run --locked --allow-dirty --target-dir");
+    let publish = publish.argument(&target.to_string_lossy());
+    let packages =
+        published.iter().fold(publish, |command, package| command.argument("-p").argument(&package.name));
+    let done = packages.run();
+    // A folder that can't be removed keeps nothing from being released.
+    drop(fs::remove_dir_all(&target));
+    done
 }
 
 /// Returns what keeps packages from being released together.

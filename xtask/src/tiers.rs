@@ -31,7 +31,7 @@ const PLACES: &str = "Meta Main Small Template FreeList Queues Pending Blobs Bra
 /// Tests whose operations are chosen by chance, beside those of `--models`.
 const EXPLORERS: &str = "jobs::random jobs::apart changing::versions::random changing::versions::apart \
                          changing::versions::derived reads::model series::random periods::model wide::random \
-                         lists::random summaries::random eventual::settling copied::following";
+                         lists::random summaries::random eventual::propagation copied::following";
 
 /// How many operations explorers do in the short form, where `cargo test` has fewer.
 const EXPLORERS_SHORT: &str = "TABLE_CORE_READS=10 TABLE_PERIOD_OPERATIONS=100000 TABLE_CORE_LISTS=100000";
