@@ -77,7 +77,11 @@ impl DynamicTable {
     pub(crate) fn write_sealed(&self, group: Group<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
         let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
         let tables = std::slice::from_ref(self);
-        commit(tables, &plan, sealed_at).map_err(|refused| placed(tables, &plan, refused))
+        commit(tables, &plan, sealed_at).map_err(|refused| match refused.row {
+            Some(_) => placed(tables, &plan, refused),
+            // What was attempted is the caller's to say: a batch, or the write of one row.
+            None => refused,
+        })
     }
 
     /// Returns what carries out many planned changes of this table.
