@@ -1,5 +1,6 @@
 //! Loading much at once into LMDB: many plans in few transactions.
 
+use std::mem;
 use std::sync::Arc;
 
 use super::lmdb_table::LmdbTable;
@@ -44,6 +45,24 @@ impl<'t> LmdbLoader<'t> {
         Some(Self { tables, ..Self::new(table.inner()) })
     }
 
+    /// Encodes a plan of these tables, to be carried out with the others.
+    fn take(
+        &mut self,
+        tables: &[&Arc<TableState>],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<(), Refused> {
+        if !plan.outbox_ops.is_empty() {
+            self.inner.made(OptionalDb::Queues).map_err(Refused::whole)?;
+            self.follows |= plan.outbox_ops.iter().any(OutboxOp::is_news);
+        }
+        self.inner.make_room_for_lists(plan)?;
+        let mut prepared = prepare::plan(self.inner.writer.blank(), plan, tables)?;
+        prepared.sealed_at = sealed_at.clone();
+        self.push(prepared);
+        Ok(())
+    }
+
     fn push(&mut self, prepared: Box<EncodedPlan>) {
         self.bytes += prepared.weight();
         self.prepared.push(prepared);
@@ -58,23 +77,14 @@ impl Loader for LmdbLoader<'_> {
         sealed_at: &SealedAt,
     ) -> Result<(), Refused> {
         let own = tables.iter().map(|table| self.inner.own(*table)).collect::<Result<Vec<_>, _>>()?;
-        self.inner.make_room_for_lists(plan)?;
-        let mut prepared = prepare::plan(self.inner.writer.blank(), plan, &own)?;
-        prepared.sealed_at = sealed_at.clone();
-        self.push(prepared);
-        Ok(())
+        self.take(&own, plan, sealed_at)
     }
 
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
-        if !plan.outbox_ops.is_empty() {
-            self.inner.made(OptionalDb::Queues).map_err(Refused::whole)?;
-            self.follows |= plan.outbox_ops.iter().any(OutboxOp::is_news);
-        }
-        self.inner.make_room_for_lists(plan)?;
-        let mut prepared = prepare::plan(self.inner.writer.blank(), plan, &self.tables)?;
-        prepared.sealed_at = sealed_at.clone();
-        self.push(prepared);
-        Ok(())
+        let tables = mem::take(&mut self.tables);
+        let taken = self.take(&tables, plan, sealed_at);
+        self.tables = tables;
+        taken
     }
 
     fn add_step(&mut self, step: JobStep) -> Result<(), Refused> {
@@ -108,9 +118,9 @@ impl Loader for LmdbLoader<'_> {
         self.bytes = 0;
         self.inner.writer.turns.pass();
         let lead = self.inner.writer.lead()?;
-        let done = self.inner.writer.run_all(self.inner, &lead, std::mem::take(&mut self.prepared));
+        let done = self.inner.writer.run_all(self.inner, &lead, mem::take(&mut self.prepared));
         drop(lead);
-        if std::mem::take(&mut self.follows) {
+        if mem::take(&mut self.follows) {
             self.inner.propagators.notify();
         }
         Ok(done.into_iter().map(|done| done.map(drop)).collect())
