@@ -15,7 +15,7 @@ pub use crate::executor::{
     ScanRanges, StepSize, TableExec, Take, TakeEach, Transition, check_by_properties, check_drop,
     check_entity, check_rules, cursors, declare, note, page, views,
 };
-pub use crate::handle::store::Store;
+pub use crate::handle::tables::Tables;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 pub use crate::outbox::{CopyKey, DependentKey, DependentProgress, OutboxCount, OutboxEntry, Source};
 pub use crate::plan::{
@@ -31,9 +31,9 @@ pub use crate::row::view::RowView;
 pub use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
 pub use crate::sealing::{HasVault, SealedAt, Sealing};
 
-/// Returns the store that this executor carries out the reads and writes of.
-pub fn store(backend: Arc<dyn Backend>) -> Store {
-    Store::new(backend)
+/// Returns the tables whose reads and writes this backend carries out.
+pub fn tables(backend: Arc<dyn Backend>) -> Tables {
+    Tables::new(backend)
 }
 
 /// Returns the stored key of a row, in whose order the model has keys.

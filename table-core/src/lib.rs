@@ -38,7 +38,7 @@
 //! - [`Table`]: entities of one type; [`Entity`](derive@Entity) has the reference of all attributes.
 //! - [`TableAt`](typed::TableAt), [`View`] and [`Projection`](trait@Projection): reads of several tables at one moment, of
 //!   entities in place, and of some fields.
-//! - [`Egt`](typed::Egt): changes of several entities of one partition as one; [`Store::transaction`]: of any partitions and
+//! - [`Egt`](typed::Egt): changes of several entities of one partition as one; [`Store::transaction`](crate::Tables::transaction): of any partitions and
 //!   tables; [`EntitySet`](derive@EntitySet): the kinds that share a table.
 //! - [`Projection`](derive@Projection), [`Properties`](derive@Properties), [`KeyPart`](derive@KeyPart): some of the fields,
 //!   fields that entities share, types of your own in keys.
@@ -122,8 +122,8 @@ pub mod store {
     pub use crate::handle::page::Page;
     pub use crate::handle::rows::{Rows, SnapshotRows, Views};
     pub use crate::handle::snapshot::Snapshot;
-    pub use crate::handle::store::Store;
     pub use crate::handle::table::DynamicTable;
+    pub use crate::handle::tables::Tables;
     pub use crate::messages::QueueStats;
     pub use crate::row::view::RowView;
 }
@@ -132,9 +132,9 @@ pub mod typed;
 pub use error::{Error, ErrorKind, Result};
 pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
 pub use query::{Continuation, Filter, Query, prop};
-pub use store::{Batch, DynamicTable, Snapshot, Store};
+pub use store::{Batch, DynamicTable, Snapshot, Tables};
 #[cfg(feature = "lmdb")]
-pub use store::{Durability, OpenOptions};
+pub use store::{Durability, OpenOptions, Store};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 pub use typed::{

@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use integration_tests::Scratch;
-use table_core::{Entity, Error, ErrorKind, Key, Projection, Store, Stored, Table};
+use table_core::{Entity, Error, ErrorKind, Key, Projection, Stored, Table, Tables};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -28,7 +28,7 @@ fn employee(id: u32, age: i32) -> Employee {
     Employee { department: "Sales".into(), id, email: format!("{id}@contoso.com"), age }
 }
 
-fn staff(store: &Store) -> Table<Employee> {
+fn staff(store: &Tables) -> Table<Employee> {
     let staff = store.table::<Employee>().unwrap();
     for (id, age) in [(1, 30), (2, 41), (3, 52)] {
         staff.insert(&employee(id, age)).unwrap();
@@ -39,7 +39,7 @@ fn staff(store: &Store) -> Table<Employee> {
 #[test]
 fn the_first_that_is_found_comes_alone_whatever_the_query() {
     let scratch = Scratch::new();
-    let staff = staff(&scratch.store());
+    let staff = staff(&scratch.tables());
     let sales = || staff.rows().department("Sales");
     assert_eq!(sales().first().unwrap().unwrap().id, 1);
     assert_eq!(sales().rev().first().unwrap().unwrap().id, 3);
@@ -78,7 +78,7 @@ impl From<Error> for Refused {
 #[test]
 fn a_change_that_is_called_off_writes_nothing() {
     let scratch = Scratch::new();
-    let staff = staff(&scratch.store());
+    let staff = staff(&scratch.tables());
     let key = || Employee::key("Sales", 3);
     let older = |by: i32| {
         move |employee: &mut Employee| {
@@ -119,7 +119,7 @@ fn a_change_that_is_called_off_writes_nothing() {
 #[test]
 fn a_change_that_may_be_called_off_sees_the_last_state_of_many_writers() {
     let scratch = Scratch::new();
-    let staff = scratch.store().table::<Employee>().unwrap();
+    let staff = scratch.tables().table::<Employee>().unwrap();
     staff.insert(&employee(1, 0)).unwrap();
     let begin = Barrier::new(4);
     let counted: i32 = thread::scope(|scope| {
@@ -148,7 +148,7 @@ fn a_change_that_may_be_called_off_sees_the_last_state_of_many_writers() {
 #[test]
 fn an_entity_is_made_once_by_whoever_asks_first() {
     let scratch = Scratch::new();
-    let staff = scratch.store().table::<Employee>().unwrap();
+    let staff = scratch.tables().table::<Employee>().unwrap();
     let begin = Barrier::new(4);
     let ask = &|age| {
         begin.wait();
@@ -183,7 +183,7 @@ struct Department {
 #[test]
 fn rows_are_joined_with_what_they_name_at_one_moment_and_each_is_asked_for_once() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (staff, departments) = (staff(&store), store.table::<Department>().unwrap());
     let department = |name: &str, floor| Department { region: "west".into(), name: name.into(), floor };
     departments.insert(&department("even", 2)).unwrap();

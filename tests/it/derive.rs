@@ -2,7 +2,7 @@
 
 use integration_tests::{Scratch, assert_sound};
 use table_core::query::QueryClass;
-use table_core::{Entity, ErrorKind, IfMatch, KeyPart, Query, Store, Stored, prefix};
+use table_core::{Entity, ErrorKind, IfMatch, KeyPart, Query, Stored, Tables, prefix};
 
 /// One employee of a department.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ fn jun() -> Employee {
     }
 }
 
-fn rows(store: &Store) -> Vec<String> {
+fn rows(store: &Tables) -> Vec<String> {
     let table = store.dynamic_table("Company").unwrap();
     table.query(&Query::new()).unwrap().map(|e| e.unwrap().row_key().to_owned()).collect()
 }
@@ -38,7 +38,7 @@ fn rows(store: &Store) -> Vec<String> {
 #[test]
 fn an_entity_has_its_row_and_its_copies() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&jun()).unwrap();
     assert_eq!(rows(&store), ["email_junc@contoso.com", "empid_000002", "name_Cao_000002"]);
@@ -62,7 +62,7 @@ fn an_entity_has_its_row_and_its_copies() {
 #[test]
 fn queries_give_parts_from_left_to_right() {
     let scratch = Scratch::new();
-    let staff = scratch.store().table::<Employee>().unwrap();
+    let staff = scratch.tables().table::<Employee>().unwrap();
     for (id, last_name, age) in
         [(99, "Hall", 30), (100, "Jones", 41), (150, "Jonas", 52), (199, "Jones", 23), (200, "Kwok", 44)]
     {
@@ -139,7 +139,7 @@ fn a_row_of_an_index_shows_its_fields() {
         photo: Vec<u8>,
     }
 
-    let visits = Scratch::new().store().table::<Visit>().unwrap();
+    let visits = Scratch::new().tables().table::<Visit>().unwrap();
     let visit = Visit {
         place: "Inn".into(),
         number: 7,
@@ -163,7 +163,7 @@ fn a_row_of_an_index_shows_its_fields() {
 #[test]
 fn what_cannot_be_written_is_not() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&jun()).unwrap();
     let before = rows(&store);

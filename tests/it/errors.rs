@@ -14,7 +14,7 @@ fn text<T: std::fmt::Debug>(result: Result<T>) -> String {
 #[test]
 fn an_error_names_the_operation_the_place_and_the_reason() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Company").unwrap();
     let entity = DynamicEntity::new("Sales", "empid_000001").with("Age", 1);
     let missing = DynamicEntity::new("Sales", "empid_000002");
@@ -71,7 +71,7 @@ fn an_error_names_the_operation_the_place_and_the_reason() {
 #[test]
 fn a_refused_entity_hears_what_would_be_right() {
     let scratch = Scratch::new();
-    let table = scratch.store().create_table("Company").unwrap();
+    let table = scratch.tables().create_table("Company").unwrap();
     let entity = || DynamicEntity::new("p", "r");
     let refused = |entity: DynamicEntity| {
         let text = text(table.insert(&entity));
@@ -125,7 +125,7 @@ fn a_refused_entity_hears_what_would_be_right() {
 #[test]
 fn a_key_is_shown_short_and_without_control_characters() {
     let scratch = Scratch::new();
-    let table = scratch.store().create_table("Company").unwrap();
+    let table = scratch.tables().create_table("Company").unwrap();
     let error = table.insert(&DynamicEntity::new("\n\u{1b}[31m", "x".repeat(100_000))).unwrap_err();
     let text = error.to_string();
     assert!(text.len() < 500 && !text.contains(char::is_control), "{text}");
@@ -165,7 +165,7 @@ fn an_error_of_a_filter_says_where() {
         assert_eq!(error.to_string(), format!("cannot parse the filter: {message} (at byte {position})"));
     }
     let scratch = Scratch::new();
-    let table = scratch.store().create_table("Company").unwrap();
+    let table = scratch.tables().create_table("Company").unwrap();
     let error = table.query(&Query::new().filter(prop("a b").eq(1))).unwrap_err();
     assert_eq!((error.kind(), error.position()), (ErrorKind::InvalidFilter, None));
     assert_eq!(
@@ -177,7 +177,7 @@ fn an_error_of_a_filter_says_where() {
 #[test]
 fn a_store_that_is_closed_or_open_otherwise_says_so() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let path = scratch.path().join("store");
     let error = table_core::Store::options().group_limit(1).open(&path).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OptionsConflict);
@@ -228,7 +228,7 @@ fn secret(partition: &str, row: &str) -> DynamicEntity {
 #[test]
 fn no_error_shows_a_value() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Secrets").unwrap();
     let etag = table.insert(&secret("p", "there")).unwrap();
     table.merge(&secret("p", "there"), etag).unwrap();

@@ -7,7 +7,7 @@ use integration_tests::map::MapStore;
 use table_core::__executor::{
     Abilities, Act, Backend, Condition, Content, Group, Plan, Range, RowWrite, SealedAt, TableExec, Version,
 };
-use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Store, ValueRef, limits};
+use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Result, Tables, ValueRef, limits};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -36,8 +36,8 @@ fn refused<T>(done: Result<T>) -> (ErrorKind, String) {
     }
 }
 
-fn rows(store: &Store, table: &str) -> Vec<(String, Option<ETag>)> {
-    let table = store.dynamic_table(table).unwrap();
+fn rows(tables: &Tables, table: &str) -> Vec<(String, Option<ETag>)> {
+    let table = tables.dynamic_table(table).unwrap();
     table
         .query(&Query::new())
         .unwrap()
@@ -46,37 +46,35 @@ fn rows(store: &Store, table: &str) -> Vec<(String, Option<ETag>)> {
 }
 
 #[test]
-fn what_only_lmdb_does_is_refused_by_its_name() {
+fn a_kind_that_is_sealed_is_refused_by_a_store_that_seals_nothing() {
     for map in [MapStore::new(), MapStore::as_the_service()] {
-        let store = map.store();
-        let target = integration_tests::Scratch::new();
-        for (done, words) in [
-            (store.check().map(drop), "check the store"),
-            (store.stats().map(drop), "read the counts of the store"),
-            (store.reclaim().map(drop), "reclaim the space of dropped tables"),
-            (store.copy_to(target.path().join("copy")), "copy the store"),
-            (store.mark().map(drop), "mark the store"),
-            (store.clear_stale_readers().map(drop), "free reader slots"),
-            (store.encryption().map(drop), "use encrypted properties"),
-            (store.sealed_values().map(drop), "count sealed values"),
-            (store.clone().compact().map(drop), "compact the store"),
-        ] {
-            let (kind, text) = refused(done);
-            assert_eq!(kind, ErrorKind::Unsupported, "{text}");
-            assert_eq!(text, format!("cannot {words}: only a store on LMDB can do that"));
-        }
-        assert!(store.snapshots().is_empty());
-        assert_eq!(store.path(), std::path::Path::new(""));
-        assert!(!target.path().join("copy").exists());
+        let (kind, text) = refused(map.tables().table::<Pay>());
+        assert_eq!(kind, ErrorKind::Unsupported, "{text}");
+        assert_eq!(text, "cannot open table `Payroll`: the store seals no values and signs no rows");
     }
 }
 
 #[test]
-fn a_kind_that_is_sealed_is_refused_by_a_store_that_seals_nothing() {
+fn a_rule_that_seals_is_refused_by_a_store_that_seals_nothing() {
     for map in [MapStore::new(), MapStore::as_the_service()] {
-        let (kind, text) = refused(map.store().table::<Pay>());
+        let company = map.tables().create_table("Company").unwrap();
+        let sealed = company.encrypting(|_, _, property| property == "Ssn");
+        let ann = DynamicEntity::new("Sales", "1").with("Name", "Ann");
+        sealed.insert(&ann).unwrap();
+        let (kind, text) =
+            refused(sealed.insert(&DynamicEntity::new("Sales", "2").with("Ssn", "078-05-1120")));
         assert_eq!(kind, ErrorKind::Unsupported, "{text}");
-        assert_eq!(text, "cannot open table `Payroll`: the store seals no values and signs no rows");
+        assert!(text.ends_with("the store seals no values and signs no rows"), "{text}");
+        assert_eq!(company.get("Sales", "2").unwrap(), None);
+        assert_eq!(sealed.get("Sales", "1").unwrap().unwrap().get("Name"), ann.get("Name"));
+
+        // What is stored in the clear under a name that is to be sealed is not given, nor compared.
+        company.insert(&DynamicEntity::new("Sales", "3").with("Ssn", "219-09-9999")).unwrap();
+        assert_eq!(refused(sealed.get("Sales", "3")).0, ErrorKind::DecryptionFailed);
+        let query = Query::new().partition("Sales").filter(table_core::prop("Ssn").eq("219-09-9999"));
+        assert_eq!(refused(sealed.page(&query, 10, None)).0, ErrorKind::InvalidQuery);
+        let mut rows = sealed.query(&query).unwrap();
+        assert_eq!(refused(rows.next().unwrap()).0, ErrorKind::InvalidQuery);
     }
 }
 
@@ -87,7 +85,7 @@ fn an_entity_is_no_larger_on_any_executor_whatever_is_merged_into_it() {
         names.fold(DynamicEntity::new("p", "r"), |all, name| all.with(&format!("P{name}"), &*text))
     };
     let scratch = integration_tests::Scratch::new();
-    for store in [MapStore::new().store(), MapStore::as_the_service().store(), scratch.store()] {
+    for store in [MapStore::new().tables(), MapStore::as_the_service().tables(), scratch.tables()] {
         let table = store.create_table("Limits").unwrap();
         assert_eq!(refused(table.insert(&texts(0..17))).0, ErrorKind::EntityTooLarge);
         assert_eq!(table.get("p", "r").unwrap(), None);
@@ -103,7 +101,7 @@ fn an_entity_is_no_larger_on_any_executor_whatever_is_merged_into_it() {
 #[test]
 fn rows_of_declared_kinds_are_their_structs_on_any_executor() {
     for map in [MapStore::new(), MapStore::as_the_service()] {
-        let store = map.store();
+        let store = map.tables();
         let staff = store.table::<Employee>().unwrap();
         let jun = Employee { department: "Sales".into(), id: 1, email: "jun@contoso.com".into() };
         staff.insert(&jun).unwrap();
@@ -134,7 +132,7 @@ fn row<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrit
 fn a_plan_of_several_tables_happens_whole_or_not_at_all() {
     let map = MapStore::new();
     assert_eq!(map.abilities(), Abilities { queues: false, eventual: false, ..Abilities::ALL });
-    let store = map.store();
+    let store = map.tables();
     let [first, second]: [Arc<dyn TableExec>; 2] =
         ["First", "Second"].map(|name| map.clone().create(name).unwrap());
     let tables = [&*first, &*second];

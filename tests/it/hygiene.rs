@@ -236,7 +236,7 @@ mod by_macro {
     #![deny(dead_code, reason = "what is derived and not used is not the user's fault")]
 
     use ::std::string::String;
-    use ::table_core::{Entity, Result, Store, Table};
+    use ::table_core::{Entity, Result, Table, Tables};
 
     macro_rules! wide {
         ($(#[$attribute:meta])* $name:ident: $($field:ident),*) => {
@@ -256,7 +256,7 @@ mod by_macro {
         Three: first, second, third
     }
 
-    const _: fn(&Store) -> Result<Table<Three>> = Store::table::<Three>;
+    const _: fn(&Tables) -> Result<Table<Three>> = Tables::table::<Three>;
     const _: fn(ThreePatch) -> ThreePatch = |patch| patch;
 }
 

@@ -1,7 +1,7 @@
 //! What a store notes of how entities are laid out: one that has changed is refused, unless that does no harm.
 
 use integration_tests::{Scratch, assert_sound, relaxed};
-use table_core::{Entity, EntitySet, ErrorKind, IfMatch, KeyPart, Query, Store};
+use table_core::{Entity, EntitySet, ErrorKind, IfMatch, KeyPart, Query, Tables};
 
 mod first {
     use super::*;
@@ -54,7 +54,7 @@ fn jun() -> first::Employee {
 #[test]
 fn a_layout_that_has_grown_reads_what_was_written_before() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     store.table::<first::Employee>().unwrap().insert(&jun()).unwrap();
 
     let staff = store.table::<Grown>().unwrap();
@@ -78,15 +78,15 @@ fn a_layout_that_has_grown_reads_what_was_written_before() {
     assert_eq!(error.kind(), ErrorKind::LayoutChanged);
 }
 
-fn reopened(scratch: &Scratch, store: Store) -> Store {
+fn reopened(scratch: &Scratch, store: Tables) -> Tables {
     drop(store);
-    scratch.store()
+    scratch.tables()
 }
 
 #[test]
 fn another_layout_is_refused_with_the_difference() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<first::Employee>().unwrap();
     staff.insert(&jun()).unwrap();
     let error = store.table::<Moved>().unwrap_err();
@@ -140,7 +140,7 @@ struct Noted {
 #[test]
 fn who_opens_and_reads_notes_nothing() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<first::Employee>().unwrap();
     staff.insert(&jun()).unwrap();
     let grown = store.table::<Grown>().unwrap();
@@ -160,7 +160,7 @@ fn who_opens_and_reads_notes_nothing() {
 
 #[test]
 fn every_way_of_writing_notes_the_layout() {
-    type Write = fn(&Store) -> Result<(), table_core::Error>;
+    type Write = fn(&Tables) -> Result<(), table_core::Error>;
     let ways: [Write; 6] = [
         |store| store.table::<first::Employee>()?.insert(&jun()).map(drop),
         |store| store.table::<first::Employee>()?.put(&jun()).map(drop),
@@ -186,7 +186,7 @@ fn every_way_of_writing_notes_the_layout() {
     ];
     for (number, write) in ways.into_iter().enumerate() {
         let scratch = Scratch::new();
-        let store = scratch.store();
+        let store = scratch.tables();
         let other = store.table::<Moved>().unwrap();
         write(&store).unwrap_or_else(|error| panic!("{number}: {error}"));
         // Who had the table open before anything was noted can't write, either, and nothing is written.
@@ -210,7 +210,7 @@ enum Staff {
 #[test]
 fn programs_of_two_branches_write_beside_the_first_and_lose_nothing() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (old, phoned, noted) = (
         store.table::<first::Employee>().unwrap(),
         store.table::<Phoned>().unwrap(),
@@ -281,7 +281,7 @@ enum Word {
 #[test]
 fn kinds_whose_keys_could_meet_are_refused() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     store.table::<first::Employee>().unwrap().insert(&jun()).unwrap();
     // In another process, too, which knows the other kind from the store alone.
     let store = reopened(&scratch, store);
@@ -313,7 +313,7 @@ enum Company {
 #[test]
 fn a_set_is_refused_for_any_of_its_kinds() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     store.table::<first::Employee>().unwrap().insert(&jun()).unwrap();
     assert_eq!(store.set::<Company>().unwrap_err().kind(), ErrorKind::LayoutChanged);
     let department = Department { name: "Sales".into(), head_count: 0 };
@@ -361,7 +361,7 @@ wide! {
 #[test]
 fn a_long_layout_is_read_again() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let wide = Wide { place: "a".into(), id: 1, a_measurement_of_many_07: Some(7), ..Wide::default() };
     store.table::<Wide>().unwrap().insert(&wide).unwrap();
     let store = reopened(&scratch, store);

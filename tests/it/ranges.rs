@@ -115,7 +115,7 @@ fn units(text: &str) -> Vec<u16> {
 }
 
 fn table(scratch: &Scratch) -> (Table<Reading>, Vec<Reading>) {
-    let (table, readings) = (scratch.store().table::<Reading>().unwrap(), readings());
+    let (table, readings) = (scratch.tables().table::<Reading>().unwrap(), readings());
     for reading in &readings {
         table.insert(reading).unwrap();
     }
@@ -337,7 +337,7 @@ struct Trace {
 #[test]
 fn a_time_that_a_key_holds_in_part_is_found_exactly() {
     let scratch = Scratch::new();
-    let table = scratch.store().table::<Trace>().unwrap();
+    let table = scratch.tables().table::<Trace>().unwrap();
     let begin = 638_447_616_000_000_000;
     let times = [0, 1, DAY / 24, DAY - 1].map(|after| Ticks::new(begin + after).unwrap());
     let mut traces = Vec::new();

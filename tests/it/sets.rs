@@ -2,7 +2,7 @@
 
 use integration_tests::Scratch;
 use table_core::query::QueryClass;
-use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Query, Store, Stored, prop};
+use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Query, Stored, Tables, prop};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "department")]
@@ -44,8 +44,8 @@ fn employee(id: u32) -> Employee {
     Employee { department: "Sales".into(), id, email: format!("{id}@contoso.com"), age: 40 + id as i32 }
 }
 
-fn company(scratch: &Scratch) -> Store {
-    let store = scratch.store();
+fn company(scratch: &Scratch) -> Tables {
+    let store = scratch.tables();
     let (first, second) = (employee(1), employee(2));
     store
         .egt::<Company>(Employee::partition("Sales"))
@@ -151,7 +151,7 @@ fn a_set_in_a_snapshot_is_as_it_was() {
 
     // A snapshot of another store shows none of this one's tables.
     let other = Scratch::new();
-    let elsewhere = other.store();
+    let elsewhere = other.tables();
     let foreign = elsewhere.snapshot().unwrap();
     let error = set.at(&foreign).get(Department::key("Sales")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");

@@ -45,6 +45,10 @@ fn function(line: &str) -> Option<&str> {
 /// The public methods of a type, wherever they are written.
 fn methods(of: &str, sources: &[(PathBuf, String)]) -> BTreeSet<String> {
     let mut methods = BTreeSet::new();
+    // A store lends its tables: their methods are called on it.
+    if of == "Store" {
+        methods = self::methods("Tables", sources);
+    }
     for (_, text) in sources {
         let mut is_inside = false;
         for line in text.lines() {

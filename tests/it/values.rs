@@ -3,11 +3,12 @@
 use integration_tests::{Scratch, assert_sound};
 use proptest::prelude::*;
 use table_core::{
-    DynamicEntity, DynamicTable, EdmType, IfMatch, Query, Result, Store, Ticks, Uuid, Value, limits, prop,
+    DynamicEntity, DynamicTable, EdmType, IfMatch, Query, Result, Store, Tables, Ticks, Uuid, Value, limits,
+    prop,
 };
 
 /// Writes an entity by every way there is, and reads it by every way there is.
-fn assert_survives(store: &Store, table: &DynamicTable, entity: &DynamicEntity) {
+fn assert_survives(store: &Tables, table: &DynamicTable, entity: &DynamicEntity) {
     let (partition, row) = (entity.partition_key(), entity.row_key());
     let read = || {
         let found = table.get(partition, row).unwrap().unwrap();
@@ -71,7 +72,7 @@ fn doubles() -> [f64; 14] {
 #[test]
 fn every_type_keeps_its_extreme_values() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Values").unwrap();
     let mut values: Vec<Value> = Vec::new();
     values.extend([false, true].map(Value::from));
@@ -115,7 +116,7 @@ fn every_type_keeps_its_extreme_values() {
 #[test]
 fn values_of_each_size_around_a_checksum_of_their_own_lie_side_by_side() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Values").unwrap();
     let sizes = [255, 256, 257, 0, 257, 256, 4_000, 65_536, 1, 257];
     for first in 0..sizes.len() {
@@ -141,7 +142,7 @@ fn values_of_each_size_around_a_checksum_of_their_own_lie_side_by_side() {
 #[test]
 fn an_entity_may_have_no_property_at_all() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Values").unwrap();
     let entity = DynamicEntity::new("", "");
     assert_survives(&store, &table, &entity);
@@ -152,7 +153,7 @@ fn an_entity_may_have_no_property_at_all() {
 #[test]
 fn one_name_may_have_another_type_on_another_entity_and_after_another_write() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Values").unwrap();
     let values: [Value; 8] = [
         "x".into(),
@@ -177,7 +178,7 @@ fn one_name_may_have_another_type_on_another_entity_and_after_another_write() {
 #[test]
 fn properties_come_in_the_order_in_which_the_table_first_saw_their_names() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Order").unwrap();
     let names =
         |entity: &DynamicEntity| entity.properties().map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
@@ -191,14 +192,14 @@ fn properties_come_in_the_order_in_which_the_table_first_saw_their_names() {
     table.insert(&DynamicEntity::new("p", "3").with("zebra", 1).with("Zebra", 2)).unwrap();
     assert_eq!(read("3"), ["Zebra", "zebra"]);
     drop((table, store));
-    let table = scratch.store().dynamic_table("Order").unwrap();
+    let table = scratch.tables().dynamic_table("Order").unwrap();
     assert_eq!(names(&table.get("p", "1").unwrap().unwrap()), ["Zebra", "Apple", "Mango", "Kiwi"]);
 }
 
 #[test]
 fn names_of_a_write_that_was_refused_leave_no_gap() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Refused").unwrap();
     table.insert(&DynamicEntity::new("p", "1").with("First", 1)).unwrap();
     for number in 0..10 {
@@ -257,7 +258,7 @@ fn names_of_a_write_that_was_refused_are_forgotten() {
 #[test]
 fn what_an_entity_is_may_be_any_text_and_any_type() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Kinds").unwrap();
     let mut kinds: Vec<Value> =
         vec!["".into(), "employee".into(), "employee.by_email".into(), 5.into(), true.into()];
@@ -428,7 +429,7 @@ fn keys() -> impl Strategy<Value = String> {
 #[test]
 fn any_entity_survives() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Any").unwrap();
     let entities = (keys(), keys(), proptest::collection::vec((names(), values()), 0..12));
     proptest!(ProptestConfig::with_cases(256), |((partition, row, properties) in entities)| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Result, Store};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Result, Tables};
 
 use crate::random::Random;
 
@@ -43,7 +43,7 @@ const PARCELS: u32 = 5;
 pub const TOTAL: u64 = FIRST * 12;
 
 /// Opens the accounts.
-pub fn prepare(store: &Store) -> Result<()> {
+pub fn prepare(store: &Tables) -> Result<()> {
     let accounts = store.table::<Account>()?;
     store.table::<Parcel>()?;
     for branch in 0..BRANCHES {
@@ -57,7 +57,7 @@ pub fn prepare(store: &Store) -> Result<()> {
 /// One who moves money, again and again.
 #[derive(Debug)]
 pub struct Clerk {
-    store: Store,
+    store: Tables,
     random: Random,
     /// How many transfers were made.
     pub done: u64,
@@ -67,12 +67,12 @@ pub struct Clerk {
 
 impl Clerk {
     /// A clerk with choices of its own.
-    pub fn new(store: &Store, seed: u64) -> Self {
+    pub fn new(store: &Tables, seed: u64) -> Self {
         Self { store: store.clone(), random: Random::new(seed), done: 0, refused: 0 }
     }
 
     /// Where it moves money.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &Tables {
         &self.store
     }
 
@@ -157,7 +157,7 @@ impl Clerk {
 }
 
 /// What there is of money in one snapshot of the store.
-pub fn total(store: &Store) -> Result<u64> {
+pub fn total(store: &Tables) -> Result<u64> {
     let snapshot = store.snapshot()?;
     let (accounts, parcels) = (store.table::<Account>()?, store.table::<Parcel>()?);
     let mut total = 0;
@@ -172,7 +172,7 @@ pub fn total(store: &Store) -> Result<u64> {
 
 /// Looks at every row: each must be what the accounts and the parcels imply, and none may be missing. Panics if it is not
 /// so.
-pub fn check(store: &Store) -> Result<()> {
+pub fn check(store: &Tables) -> Result<()> {
     let rows = |table: &table_core::DynamicTable| -> Result<Vec<(String, String)>> {
         let key = |row: DynamicEntity| (row.partition_key().to_owned(), row.row_key().to_owned());
         table.query(&Query::new())?.map(|row| row.map(key)).collect()
@@ -197,7 +197,7 @@ pub fn check(store: &Store) -> Result<()> {
 }
 
 /// Whether a change would be refused by what it demands: never met, so that tests see nothing is written.
-pub fn never_met(store: &Store) -> Result<()> {
+pub fn never_met(store: &Tables) -> Result<()> {
     let old = table_core::ETag::from_timestamp(table_core::Ticks::MIN);
     let double = |account: &mut Account| account.balance *= 2;
     let transaction = store.transaction().update(Account::key(0, 0), double);

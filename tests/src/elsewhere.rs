@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Result, Store, Table};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Key, Query, Result, Table, Tables};
 
 use crate::random::Random;
 
@@ -72,7 +72,7 @@ pub fn employee(random: &mut Random) -> Employee {
 /// One who writes: whatever comes to mind, again and again.
 #[derive(Debug)]
 pub struct Worker {
-    store: Store,
+    store: Tables,
     table: Table<Employee>,
     random: Random,
     /// How many operations succeeded.
@@ -81,7 +81,7 @@ pub struct Worker {
 
 impl Worker {
     /// A worker with choices of its own.
-    pub fn new(store: &Store, seed: u64) -> Result<Self> {
+    pub fn new(store: &Tables, seed: u64) -> Result<Self> {
         Ok(Self { store: store.clone(), table: store.table()?, random: Random::new(seed), done: 0 })
     }
 
@@ -188,7 +188,7 @@ pub fn implied(employee: &Employee) -> Vec<(&'static str, DynamicEntity)> {
 }
 
 /// Looks at every row of each table: each must be what the employees imply, and none may be missing. Returns the employees.
-pub fn check(store: &Store) -> Result<Vec<Employee>> {
+pub fn check(store: &Tables) -> Result<Vec<Employee>> {
     let table = store.table::<Employee>()?;
     let (mut found, mut expected) = (BTreeMap::new(), BTreeMap::new());
     let at = |table: &str, row: &DynamicEntity| {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use table_core::Store;
+use table_core::Tables;
 
 use crate::map::MapStore;
 
@@ -27,7 +27,7 @@ impl Executor {
         EXECUTOR.get()
     }
 
-    /// Runs a test whose [scratch](crate::Scratch) stores are this executor's.
+    /// Runs a test whose tables, of its [scratch](crate::Scratch), are this executor's.
     pub fn run(self, test: impl FnOnce()) {
         /// Takes the choice back when it is dropped, also where the test fails, so that the thread's next test starts without it.
         struct Back;
@@ -41,12 +41,12 @@ impl Executor {
         test();
     }
 
-    /// A store that is not on LMDB.
-    pub(crate) fn map(self) -> Option<Store> {
+    /// The tables of a store that is not on LMDB.
+    pub(crate) fn map(self) -> Option<Tables> {
         match self {
             Self::Lmdb => None,
-            Self::Map => Some(MapStore::new().store()),
-            Self::Service => Some(MapStore::as_the_service().store()),
+            Self::Map => Some(MapStore::new().tables()),
+            Self::Service => Some(MapStore::as_the_service().tables()),
         }
     }
 }

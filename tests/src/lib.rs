@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use table_core::{Durability, ErrorKind, OpenOptions, Store};
+use table_core::{Durability, OpenOptions, Store, Tables};
 
 use crate::executors::Executor;
 
@@ -48,7 +48,7 @@ use crate::executors::Executor;
 pub struct Scratch {
     path: PathBuf,
     /// The store, if it is none on disk: opened again, it is the same one.
-    map: OnceLock<Store>,
+    map: OnceLock<Tables>,
 }
 
 impl Scratch {
@@ -69,16 +69,27 @@ impl Scratch {
         &self.path
     }
 
-    /// A store in it; of the executor that the test is [run](Executor::run) on.
+    /// A store in it: on LMDB, so it's for tests that are run on nothing else.
     pub fn store(&self) -> Store {
         self.store_with(&Store::options())
     }
 
-    /// A store in it; on LMDB, opened with these options.
+    /// A store in it, opened with these options.
     pub fn store_with(&self, options: &OpenOptions) -> Store {
+        assert_eq!(Executor::of_test(), Executor::Lmdb, "the test takes `tables`");
+        options.open(self.path.join("store")).expect("a store can be made")
+    }
+
+    /// The tables of a store of the executor that the test is [run](Executor::run) on.
+    pub fn tables(&self) -> Tables {
+        self.tables_with(&Store::options())
+    }
+
+    /// The tables of a store of the test's executor; on LMDB, opened with these options.
+    pub fn tables_with(&self, options: &OpenOptions) -> Tables {
         match Executor::of_test().map() {
             Some(map) => self.map.get_or_init(|| map).clone(),
-            None => options.open(self.path.join("store")).expect("a store can be made"),
+            None => (*self.store_with(options)).clone(),
         }
     }
 }
@@ -89,18 +100,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Makes sure that the store's own check finds nothing wrong, where the store is on LMDB. No other has one, and says so.
-pub fn assert_sound(store: &Store) {
-    let checked = store.check();
-    if Executor::of_test() == Executor::Lmdb {
-        let problems = checked.map(|report| report.problems);
-        assert!(problems.as_ref().is_ok_and(Vec::is_empty), "{problems:?}");
-    } else {
-        assert_eq!(
-            checked.map(|report| report.rows).map_err(|error| error.kind()),
-            Err(ErrorKind::Unsupported)
-        );
-    }
+/// Makes sure that the store's own check finds nothing wrong, where the store is on LMDB: no other has one.
+pub fn assert_sound(tables: &Tables) {
+    let Some(store) = Store::of(tables) else {
+        assert_ne!(Executor::of_test(), Executor::Lmdb);
+        return;
+    };
+    let problems = store.check().map(|report| report.problems);
+    assert!(problems.as_ref().is_ok_and(Vec::is_empty), "{problems:?}");
 }
 
 /// Options for a store whose test is not about power failures: one flush less per commit.

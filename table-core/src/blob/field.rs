@@ -7,16 +7,17 @@ use super::{BlobInfo, upload};
 use crate::contents::{BlobId, name, reference};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::BlobSnapshot;
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 use crate::model::{EdmType, Value, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
 
 /// A value of any size as the field of an entity: the row holds a reference, and the bytes lie apart, in segments.
 ///
-/// [`Store::upload`] gives one. It stays in the store for as long as some row refers to it, the entity's own or a whole
-/// copy in an index: each change counts, in its transaction, the references that rows come to have and those that go. The
-/// last one takes the bytes along. An entity that comes to hold a blob which no row holds any more is refused with
-/// [`BlobGone`](ErrorKind::BlobGone). So is one that holds a blob of another store: [`Store::import_blob`] copies it.
+/// [`Store::upload`](crate::Tables::upload) gives one. It stays in the store for as long as some row refers to it, the
+/// entity's own or a whole copy in an index: each change counts, in its transaction, the references that rows come to have
+/// and those that go. The last one takes the bytes along. An entity that comes to hold a blob which no row holds any more
+/// is refused with [`BlobGone`](ErrorKind::BlobGone). So is one that holds a blob of another store:
+/// [`Store::import_blob`](crate::Tables::import_blob) copies it.
 ///
 /// It is cheap to clone, holds neither store nor bytes, and equals another that refers to the same upload. The default is
 /// empty: no blob at all.
@@ -57,7 +58,7 @@ use crate::schema::{Property, PropertyValue, ValueError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Blob(pub(super) Option<(BlobId, u64)>);
 
-impl Store {
+impl Tables {
     /// Uploads what a reader gives, however much it is, in constant memory, for an entity to hold.
     ///
     /// The bytes come into the store by stages of 1 MiB, and others write in between. An entity that holds the blob is to be
@@ -112,7 +113,7 @@ impl Blob {
 
     /// Returns a reader of it, which holds a snapshot of the store. The empty one has none: it is
     /// [`BlobNotFound`](ErrorKind::BlobNotFound).
-    pub fn open(&self, store: &Store) -> Result<BlobReader> {
+    pub fn open(&self, store: &Tables) -> Result<BlobReader> {
         let open = || {
             let blobs = store.backend().clone().blobs()?;
             let snapshot = blobs.clone().read_snapshot()?;
@@ -124,7 +125,7 @@ impl Blob {
     }
 
     /// Reads all bytes of the blob. One that may be large is better [opened](Self::open).
-    pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
+    pub fn get(&self, store: &Tables) -> Result<Vec<u8>> {
         let get = || {
             let Some((id, _)) = self.0 else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;

@@ -8,9 +8,9 @@ use super::reader::BlobReader;
 use super::{Blob, upload};
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 
-impl Store {
+impl Tables {
     /// Copies a blob of another store into this one, for an entity to hold here, in constant memory.
     ///
     /// A blob is the store's that it was uploaded to. An entity that was read from one store and holds a blob is refused by
@@ -48,7 +48,7 @@ impl Store {
     /// assert_eq!(jun.photo.get(&to)?, b"jpeg");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn import_blob(&self, from: &Store, blob: &Blob) -> Result<Blob> {
+    pub fn import_blob(&self, from: &Tables, blob: &Blob) -> Result<Blob> {
         let import = || match blob.0 {
             Some((id, length)) => bring(self, from, id, length).map(|copy| Blob(Some(copy))),
             None => Ok(*blob),
@@ -61,7 +61,7 @@ impl Store {
 pub(super) const ATTEMPTED: &str = "import a blob";
 
 /// Copies a blob of so many stored bytes; the identity and the length that it has here.
-pub(super) fn bring(to: &Store, from: &Store, id: BlobId, length: u64) -> Result<(BlobId, u64)> {
+pub(super) fn bring(to: &Tables, from: &Tables, id: BlobId, length: u64) -> Result<(BlobId, u64)> {
     let (here, there) = (to.backend().clone().blobs()?, from.backend().clone().blobs()?);
     let has_already = here.clone().read_snapshot()?.blob(id)?.is_some_and(|info| info.length == length);
     if has_already {

@@ -4,8 +4,8 @@
 //! or by a [`BlobReader`] in constant memory, listed by the beginning of its name, and deleted. Bytes lie in segments of
 //! 64 KiB, each with a checksum that is compared whenever it is read.
 //!
-//! A [`Blob`] is the field of an entity whose value is too large for a property: [`Store::upload`] brings the bytes, and
-//! they stay for as long as some entity holds the blob.
+//! A [`Blob`] is the field of an entity whose value is too large for a property: [`Store::upload`](crate::Tables::upload)
+//! brings the bytes, and they stay for as long as some entity holds the blob.
 //!
 //! With the feature `json` there are logs: entries in blobs that are named by time.
 //!
@@ -36,10 +36,10 @@ pub use crate::contents::BlobInfo;
 use crate::contents::{ANY_TYPE, BlobAnswer, BlobContent, BlobTask, ContainerId, name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{BlobSnapshot, Blobs};
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 use crate::limits::BLOB_AT_ONCE;
 
-/// A container of blobs; [`Store::container`] gives it.
+/// A container of blobs; [`Store::container`](crate::Tables::container) gives it.
 ///
 /// A handle is cheap to clone and may be shared between threads; several processes may use one container.
 ///
@@ -68,12 +68,12 @@ use crate::limits::BLOB_AT_ONCE;
 /// ```
 #[derive(Clone)]
 pub struct Container {
-    store: Store,
+    store: Tables,
     name: Arc<str>,
     id: ContainerId,
 }
 
-impl Store {
+impl Tables {
     /// Returns the container of this name, made if there is none.
     ///
     /// A name has 3 to 63 small letters, digits and hyphens, as the service has it.

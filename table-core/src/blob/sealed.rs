@@ -15,15 +15,15 @@ use crate::crypt::SecretKey;
 use crate::crypt::segments::{OVERHEAD, PLAIN, SegmentCipher, plain_length};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::BlobSnapshot;
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 use crate::model::{EdmType, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
 
 /// A [`Blob`](super::Blob) whose bytes the store holds sealed: the type of an encrypted field.
 ///
-/// [`Store::upload_sealed`] makes a key for it, at random, and seals the bytes as they come in. The key lies with the
-/// reference in the entity's sealed field, so a reader that can open the field can read the blob, and to
-/// [shred](crate::store::Encryption::shred) the field's key is to destroy the blob with it. To seal the field anew, under
+/// [`Store::upload_sealed`](crate::Tables::upload_sealed) makes a key for it, at random, and seals the bytes as they come
+/// in. The key lies with the reference in the entity's sealed field, so a reader that can open the field can read the blob,
+/// and to To shred the field's key, by `Encryption::shred`, is to destroy the blob with it. To seal the field anew, under
 /// another key, moves none of the blob's bytes.
 ///
 /// The store counts the entities that hold it as it does for any blob: that a row refers to which blob stands beside what is
@@ -107,7 +107,7 @@ impl Held {
     }
 }
 
-impl Store {
+impl Tables {
     /// Uploads what a reader gives, sealed under a key that is made for it, for an entity to hold in an encrypted field:
     /// as [`upload`](Self::upload) does, in constant memory. No byte reaches the store's files as it is.
     ///
@@ -144,7 +144,7 @@ impl Store {
     /// assert_eq!(scan.get(&south)?, b"two broken ribs");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn import_sealed_blob(&self, from: &Store, blob: &SealedBlob) -> Result<SealedBlob> {
+    pub fn import_sealed_blob(&self, from: &Tables, blob: &SealedBlob) -> Result<SealedBlob> {
         let import = || {
             let Some(held) = blob.0.as_deref() else { return Ok(blob.clone()) };
             let (id, stored) = import::bring(self, from, held.id, held.stored)?;
@@ -181,7 +181,7 @@ impl SealedBlob {
     /// [`InvalidData`](io::ErrorKind::InvalidData), and never given out.
     ///
     /// The empty field has none: it is [`BlobNotFound`](ErrorKind::BlobNotFound).
-    pub fn open(&self, store: &Store) -> Result<BlobReader> {
+    pub fn open(&self, store: &Tables) -> Result<BlobReader> {
         let open = || {
             let blobs = store.backend().clone().blobs()?;
             let snapshot = blobs.clone().read_snapshot()?;
@@ -194,7 +194,7 @@ impl SealedBlob {
     }
 
     /// Reads all bytes of the blob. One that may be large is better [opened](Self::open).
-    pub fn get(&self, store: &Store) -> Result<Vec<u8>> {
+    pub fn get(&self, store: &Tables) -> Result<Vec<u8>> {
         let get = || {
             let Some(held) = self.0.as_deref() else { return Ok(Vec::new()) };
             let blobs = store.backend().clone().blobs()?;

@@ -81,12 +81,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Encryption::rotate`](crate::store::Encryption::rotate) changes a key, and [`Table::reencrypt`](crate::Table::reencrypt)
-//! seals anew what it sealed. [`Encryption::shred`](crate::store::Encryption::shred) destroys keys together with their
+//! `Encryption::rotate` changes a key, and [`Table::reencrypt`](crate::Table::reencrypt)
+//! seals anew what it sealed. `Encryption::shred` destroys keys together with their
 //! values.
 //!
 //! This module knows no store. The store keeps the wrapped keys and does the sealing:
-//! [`Encryption`](crate::store::Encryption).
+//! `Encryption`.
 
 mod aead;
 pub(crate) mod cell;

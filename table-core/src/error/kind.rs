@@ -47,7 +47,7 @@ kinds! {
     /// There is no table of this name, or the handle's table was dropped. To drop it is `ResourceNotFound` in the
     /// service's words: [`Error::code`](crate::Error::code) says so.
     TableNotFound = "TableNotFound", 404, "there is no such table";
-    /// The name is an old one of a table that was [renamed](crate::Store::rename_table), and no table was created by it since.
+    /// The name is an old one of a table that was [renamed](crate::Tables::rename_table), and no table was created by it since.
     TableRenamed = "TableNotFound", 404, "the table was renamed";
     /// The table of the entity's period was dropped, and entities of that time are taken no more.
     PeriodDropped = "TableNotFound", 404, "the period was dropped";
@@ -95,7 +95,7 @@ kinds! {
     /// `Table::rebuild` makes it; all else of the table can be read meanwhile.
     IndexBuilding = "ServerBusy", 503, "the index is not ready";
     /// The rows of the entity are of another version than the struct's, and what was asked for takes them to be converted
-    /// first: [`Store::migration`](crate::Store::migration).
+    /// first: [`Store::migration`](crate::Tables::migration).
     MigrationPending = "ServerBusy", 503, "the rows are still to be converted";
     /// An entity of a previous version of the struct can't become what the struct is now: the conversion refuses it, or gives
     /// it another key.
@@ -141,7 +141,7 @@ kinds! {
     /// A continuation token is damaged, of another version, or belongs to another query.
     InvalidContinuation = "InvalidInput", 400, "the continuation token is not of this query";
     /// Every reader slot is taken by a live snapshot. Changes that read what is there need one, too: updates, deletes, what is
-    /// put over an entity with copies. [`OpenOptions::max_readers`](crate::store::OpenOptions::max_readers) makes more of them.
+    /// put over an entity with copies. `OpenOptions::max_readers` makes more of them.
     TooManyReaders = "ServerBusy", 503, "no reader slot is free";
     /// The disk, or the file-size limit, leaves no room. Nothing was written.
     DiskFull = "InternalError", 500, "the disk is full";
@@ -193,7 +193,7 @@ kinds! {
     /// A row or a record in the clear lacks its keyed digest, or has another's: a writer without the store's keys has
     /// changed it, moved it, or taken the digest away.
     NotGenuine = "InternalError", 500, "what is stored was changed by somebody without the store's keys";
-    /// The text is no [mark](crate::store::Mark) of a store.
+    /// The text is no `Mark` of a store.
     InvalidMark = "InvalidInput", 400, "not a mark of a store";
     /// The store is older than the mark that it was opened with: older files were put in its place.
     RolledBack = "InternalError", 500, "the store is older than it has been";

@@ -208,6 +208,13 @@ pub trait ReadSnapshot: Any + Send {
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
+    /// Returns the layouts that are noted of the table's kinds; [`Unsupported`](ErrorKind::Unsupported) if the store notes
+    /// none.
+    fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
+        let _ = table;
+        Err(Error::new(ErrorKind::Unsupported).because("the store notes nothing of the kinds in a table"))
+    }
+
     /// Begins a cursor for each scan range.
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>>;
 

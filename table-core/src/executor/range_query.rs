@@ -46,6 +46,7 @@ impl RangeQuery {
         {
             return self.plan.accepts_other(kind, row);
         }
+        self.plan.check_filter(row)?;
         let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
         self.plan.accepts(&ByName { row, names, plan: &self.plan })
     }

@@ -1,12 +1,12 @@
 //! Loading much at once.
 
 use super::batch::Batch;
-use super::store::Store;
+use super::tables::Tables;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Loader;
 use crate::plan::Refused;
 
-/// What became of the batches of a [`bulk`](crate::Store::bulk) load, or of the entities of a
+/// What became of the batches of a [`bulk`](crate::Tables::bulk) load, or of the entities of a
 /// [`bulk_insert`](crate::Table::bulk_insert). A load is `Ok` though some of them failed: look at
 /// [`failures`](Self::failures), or make an error of them by [`into_result`](Self::into_result).
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ pub struct BulkFailure {
     pub error: Error,
 }
 
-impl Store {
+impl Tables {
     /// Commits many independent batches, packed into few transactions of up to 16 MiB.
     ///
     /// Each batch is still atomic by itself and fails by itself: the report says which did. Batches are committed in

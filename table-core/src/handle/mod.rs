@@ -2,9 +2,11 @@
 
 pub(crate) mod batch;
 pub(crate) mod bulk;
+#[cfg(feature = "encrypt")]
+pub(crate) mod encrypting;
 pub(crate) mod page;
 pub(crate) mod rows;
 pub(crate) mod snapshot;
-pub(crate) mod store;
 pub(crate) mod table;
+pub(crate) mod tables;
 pub(crate) mod write;

@@ -8,6 +8,8 @@ use super::rows::{SnapshotRows, Views};
 use super::table::DynamicTable;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "encrypt")]
+use crate::executor::LayoutTexts;
 use crate::executor::{
     OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,
 };
@@ -29,10 +31,10 @@ use crate::schema::Schema;
 /// `await`, or read in `spawn_blocking`.
 ///
 /// **Don't keep it for long.** While it lives, no space that becomes free is used again, so the file grows with every
-/// change, up to the [`map_size`](crate::OpenOptions::map_size): 12 MiB of data have become a file of 574 MiB in 45
+/// change, up to the map size (`OpenOptions::map_size`): 12 MiB of data have become a file of 574 MiB in 45
 /// seconds. What is free again afterwards is used, and only a compacted copy gives it back to the disk. The same holds
-/// for iterators, and for the snapshots of other processes. [`Store::stats`](crate::Store::stats) tells what is held
-/// back and by whom, [`Store::snapshots`](crate::Store::snapshots) lists those of this process.
+/// for iterators, and for the snapshots of other processes. `Store::stats` tells what is held
+/// back and by whom, `Store::snapshots` lists those of this process.
 ///
 /// ```
 /// # use table_core::{DynamicEntity, Query, Store};
@@ -201,6 +203,12 @@ impl Snapshot {
         let next = self.snapshot.page(self.table(table)?, scan_ranges, size, after, &mut each);
         let next = next.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Page::of(entities, next))
+    }
+
+    /// Returns the layouts that are noted of the table's kinds.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn layouts(&self, table: &DynamicTable) -> Result<LayoutTexts> {
+        self.snapshot.layouts(self.table(table)?).map_err(|e| e.table(table.name()))
     }
 
     /// Returns the rows of a job's next step; see [`ReadSnapshot::chunk`](crate::executor::ReadSnapshot::chunk).

@@ -1,9 +1,12 @@
 //! Queries as the user builds them.
 
+use std::sync::Arc;
+
 use super::bounds::{KeyBounds, KeyRange};
 use super::eval::Predicate;
 use super::explain::Explain;
 use super::filter::Filter;
+use super::guard::FilterGuard;
 use super::keys::Kind;
 use super::plan::plan;
 use super::sealed::SealedEq;
@@ -36,6 +39,8 @@ pub struct Query {
     pub(super) reverse: bool,
     /// For queries of entities of one kind.
     pub(super) kind: Option<Kind>,
+    /// What may refuse that the filter looks at a row.
+    pub(super) guard: Option<Arc<dyn FilterGuard>>,
 }
 
 impl Default for Query {
@@ -47,7 +52,15 @@ impl Default for Query {
 impl Query {
     /// Makes the query for every entity of the table, whole.
     pub fn new() -> Self {
-        Self { within: Within::all(), filter: None, select: None, top: None, reverse: false, kind: None }
+        Self {
+            within: Within::all(),
+            filter: None,
+            select: None,
+            top: None,
+            reverse: false,
+            kind: None,
+            guard: None,
+        }
     }
 
     /// Reads only this partition. Bounds that are given more than once all apply.
@@ -159,6 +172,12 @@ impl Query {
     pub(crate) fn of_last_row(&self) -> Self {
         let (within, kind) = (self.within.clone(), self.kind);
         Self { within, kind, top: Some(1), reverse: true, ..Self::new() }
+    }
+
+    /// Has the guard asked before the filter looks at a row.
+    #[cfg(feature = "encrypt")]
+    pub(crate) fn guarded(self, guard: Arc<dyn FilterGuard>) -> Self {
+        Self { guard: Some(guard), ..self }
     }
 
     /// Returns whether its filter compares a property that is stored sealed.

@@ -10,6 +10,7 @@ mod compare;
 mod eval;
 mod explain;
 mod filter;
+mod guard;
 mod keys;
 mod lexer;
 mod node;
@@ -30,6 +31,8 @@ pub use property::{PropertyRef, prop};
 pub use token::Continuation;
 
 pub(crate) use eval::{Fields, Predicate};
+#[cfg(feature = "encrypt")]
+pub(crate) use guard::FilterGuard;
 pub(crate) use keys::{KeyProperties, Kind, StoredRow};
 pub(crate) use plan::{QueryPlan, plan};
 pub(crate) use property::declared;

@@ -1,17 +1,21 @@
 //! From a query to bounds on the keys and a predicate for the rest.
 
+use std::sync::Arc;
+
 use super::bounds::KeyRange;
 use super::builder::Query;
 use super::compare::of_other_type;
 use super::eval::{Fields, Predicate};
 use super::explain::{Explain, QueryClass};
 use super::filter::Filter;
+use super::guard::FilterGuard;
 use super::keys::Kind;
 use super::node::{Comparison, Join, Node};
 use super::within::{PrintedRows, Within};
 use crate::error::{Error, ErrorKind};
 use crate::model::Value;
 use crate::model::names;
+use crate::row::view::RowView;
 
 /// Most names in a select.
 const SELECTED: usize = 255;
@@ -33,6 +37,8 @@ pub(crate) struct QueryPlan {
     pub(crate) class: QueryClass,
     /// If set, rows of any other kind are left out.
     pub(crate) kind: Option<Kind>,
+    /// What may refuse that the filter looks at a row.
+    guard: Option<Arc<dyn FilterGuard>>,
 }
 
 /// Plans a query. The plan is pure, and the same for every backend.
@@ -76,6 +82,7 @@ fn planned(query: &Query) -> Result<QueryPlan, Error> {
         residual,
         class: if query.top == Some(0) { QueryClass::Nothing } else { class },
         kind: query.kind,
+        guard: query.guard.clone(),
     })
 }
 
@@ -195,6 +202,14 @@ impl QueryPlan {
         match &self.predicate {
             Some(predicate) => predicate.matches(fields),
             None => Ok(true),
+        }
+    }
+
+    /// Refuses a row whose properties the filter may not look at.
+    pub(crate) fn check_filter(&self, row: &RowView<'_>) -> Result<(), Error> {
+        match (&self.guard, &self.predicate) {
+            (Some(guard), Some(predicate)) => guard.check(row, predicate.names()),
+            _ => Ok(()),
         }
     }
 

@@ -24,7 +24,7 @@ pub use self::sending::Message;
 pub use self::worker::{Failure, Worker, Workers};
 use crate::error::{Error, Result};
 use crate::executor::Queues;
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 pub use crate::messages::QueueStats;
 use crate::messages::{Answer, QueueId, QueueOp, Task, name};
 
@@ -34,7 +34,7 @@ const DEQUEUES: u32 = 5;
 /// How long a thread that waits looks away at first, and at most, from what other processes may have sent.
 const LOOKS_AWAY: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
 
-/// A queue of messages of one type; [`Store::queue`] gives it.
+/// A queue of messages of one type; [`Store::queue`](crate::Tables::queue) gives it.
 ///
 /// A handle is cheap to clone and may be shared between threads; several processes may use one queue.
 ///
@@ -67,7 +67,7 @@ const LOOKS_AWAY: [Duration; 2] = [Duration::from_millis(5), Duration::from_mill
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Queue<T> {
-    store: Store,
+    store: Tables,
     name: Arc<str>,
     id: QueueId,
     dequeues: u32,
@@ -104,7 +104,7 @@ impl<T> Clone for Json<T> {
 
 impl<T> Copy for Json<T> {}
 
-impl Store {
+impl Tables {
     /// Returns the queue of this name, made if there is none.
     ///
     /// A name has 3 to 56 small letters, digits and hyphens, as the service has it, with room for `-poison` behind it.
@@ -129,7 +129,7 @@ impl Store {
     /// [`QueueNotFound`](crate::ErrorKind::QueueNotFound).
     ///
     /// It is gone at once, in one small transaction. Its records go in steps before this returns, and others write in
-    /// between; where a crash comes between, [`reclaim`](Self::reclaim) and the next drop remove them.
+    /// between; where a crash comes between, `Store::reclaim` and the next drop remove them.
     pub fn drop_queue(&self, name: &str) -> Result<()> {
         let drop = || {
             name::check(name)?;
@@ -252,7 +252,8 @@ impl<T> Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Receives the next message, and hides it from other receivers for so long; `None` if there is none, or the queue is paused.
+    /// Receives the next message, and hides it from other receivers for so long; `None` if there is none, or the queue is
+    /// paused.
     ///
     /// Messages come in the order in which they were sent, as far as they are neither given back nor sent for later.
     /// Those are next when their time has come.

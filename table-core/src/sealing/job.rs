@@ -17,7 +17,7 @@ pub struct Progress {
     pub seen: u64,
     /// How many values were changed.
     pub changed: u64,
-    /// The [generation](crate::store::Encryption::generation) of the keys when the job began: after a further rotation
+    /// The generation of the keys (`Encryption::generation`) when the job began: after a further rotation
     /// what is done is to be done again.
     pub generation: u64,
 }

@@ -37,6 +37,11 @@ pub trait HasVault: Send + Sync {
     fn vault(&self) -> Result<&dyn Sealing> {
         Err(Error::new(ErrorKind::Unsupported).because("the store seals no values and signs no rows"))
     }
+
+    /// Returns what tells the store from every other; `None` of a store that has no keys of its own.
+    fn identity(&self) -> Option<&[u8; 16]> {
+        None
+    }
 }
 
 /// What seals and opens values, and makes their tokens, with the keys of one store.

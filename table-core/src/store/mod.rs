@@ -2,8 +2,6 @@
 
 mod backend;
 mod blobs;
-#[cfg(feature = "encrypt")]
-mod encrypting;
 mod encryption;
 mod handle;
 mod jobs;
@@ -32,8 +30,6 @@ use self::records::meta::Meta;
 use self::state::StoreState;
 use crate::error::{Error, ErrorKind, Result};
 
-#[cfg(feature = "encrypt")]
-pub use self::encrypting::{EncryptingRows, EncryptingTable};
 #[cfg(all(feature = "encrypt", feature = "fuzzing"))]
 pub(crate) use self::encryption::vault::fuzzed as fuzzed_keys;
 #[cfg(feature = "encrypt")]
@@ -42,6 +38,7 @@ pub use self::encryption::vault::key_usage::SealedValues;
 pub use self::encryption::vault::{Encryption, KeyInfo, Progress};
 pub use self::handle::lmdb_snapshot::SnapshotInfo;
 pub use self::handle::reclaimer::ReclaimFailure;
+pub use self::handle::store::Store;
 pub use self::jobs::check::{CheckReport, Problem};
 pub use self::jobs::stats::{BlobStats, SpaceStats, StoreStats, TableStats};
 pub use self::open::{Durability, OpenOptions, Propagate};
@@ -49,11 +46,13 @@ pub use self::records::mark::Mark;
 pub use self::state::space::OldestSnapshot;
 pub use crate::handle::batch::Batch;
 pub use crate::handle::bulk::{BulkFailure, BulkReport};
+#[cfg(feature = "encrypt")]
+pub use crate::handle::encrypting::{EncryptingRows, EncryptingTable};
 pub use crate::handle::page::Page;
 pub use crate::handle::rows::{Rows, SnapshotRows, Views};
 pub use crate::handle::snapshot::Snapshot;
-pub use crate::handle::store::Store;
 pub use crate::handle::table::DynamicTable;
+pub use crate::handle::tables::Tables;
 pub use crate::messages::QueueStats;
 pub use crate::row::view::RowView;
 
@@ -76,7 +75,7 @@ impl Store {
     /// their turns in between.
     pub fn reclaim(&self) -> Result<u64> {
         let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
-        let inner = self.lmdb().map_err(attempted)?;
+        let inner = self.shared();
         inner.purge_queues().map_err(attempted)?;
         inner.purge_blobs().map_err(attempted)?;
         reclaim::run(inner)
@@ -89,11 +88,12 @@ impl Store {
     /// Pages are copied as they are, and no row is looked at: a copy of a damaged store may be as damaged. A backup is
     /// [checked](Self::check), or opened with [`verify_first`](OpenOptions::verify_first), before it is relied on.
     ///
-    /// Free pages are left out, and with them the former bytes of what was overwritten and deleted: so a copy that is
-    /// made when every value is sealed by `Table::reencrypt` shows none plain, which the store itself may do for ever. In
-    /// one case LMDB can't leave them out: where damage has lost pages that are neither used nor free, as no crash does. Then
-    /// the copy has what they hold. It says nothing of other places: the store's own file, which is to be removed when the copy has
-    /// taken its place; older copies; and the disk itself, where a file system or an SSD keeps what was overwritten.
+    /// Free pages are left out, and with them the former bytes of what was overwritten and deleted: so a copy that is made
+    /// when every value is sealed by `Table::reencrypt` shows none plain, which the store itself may do for ever. In one
+    /// case LMDB can't leave them out: where damage has lost pages that are neither used nor free, as no crash does. Then
+    /// the copy has what they hold. It says nothing of other places: the store's own file, which is to be removed when the
+    /// copy has taken its place; older copies; and the disk itself, where a file system or an SSD keeps what was
+    /// overwritten.
     ///
     /// A target inside the store's own directory, or one that holds a store, is [`TargetExists`](ErrorKind::TargetExists).
     ///
@@ -101,7 +101,7 @@ impl Store {
     /// are: to read the copy takes the same key provider.
     pub fn copy_to(&self, target: impl AsRef<Path>) -> Result<()> {
         let copy = || {
-            let inner = self.lmdb()?;
+            let inner = self.shared();
             inner.writer.check_running()?;
             open::check_outside(&inner.environment.path, target.as_ref())?;
             let has_keys = Keys::are_noted(&inner.environment)?;
@@ -144,7 +144,7 @@ impl Store {
     /// ```
     pub fn compact(self) -> Result<Self> {
         let compact = || {
-            let inner = self.into_shared()?;
+            let inner = self.into_shared();
             inner.writer.check_writable()?;
             inner.propagators.hold(true);
             // What is dropped is not to be copied; and the thread that frees it has a handle.
@@ -156,7 +156,7 @@ impl Store {
             drop(inner);
             let store = options.open(path)?;
             if let Some(directory) = temporary {
-                store.lmdb()?.keep(directory);
+                store.shared().keep(directory);
             }
             Ok(store)
         };
@@ -167,14 +167,14 @@ impl Store {
     /// without a [key provider](OpenOptions::encryption).
     #[cfg(feature = "encrypt")]
     pub fn encryption(&self) -> Result<&Encryption> {
-        let keys = self.lmdb().and_then(|inner| inner.keys.get());
+        let keys = self.shared().keys.get();
         keys.map_err(|e| e.attempted("use encrypted properties"))
     }
 
     /// Returns how far the store has come, to be kept elsewhere; see [`Mark`].
     pub fn mark(&self) -> Result<Mark> {
         let mark = || {
-            let environment = &self.lmdb()?.environment;
+            let environment = &self.shared().environment;
             let txn = environment.read_txn()?;
             Meta::read(environment.dbs.main, &txn).map(|meta| Mark::of(&meta))
         };
@@ -186,8 +186,7 @@ impl Store {
     /// This happens when a store is opened and when no slot is left. A long-lived process may call it from time to
     /// time: until it happens, space that a dead reader saw is not used again.
     pub fn clear_stale_readers(&self) -> Result<usize> {
-        let inner = self.lmdb().map_err(|e| e.attempted("free reader slots"))?;
-        inner.environment.clear_stale_readers()
+        self.shared().environment.clear_stale_readers()
     }
 }
 

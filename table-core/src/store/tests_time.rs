@@ -9,7 +9,7 @@ use crate::store::records::catalog;
 
 /// Records, with a new table, that the last write was made at this time.
 fn set_high_water(store: &Store, table: &str, time: Ticks) {
-    let change = store.lmdb().unwrap().transact(|txn, dbs, meta| {
+    let change = store.shared().transact(|txn, dbs, meta| {
         meta.high_water = time;
         catalog::create(dbs, txn, meta, table)
     });

@@ -61,8 +61,8 @@ later!(misspelt_gone, {, gone("FAX")}, { pub mail: Option<String>, });
 later!(both_gone, {, gone("Fax", "fax")}, { pub mail: Option<String>, });
 
 /// A store with an employee of the first release.
-fn company(scratch: &Scratch) -> table_core::Store {
-    let store = scratch.store();
+fn company(scratch: &Scratch) -> table_core::Tables {
+    let store = scratch.tables();
     store.table::<before::Employee>().unwrap().insert(&employee(1)).unwrap();
     store
 }
@@ -251,7 +251,7 @@ copied!(told, { #[property(was = "Name")] pub label: String, }, { #[property(was
 #[test]
 fn a_copied_field_with_another_name_is_told_before_it_is_read_as_none() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let products = store.table::<shop::Product>().unwrap();
     products.insert(&shop::Product { line: "tea".into(), id: 1, name: "Green".into() }).unwrap();
     let orders = store.table::<shop::Order>().unwrap();

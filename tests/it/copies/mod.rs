@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound};
-use table_core::Store;
+use table_core::Tables;
 use table_core::crypt::MemoryKeys;
 
 use self::account::Account;
@@ -46,7 +46,7 @@ fn run<E: Shape>() {
     if !E::SEALED.is_empty() {
         options = options.encryption(Arc::new(MemoryKeys::new().unwrap()));
     }
-    let store: Store = scratch.store_with(&options);
+    let store: Tables = scratch.tables_with(&options);
     let mut run = Run::<E>::new(&store, seed);
     for _ in 0..steps {
         run.step();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use integration_tests::random::Random;
 use table_core::typed::Egt;
-use table_core::{DynamicEntity, ETag, IfMatch, Query, Result, Store, Stored, Table, Value};
+use table_core::{DynamicEntity, ETag, IfMatch, Query, Result, Store, Stored, Table, Tables, Value};
 
 use super::model::{Implied, Kept, Model, Operation, Refusal, place};
 use super::shape::Shape;
@@ -41,7 +41,7 @@ type Sealed = BTreeMap<Property, Vec<u8>>;
 type Property = (String, String, &'static str);
 
 impl<E: Shape> Run<E> {
-    pub(super) fn new(store: &Store, seed: u64) -> Self {
+    pub(super) fn new(store: &Tables, seed: u64) -> Self {
         let model = Model(BTreeMap::new());
         let (table, random) = (store.table().unwrap(), Random::new(seed));
         let (opened, counts) = (BTreeMap::new(), BTreeMap::new());

@@ -83,7 +83,7 @@ fn a_thousand_damages_to_copies_elsewhere_are_found_and_mended() {
 /// What is wrong in another table says in which.
 #[test]
 fn a_problem_names_the_table_of_the_copy() {
-    let (_scratch, store) = super::company();
+    let (_scratch, store) = super::company_on_lmdb();
     let staff = store.table::<Employee>().unwrap();
     store.dynamic_table("Names").unwrap().raw().delete("badges", "00002").unwrap();
     let report = staff.check().unwrap();
@@ -99,7 +99,7 @@ fn a_problem_names_the_table_of_the_copy() {
 /// The check of the whole store knows the copies by what is noted of their kind, without the struct.
 #[test]
 fn the_check_of_the_store_finds_what_the_layout_tells() {
-    let (_scratch, store) = super::company();
+    let (_scratch, store) = super::company_on_lmdb();
     let sound = store.check().unwrap();
     assert!(sound.wrong_copies.is_empty(), "{:?}", sound.wrong_copies);
     // 3 employees with 6 copies each; of two indexes only the struct knows where copies are to be.

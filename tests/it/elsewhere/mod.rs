@@ -13,7 +13,7 @@ use integration_tests::elsewhere::{Employee, Worker, check, implied};
 use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound};
 use table_core::query::QueryClass;
-use table_core::{DynamicEntity, EntitySet, ErrorKind, IfMatch, Query, Store, Stored};
+use table_core::{DynamicEntity, EntitySet, ErrorKind, IfMatch, Query, Store, Stored, Tables};
 
 fn employee(department: &str, id: u32, email: &str) -> Employee {
     Employee {
@@ -29,7 +29,7 @@ fn employee(department: &str, id: u32, email: &str) -> Employee {
 }
 
 /// Every row of the store's tables.
-fn seen(store: &Store) -> Vec<(String, DynamicEntity)> {
+fn seen(store: &Tables) -> Vec<(String, DynamicEntity)> {
     let mut seen = Vec::new();
     for name in store.tables().unwrap() {
         for row in store.dynamic_table(&name).unwrap().query(&Query::new()).unwrap() {
@@ -40,14 +40,20 @@ fn seen(store: &Store) -> Vec<(String, DynamicEntity)> {
 }
 
 /// Three employees in two departments.
-fn company() -> (Scratch, Store) {
+fn company() -> (Scratch, Tables) {
     let scratch = Scratch::new();
-    let store = scratch.store();
-    let staff = store.table::<Employee>().unwrap();
+    let tables = scratch.tables();
+    let staff = tables.table::<Employee>().unwrap();
     for (department, id) in [("Sales", 1), ("Legal", 2), ("Sales", 3)] {
         staff.insert(&employee(department, id, &format!("{id}@contoso.com"))).unwrap();
     }
-    (scratch, store)
+    (scratch, tables)
+}
+
+/// The three employees in a store on LMDB.
+fn company_on_lmdb() -> (Scratch, Store) {
+    let (scratch, tables) = company();
+    (scratch, Store::of(&tables).unwrap())
 }
 
 #[test]
@@ -71,7 +77,7 @@ fn copies_elsewhere_come_change_and_go_with_their_entity() {
     assert_eq!(check(&store).unwrap().len(), 2);
     // What would be the same is not written at all.
     let before = seen(&store);
-    let versions = |store: &Store| {
+    let versions = |store: &Tables| {
         let rows = store.dynamic_table("Names").unwrap().query(&Query::new()).unwrap();
         rows.map(|row| row.unwrap().etag()).collect::<Vec<_>>()
     };
@@ -219,7 +225,7 @@ fn of_many_who_claim_one_key_in_different_partitions_one_has_it() {
 #[test]
 fn random_changes_leave_the_copies_that_the_entities_imply() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let mut worker = Worker::new(&store, 20_261_122).unwrap();
     for step in 0..1_500 {
         worker.step();
@@ -287,7 +293,7 @@ fn what_a_change_touches_elsewhere_is_explained() {
 fn the_service_refuses_it_by_its_name() {
     Executor::Service.run(|| {
         let scratch = Scratch::new();
-        let store = scratch.store();
+        let store = scratch.tables();
         let staff = store.table::<Employee>().unwrap();
         let error = staff.insert(&employee("Sales", 1, "1@contoso.com")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");

@@ -2,7 +2,7 @@
 
 use integration_tests::assert_sound;
 use integration_tests::elsewhere::Employee;
-use table_core::{Entity, ErrorKind, Store};
+use table_core::{Entity, ErrorKind, Store, Tables};
 
 use super::{company, employee, seen};
 
@@ -45,7 +45,7 @@ mod after {
     }
 }
 
-fn rename_both(store: &Store) {
+fn rename_both(store: &Tables) {
     store.rename_table("Company", "Firm").unwrap();
     store.rename_table("names", "People").unwrap();
 }

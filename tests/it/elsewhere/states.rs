@@ -3,7 +3,7 @@
 use integration_tests::assert_sound;
 use integration_tests::elsewhere::{Employee, check};
 use integration_tests::{Scratch, relaxed};
-use table_core::{Entity, ErrorKind, Query, Store, Table};
+use table_core::{Entity, ErrorKind, Query, Tables, Table};
 
 use super::{company, employee};
 
@@ -66,13 +66,13 @@ fn former(id: u32) -> before::Employee {
 }
 
 /// Employees of the former declaration.
-fn filled(store: &Store, many: u32) -> Table<before::Employee> {
+fn filled(store: &Tables, many: u32) -> Table<before::Employee> {
     let staff = store.table::<before::Employee>().unwrap();
     assert!(staff.bulk_insert((0..many).map(former)).unwrap().failures.is_empty());
     staff
 }
 
-fn rows(store: &Store, table: &str, kind: &str) -> usize {
+fn rows(store: &Tables, table: &str, kind: &str) -> usize {
     let query = Query::new().filter(format!("EntityType eq '{kind}'").parse().unwrap());
     store.dynamic_table(table).unwrap().query(&query).unwrap().count()
 }

@@ -247,16 +247,16 @@ fn a_copy_that_could_never_lie_where_it_is_to_is_refused_with_its_entity() {
 fn other_executors_refuse_what_follows_by_name() {
     for executor in [Executor::Map, Executor::Service] {
         executor.run(|| {
-            let store = Scratch::new().store();
-            let staff = store.table::<Employee>().unwrap();
+            let tables = Scratch::new().tables();
+            let staff = tables.table::<Employee>().unwrap();
             let error = staff.insert(&Employee { code: None, ..employee("Sales", 1, "Jones") }).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(error.to_string().contains("the ability `eventual`"), "{error}");
             assert!(staff.get(Employee::key("Sales", 1)).unwrap().is_none());
             for error in [
-                store.propagate().map(drop),
-                store.pending_propagation().map(drop),
-                store.retry_failed().map(drop),
+                tables.propagate().map(drop),
+                tables.pending_propagation().map(drop),
+                tables.retry_failed().map(drop),
             ] {
                 assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported);
             }

@@ -6,7 +6,7 @@ use integration_tests::executors::Executor;
 use integration_tests::random::Random;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::blob::Blob;
-use table_core::{DynamicEntity, Entity, ErrorKind, Store, Table};
+use table_core::{DynamicEntity, Entity, ErrorKind, Store, Table, Tables};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Long", kind = "row")]
@@ -39,7 +39,7 @@ fn blobs(store: &Store) -> u64 {
 }
 
 /// The list has these entities, and a check agrees with all that is there.
-fn assert_lists(store: &Store, groups: &BTreeMap<u8, Vec<u32>>) {
+fn assert_lists(store: &Tables, groups: &BTreeMap<u8, Vec<u32>>) {
     let table = store.table::<Row>().unwrap();
     for (group, wanted) in groups {
         let list = table.list(Row::by_group(*group)).unwrap();
@@ -115,7 +115,7 @@ fn plans_of_one_transaction_change_one_blob() {
     let store = scratch.store();
     let table = store.table::<Row>().unwrap();
     insert(&table, 0..1_300, 1).unwrap();
-    let ids = |store: &Store| {
+    let ids = |store: &Tables| {
         let row = store.dynamic_table("Long").unwrap().get("all", "group_001").unwrap().unwrap();
         Blob::of(row.get("Ids").unwrap()).unwrap()
     };
@@ -178,7 +178,7 @@ fn what_is_longer_than_a_list_can_be_refuses_the_change() {
 #[test]
 fn what_a_raw_write_makes_of_a_long_list_is_found_and_mended() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Row>().unwrap();
     insert(&table, 0..1_300, 1).unwrap();
     let raw = table.dynamic().raw();
@@ -266,7 +266,7 @@ fn a_long_list_is_made_by_a_job_and_goes_with_its_index_and_its_table() {
 #[test]
 fn long_lists_say_what_a_plain_look_finds_whatever_is_changed() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Row>().unwrap();
     let (mut random, mut all) = (Random::new(16), BTreeMap::<u32, u8>::new());
     for step in 0..120 {
@@ -309,7 +309,7 @@ fn where_there_are_no_blobs_a_list_ends_with_its_row() {
         return;
     }
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Row>().unwrap();
     let error = insert(&table, 0..2_000, 1).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::EntityTooLarge, "{error}");

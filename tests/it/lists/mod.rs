@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store, Tables};
 
 /// Somebody who is found by a name that others have, too.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ pub(crate) fn wanted(staff: &[Employee]) -> Lists {
 }
 
 /// What the rows of the lists say, read by their properties.
-pub(crate) fn stored(store: &Store) -> Lists {
+pub(crate) fn stored(store: &Tables) -> Lists {
     let mut lists = Lists::new();
     for table in ["Company", "Teams"] {
         for row in store.dynamic_table(table).unwrap().query(&Query::new()).unwrap() {
@@ -89,7 +89,7 @@ pub(crate) fn stored(store: &Store) -> Lists {
 }
 
 /// The lists say what a plain look finds, the typed reads give the entities, and a check agrees.
-pub(crate) fn assert_listed(store: &Store, staff: &[Employee]) {
+pub(crate) fn assert_listed(store: &Tables, staff: &[Employee]) {
     let wanted = wanted(staff);
     assert_eq!(stored(store), wanted);
     let table = store.table::<Employee>().unwrap();
@@ -155,7 +155,7 @@ fn for_goes_through_the_entities_of_a_list() {
 #[test]
 fn every_change_of_an_entity_keeps_its_lists() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     let mut ann = employee("Sales", 1, "Jones");
     let mut bob = Employee { team: Some("red".into()), ..employee("Sales", 2, "Jones") };
@@ -213,7 +213,7 @@ fn every_change_of_an_entity_keeps_its_lists() {
 #[test]
 fn two_entities_that_exchange_keys_in_one_batch_stay_on_their_lists() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     let people: Vec<_> = (1..4).map(|id| employee("Sales", id, "Jones")).collect();
     staff.bulk_insert(people).unwrap().into_result().unwrap();
@@ -240,7 +240,7 @@ fn two_entities_that_exchange_keys_in_one_batch_stay_on_their_lists() {
 #[test]
 fn a_list_is_read_in_one_snapshot() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     staff.bulk_insert((1..4).map(|id| employee("Sales", id, "Jones"))).unwrap().into_result().unwrap();
     let snapshot = store.snapshot().unwrap();
@@ -266,7 +266,7 @@ fn a_list_is_read_in_one_snapshot() {
 #[test]
 fn a_list_is_not_written_by_hand() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&employee("Sales", 1, "Jones")).unwrap();
     let mine = DynamicEntity::new("Sales", "last_Jones")
@@ -296,7 +296,7 @@ struct Member {
 /// What an executor can do with a list: as the service it can't add to a row, and says so before anything is written.
 fn members_of_a_city_are_listed() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let members = store.table::<Member>().unwrap();
     let member = |id, city: &str| Member { club: "Chess".into(), year: 2024, id, city: city.into() };
     let done = members.insert(&member(1, "Bern"));
@@ -340,7 +340,7 @@ fn every_change_of_an_entity_keeps_its_lists_elsewhere() {
         return;
     }
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     let mut people = Vec::new();
     for id in 0..20 {

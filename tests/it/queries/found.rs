@@ -16,7 +16,7 @@ fn keys(found: impl IntoIterator<Item = DynamicEntity>) -> Vec<(String, String)>
 #[test]
 fn entities_come_in_the_order_of_utf16_units() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Order").unwrap();
     // UTF-8 would put the astral ones last.
     let ascending = [
@@ -75,7 +75,7 @@ fn entities_come_in_the_order_of_utf16_units() {
 #[test]
 fn ranges_and_prefixes_hold_their_ends_and_no_neighbours() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Ranges").unwrap();
     put(&table, &["", "a", "a ", "a!", "ab", "a\u{1f600}", "a\u{ffff}", "b", "ba"].map(|row| ("p", row)));
     // Neighbours on both sides, of which one partition's name goes on from the other's.
@@ -112,7 +112,7 @@ fn ranges_and_prefixes_hold_their_ends_and_no_neighbours() {
 #[test]
 fn what_leaves_no_row_finds_none_in_a_table_that_has_some() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("None").unwrap();
     put(&table, &[("p", "a"), ("q", "b")]);
     // Of all partitions: the rows that a whole scan is checked against must not be missed here.
@@ -135,7 +135,7 @@ fn what_leaves_no_row_finds_none_in_a_table_that_has_some() {
 #[test]
 fn the_class_of_a_query_can_be_seen() {
     let scratch = Scratch::new();
-    let table = scratch.store().create_table("Classes").unwrap();
+    let table = scratch.tables().create_table("Classes").unwrap();
     let p = || Query::new().partition("Sales");
     let age = prop("Age").ge(40);
     for (query, class, text) in [
@@ -173,7 +173,7 @@ fn the_class_of_a_query_can_be_seen() {
 #[test]
 fn select_gives_the_keys_the_version_and_what_is_named() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Select").unwrap();
     let whole =
         DynamicEntity::new("p", "r").with("A", 1).with("B", "two").with("C", 3.0).with("EntityType", "kind");
@@ -213,7 +213,7 @@ fn select_gives_the_keys_the_version_and_what_is_named() {
 #[test]
 fn filters_see_missing_properties_types_and_time() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.create_table("Filters").unwrap();
     table.insert(&DynamicEntity::new("p", "int").with("A", 5)).unwrap();
     table.insert(&DynamicEntity::new("p", "long").with("A", 5_i64)).unwrap();

@@ -39,7 +39,7 @@ fn an_iterator_keeps_its_snapshot_whatever_becomes_of_the_table() {
 #[test]
 fn an_iterator_may_move_to_another_thread_and_outlive_every_handle() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = numbered(&store, "Moved", 500);
     let mut found = table.query(&Query::new().partition("p")).unwrap();
     assert_eq!(found.next().unwrap().unwrap().row_key(), "000000");
@@ -54,7 +54,7 @@ fn an_iterator_may_move_to_another_thread_and_outlive_every_handle() {
 #[test]
 fn an_ended_iterator_stays_ended() {
     let scratch = Scratch::new();
-    let table = numbered(&scratch.store(), "Ended", 5);
+    let table = numbered(&scratch.tables(), "Ended", 5);
     let mut found = table.query(&Query::new().top(2)).unwrap();
     assert_eq!(found.by_ref().count(), 2);
     table.insert(&DynamicEntity::new("z", "z")).unwrap();
@@ -64,7 +64,7 @@ fn an_ended_iterator_stays_ended() {
 #[test]
 fn a_snapshot_reads_its_own_stores_tables_alone() {
     let (scratch, other) = (Scratch::new(), Scratch::new());
-    let (store, other) = (scratch.store(), other.store());
+    let (store, other) = (scratch.tables(), other.tables());
     let (table, foreign) = (numbered(&store, "Mine", 3), numbered(&other, "Mine", 3));
     let snapshot = store.snapshot().unwrap();
     assert_eq!(snapshot.query(&table, &Query::new()).unwrap().count(), 3);

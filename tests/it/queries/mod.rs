@@ -5,7 +5,7 @@ mod iterators;
 mod paging;
 mod types;
 
-use table_core::{Continuation, DynamicEntity, DynamicTable, Query, Result, Store};
+use table_core::{Continuation, DynamicEntity, DynamicTable, Query, Result, Tables};
 
 fn put(table: &DynamicTable, rows: &[(&str, &str)]) {
     for (partition, row) in rows {
@@ -14,7 +14,7 @@ fn put(table: &DynamicTable, rows: &[(&str, &str)]) {
 }
 
 /// The rows that are found, by every way of asking, which must agree.
-fn rows(table: &DynamicTable, store: &Store, query: &Query) -> Vec<String> {
+fn rows(table: &DynamicTable, store: &Tables, query: &Query) -> Vec<String> {
     let found: Vec<_> = table.query(query).unwrap().map(Result::unwrap).collect();
     let snapshot = store.snapshot().unwrap();
     let by_snapshot: Vec<_> = snapshot.query(table, query).unwrap().map(Result::unwrap).collect();
@@ -45,7 +45,7 @@ fn pages(table: &DynamicTable, query: &Query, size: usize) -> Vec<Vec<DynamicEnt
 }
 
 /// A partition of numbered rows.
-fn numbered(store: &Store, name: &str, count: usize) -> DynamicTable {
+fn numbered(store: &Tables, name: &str, count: usize) -> DynamicTable {
     let table = store.create_table(name).unwrap();
     let batch = |start: usize| {
         let end = count.min(start + 100);

@@ -8,7 +8,7 @@ use super::{numbered, pages, put, rows};
 #[test]
 fn pages_stop_exactly_where_the_answer_does() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = numbered(&store, "Pages", 12);
     put(&table, &[("o", "x"), ("q", "x")]);
     let lengths = |query: &Query, size| pages(&table, query, size).iter().map(Vec::len).collect::<Vec<_>>();
@@ -34,7 +34,7 @@ fn pages_stop_exactly_where_the_answer_does() {
 #[test]
 fn top_counts_over_all_pages_together() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = numbered(&store, "Tops", 20);
     let query = |top| Query::new().partition("p").top(top);
     let lengths = |query: &Query, size| pages(&table, query, size).iter().map(Vec::len).collect::<Vec<_>>();
@@ -58,7 +58,7 @@ fn top_counts_over_all_pages_together() {
 #[test]
 fn a_page_starts_after_its_token_though_that_row_is_gone_and_others_came() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = numbered(&store, "Moving", 10);
     for (query, ahead, expected) in [
         (Query::new(), "000004x", vec!["000004x", "000005"]),
@@ -78,7 +78,7 @@ fn a_page_starts_after_its_token_though_that_row_is_gone_and_others_came() {
 #[test]
 fn a_token_of_another_query_or_table_is_refused() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (table, other) = (numbered(&store, "Tokens", 10), numbered(&store, "Others", 10));
     let query = Query::new().partition("p").filter(prop("Number").ge(0));
     let token = table.page(&query, 3, None).unwrap().next.unwrap();
@@ -118,14 +118,14 @@ fn a_token_of_another_query_or_table_is_refused() {
         3
     );
     drop((table, other, store));
-    let reopened = scratch.store().dynamic_table("Tokens").unwrap();
+    let reopened = scratch.tables().dynamic_table("Tokens").unwrap();
     assert_eq!(reopened.page(&query, 100, Some(&token)).unwrap().entities.len(), 7);
 }
 
 #[test]
 fn a_token_does_not_outlive_its_table() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = numbered(&store, "Tokens", 10);
     let token = table.page(&Query::new(), 3, None).unwrap().next.unwrap();
     store.drop_table("Tokens").unwrap();
@@ -138,7 +138,7 @@ fn a_token_does_not_outlive_its_table() {
 #[test]
 fn a_damaged_token_is_refused_when_it_is_read() {
     let scratch = Scratch::new();
-    let table = numbered(&scratch.store(), "Tokens", 10);
+    let table = numbered(&scratch.tables(), "Tokens", 10);
     let token = table.page(&Query::new(), 3, None).unwrap().next.unwrap().to_string();
     assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')), "{token}");
     let mut damaged =

@@ -3,7 +3,7 @@
 use integration_tests::Scratch;
 use table_core::query::QueryClass;
 use table_core::{
-    DynamicEntity, DynamicTable, Entity, Filter, Query, Result, Store, Ticks, Uuid, Value, prop,
+    DynamicEntity, DynamicTable, Entity, Filter, Query, Result, Tables, Ticks, Uuid, Value, prop,
 };
 
 use super::rows;
@@ -84,7 +84,7 @@ fn built(operator: &str, constant: Value) -> Filter {
 }
 
 /// A row for each value, under the name of its type, and one without the property.
-fn stored(store: &Store, values: &[(Value, String); 8]) -> DynamicTable {
+fn stored(store: &Tables, values: &[(Value, String); 8]) -> DynamicTable {
     let table = store.create_table_if_missing("Types").unwrap();
     for ((value, _), name) in values.iter().zip(TYPES) {
         table.put(&DynamicEntity::new("p", name).with("V", value.clone())).unwrap();
@@ -97,7 +97,7 @@ fn stored(store: &Store, values: &[(Value, String); 8]) -> DynamicTable {
 fn agree(
     expected: &[&str; 8],
     constants: &[(Value, String); 8],
-    store: &Store,
+    store: &Tables,
     table: &DynamicTable,
 ) -> usize {
     let mut compared = 0;
@@ -141,7 +141,7 @@ fn agree(
 #[test]
 fn each_pair_of_types_compares_as_the_table_says() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let values = constants(5);
     let table = stored(&store, &values);
     // Of the two truth values, the greater is stored: none is greater.
@@ -157,7 +157,7 @@ fn each_pair_of_types_compares_as_the_table_says() {
 #[test]
 fn keys_are_less_than_what_is_no_text() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = stored(&store, &constants(5));
     let all = table.query(&Query::new()).unwrap().count();
     let found = |text: &str| {
@@ -196,7 +196,7 @@ struct Grown {
 #[test]
 fn a_typed_filter_finds_what_was_written_before_its_field_grew() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Grown>().unwrap();
     for (number, count) in [(1, 4), (2, 5), (3, 6)] {
         table.put(&Grown { number, count, share: None }).unwrap();

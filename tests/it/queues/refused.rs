@@ -131,7 +131,7 @@ fn a_message_of_another_type_is_given_back_and_set_aside_in_the_end() {
 #[test]
 fn an_executor_without_queues_says_so_by_the_name_of_the_ability() {
     for map in [MapStore::new(), MapStore::as_the_service()] {
-        let store = map.store();
+        let store = map.tables();
         for refused in
             [store.queue::<Hire>("hires").map(drop), store.queues().map(drop), store.drop_queue("hires")]
         {

@@ -7,7 +7,7 @@ mod model;
 use integration_tests::Scratch;
 use table_core::query::QueryClass;
 use table_core::{
-    Continuation, DynamicEntity, Entity, ErrorKind, IfMatch, KeyPart, Projection, Store, Stored, Table,
+    Continuation, DynamicEntity, Entity, ErrorKind, IfMatch, KeyPart, Projection, Stored, Table, Tables,
     Ticks, View, prefix,
 };
 
@@ -55,7 +55,7 @@ fn employee(id: u32, last_name: &str, age: i32) -> Employee {
     }
 }
 
-fn staff(store: &Store) -> Table<Employee> {
+fn staff(store: &Tables) -> Table<Employee> {
     let staff = store.table::<Employee>().unwrap();
     for (id, last_name, age) in [(1, "Hall", 30), (2, "Jones", 41), (3, "Jonas", 52), (4, "Jones", 23)] {
         staff.insert(&employee(id, last_name, age)).unwrap();
@@ -68,7 +68,7 @@ fn staff(store: &Store) -> Table<Employee> {
 #[test]
 fn many_keys_are_read_in_their_order() {
     let scratch = Scratch::new();
-    let staff = staff(&scratch.store());
+    let staff = staff(&scratch.tables());
     let found = staff.get_many([4, 9, 1, 4].map(|id| Employee::key("Sales", id))).unwrap();
     let found: Vec<_> = found.iter().map(|found| found.as_ref().map(|e| e.id)).collect();
     assert_eq!(found, [Some(4), None, Some(1), Some(4)]);
@@ -83,7 +83,7 @@ fn many_keys_are_read_in_their_order() {
 #[test]
 fn a_projection_reads_its_fields_alone() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = staff(&store);
     let badge = |id| Badge { id, first_name: format!("F{id}") };
     assert_eq!(staff.get_as::<Badge>(Employee::key("Sales", 2)).unwrap(), Some(badge(2)));
@@ -116,7 +116,7 @@ fn a_projection_reads_its_fields_alone() {
 #[test]
 fn a_view_gives_each_field() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = staff(&store);
     let snapshot = store.snapshot().unwrap();
     staff.delete(Employee::key("Sales", 2)).unwrap();
@@ -144,7 +144,7 @@ fn a_view_gives_each_field() {
     );
 
     let other = Scratch::new();
-    let elsewhere = other.store().table::<Employee>().unwrap();
+    let elsewhere = other.tables().table::<Employee>().unwrap();
     let error = elsewhere.at(&snapshot).get(Employee::key("Sales", 2)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidQuery);
     let error = elsewhere.at(&snapshot).rows().department("Sales").into_iter().next().unwrap().unwrap_err();
@@ -156,7 +156,7 @@ fn a_view_gives_each_field() {
 #[test]
 fn a_page_goes_on_where_the_last_one_ended_and_nowhere_else() {
     let scratch = Scratch::new();
-    let staff = staff(&scratch.store());
+    let staff = staff(&scratch.tables());
     let query = staff.rows().department("Sales");
     let first = query.page(3, None).unwrap();
     assert_eq!(first.entities.iter().map(|e| e.id).collect::<Vec<_>>(), [1, 2, 3]);
@@ -184,7 +184,7 @@ fn a_page_goes_on_where_the_last_one_ended_and_nowhere_else() {
 #[test]
 fn a_copy_leads_to_its_entity() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = staff(&store);
     let query = staff.by_name().department("Sales").last_name("Jones").entities();
     let explain = query.explain().unwrap();
@@ -212,7 +212,7 @@ fn a_copy_leads_to_its_entity() {
 #[test]
 fn many_partitions_are_read_where_that_is_said() {
     let scratch = Scratch::new();
-    let staff = staff(&scratch.store());
+    let staff = staff(&scratch.tables());
     let query = staff.rows().across_partitions();
     let explain = query.explain().unwrap();
     assert_eq!(explain.class(), QueryClass::TableScan);
@@ -247,7 +247,7 @@ enum Level {
 #[test]
 fn shards_are_computed_given_or_all() {
     let scratch = Scratch::new();
-    let log = scratch.store().table::<Entry>().unwrap();
+    let log = scratch.tables().table::<Entry>().unwrap();
     let at = |seconds: u64| Ticks::new(638_000_000_000_000_000 + seconds * 10_000_000).unwrap();
     for number in 0..20 {
         let level = if number % 5 == 0 { Level::Error } else { Level::Info };
@@ -288,7 +288,7 @@ fn shards_are_computed_given_or_all() {
 #[test]
 fn rows_of_other_kinds_are_left_out() {
     let scratch = Scratch::new();
-    let staff = staff(&scratch.store());
+    let staff = staff(&scratch.tables());
     let stranger = |row: &str| DynamicEntity::new("Sales", row);
     staff.dynamic().insert(&stranger("empid_000000").with("EntityType", "ghost")).unwrap();
     staff.dynamic().insert(&stranger("empid_000002x").with("EntityType", 7)).unwrap();
@@ -305,7 +305,7 @@ fn queries_move_between_threads() {
         value
     }
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = movable(staff(&store));
     let mut rows = movable(staff.rows().department("Sales").into_iter());
     assert_eq!(rows.next().unwrap().unwrap().id, 1);

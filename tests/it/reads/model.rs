@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use integration_tests::{Scratch, assert_sound, random::Random};
-use table_core::{Continuation, Entity, Projection, Store, Ticks, View, prefix};
+use table_core::{Continuation, Entity, Projection, Tables, Ticks, View, prefix};
 
 /// Reached by keys of every sort.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -180,7 +180,7 @@ fn day(time: Ticks) -> u64 {
     time.get() / 864_000_000_000
 }
 
-fn things(store: &Store, random: &mut Random, model: &Model) {
+fn things(store: &Tables, random: &mut Random, model: &Model) {
     let table = store.table::<Thing>().unwrap();
     let probe = thing(random);
     let (region, zone) = (probe.region.as_str(), probe.zone);
@@ -242,7 +242,7 @@ fn things(store: &Store, random: &mut Random, model: &Model) {
 }
 
 /// Indexes whose first part is verbatim text, or a signed number before a time that counts backwards.
-fn inner(store: &Store, random: &mut Random, model: &Model, probe: &Thing) {
+fn inner(store: &Tables, random: &mut Random, model: &Model, probe: &Thing) {
     let table = store.table::<Thing>().unwrap();
     let (region, zone, tag) = (probe.region.as_str(), probe.zone, probe.tag.as_str());
     let here = |thing: &Thing| thing.region == region && thing.zone == zone;
@@ -291,7 +291,7 @@ impl InnerAt for table_core::Copied<Thing> {
 }
 
 /// Indexes whose parts say less than the field, or one of several elements, or of an `Option`.
-fn lossy(store: &Store, random: &mut Random, model: &Model, probe: &Thing) {
+fn lossy(store: &Tables, random: &mut Random, model: &Model, probe: &Thing) {
     let table = store.table::<Thing>().unwrap();
     let (region, zone) = (probe.region.as_str(), probe.zone);
     let here = |thing: &Thing| thing.region == region && thing.zone == zone;
@@ -361,7 +361,7 @@ fn lossy(store: &Store, random: &mut Random, model: &Model, probe: &Thing) {
 }
 
 /// Some of the fields, and entities in place.
-fn projections(store: &Store, model: &Model, probe: &Thing) {
+fn projections(store: &Tables, model: &Model, probe: &Thing) {
     let table = store.table::<Thing>().unwrap();
     let (region, zone) = (probe.region.as_str(), probe.zone);
     let here = |thing: &Thing| thing.region == region && thing.zone == zone;
@@ -421,7 +421,7 @@ fn a_query_gives_what_a_plain_look_gives() {
     let (seed, rounds) = (number("TABLE_CORE_SEED").unwrap_or(3), number("TABLE_CORE_READS").unwrap_or(3));
     println!("seed {seed}, {rounds} rounds");
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Thing>().unwrap();
     let (mut random, mut model) = (Random::new(seed), Model::new());
     for _ in 0..rounds {
@@ -440,7 +440,7 @@ fn a_query_gives_what_a_plain_look_gives() {
 #[test]
 fn shards_of_the_partition_are_merged() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Reading>().unwrap();
     let (mut random, mut model) = (Random::new(5), BTreeMap::new());
     for value in 0..120 {

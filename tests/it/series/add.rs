@@ -37,7 +37,7 @@ fn key() -> table_core::Key<Page> {
 #[test]
 fn numbers_are_added_to_slots() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let pages = store.table::<Page>().unwrap();
     let before = pages.insert(&page()).unwrap();
     let etag = pages.add(key(), Page::add().hits(13, 5).hits(2, 1).hits(13, 2).score(1, -7)).unwrap();
@@ -62,7 +62,7 @@ fn numbers_are_added_to_slots() {
 #[test]
 fn what_can_not_be_added_is_refused_and_nothing_is_written() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let pages = store.table::<Page>().unwrap();
     pages.insert(&page()).unwrap();
     let refused = |add, kind, words: &str| {
@@ -102,7 +102,7 @@ fn what_can_not_be_added_is_refused_and_nothing_is_written() {
 #[test]
 fn a_slot_that_is_absent_counts_as_what_it_reads_as() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let pages = store.table::<Page>().unwrap();
     pages.insert(&page()).unwrap();
     let bare =
@@ -120,7 +120,7 @@ fn a_slot_that_is_absent_counts_as_what_it_reads_as() {
 #[test]
 fn copies_follow_what_is_added() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = store.table::<Day>().unwrap();
     days.insert(&day(4)).unwrap();
     days.add(Day::key("web1", 4), Day::add().requests(3, 10).requests(4, -10)).unwrap();
@@ -137,7 +137,7 @@ fn copies_follow_what_is_added() {
 #[test]
 fn numbers_are_added_together_with_other_changes() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let pages = store.table::<Page>().unwrap();
     let (first, second) = (page(), Page { name: "b".into(), ..page() });
     pages.insert(&first).unwrap();
@@ -173,7 +173,7 @@ fn numbers_are_added_together_with_other_changes() {
 #[test]
 fn numbers_are_added_in_a_store_transaction() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (pages, days) = (store.table::<Page>().unwrap(), store.table::<Day>().unwrap());
     pages.insert(&page()).unwrap();
     days.insert(&day(4)).unwrap();
@@ -212,7 +212,7 @@ on_other_executors! {
 #[test]
 fn sixteen_threads_lose_nothing() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let pages = store.table::<Page>().unwrap();
     pages.insert(&page()).unwrap();
     thread::scope(|scope| {

@@ -7,7 +7,7 @@ mod random;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::{
     DynamicEntity, Entity, EntitySet, ErrorKind, Filter, IfMatch, Projection, Properties, Query, Store,
-    Stored, View, prop,
+    Stored, Tables, View, prop,
 };
 
 /// What a machine did in a day.
@@ -76,7 +76,7 @@ pub(crate) fn day(day: u32) -> Day {
     Day { host: "web1".into(), day, rack: (day % 3) as u8, cpu, requests, quarters }
 }
 
-pub(crate) fn days(store: &Store, count: u32) -> table_core::Table<Day> {
+pub(crate) fn days(store: &Tables, count: u32) -> table_core::Table<Day> {
     let days = store.table::<Day>().unwrap();
     for number in 0..count {
         days.insert(&day(number)).unwrap();
@@ -91,7 +91,7 @@ fn key(number: u32) -> table_core::Key<Day> {
 #[test]
 fn each_slot_is_a_property() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 3);
     assert_eq!(days.get(key(2)).unwrap().unwrap(), day(2));
     assert_eq!(days.get(Day::by_rack("web1", 2, 2)).unwrap().unwrap(), day(2));
@@ -110,7 +110,7 @@ fn each_slot_is_a_property() {
 #[test]
 fn patches_set_slots() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 2);
     let mut expected = day(1);
     let patch = Day::patch().cpu(13, Some(0.5)).cpu(13, Some(0.75)).requests(9..12, vec![1, 2, 3]);
@@ -131,7 +131,7 @@ fn patches_set_slots() {
 #[test]
 fn a_slot_that_there_is_not_is_refused_and_nothing_is_written() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 1);
     let before = days.get(key(0)).unwrap().unwrap();
     let refused = |patch| {
@@ -167,7 +167,7 @@ fn a_slot_that_there_is_not_is_refused_and_nothing_is_written() {
 #[test]
 fn filters_compare_slots() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 10);
     let query = || days.rows().host("web1");
     let numbers = |found: Vec<u32>, expected: &[u32]| assert_eq!(found, expected);
@@ -208,7 +208,7 @@ fn filters_compare_slots() {
 #[test]
 fn pages_go_on_within_a_filter_of_slots() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 25);
     let query = || days.rows().host("web1").filter(|d| d.requests.at(3).ge(500));
     let (mut found, mut continuation) = (Vec::new(), None);
@@ -226,7 +226,7 @@ fn pages_go_on_within_a_filter_of_slots() {
 #[test]
 fn views_and_projections_take_slots() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 4);
     let snapshot = store.snapshot().unwrap();
     let mut seen = 0;
@@ -264,7 +264,7 @@ fn views_and_projections_take_slots() {
 #[test]
 fn a_slot_that_a_row_lacks_reads_as_its_default() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 1);
     let bare = DynamicEntity::new("web1", "day_000009").with("EntityType", "day").with("Rack", 1);
     days.dynamic().raw().insert(&bare).unwrap();
@@ -285,7 +285,7 @@ fn a_slot_that_a_row_lacks_reads_as_its_default() {
 #[test]
 fn they_are_written_with_others_and_read_in_sets() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let (mut first, second) = (day(1), day(2));
     let host = Host { name: "web1".into(), racks: 3 };
     store.egt::<Load>(Day::partition("web1")).insert(&first).insert(&host).commit().unwrap();
@@ -316,7 +316,7 @@ fn they_are_written_with_others_and_read_in_sets() {
 #[test]
 fn a_row_by_its_properties_has_no_slot_of_a_declared_kind() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let days = days(&store, 1);
     let patch = DynamicEntity::new("web1", "day_000000").with("Cpu_13", 0.5);
     let error = days.dynamic().merge(&patch, IfMatch::Any).unwrap_err();

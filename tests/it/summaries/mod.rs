@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Tables};
 
 /// Somebody who is paid.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ pub(crate) fn employee(department: &str, id: u32, level: u8, salary: i64) -> Emp
 }
 
 /// What the summaries are to say, made of the entities by a plain look.
-pub(crate) fn assert_summarized(store: &Store, staff: &[Employee]) {
+pub(crate) fn assert_summarized(store: &Tables, staff: &[Employee]) {
     let mut payrolls = BTreeMap::<String, Payroll>::new();
     let mut levels = BTreeMap::<u8, Level>::new();
     for one in staff {
@@ -141,7 +141,7 @@ fn the_check_of_the_store_takes_no_row_of_a_summary_for_a_copy() {
 #[test]
 fn every_change_of_an_entity_keeps_its_summaries() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     let mut ann = employee("Sales", 1, 5, 100);
     let mut bob = Employee { bonus: Some(-7), ..employee("Sales", 2, 3, 40) };
@@ -197,7 +197,7 @@ fn every_change_of_an_entity_keeps_its_summaries() {
 #[test]
 fn several_entities_of_one_batch_add_up() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     let people: Vec<_> = (0..8).map(|id| employee("Sales", id, 4 + (id % 2) as u8, 10)).collect();
     let batch =
@@ -219,7 +219,7 @@ fn several_entities_of_one_batch_add_up() {
 #[test]
 fn what_no_number_holds_is_refused_and_nothing_written() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     let rich = employee("Sales", 1, 5, i64::MAX);
     staff.insert(&rich).unwrap();
@@ -245,7 +245,7 @@ fn what_no_number_holds_is_refused_and_nothing_written() {
 #[test]
 fn a_summary_is_not_written_by_hand() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     store.table::<Employee>().unwrap().insert(&employee("Sales", 1, 5, 10)).unwrap();
     let payrolls = store.table::<Payroll>().unwrap();
     let mine = Payroll { department: "Sales".into(), employees: 7, seniors: 0, salaries: 0, bonuses: 0 };
@@ -284,7 +284,7 @@ fn a_summary_is_not_written_by_hand() {
 #[test]
 fn a_snapshot_has_entities_and_their_summaries_of_one_moment() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();
     staff.insert(&employee("Sales", 1, 5, 10)).unwrap();
     let (snapshot, payrolls) = (store.snapshot().unwrap(), store.table::<Payroll>().unwrap());
@@ -308,7 +308,7 @@ mod on_the_map {
     fn every_change_of_an_entity_keeps_its_summaries() {
         Executor::Map.run(|| {
             let scratch = Scratch::new();
-            let store = scratch.store();
+            let store = scratch.tables();
             let staff = store.table::<Employee>().unwrap();
             staff.insert(&employee("Sales", 1, 5, 10)).unwrap();
             staff.insert(&employee("Sales", 2, 3, 10)).unwrap();
@@ -348,7 +348,7 @@ struct Club {
 #[test]
 fn a_store_that_cannot_add_says_so_and_writes_nothing() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let members = store.table::<Member>().unwrap();
     let done = members.insert(&Member { club: "Chess".into(), id: 1 });
     let clubs = store.table::<Club>().unwrap();

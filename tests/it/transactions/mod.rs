@@ -6,7 +6,7 @@ mod turns;
 
 use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
-use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Store, Ticks};
+use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Store, Tables, Ticks};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -53,7 +53,7 @@ fn former(id: u32) -> Former {
 }
 
 /// Every row of a store, with its table and its version.
-fn seen(store: &Store) -> Vec<(String, DynamicEntity, Option<ETag>)> {
+fn seen(store: &Tables) -> Vec<(String, DynamicEntity, Option<ETag>)> {
     let mut seen = Vec::new();
     for name in store.tables().unwrap() {
         for row in store.dynamic_table(&name).unwrap().query(&Query::new()).unwrap() {
@@ -65,9 +65,9 @@ fn seen(store: &Store) -> Vec<(String, DynamicEntity, Option<ETag>)> {
 }
 
 /// Two departments, each with an employee, and a former one.
-fn company() -> (Scratch, Store) {
+fn company() -> (Scratch, Tables) {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     for (name, id) in [("Sales", 1), ("Legal", 2)] {
         store
             .table::<Department>()
@@ -121,7 +121,7 @@ fn what_spans_partitions_and_tables_happens_whole_with_one_time() {
 }
 
 /// What the service can't do is refused by the name of what it takes, and nothing is written.
-fn refused_by_its_name(store: &Store) {
+fn refused_by_its_name(store: &Tables) {
     let before = seen(store);
     let one = former(1);
     let error = store.transaction().insert(&one).delete(Employee::key("Sales", 1)).commit();

@@ -4,9 +4,9 @@
 use integration_tests::bank::{self, Clerk, TOTAL};
 use integration_tests::map::MapStore;
 use integration_tests::{Scratch, relaxed};
-use table_core::{ErrorKind, Store};
+use table_core::{ErrorKind, Tables};
 
-fn run(store: &Store, steps: u64) {
+fn run(store: &Tables, steps: u64) {
     bank::prepare(store).unwrap();
     let totals = std::thread::scope(|scope| {
         let clerks: Vec<_> = (0..4)
@@ -33,5 +33,5 @@ fn run(store: &Store, steps: u64) {
 fn money_is_as_much_in_every_snapshot() {
     let scratch = Scratch::new();
     run(&relaxed().open(scratch.path().join("store")).unwrap(), 300);
-    run(&MapStore::new().store(), 300);
+    run(&MapStore::new().tables(), 300);
 }

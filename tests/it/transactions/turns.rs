@@ -18,7 +18,7 @@ struct Department {
 #[test]
 fn a_slow_change_of_a_busy_entity_comes_through_and_loses_nothing() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let table = store.table::<Department>().unwrap();
     table.insert(&Department { name: "Sales".into(), head_count: 0 }).unwrap();
     let (stop, added) = (AtomicBool::new(false), AtomicU32::new(0));

@@ -9,7 +9,8 @@ mod sets;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::query::QueryClass;
 use table_core::{
-    DynamicEntity, Entity, ErrorKind, IfMatch, Projection, Properties, Query, Store, Stored, Table, View,
+    DynamicEntity, Entity, ErrorKind, IfMatch, Projection, Properties, Query, Store, Stored, Table, Tables,
+    View,
 };
 
 /// A survey of many questions: a head and two parts.
@@ -77,7 +78,7 @@ pub(crate) fn survey(id: u32) -> Survey {
     }
 }
 
-pub(crate) fn surveys(store: &Store, count: u32) -> Table<Survey> {
+pub(crate) fn surveys(store: &Tables, count: u32) -> Table<Survey> {
     let surveys = store.table::<Survey>().unwrap();
     for id in 0..count {
         surveys.insert(&survey(id)).unwrap();
@@ -92,7 +93,7 @@ pub(crate) fn key(id: u32) -> table_core::Key<Survey> {
 #[test]
 fn an_entity_is_a_head_and_its_parts() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 3);
     for id in 0..3 {
         assert_eq!(surveys.get(key(id)).unwrap().unwrap(), survey(id));
@@ -115,7 +116,7 @@ fn an_entity_is_a_head_and_its_parts() {
 #[test]
 fn each_change_writes_the_head_and_what_has_changed() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 2);
     let tag = |row: &str| surveys.dynamic().get("Oslo", row).unwrap().unwrap().etag().unwrap();
     let tags = || ["", "_01", "_02"].map(|part| tag(&format!("survey_000001{part}")));
@@ -153,7 +154,7 @@ fn each_change_writes_the_head_and_what_has_changed() {
 #[test]
 fn changes_of_every_kind_keep_all_rows() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 3);
     let rows = || surveys.dynamic().query(&Query::new()).unwrap().count();
     // Head, two parts, a copy, and one more of each that is scored.
@@ -188,7 +189,7 @@ fn changes_of_every_kind_keep_all_rows() {
 #[test]
 fn batches_and_transactions_change_several() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 4);
     // Two exchange what is unique.
     surveys
@@ -219,7 +220,7 @@ fn batches_and_transactions_change_several() {
 #[test]
 fn a_batch_counts_every_row() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = store.table::<Survey>().unwrap();
     let all: Vec<_> = (0..26).map(|id| Survey { score: 0, ..survey(id) }).collect();
     // Four rows of each.
@@ -241,7 +242,7 @@ fn a_batch_counts_every_row() {
 #[test]
 fn queries_read_heads_and_the_parts_that_are_asked_for() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 20);
     let query = || surveys.rows().office("Oslo");
     let found: Vec<_> = query().into_iter().map(|survey| (*survey.unwrap()).clone()).collect();
@@ -283,7 +284,7 @@ fn queries_read_heads_and_the_parts_that_are_asked_for() {
 #[test]
 fn pages_go_on_within_a_filter_of_parts() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 20);
     let query = surveys.rows().office("Oslo").filter(|s| s.score.eq(3));
     let (mut found, mut after) = (Vec::new(), None);
@@ -306,7 +307,7 @@ fn pages_go_on_within_a_filter_of_parts() {
 #[test]
 fn views_see_the_parts_too() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 4);
     let pages = surveys.view(key(2), |survey| Ok((survey.end()?.pages, survey.answers().at(4)?))).unwrap();
     assert_eq!(pages, Some((2, Some(2_004))));
@@ -329,7 +330,7 @@ fn views_see_the_parts_too() {
 #[test]
 fn what_knows_one_row_is_told() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 1);
     // A part is the struct's as the head is.
     let part = DynamicEntity::new("Oslo", "survey_000000_01").with("Score", 9);

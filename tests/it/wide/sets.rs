@@ -28,7 +28,7 @@ fn office() -> Office {
 #[test]
 fn a_set_gives_wide_entities_whole() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 4);
     let set = store.set::<Any>().unwrap();
     let new = survey(4);
@@ -83,7 +83,7 @@ fn a_set_gives_wide_entities_whole() {
 #[test]
 fn pages_and_snapshots_of_a_set_give_wide_entities_whole() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 4);
     store.table::<Office>().unwrap().insert(&office()).unwrap();
     let set = store.set::<Any>().unwrap();
@@ -140,7 +140,7 @@ fn pages_and_snapshots_of_a_set_give_wide_entities_whole() {
 #[test]
 fn wide_entities_are_changed_by_their_properties() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 2);
     let set = store.set::<Any>().unwrap();
     let new = DynamicEntity::new("Oslo", "survey_000007").with("EntityType", "survey").with("Title", "new");
@@ -169,7 +169,7 @@ fn wide_entities_are_changed_by_their_properties() {
 #[test]
 fn a_set_never_gives_a_shorter_entity() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let surveys = surveys(&store, 2);
     surveys.dynamic().raw().delete("Oslo", "survey_000001_02").unwrap();
     let set = store.set::<Any>().unwrap();

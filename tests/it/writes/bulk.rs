@@ -20,7 +20,7 @@ fn employee(id: u32, email: &str) -> Employee {
 #[test]
 fn what_can_be_added_is_and_the_rest_is_named() {
     let scratch = Scratch::new();
-    let staff = scratch.store().table::<Employee>().unwrap();
+    let staff = scratch.tables().table::<Employee>().unwrap();
     let given = [
         employee(1, "a"),
         employee(2, "a"),

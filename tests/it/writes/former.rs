@@ -1,7 +1,7 @@
 //! Rows that were not written by the struct as it is now.
 
 use integration_tests::Scratch;
-use table_core::{DynamicEntity, Entity, IfMatch, Store, Table, Value};
+use table_core::{DynamicEntity, Entity, IfMatch, Table, Tables, Value};
 
 use super::seen;
 
@@ -42,7 +42,7 @@ fn write(table: &Table<Book>) {
         .unwrap();
 }
 
-fn property(store: &Store, row: &str, name: &str) -> Option<Value> {
+fn property(store: &Tables, row: &str, name: &str) -> Option<Value> {
     let (found, _) = seen(store).into_iter().find(|(found, _)| found.row_key() == row).unwrap();
     found.get(name).cloned()
 }
@@ -64,7 +64,7 @@ fn copies_of_a_former_declaration_are_brought_up_with_their_entity() {
     ];
     for change in changes {
         let scratch = Scratch::new();
-        let store = scratch.store();
+        let store = scratch.tables();
         let books = store.table::<Book>().unwrap();
         write(&books);
         change(&books);
@@ -84,7 +84,7 @@ fn copies_of_a_former_declaration_are_brought_up_with_their_entity() {
 #[test]
 fn a_copy_that_is_right_is_not_written_again() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let books = store.table::<Book>().unwrap();
     write(&books);
     let plan = || books.egt(Book::partition("top")).update(Book::key("top", 1), |_| {}).explain().unwrap();

@@ -10,10 +10,10 @@ mod unnumbered;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use integration_tests::{Scratch, assert_sound};
-use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Store};
+use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Query, Tables};
 
 /// Every row of a store's tables, with its version.
-fn seen(store: &Store) -> Vec<(DynamicEntity, Option<table_core::ETag>)> {
+fn seen(store: &Tables) -> Vec<(DynamicEntity, Option<table_core::ETag>)> {
     let rows = |name: String| {
         let rows = store.dynamic_table(&name).unwrap().query(&Query::new()).unwrap();
         rows.map(|row| row.map(|row| (row.clone(), row.etag())).unwrap()).collect::<Vec<_>>()
@@ -21,7 +21,7 @@ fn seen(store: &Store) -> Vec<(DynamicEntity, Option<table_core::ETag>)> {
     store.tables().unwrap().into_iter().flat_map(rows).collect()
 }
 
-fn keys(store: &Store) -> Vec<String> {
+fn keys(store: &Tables) -> Vec<String> {
     seen(store).into_iter().map(|(row, _)| row.row_key().to_owned()).collect()
 }
 
@@ -56,7 +56,7 @@ fn seat(number: u8, guest: &str) -> Seat {
 #[test]
 fn what_one_entity_of_a_batch_keeps_another_cannot_take() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let seats = store.table::<Seat>().unwrap();
     let (ann, bob) = (seat(1, "ann"), seat(2, "bob"));
     seats.egt(Seat::partition("night")).insert(&ann).insert(&bob).commit().unwrap();
@@ -79,7 +79,7 @@ fn what_one_entity_of_a_batch_keeps_another_cannot_take() {
 #[test]
 fn a_value_that_its_sparse_index_could_not_hold_can_be_stored_changed_and_deleted() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let seats = store.table::<Seat>().unwrap();
     seats.insert(&Seat { price: 1_000, ..seat(1, "") }).unwrap();
     let key = || Seat::key("night", 1);
@@ -100,7 +100,7 @@ fn a_value_that_its_sparse_index_could_not_hold_can_be_stored_changed_and_delete
 #[test]
 fn an_entity_never_has_more_rows_than_a_transaction_can_remove() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let seats = store.table::<Seat>().unwrap();
     let full = Seat { tags: (0..98).collect(), ..seat(1, "ann") };
     let key = || Seat::key("night", 1);
@@ -124,7 +124,7 @@ fn an_entity_never_has_more_rows_than_a_transaction_can_remove() {
 #[test]
 fn a_row_for_each_element_is_found_by_the_element_whatever_the_collection() {
     let scratch = Scratch::new();
-    let seats = scratch.store().table::<Seat>().unwrap();
+    let seats = scratch.tables().table::<Seat>().unwrap();
     seats.insert(&Seat { tags: [4, 9].into(), ..seat(3, "") }).unwrap();
     let found = seats.by_tag().train("night").tag(9).number(3).into_iter();
     assert_eq!(found.map(|row| row.unwrap().number).collect::<Vec<_>>(), [3]);
@@ -137,7 +137,7 @@ fn a_row_for_each_element_is_found_by_the_element_whatever_the_collection() {
 #[test]
 fn a_change_may_itself_read_and_write_the_store() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let seats = store.table::<Seat>().unwrap();
     for number in [1, 2] {
         seats.insert(&seat(number, "")).unwrap();
@@ -167,7 +167,7 @@ fn a_change_may_itself_read_and_write_the_store() {
 #[test]
 fn a_change_that_panics_leaves_the_store_in_use() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let seats = store.table::<Seat>().unwrap();
     seats.insert(&seat(1, "ann")).unwrap();
     let before = seen(&store);
@@ -196,7 +196,7 @@ struct Clock {
 #[test]
 fn a_change_gives_back_the_entity_as_it_is_stored() {
     let scratch = Scratch::new();
-    let clocks = scratch.store().table::<Clock>().unwrap();
+    let clocks = scratch.tables().table::<Clock>().unwrap();
     let key = |number| Clock::key("west", number);
     let clock = Clock { wall: "west".to_owned(), number: 1, time: UNIX_EPOCH, looks: 1, drift: vec![] };
     clocks.insert(&clock).unwrap();
@@ -215,7 +215,7 @@ fn a_change_gives_back_the_entity_as_it_is_stored() {
 #[test]
 fn a_change_to_what_can_not_be_written_is_refused() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     let clocks = store.table::<Clock>().unwrap();
     let clock = Clock { wall: "west".to_owned(), number: 1, time: UNIX_EPOCH, looks: 0, drift: vec![0.5] };
     clocks.insert(&clock).unwrap();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_core::__executor::{
-    self as executor, Batch, InPlace, Kept, PageRequest, RangeQuery, ReadSnapshot, RowCursor, RowView,
-    ScanRanges, TableExec, TakeEach,
+    self as executor, Batch, InPlace, Kept, LayoutTexts, Layouts, PageRequest, RangeQuery, ReadSnapshot,
+    RowCursor, RowView, ScanRanges, TableExec, TakeEach,
 };
 use table_core::{Continuation, ErrorKind, Result};
 
@@ -57,6 +57,10 @@ impl ReadSnapshot for MapMoment {
         let Some(row) = found else { return Ok(None) };
         let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
         self.kept.keep(pack(entry, row)?).ok_or_else(full)?.view().map(Some)
+    }
+
+    fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
+        own(table)?.layouts()
     }
 
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {

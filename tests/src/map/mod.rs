@@ -17,7 +17,7 @@ use table_core::__executor::{
     self as executor, Abilities, Backend, HasVault, LayoutTexts, Names, OneSnapshotForEachThread, Plan,
     Refused, RetryFairness, SealedAt, TableExec,
 };
-use table_core::{ETag, Error, ErrorKind, Result, Store, Ticks, Value};
+use table_core::{ETag, Error, ErrorKind, Result, Tables, Ticks, Value};
 
 use self::cursor::MapMoment;
 use self::table::MapTable;
@@ -82,9 +82,9 @@ impl MapStore {
         Arc::new(Self { abilities, page, turns: RetryFairness::default(), state: Mutex::default() })
     }
 
-    /// The store as a user holds it.
-    pub fn store(self: &Arc<Self>) -> Store {
-        executor::store(self.clone())
+    /// Its tables as a user holds them.
+    pub fn tables(self: &Arc<Self>) -> Tables {
+        executor::tables(self.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

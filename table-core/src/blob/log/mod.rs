@@ -19,7 +19,7 @@ use self::write::Writer;
 use super::{BlobInfo, Container};
 use crate::contents::name;
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 use crate::model::Ticks;
 
 /// The container that has the blobs of all logs.
@@ -28,17 +28,17 @@ const CONTAINER: &str = "logs";
 /// How long the entries are that a blob has, by the time in its name.
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Entries of one type in the order of their times; [`Store::log`] gives it.
+/// Entries of one type in the order of their times; [`Store::log`](crate::Tables::log) gives it.
 ///
 /// An entry is a line of JSON in a blob of the container `logs`, and the blobs are named by the hour:
 /// `requests/2014/07/31/1800/000001.log`. So entries of a time are found by their blobs' names, old ones go by whole blobs,
 /// and no table has a partition into which all writes go.
 ///
-/// Entries are gathered and written many at once: when there are 64 KiB of them, when one is appended a second or more after
-/// the first of those that were gathered, at a [`flush`](Self::flush), and when the last clone of the handle is dropped. What was
-/// written is in the store as any other change is; what was only gathered is lost with the process. Each handle that writes
-/// has a blob of its own in each hour, so several threads and processes may write one log. A blob's times never go back,
-/// whatever the clock does.
+/// Entries are gathered and written many at once: when there are 64 KiB of them, when one is appended a second or more
+/// after the first of those that were gathered, at a [`flush`](Self::flush), and when the last clone of the handle is
+/// dropped. What was written is in the store as any other change is; what was only gathered is lost with the process. Each
+/// handle that writes has a blob of its own in each hour, so several threads and processes may write one log. A blob's
+/// times never go back, whatever the clock does.
 ///
 /// ```
 /// use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ pub struct Log<T> {
     entries: PhantomData<fn() -> T>,
 }
 
-impl Store {
+impl Tables {
     /// Returns the log of this name. Its blobs are in the container `logs`, under its name.
     ///
     /// A name has 3 to 63 small letters, digits and hyphens.
@@ -175,8 +175,8 @@ impl<T: DeserializeOwned> Log<T> {
         self.during(..)
     }
 
-    /// Returns the entries of these times, as they are now, in the order of their times. It holds a snapshot of the store, and of
-    /// each blob of the hour that it is in some 64 KiB.
+    /// Returns the entries of these times, as they are now, in the order of their times. It holds a snapshot of the store,
+    /// and of each blob of the hour that it is in some 64 KiB.
     pub fn during(&self, times: impl RangeBounds<Ticks>) -> Result<Entries<T>> {
         Entries::new(&self.container, &self.name, (times.start_bound().cloned(), times.end_bound().cloned()))
     }

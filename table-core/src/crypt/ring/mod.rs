@@ -82,13 +82,13 @@ impl KeyRing {
     }
 
     /// Makes a new key, which wraps from now on; gives its name. Stores go over to it at their next
-    /// [`rewrap`](crate::store::Encryption::rewrap).
+    /// `Encryption::rewrap`.
     pub fn rotate(&self) -> Result<KeyId> {
         self.change(Contents::add).map_err(|error| error.attempted("add a key to the key ring"))
     }
 
     /// Removes a key, and overwrites the file that held it. What it wrapped is lost, in backups too: a store's
-    /// [`rewrap`](crate::store::Encryption::rewrap) comes first. The current key stays.
+    /// `Encryption::rewrap` comes first. The current key stays.
     pub fn remove(&self, id: &KeyId) -> Result<()> {
         let remove = |contents: &mut Contents| {
             if contents.current()? == *id {

@@ -59,6 +59,10 @@ impl HasVault for Shared {
     fn vault(&self) -> Result<&dyn Sealing> {
         self.keys.vault()
     }
+
+    fn identity(&self) -> Option<&[u8; 16]> {
+        Some(crate::store::state::StoreState::identity(self))
+    }
 }
 
 impl Backend for Shared {

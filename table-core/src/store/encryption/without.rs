@@ -3,11 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use super::TableView;
 use crate::error::Result;
-use crate::model::Name;
 use crate::row::vault::{Authenticator, Vault};
-use crate::row::view::RowView;
 use crate::sealing::{Sealing, missing};
 use crate::store::open::Environment;
 
@@ -48,15 +45,5 @@ impl Keys {
 
     pub(crate) fn copy(_: &Environment, _: &Path, _: bool) -> Result<()> {
         Ok(())
-    }
-}
-
-/// A lens, of which there is none without the feature.
-#[derive(Debug)]
-pub(crate) enum Lens {}
-
-impl Lens {
-    pub(crate) fn check_filter(&self, _: TableView<'_>, _: &RowView<'_>, _: &[Name]) -> Result<()> {
-        match *self {}
     }
 }

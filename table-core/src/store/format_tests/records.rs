@@ -90,7 +90,7 @@ fn refuses_damage(
     key: &[u8],
     read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
 ) {
-    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
+    let mut txn = store.shared().environment.env.write_txn().unwrap();
     let record = db.get(&txn, key).unwrap().unwrap().to_vec();
     assert_eq!(read(&txn), Ok(()));
     for bit in 0..record.len() * 8 {
@@ -114,7 +114,7 @@ fn refuses_other_keys(
     read: impl Fn(&heed::RwTxn<'_>) -> Result<(), ErrorKind>,
 ) {
     for bit in 0..key.len() * 8 {
-        let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
+        let mut txn = store.shared().environment.env.write_txn().unwrap();
         let record = db.get(&txn, key).unwrap().unwrap().to_vec();
         assert!(db.delete(&mut txn, key).unwrap());
         let mut flipped = key.to_vec();
@@ -133,7 +133,7 @@ fn is(db: Db, txn: &heed::RoTxn<'_>, key: &str, record: &str) {
 fn numbers_of_tables_end() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let mut meta = Meta::read(environment.dbs.main, &environment.read_txn().unwrap()).unwrap();
     let mut txn = environment.write_txn().unwrap();
     meta.next_table = (1 << 30) - 1;
@@ -152,7 +152,7 @@ fn small_records_are_these_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
-    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
+    let (env, dbs) = (&store.shared().environment.env, store.shared().environment.dbs);
 
     let company = "636f6d70616e79";
     let entry = Entry {
@@ -213,7 +213,7 @@ fn a_template_of_periods_is_these_bytes_and_is_missed_where_it_is_lost_or_an_old
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
-    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
+    let (env, dbs) = (&store.shared().environment.env, store.shared().environment.dbs);
     let key = b"logins{";
     let of = |floor: &str| PeriodsEntry {
         stem: "Logins".into(),
@@ -252,7 +252,7 @@ fn a_template_of_periods_is_these_bytes_and_is_missed_where_it_is_lost_or_an_old
 }
 
 fn counts_and_names(store: &Store) {
-    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
+    let (env, dbs) = (&store.shared().environment.env, store.shared().environment.dbs);
     let counts = Counts { entities: 3, bytes: 1_000, digest: 0xfedc_ba98_7654_3210 };
     let mut txn = env.write_txn().unwrap();
     counts.write(dbs.main, &mut txn, 7).unwrap();
@@ -317,13 +317,13 @@ fn no_table_has_more_shapes_than_it_may() {
     let scratch = tempfile::tempdir().unwrap();
     let store = Store::open(scratch.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
-    let dbs = store.lmdb().unwrap().environment.dbs;
+    let dbs = store.shared().environment.dbs;
     let mut dict = Dict::default();
     dict.push_name("EntityType".into());
     dict.push_symbol("employee".into());
     let shape = Shape::new(0, Vec::new(), 0).unwrap();
     dict.shapes = vec![shape.clone(); MAX_SHAPES];
-    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
+    let mut txn = store.shared().environment.env.write_txn().unwrap();
     dict.write_new(Length::default(), &dbs, &mut txn, 1).unwrap();
     let mut known = Dict::default();
     known.read_new(&dbs, &txn, 1).unwrap();
@@ -337,7 +337,7 @@ fn no_table_has_more_shapes_than_it_may() {
 }
 
 fn tombstones(store: &Store, created: &Entry) {
-    let (env, dbs) = (&store.lmdb().unwrap().environment.env, store.lmdb().unwrap().environment.dbs);
+    let (env, dbs) = (&store.shared().environment.env, store.shared().environment.dbs);
     let company = b"company";
     // Not committed: the store would begin to free its space.
     let mut txn = env.write_txn().unwrap();
@@ -366,7 +366,7 @@ fn tombstones(store: &Store, created: &Entry) {
 
 /// Commits as the store does, with its own record.
 fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
-    let main = store.lmdb().unwrap().environment.dbs.main;
+    let main = store.shared().environment.dbs.main;
     Meta::begin(main, &txn).unwrap().write(main, &mut txn).unwrap();
     txn.commit().unwrap();
 }
@@ -375,8 +375,8 @@ fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
 fn counts_of_another_length_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
-    let main = store.lmdb().unwrap().environment.dbs.main;
-    let mut txn = store.lmdb().unwrap().environment.env.write_txn().unwrap();
+    let main = store.shared().environment.dbs.main;
+    let mut txn = store.shared().environment.env.write_txn().unwrap();
     for length in [16, 23, 25, 32] {
         let mut record = vec![0; length + meta::CHECKSUM];
         meta::seal(&counts::key(1), &mut record);

@@ -1,12 +1,9 @@
 //! A scan range's rows, lent a leaf at a time.
 
-use std::sync::Arc;
-
 use super::lmdb_snapshot::LmdbSnapshot;
 use super::lmdb_table::LmdbTable;
 use crate::error::Result;
 use crate::executor::{Batch, Lent, ReadSnapshot, RowCursor, ScanRanges};
-use crate::store::encryption::Lens;
 use crate::store::lmdb::damaged_page;
 use crate::store::lmdb::pages::HEADER;
 use crate::store::open::{Entry, LeafWalk, SnapshotPages};
@@ -23,22 +20,20 @@ const MOST: usize = 1 << 16;
 /// Rows that a batch has room for from the beginning, if the leaf has so many: more than most leaves have.
 const MOST_EXPECTED: usize = 64;
 
-/// Returns the cursors of these scan ranges of a table, from their beginning or behind the row of these keys; with a
-/// lens, their filters may not look at what is sealed.
+/// Returns the cursors of these scan ranges of a table, from their beginning or behind the row of these keys.
 pub(crate) fn cursors(
     snapshot: &LmdbSnapshot,
     table: &LmdbTable,
     scan_ranges: &ScanRanges,
-    lens: Option<&Arc<Lens>>,
     after: Option<(&str, &str)>,
 ) -> Result<Vec<Box<dyn RowCursor>>> {
     let (inner, txn) = snapshot.parts();
     let walk = |scan: Scan| -> Box<dyn RowCursor> { Box::new(Leaves { scan, walk: None, rows: FIRST }) };
-    if let ([query], None, None) = (scan_ranges.queries(), lens, after) {
+    if let ([query], None) = (scan_ranges.queries(), after) {
         // Most queries have one scan range. A scan is large, and is better not moved.
         return Ok(vec![walk(Scan::new(inner, txn, table.state(), query)?)]);
     }
-    let mut scans = scan_ranges::scans(scan_ranges, lens, inner, txn, table.state())?;
+    let mut scans = scan_ranges::scans(scan_ranges, inner, txn, table.state())?;
     if let Some(last) = after {
         scan_ranges::go_on_after(scan_ranges, &mut scans, last)?;
     }

@@ -10,10 +10,9 @@ use super::shared::Shared;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    self, InPlace, Looked, PeriodsSeen, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec,
-    TakeEach,
+    self, InPlace, LayoutTexts, Looked, PeriodsSeen, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize,
+    TableExec, TakeEach,
 };
-use crate::handle::store::Store;
 use crate::limits;
 use crate::model::Ticks;
 use crate::query::Continuation;
@@ -21,15 +20,16 @@ use crate::row::key::{self, StoredKey};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, PeriodTables, Schema};
+use crate::store::Store;
 use crate::store::blobs::BlobView;
 use crate::store::lmdb::{Db, ReadTxn};
 use crate::store::open::{OptionalDb, SnapshotPages};
 use crate::store::queues::View;
 use crate::store::records::features::Feature;
+use crate::store::records::layouts;
 use crate::store::records::meta::Meta;
 use crate::store::scan::cursor::{Ahead, MergedCursor};
 use crate::store::scan::read;
-use crate::store::scan::scan_ranges::LensedRanges;
 use crate::store::state::StoreState;
 use crate::store::state::live::Ticket;
 use crate::store::write::range;
@@ -77,31 +77,6 @@ impl LmdbSnapshot {
     /// Returns the store that it is of, and its transaction.
     pub(crate) fn shared(&self) -> (&Arc<Shared>, &ReadTxn<'static>) {
         (&self.inner, &self.txn)
-    }
-
-    /// Reads a page of rows. With a lens, filters may not look at what is sealed.
-    pub(crate) fn page_through(
-        &self,
-        table: &dyn TableExec,
-        ranges: LensedRanges<'_>,
-        size: usize,
-        after: Option<&Continuation>,
-        each: TakeEach<'_>,
-    ) -> Result<Option<Continuation>> {
-        if !(1..=limits::PAGE_ENTITIES).contains(&size) {
-            return Err(executor::page_size(size));
-        }
-        let mut walk =
-            MergedCursor::new(&self.inner, &self.txn, LmdbTable::of(table)?.state(), ranges, after)?;
-        let mut taken = 0;
-        while let Some(view) = walk.next()? {
-            each(walk.selection(), &view)?;
-            taken += 1;
-            if taken == size {
-                return walk.token(&view.partition_key(), &view.row_key());
-            }
-        }
-        Ok(None)
     }
 }
 
@@ -200,8 +175,15 @@ impl ReadSnapshot for LmdbSnapshot {
         range::digest_of_snapshot(&self.inner.environment, &self.txn, &stored)
     }
 
+    fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
+        let (dbs, table) = (&self.inner.environment.dbs, LmdbTable::of(table)?.state());
+        table.check_exists(dbs, &self.txn)?;
+        let texts = layouts::all(dbs, &self.txn, table.id)?;
+        Ok(texts.into_iter().map(|(kind, text)| (kind.to_owned(), text.to_owned())).collect())
+    }
+
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
-        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, None, None)
+        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, None)
     }
 
     fn cursors_after(
@@ -210,7 +192,7 @@ impl ReadSnapshot for LmdbSnapshot {
         scan_ranges: &ScanRanges,
         last: (&str, &str),
     ) -> Result<Vec<Box<dyn RowCursor>>> {
-        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, None, Some(last))
+        cursors::cursors(self, LmdbTable::of(table)?, scan_ranges, Some(last))
     }
 
     fn periods(
@@ -239,13 +221,7 @@ impl ReadSnapshot for LmdbSnapshot {
         scan_ranges: ScanRanges,
     ) -> Result<Box<dyn InPlace<'s> + 's>> {
         let state = LmdbTable::of(table)?.state();
-        Ok(Box::new(MergedCursor::new(
-            &self.inner,
-            &self.txn,
-            state,
-            LensedRanges::plain(scan_ranges),
-            None,
-        )?))
+        Ok(Box::new(MergedCursor::new(&self.inner, &self.txn, state, scan_ranges, None)?))
     }
 
     fn page(
@@ -256,7 +232,20 @@ impl ReadSnapshot for LmdbSnapshot {
         after: Option<&Continuation>,
         each: TakeEach<'_>,
     ) -> Result<Option<Continuation>> {
-        self.page_through(table, LensedRanges::plain(scan_ranges), size, after, each)
+        if !(1..=limits::PAGE_ENTITIES).contains(&size) {
+            return Err(executor::page_size(size));
+        }
+        let state = LmdbTable::of(table)?.state();
+        let mut walk = MergedCursor::new(&self.inner, &self.txn, state, scan_ranges, after)?;
+        let mut taken = 0;
+        while let Some(view) = walk.next()? {
+            each(walk.selection(), &view)?;
+            taken += 1;
+            if taken == size {
+                return walk.token(&view.partition_key(), &view.row_key());
+            }
+        }
+        Ok(None)
     }
 
     fn chunk(
@@ -310,11 +299,9 @@ pub struct SnapshotInfo {
 
 impl Store {
     /// Returns the snapshots that live in this process, the oldest first: what keeps the store from using space again.
-    /// Of a store that is not on LMDB, none.
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         let info =
             |(taken, transaction): (Instant, usize)| SnapshotInfo { age: taken.elapsed(), transaction };
-        let live = self.lmdb().map(|inner| inner.live.all()).unwrap_or_default();
-        live.into_iter().map(info).collect()
+        self.shared().live.all().into_iter().map(info).collect()
     }
 }

@@ -38,19 +38,3 @@ impl LmdbTable {
 fn stranger() -> Error {
     Error::new(ErrorKind::Unsupported).because("only a table of a store on LMDB can do that")
 }
-
-#[cfg(any(test, feature = "encrypt"))]
-impl crate::handle::table::DynamicTable {
-    /// Returns the table as LMDB's: for what nothing else can.
-    pub(crate) fn lmdb(&self) -> Result<&LmdbTable> {
-        LmdbTable::of(self.exec()).map_err(|e| e.table(self.name()))
-    }
-
-    pub(crate) fn inner(&self) -> Result<&Arc<Shared>> {
-        self.lmdb().map(LmdbTable::inner)
-    }
-
-    pub(crate) fn state(&self) -> Result<&Arc<TableState>> {
-        self.lmdb().map(LmdbTable::state)
-    }
-}

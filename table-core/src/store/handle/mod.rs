@@ -5,7 +5,7 @@ pub(crate) mod bulk;
 pub(crate) mod cursors;
 pub(crate) mod lmdb_snapshot;
 pub(crate) mod lmdb_table;
-mod of_store;
 pub(crate) mod reclaimer;
 pub(crate) mod shared;
+pub(crate) mod store;
 pub(crate) mod temporary;

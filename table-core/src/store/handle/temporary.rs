@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, process};
 
 use crate::error::Result;
-use crate::handle::store::Store;
+use crate::store::Store;
 use crate::store::lmdb;
 use crate::store::open::{Durability, OpenOptions};
 
@@ -99,7 +99,7 @@ impl OpenOptions {
             lmdb::io_error(error).because(because).attempted("open a temporary store")
         })?;
         let store = self.open(directory.path())?;
-        store.lmdb()?.keep(directory);
+        store.shared().keep(directory);
         Ok(store)
     }
 }

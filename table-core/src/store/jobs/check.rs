@@ -8,13 +8,13 @@ use super::copies;
 use super::missing_blobs::MissingBlobs;
 use crate::contents::{BlobId, reference};
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::store::Store;
 use crate::row::dict::Dict;
 use crate::row::key;
 use crate::row::key::StoredKey;
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::sealing::sign;
+use crate::store::Store;
 use crate::store::blobs;
 use crate::store::lmdb::{self, Databases};
 use crate::store::open::{self, OptionalDb};
@@ -52,14 +52,16 @@ pub struct CheckReport {
     pub blobs: u64,
     /// How many copies were compared with the entities that they are of, in indexes that are ready.
     pub copies: u64,
-    /// Indexes and summaries, by the kinds of their rows, of which the store can't tell which copies are missing: only the struct says which
-    /// entities have one, or where; or they are being made. [`Table::check`](crate::Table::check) looks at those, too.
+    /// Indexes and summaries, by the kinds of their rows, of which the store can't tell which copies are missing: only the
+    /// struct says which entities have one, or where; or they are being made. [`Table::check`](crate::Table::check) looks
+    /// at those, too.
     pub untold: Vec<String>,
     /// The copies that are not as their entities say, or missing, or of none, as far as the store knows their declaration, and
     /// parts of wide entities that are missing or of none: not damage, but what raw writes leave.
     /// [`Table::repair`](crate::Table::repair) mends them, but what a missing part held is lost.
     pub wrong_copies: Vec<Problem>,
-    /// How many entities there are whose copies are to follow: see [`Store::pending_propagation`].
+    /// How many entities there are whose copies are to follow: see
+    /// [`Store::pending_propagation`](crate::Tables::pending_propagation).
     pub pending_propagation: u64,
     /// What is wrong; nothing, if the store is sound.
     pub problems: Vec<Problem>,
@@ -136,7 +138,7 @@ impl Store {
     /// ```
     pub fn check(&self) -> Result<CheckReport> {
         let run = || {
-            let inner = self.lmdb()?;
+            let inner = self.shared();
             inner.writer.check_running()?;
             // Before the snapshot is taken, which could not look into a database that is opened after it.
             let queues = inner.optional_db(OptionalDb::Queues);

@@ -7,7 +7,6 @@ use super::plain::{damaged, texts};
 use crate::crypt::{KeyHandle, KeyScope, Scope, Token};
 use crate::error::{Error, Result};
 use crate::executor::{Jobs, Position, StepSize};
-use crate::handle::store::Store;
 use crate::model::ValueRef;
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredKey};
@@ -15,6 +14,7 @@ use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::schema::{Schema, TOKEN_BYTES};
 use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
+use crate::store::Store;
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::key_usage::{KeptStore, SealedValues};
 use crate::store::handle::lmdb_table::LmdbTable;
@@ -60,7 +60,7 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sealed_values(&self) -> Result<Vec<SealedValues>> {
-        let counted = self.lmdb().and_then(|inner| inner.sealed_values(&|_| true));
+        let counted = self.shared().sealed_values(&|_| true);
         counted.map_err(|e| e.attempted("count sealed values"))
     }
 }

@@ -1,8 +1,8 @@
 //! Statistics of a store and its tables.
 
 use crate::error::Result;
-use crate::handle::store::Store;
 use crate::messages::QueueStats;
+use crate::store::Store;
 use crate::store::blobs::BlobView;
 use crate::store::handle::reclaimer::ReclaimFailure;
 use crate::store::open::{OptionalDb, Space};
@@ -118,7 +118,7 @@ impl Store {
     }
 
     fn read_stats(&self) -> Result<StoreStats> {
-        let inner = self.lmdb()?;
+        let inner = self.shared();
         inner.writer.check_running()?;
         // The snapshot can look into a database only that was opened before it.
         let database = inner.optional_db(OptionalDb::Queues)?;

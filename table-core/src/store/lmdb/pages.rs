@@ -227,7 +227,7 @@ mod tests {
             .merge(&crate::DynamicEntity::new("p", "row 03").with("More", "y".repeat(9)), crate::IfMatch::Any)
             .unwrap();
         table.insert(&crate::DynamicEntity::new("p", "large").with("Text", "z".repeat(9_000))).unwrap();
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let txn = environment.read_txn().unwrap();
         let (key, value) = environment.dbs.data.first(&txn).unwrap().unwrap();
         let pages = environment.dbs.pages;

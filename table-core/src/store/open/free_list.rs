@@ -132,7 +132,7 @@ mod tests {
         let path = dir.path().join("whole");
         let store = store(&path);
         // Where the numbers lie in the file.
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
         let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
         let mut places = Vec::new();

@@ -39,7 +39,7 @@ pub enum Propagate {
     /// By a thread in the background, which runs as long as there is something to do.
     #[default]
     Background,
-    /// Only when [`Store::propagate`](crate::Store::propagate) is called.
+    /// Only when [`Store::propagate`](crate::Tables::propagate) is called.
     Manual,
 }
 
@@ -190,7 +190,7 @@ impl OpenOptions {
     /// Sets whether the store is opened for reading only. The default is `false`.
     ///
     /// Every write is refused with [`ReadOnly`](crate::ErrorKind::ReadOnly). A missing store is not made, nor are keys.
-    /// [`Store::table`](crate::Store::table) opens existing tables, and notes no layout. Space of dropped tables is not freed.
+    /// [`Store::table`](crate::Tables::table) opens existing tables, and notes no layout. Space of dropped tables is not freed.
     ///
     /// To read beside programs that write, LMDB writes into its lock file, which must be possible. Where the whole file
     /// system is read-only there are no such programs, and it does without; so a store may be read from such a medium.

@@ -95,7 +95,7 @@ mod tests {
         let roots = {
             let store = Store::open(&path).unwrap();
             store.create_table("Table").unwrap().insert(&row(1)).unwrap();
-            let environment = &store.lmdb().unwrap().environment;
+            let environment = &store.shared().environment;
             let txn = environment.read_txn().unwrap();
             let root = |name: &str| described(environment.dbs.main.get(&txn, name.as_bytes()).unwrap()?);
             ["names", "catalog"]

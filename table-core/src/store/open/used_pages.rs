@@ -100,7 +100,7 @@ mod tests {
         for number in 0..50 {
             table.delete("p", &row(number)).unwrap();
         }
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
         let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
         let used = |most| environment.used_pages(pages, &txn, &header, most);

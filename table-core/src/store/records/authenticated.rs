@@ -203,7 +203,7 @@ mod tests {
         for text in ["note", "patient@2.by_id", "account"] {
             table.insert(&DynamicEntity::new("p", text).with("EntityType", text)).unwrap();
         }
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let dbs = &environment.dbs;
         let mut txn = environment.write_txn().unwrap();
         let meta = Meta::begin(dbs.main, &txn).unwrap();

@@ -191,7 +191,7 @@ mod tests {
 
     /// Does what a later library does in the transaction of first use: sets the bit, and makes its database.
     fn first_use(store: &crate::Store, bit: u64) {
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let txn = environment.write_txn().unwrap();
         let made = environment.env.create_databases_and_commit(txn, |opener, txn| -> heed::Result<_> {
             let database = opener.create_database::<Bytes, Bytes>(txn, Some("later"))?;
@@ -230,7 +230,7 @@ mod tests {
             let store = options.open(path).unwrap();
             assert!(store.check().unwrap().problems.is_empty());
             assert!(store.dynamic_table("Company").unwrap().get("p", "again").unwrap().is_some());
-            let environment = &store.lmdb().unwrap().environment;
+            let environment = &store.shared().environment;
             let txn = environment.read_txn().unwrap();
             assert_eq!(Meta::read(environment.dbs.main, &txn).unwrap().features.ignorable, BIT);
             let opened = environment.env.open_databases_and_commit(txn, |opener, txn| -> heed::Result<_> {

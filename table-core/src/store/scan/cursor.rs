@@ -1,7 +1,7 @@
 //! A cursor over rows in place: one scan, or several that are merged.
 
 use super::rows::Rows;
-use super::scan_ranges::{self, LensedRanges};
+use super::scan_ranges;
 use crate::error::Result;
 use crate::executor::{self, Looked, ScanRanges, order};
 use crate::query::{Continuation, Position};
@@ -53,10 +53,10 @@ impl<'s> MergedCursor<'s> {
         inner: &'s StoreState,
         txn: &'s ReadTxn<'static>,
         table: &Arc<TableState>,
-        LensedRanges { scan_ranges, lens }: LensedRanges<'_>,
+        scan_ranges: ScanRanges,
         after: Option<&Continuation>,
     ) -> Result<Self> {
-        let mut scans = scan_ranges::scans(&scan_ranges, lens, inner, txn, table)?;
+        let mut scans = scan_ranges::scans(&scan_ranges, inner, txn, table)?;
         let remaining = match after {
             Some(token) => scan_ranges::go_on(&scan_ranges, &mut scans, token, inner, txn)?,
             None => scan_ranges.wanted(),
@@ -72,7 +72,7 @@ impl<'s> MergedCursor<'s> {
         scan_ranges: ScanRanges,
         after: Option<&executor::Position>,
     ) -> Result<Self> {
-        let mut scans = scan_ranges::scans(&scan_ranges, None, inner, txn, table)?;
+        let mut scans = scan_ranges::scans(&scan_ranges, inner, txn, table)?;
         if let Some(executor::Position { partition, row }) = after {
             scan_ranges::go_on_after(&scan_ranges, &mut scans, (partition, row))?;
         }

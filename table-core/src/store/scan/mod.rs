@@ -19,7 +19,6 @@ use crate::row::selection::Selection;
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
 use crate::sealing::sign;
-use crate::store::encryption::{Lens, TableView};
 use crate::store::records::catalog::TableState;
 use crate::store::records::counts::Counts;
 use crate::store::state::StoreState;
@@ -46,8 +45,6 @@ pub(crate) struct Scan {
     /// The counts that a scan of the whole table must come to; `None` for any other scan.
     expected: Option<Counts>,
     seen: Counts,
-    /// The lens that tells which properties no filter may look at.
-    lens: Option<Arc<Lens>>,
 }
 
 /// A row that a scan has found.
@@ -87,15 +84,9 @@ impl Scan {
             verify,
             expected,
             seen: Counts::default(),
-            lens: None,
         };
         scan.number_columns();
         Ok(scan)
-    }
-
-    /// Makes a filter that looks at sealed properties an error from now on.
-    pub(crate) fn look_through(&mut self, lens: Option<&Arc<Lens>>) {
-        self.lens = lens.filter(|_| self.plan.predicate.is_some()).cloned();
     }
 
     /// Looks up the properties that the query names.
@@ -188,7 +179,7 @@ impl Scan {
         if self.plan.kind.is_some_and(|kind| kind.is_signed) && !row.is_signed() {
             return Err(sign::unsigned(&self.lend(found)));
         }
-        if self.plan.is_filtered() && !self.accepts(inner, txn, found)? {
+        if self.plan.is_filtered() && !self.accepts(found)? {
             return Ok(None);
         }
         self.remaining -= 1;
@@ -208,12 +199,9 @@ impl Scan {
     }
 
     /// Returns whether the filter accepts a row.
-    fn accepts(&self, inner: &StoreState, txn: &heed::RoTxn<'_>, found: Found<'_>) -> Result<bool> {
+    fn accepts(&self, found: Found<'_>) -> Result<bool> {
         let view = self.lend(found);
-        if let (Some(lens), Some(predicate)) = (&self.lens, &self.plan.predicate) {
-            let of = TableView { dbs: &inner.environment.dbs, txn, table: &self.table };
-            lens.check_filter(of, &view, predicate.names())?;
-        }
+        self.plan.check_filter(&view)?;
         let keys = self.plan.kind.map(|kind| kind.keys);
         self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })
     }

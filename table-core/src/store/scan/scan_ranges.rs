@@ -5,31 +5,15 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::executor::{self, ScanRanges};
 use crate::query::{Continuation, Position};
-use crate::store::encryption::Lens;
 use crate::store::lmdb::ReadTxn;
 use crate::store::records::catalog::TableState;
 use crate::store::records::meta::Meta;
 use crate::store::scan::Scan;
 use crate::store::state::StoreState;
 
-/// The scan ranges of a query, with the lens through which their filters look if a rule of the user's seals properties.
-pub(crate) struct LensedRanges<'l> {
-    pub(crate) scan_ranges: ScanRanges,
-    pub(crate) lens: Option<&'l Arc<Lens>>,
-}
-
-impl LensedRanges<'_> {
-    /// Returns scan ranges whose filters may look at every property.
-    pub(crate) fn plain(scan_ranges: ScanRanges) -> Self {
-        Self { scan_ranges, lens: None }
-    }
-}
-
-/// Returns the scans of these scan ranges, each before its first row. With a lens, filters may not look at what is
-/// sealed.
+/// Returns the scans of these scan ranges, each before its first row.
 pub(crate) fn scans(
     scan_ranges: &ScanRanges,
-    lens: Option<&Arc<Lens>>,
     inner: &StoreState,
     txn: &ReadTxn<'static>,
     table: &Arc<TableState>,
@@ -38,11 +22,6 @@ pub(crate) fn scans(
     let mut scans = Vec::with_capacity(scan_ranges.queries().len());
     for query in scan_ranges.queries() {
         scans.push(Scan::new(inner, txn, table, query)?);
-    }
-    if lens.is_some() {
-        for scan in &mut scans {
-            scan.look_through(lens);
-        }
     }
     Ok(scans)
 }

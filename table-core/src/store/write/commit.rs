@@ -337,7 +337,7 @@ mod tests {
     use crate::store::Store;
 
     fn waiting(store: &Store) -> usize {
-        store.lmdb().unwrap().writer.waiting()
+        store.shared().writer.waiting()
     }
 
     #[test]
@@ -349,7 +349,7 @@ mod tests {
         let row = |key: &str| DynamicEntity::new("p", key);
         let deadline = Instant::now() + Duration::from_mins(1);
         for round in 0..3 {
-            let lead = store.lmdb().unwrap().writer.lead().unwrap();
+            let lead = store.shared().writer.lead().unwrap();
             let mut threads = Vec::new();
             // The first will lead, the second has been applied when the third panics, and the fourth has not.
             for (place, table) in [&good, &good, &panics, &good].into_iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use crate::error::{Error, Result};
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 use crate::messages::QueueOp;
 use crate::model::ETag;
 use crate::plan::{Plan, PlanBuilder, Seals, Version, WriteExplain};
@@ -39,7 +39,7 @@ impl QueueOpsAttempt {
 }
 
 /// Sends and completes messages that go with no change: no table comes with them.
-pub(crate) fn commit(store: &Store, attempt: QueueOpsAttempt) -> Result<ETag> {
+pub(crate) fn commit(store: &Tables, attempt: QueueOpsAttempt) -> Result<ETag> {
     let plan = attempt.into_plan();
     let done = store.backend().abilities().check(&plan);
     let done = done.and_then(|()| store.backend().commit(&[], &plan, &SealedAt::NOTHING));
@@ -48,7 +48,7 @@ pub(crate) fn commit(store: &Store, attempt: QueueOpsAttempt) -> Result<ETag> {
 
 /// Returns the rows that such touch: none.
 #[expect(clippy::unnecessary_wraps, reason = "as changes are shown")]
-pub(crate) fn explain(_: &Store, attempt: QueueOpsAttempt) -> Result<WriteExplain> {
+pub(crate) fn explain(_: &Tables, attempt: QueueOpsAttempt) -> Result<WriteExplain> {
     Ok(WriteExplain::of(&attempt.into_plan()))
 }
 

@@ -10,8 +10,8 @@ use super::queue_ops::{self, QueueOpsAttempt};
 use super::several::messages_and_end;
 use super::{Change, Payload};
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
+use crate::handle::tables::Tables;
 use crate::limits;
 use crate::model::{ETag, IfMatch, IntoIfMatch};
 use crate::plan::{Reach, WriteExplain};
@@ -88,7 +88,7 @@ use crate::typed::series::AddsTo;
 /// ```
 #[must_use = "a transaction does nothing until it is committed"]
 pub struct StoreTransaction<'c> {
-    store: Store,
+    store: Tables,
     tables: Vec<DynamicTable>,
     /// The declarations whose tables are open, with the number of each.
     kinds: Vec<(&'static Schema, usize)>,
@@ -101,7 +101,7 @@ pub struct StoreTransaction<'c> {
 }
 
 impl<'c> StoreTransaction<'c> {
-    pub(crate) fn new(store: Store) -> Self {
+    pub(crate) fn new(store: Tables) -> Self {
         let (tables, kinds, operations, of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let queue_ops = QueueOpsAttempt::default();
         Self { store, tables, kinds, operations, of, refused: None, queue_ops }
@@ -203,7 +203,7 @@ impl<'c> StoreTransaction<'c> {
     fn run<T>(
         self,
         run: impl FnOnce(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>,
-        alone: impl FnOnce(&Store, QueueOpsAttempt) -> Result<T>,
+        alone: impl FnOnce(&Tables, QueueOpsAttempt) -> Result<T>,
     ) -> Result<T> {
         if let Some(error) = self.refused {
             return Err(error);

@@ -133,7 +133,7 @@ pub trait Entity: Sized + 'static {
 )]
 pub trait HasSeries {}
 
-/// An entity whose rows lie in one table, which [`Store::table`](crate::Store::table) gives. Derived, not written by hand.
+/// An entity whose rows lie in one table, which [`Store::table`](crate::Tables::table) gives. Derived, not written by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an entity of one table",
     label = "a struct becomes one by `#[derive(Entity)]`",
@@ -141,7 +141,7 @@ pub trait HasSeries {}
 )]
 pub trait InOneTable: Entity {}
 
-/// An entity that has a table for each period, which [`Store::periods`](crate::Store::periods) gives. Derived, not written by
+/// An entity that has a table for each period, which [`Store::periods`](crate::Tables::periods) gives. Derived, not written by
 /// hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an entity with a table for each period",
@@ -149,8 +149,9 @@ pub trait InOneTable: Entity {}
 )]
 pub trait InPeriods: Entity {}
 
-/// What the `impl` of [`InOneTable`] asks for that an entity with a table for each period has. No type meets it, so that the
-/// compiler says how such an entity is read and changed. It is asked of a reference of any lifetime: that is looked at where the
+/// What the `impl` of [`InOneTable`] asks for that an entity with a table for each period has. No type meets it, so that
+/// the compiler says how such an entity is read and changed. It is asked of a reference of any lifetime: that is looked at
+/// where the
 /// `impl` is used, and not where it stands.
 #[diagnostic::on_unimplemented(
     message = "`{E}` has a table for each period, and no one table",

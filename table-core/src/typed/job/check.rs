@@ -21,10 +21,10 @@ const ROWS: usize = 500;
 impl<E: Entity> Table<E> {
     /// Compares every copy of the entities with the entity that it is of, in the indexes that are ready, wherever they lie:
     /// none may be missing, none may say anything else, and none may be of no entity. What is still to
-    /// [follow](crate::Store::pending_propagation) is not wrong. Summaries and index lists are compared, too, and each blob that an entity
-    /// holds must be in the store. Values are compared, and not names: a copy that was written before a property had its name,
-    /// or its field the default that the copy lacks, says the same. A raw write of a row may break that, or a program that did
-    /// not know an index.
+    /// [follow](crate::Tables::pending_propagation) is not wrong. Summaries and index lists are compared, too, and each
+    /// blob that an entity holds must be in the store. Values are compared, and not names: a copy that was written before a
+    /// property had its name, or its field the default that the copy lacks, says the same. A raw write of a row may break
+    /// that, or a program that did not know an index.
     ///
     /// It goes once over the table, and over the others where copies lie, a few hundred rows in each snapshot, and holds up
     /// no writer.

@@ -53,12 +53,12 @@ impl<E: Entity> Table<E> {
     /// written while it ran. Of a query that gives so many at the most, by [`top`](PathQuery::top), so many go, and it is
     /// gone over once.
     ///
-    /// It takes a query of entities, so that it is said that the entities go, and not the copies by which they are found: end the
-    /// query with [`entities()`](PathQuery::entities).
+    /// It takes a query of entities, so that it is said that the entities go, and not the copies by which they are found:
+    /// end the query with [`entities()`](PathQuery::entities).
     ///
     /// A job that was broken off goes on when it is made again for the same query. One for all that has expired by now is
     /// another query at another time: keep the time for as long as the job takes, or give up what was begun for an earlier
-    /// one, by [`Store::cancel_job`](crate::Store::cancel_job).
+    /// one, by [`Store::cancel_job`](crate::Tables::cancel_job).
     ///
     /// ```
     /// # use table_core::{Entity, Store};

@@ -1,10 +1,10 @@
 //! The jobs of a store.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 use crate::model::Ticks;
 
-/// A job that was begun and has not ended; see [`Store::jobs`].
+/// A job that was begun and has not ended; see [`Store::jobs`](crate::Tables::jobs).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobInfo {
@@ -24,7 +24,7 @@ pub struct JobInfo {
     pub asked: String,
 }
 
-impl Store {
+impl Tables {
     /// Returns the jobs that were begun and have not ended, of every table: those that are running, and those that were
     /// broken off. Each goes on where it is when it is asked for again: `rebuild employee by_email` by
     /// [`Table::rebuild`](crate::Table::rebuild).

@@ -11,12 +11,12 @@ use super::convert::{Convert, renews};
 use super::rebuild::Rebuild;
 use super::{Job, JobProgress, STEP, Work};
 use crate::error::Result;
-use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
+use crate::handle::tables::Tables;
 use crate::schema::{KindState, Schema};
 use crate::typed::entity::{Entity, InOneTable};
 
-impl Store {
+impl Tables {
     /// Returns what it takes to bring the entities of a kind to the version that its struct declares; nothing is begun yet.
     ///
     /// Rows of a previous version are read as soon as a program knows what they become, each converted when it is read. The
@@ -75,7 +75,8 @@ impl Store {
     }
 }
 
-/// What it takes to bring the entities of a kind to the version that its struct declares; see [`Store::migration`].
+/// What it takes to bring the entities of a kind to the version that its struct declares; see
+/// [`Store::migration`](crate::Tables::migration).
 ///
 /// Its `Display` says so for people: how much there is to do, and what is served meanwhile.
 #[must_use = "a migration does nothing until it is run"]
@@ -146,8 +147,8 @@ impl<E: Entity> Migration<E> {
 
     /// Converts everything, and makes the indexes that are not ready then.
     ///
-    /// An entity that can't be converted stops it with [`NotConverted`](crate::ErrorKind::NotConverted), which says which and why.
-    /// When that is mended, or the conversion, it goes on where it was.
+    /// An entity that can't be converted stops it with [`NotConverted`](crate::ErrorKind::NotConverted), which says which
+    /// and why. When that is mended, or the conversion, it goes on where it was.
     pub fn run(self) -> Result<JobProgress> {
         self.steps()?.run()
     }

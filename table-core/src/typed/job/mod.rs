@@ -121,7 +121,7 @@ fn check_converted<E: Entity>(table: &DynamicTable) -> Result<()> {
 
 /// A job: work that goes over a table in bounded steps, while others read and write it.
 ///
-/// It lies in the store from its beginning to its end: [`Store::jobs`](crate::Store::jobs) lists it, and a program
+/// It lies in the store from its beginning to its end: [`Store::jobs`](crate::Tables::jobs) lists it, and a program
 /// that asks for it again, this one or another, goes on from where it is. Two that do so at one time share the work.
 ///
 /// At its end it says what it has done: most jobs how many rows, as a [`JobProgress`], and others in a report of their own.
@@ -216,7 +216,7 @@ impl<R> Job<'_, R> {
         Ok(more)
     }
 
-    /// Gives the job up, whichever program began it: it is no longer among [`Store::jobs`](crate::Store::jobs), and another
+    /// Gives the job up, whichever program began it: it is no longer among [`Store::jobs`](crate::Tables::jobs), and another
     /// program that runs it finds it ended. What it has done stays done.
     ///
     /// An index that was being made is dropped: from then on no program keeps it, and

@@ -20,8 +20,8 @@ pub use self::times::{Time, Times};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{ATTEMPTS, PeriodsSeen, TableExec};
 use crate::handle::snapshot::Snapshot;
-use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
+use crate::handle::tables::Tables;
 use crate::model::Ticks;
 use crate::schema::{PeriodTables, Schema};
 use crate::typed::entity::InPeriods;
@@ -70,7 +70,7 @@ pub struct Periods<E> {
 
 /// What every clone of a handle shares.
 pub(crate) struct PeriodsShared {
-    pub(super) store: Store,
+    pub(super) store: Tables,
     pub(crate) schema: &'static Schema,
     pub(crate) tables: &'static PeriodTables,
     /// The tables that were asked for, by when their periods begin.
@@ -79,7 +79,7 @@ pub(crate) struct PeriodsShared {
     seen: Mutex<Option<Arc<PeriodsSeen>>>,
 }
 
-impl Store {
+impl Tables {
     /// Returns the tables of this entity, which has one for each period.
     ///
     /// Nothing is made by it: a period's table comes with its first entity.

@@ -14,7 +14,7 @@ pub use self::report::{FailedPropagation, PendingPropagation, Propagation};
 use self::pass::{Tries, background, pass};
 use self::propagator::KindPropagator;
 use crate::error::{Error, Result};
-use crate::handle::store::Store;
+use crate::handle::tables::Tables;
 use crate::model::Ticks;
 use crate::outbox::OutboxEntry;
 use crate::plan::{OutboxOp, Plan};
@@ -27,14 +27,16 @@ use crate::typed::set::{EntitySet, SetMember, Visitor};
 /// How many entries are read at a time.
 const AT_ONCE: usize = 512;
 
-/// How often [`Store::propagate`] goes over all that is to follow at most, while others write what it propagates.
+/// How often [`Store::propagate`](crate::Tables::propagate) goes over all that is to follow at most, while others write
+/// what it propagates.
 const PASSES: u32 = 64;
-/// How often [`Store::propagate`] goes on to what its own work has made to follow, at most: dependents may have dependents.
+/// How often [`Store::propagate`](crate::Tables::propagate) goes on to what its own work has made to follow, at most:
+/// dependents may have dependents.
 const GENERATIONS: u32 = 16;
-/// After how many rounds [`Store::propagate`] takes a turn in each second one, which holds the plans of others back: so it comes
-/// to its end beside writers that never stop.
+/// After how many rounds [`Store::propagate`](crate::Tables::propagate) takes a turn in each second one, which holds the
+/// plans of others back: so it comes to its end beside writers that never stop.
 const PASSES_BORNE: u32 = 8;
-/// The longest that [`Store::propagate`] waits for such a turn.
+/// The longest that [`Store::propagate`](crate::Tables::propagate) waits for such a turn.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Has this process propagate the deferred copies of the entities of this type, once it has opened their table.
@@ -43,7 +45,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
     reason = "in the unit of who calls it: `typed::entity::codegen_units` says why"
 )]
 #[cfg_attr(debug_assertions, inline(always))]
-pub(crate) fn register<E: Entity>(store: &Store) {
+pub(crate) fn register<E: Entity>(store: &Tables) {
     if const { E::SCHEMA.has_eventual() || !E::DEPENDENTS.is_empty() } {
         add(
             store,
@@ -53,7 +55,7 @@ pub(crate) fn register<E: Entity>(store: &Store) {
 }
 
 /// Adds a propagator to those of the store, if its kind has deferred copies and was not added yet.
-fn add(store: &Store, propagator: KindPropagator) {
+fn add(store: &Tables, propagator: KindPropagator) {
     if !propagator.schema.has_eventual() && !dependents::follows(propagator.dependents) {
         return;
     }
@@ -70,7 +72,7 @@ fn add(store: &Store, propagator: KindPropagator) {
 }
 
 /// Has this process propagate the deferred copies of every kind of a set, once it has opened the set.
-pub(crate) fn register_set<Set: EntitySet>(store: &Store) {
+pub(crate) fn register_set<Set: EntitySet>(store: &Tables) {
     let may_follow = |schema: &&&Schema| schema.has_eventual() || !schema.dependents.is_empty();
     for schema in Set::KINDS.iter().filter(may_follow) {
         // A kind of the set is visited by its name.
@@ -78,7 +80,7 @@ pub(crate) fn register_set<Set: EntitySet>(store: &Store) {
     }
 }
 
-struct Register<'s>(&'s Store);
+struct Register<'s>(&'s Tables);
 
 impl<Set> Visitor<Set> for Register<'_> {
     type Output = ();
@@ -91,17 +93,18 @@ impl<Set> Visitor<Set> for Register<'_> {
 /// What propagation does, as it follows "cannot " in an error.
 const ATTEMPTED: &str = "propagate what follows entities in";
 
-impl Store {
-    /// Brings the deferred copies of all `eventual` indexes up to date before it returns, as far as this process can: those that
-    /// were to follow when it was called. It does not wait for what others write meanwhile.
+impl Tables {
+    /// Brings the deferred copies of all `eventual` indexes up to date before it returns, as far as this process can: those
+    /// that were to follow when it was called. It does not wait for what others write meanwhile.
     ///
     /// A store does this by itself in the background, unless it was opened with
-    /// [`Propagate::Manual`](crate::store::Propagate::Manual): each change of an entity leaves a note with which of its copies
+    /// `Propagate::Manual`: each change of an entity leaves a note with which of its copies
     /// are to follow, and every process that has opened the kind propagates them. Afterwards the copies are what the entities
     /// say, however often it is done and by however many processes.
     ///
     /// What fails is tried again later, with growing delays, and set aside after 16 times; this call doesn't wait for the
-    /// delay, and leaves what was set aside where it is. [`pending_propagation`](Self::pending_propagation) returns what is left.
+    /// delay, and leaves what was set aside where it is. [`pending_propagation`](Self::pending_propagation) returns what is
+    /// left.
     ///
     /// ```
     /// use table_core::store::Propagate;
@@ -136,8 +139,8 @@ impl Store {
         self.propagate_all().map_err(|error| error.attempted(ATTEMPTED))
     }
 
-    /// Propagates what was noted by this time, as far as this process can; returns whether more may follow what it has propagated:
-    /// the copies of dependents that hold fields of an entity.
+    /// Propagates what was noted by this time, as far as this process can; returns whether more may follow what it has
+    /// propagated: the copies of dependents that hold fields of an entity.
     fn propagate_noted(&self, noted_by: Ticks) -> Result<bool> {
         let (mut passes, mut rounds, mut brings_more) = (0, 0_u32, false);
         while passes < PASSES {

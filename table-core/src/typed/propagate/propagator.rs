@@ -9,8 +9,8 @@ use super::pass::is_no_table;
 use super::places::{Place, Places};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Backend, Loader, Propagator, Remaining};
-use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
+use crate::handle::tables::Tables;
 use crate::model::Value;
 use crate::outbox::{CopyKey, OutboxEntry};
 use crate::plan::{
@@ -29,8 +29,8 @@ use crate::typed::entity::path::check_kind_name;
 use crate::typed::entity::wide;
 use crate::typed::read::list::id_on;
 
-/// Propagates the entities of a kind by its declaration. It opens no sealed value, and calls no function of the user's that says
-/// whether there is a copy: the entry says so.
+/// Propagates the entities of a kind by its declaration. It opens no sealed value, and calls no function of the user's that
+/// says whether there is a copy: the entry says so.
 pub(super) struct KindPropagator {
     pub(super) schema: &'static Schema,
     /// Reads an entity from its own row.
@@ -53,7 +53,7 @@ impl Propagator for KindPropagator {
     }
 
     fn propagate(&self, store: &Arc<dyn Backend>, entries: &[OutboxEntry]) -> Result<Vec<Result<Remaining>>> {
-        let table = self.open(&Store::new(store.clone()))?;
+        let table = self.open(&Tables::new(store.clone()))?;
         let index_mask = driver::index_mask(Together::alone(&table), self.schema, true)?;
         let mut results = self.propagate_copies(&table, index_mask, entries)?;
         for (entry, result) in
@@ -136,7 +136,7 @@ fn key_of_another(schema: &Schema) -> Error {
 
 impl KindPropagator {
     /// Opens the table of the entities, with those of their copies. It creates none: what was dropped stays dropped.
-    fn open(&self, store: &Store) -> Result<DynamicTable> {
+    fn open(&self, store: &Tables) -> Result<DynamicTable> {
         let table = store.dynamic_table(self.schema.table())?;
         table.declare(self.schema)?;
         let mut others = Vec::new();

@@ -15,12 +15,12 @@ pub enum Propagation {
     #[non_exhaustive]
     Incomplete {
         /// The kinds that this process has not opened, and can't propagate; of the others what is left fails, and
-        /// [`Store::pending_propagation`](crate::Store::pending_propagation) says why.
+        /// [`Store::pending_propagation`](crate::Tables::pending_propagation) says why.
         kinds: Vec<String>,
     },
 }
 
-/// What is to follow and has not yet. Made by [`Store::pending_propagation`](crate::Store::pending_propagation).
+/// What is to follow and has not yet. Made by [`Store::pending_propagation`](crate::Tables::pending_propagation).
 ///
 /// It prints itself as a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub struct FailedPropagation {
     pub row: String,
     /// How often it was tried in vain.
     pub tries: u32,
-    /// Whether it was set aside: it is not tried until the entity changes, or [`Store::retry_failed`](crate::Store::retry_failed).
+    /// Whether it was set aside: it is not tried until the entity changes, or
+    /// [`Store::retry_failed`](crate::Tables::retry_failed).
     pub is_set_aside: bool,
     /// Why it failed last.
     pub error: String,

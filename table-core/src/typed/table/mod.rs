@@ -192,10 +192,10 @@ impl<E: Entity> Table<E> {
         alone::get_or_insert(self.table.name(), || self.get(Key::of(entity)), || self.insert(entity))
     }
 
-    /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within
-    /// the partition, in one transaction. Fails if there is an entity of the new key. To another partition an entity does not
-    /// move: that is [`KeyChanged`](crate::ErrorKind::KeyChanged), and [`Store::transaction`](crate::Store::transaction) deletes it and
-    /// inserts it there.
+    /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within the
+    /// partition, in one transaction. Fails if there is an entity of the new key. To another partition an entity does not
+    /// move: that is [`KeyChanged`](crate::ErrorKind::KeyChanged), and [`Store::transaction`](crate::Tables::transaction)
+    /// deletes it and inserts it there.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn move_to(&self, key: impl KeyOf<E>, change: impl FnMut(&mut E)) -> Result<Stored<E>> {
         self.changed(key.into(), Change::Move, Payload::Closure(Box::new(change)))

@@ -1,8 +1,8 @@
 //! A store's typed tables.
 
 use crate::error::Result;
-use crate::handle::store::Store;
 use crate::handle::table::DynamicTable;
+use crate::handle::tables::Tables;
 use crate::schema::Schema;
 use crate::typed::change::egt::{Egt, MemberOf};
 use crate::typed::change::transaction::StoreTransaction;
@@ -16,7 +16,7 @@ use crate::typed::table::Table;
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl Store {
+impl Tables {
     /// Returns the table of this entity, created if there is none, for entities of this type.
     ///
     /// The store notes how each kind of entity is laid out, with the first write of a program. One that is declared

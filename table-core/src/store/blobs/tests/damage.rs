@@ -29,7 +29,7 @@ fn filled(store: &Store) {
 
 /// Returns every record of the blobs' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let db = environment.known(OptionalDb::Blobs).unwrap();
     let txn = environment.read_txn().unwrap();
     let pairs = db.iter(&txn).unwrap();
@@ -38,7 +38,7 @@ fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 /// Puts other bytes under a key, as damage would, or none.
 fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let db = environment.known(OptionalDb::Blobs).unwrap();
     let mut txn = environment.write_txn().unwrap();
     let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();

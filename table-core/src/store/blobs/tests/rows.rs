@@ -171,7 +171,7 @@ fn run(operations: &[Operation]) {
             Operation::Later => {
                 // The thread that frees space goes by the system's clock, so this one comes back to it.
                 set_clock(now + hour);
-                store.lmdb().unwrap().purge_blobs().unwrap();
+                store.shared().purge_blobs().unwrap();
                 set_clock(now);
                 uploads.clear();
             }
@@ -185,7 +185,7 @@ fn run(operations: &[Operation]) {
     store.drop_table("Company").unwrap();
     store.reclaim().unwrap();
     set_clock(now + hour);
-    store.lmdb().unwrap().purge_blobs().unwrap();
+    store.shared().purge_blobs().unwrap();
     assert_eq!(store.stats().unwrap().blobs, crate::store::BlobStats::default());
     CLOCK.set(None);
 }
@@ -208,7 +208,7 @@ fn an_upload_that_no_entity_came_to_hold_in_time_is_gone() {
     let photo = store.upload("image/jpeg", &[1, 2, 3][..]).unwrap();
     let hour = u64::try_from(UPLOAD_STANDS.as_nanos() / 100).unwrap();
     set_clock(begun + hour);
-    store.lmdb().unwrap().purge_blobs().unwrap();
+    store.shared().purge_blobs().unwrap();
     let employee = Employee { department: "Sales".into(), id: 1, name: "Jun".into(), photo, sketch: None };
     let error = staff.insert(&employee).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BlobGone);

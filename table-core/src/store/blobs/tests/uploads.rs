@@ -26,10 +26,10 @@ fn what_has_come_of_an_upload_that_stands_still_is_removed_and_it_can_not_go_on(
     // The second goes on within the hour.
     set_clock(begun + hour - 1);
     ask(&store, stage(other, 2, 10)).unwrap();
-    store.lmdb().unwrap().purge_blobs().unwrap();
+    store.shared().purge_blobs().unwrap();
     assert_eq!(store.stats().unwrap().blobs.waiting, 2);
     set_clock(begun + hour);
-    store.lmdb().unwrap().purge_blobs().unwrap();
+    store.shared().purge_blobs().unwrap();
     assert_eq!(store.stats().unwrap().blobs.waiting, 1);
     assert_sound(&store);
     let name = |id| BlobTask::Name { container: films, name: "film".into(), id, is_new: false };

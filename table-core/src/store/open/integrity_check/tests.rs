@@ -8,7 +8,7 @@ use crate::store::records::meta::Meta;
 fn a_value_that_shrank_where_it_was_written_may_be_changed_and_one_that_takes_others_pages_may_not() {
     let dir = tempfile::tempdir().unwrap();
     let written = crate::Store::open(dir.path()).unwrap();
-    let environment = &written.lmdb().unwrap().environment;
+    let environment = &written.shared().environment;
     let mut txn = environment.write_txn().unwrap();
     for (key, value) in
         [(&b"spare"[..], vec![1; 9_000]), (b"spare", vec![1; 3_000]), (b"whole", vec![2; 9_000])]
@@ -21,7 +21,7 @@ fn a_value_that_shrank_where_it_was_written_may_be_changed_and_one_that_takes_ot
     drop(written);
     // What is on the pages of its own writes a process does not look at.
     let store = crate::Store::open(dir.path()).unwrap();
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let (data, pages) = (environment.dbs.data, environment.dbs.pages);
     let check = |key: &[u8]| {
         let txn = environment.write_txn().unwrap();
@@ -48,7 +48,7 @@ fn a_value_that_shrank_where_it_was_written_may_be_changed_and_one_that_takes_ot
 
 /// Flips each bit of some bytes of a store's file, which the map shows; each flip must be found, and no other.
 fn each_flip_is_found(store: &crate::Store, bytes: impl Iterator<Item = u64>) {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
     assert!(environment.check_pages(&txn).problems.is_empty());
     let path = environment.env.path().join("data.mdb");
@@ -80,7 +80,7 @@ fn store(dir: &std::path::Path) -> (crate::Store, impl Fn(&[u8]) -> u64) {
         table.insert(&row(&number.to_string(), 90)).unwrap();
     }
     table.insert(&row("large", 9_000)).unwrap();
-    let pages = store.lmdb().unwrap().environment.dbs.pages;
+    let pages = store.shared().environment.dbs.pages;
     let place = move |bytes: &[u8]| {
         let within = bytes.as_ptr().addr() - pages.place(bytes);
         pages.number(bytes).unwrap() * u64::try_from(pages.size()).unwrap() + u64::try_from(within).unwrap()
@@ -92,7 +92,7 @@ fn store(dir: &std::path::Path) -> (crate::Store, impl Fn(&[u8]) -> u64) {
 fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let (store, place) = store(dir.path());
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
     let records = NAMES.map(|name| place(environment.dbs.main.get(&txn, name.as_bytes()).unwrap().unwrap()));
     // Its flags and its depth, how many entries it has, and its root. The rest is padding, and numbers of pages that
@@ -105,7 +105,7 @@ fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
 fn a_flipped_bit_in_the_flags_of_an_entry_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let (store, place) = store(dir.path());
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
     let mut keys = Vec::new();
     for db in [environment.dbs.main, environment.dbs.data, environment.dbs.catalog] {
@@ -120,7 +120,7 @@ fn a_flipped_bit_in_the_flags_of_an_entry_is_found() {
 fn a_key_of_a_branch_that_is_not_between_those_of_others_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let (store, place) = store(dir.path());
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages);
     let TreeRecord { root, .. } =
         described(environment.dbs.main.get(&txn, b"data").unwrap().unwrap()).unwrap();
@@ -136,7 +136,7 @@ fn a_key_of_a_branch_that_is_not_between_those_of_others_is_found() {
 fn a_check_goes_no_further_where_lmdb_would_end_the_process() {
     let dir = tempfile::tempdir().unwrap();
     let (store, place) = store(dir.path());
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
     let key = place(environment.dbs.data.first(&txn).unwrap().unwrap().0);
     drop(txn);

@@ -20,7 +20,7 @@ fn own_pages(store: &Store, name: &str) -> Vec<usize> {
 
 /// Places of entries in the file of a store, by those of their keys and values, and by how long a page is.
 fn places(store: &Store, name: &str, place_of: impl Fn(usize, usize, usize) -> Option<usize>) -> Vec<usize> {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let dbs = environment.dbs;
     let db = match name {
         "data" => dbs.data,
@@ -124,7 +124,7 @@ fn a_range_of_rows_is_not_gone_through_where_lmdb_would_end_the_process() {
     drop((table, store));
     let ask = |store: &Store| {
         let digest = || {
-            let inner = store.lmdb().unwrap();
+            let inner = store.shared();
             let txn = inner.environment.read_txn()?;
             crate::store::write::range::digest_of_snapshot(&inner.environment, &txn, &Number::of(1))
         };
@@ -220,7 +220,7 @@ fn a_page_that_is_said_to_be_changed_is_not_written_to() {
     for number in 0..60 {
         table.insert(&row(number)).unwrap();
     }
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let (size, pages) = {
         let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
         let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();

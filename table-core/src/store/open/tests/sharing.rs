@@ -45,7 +45,7 @@ fn a_failed_opening_leaves_the_store_free() {
 fn a_store_that_has_stopped_is_opened_anew_once_the_thread_that_frees_space_lets_go_of_it() {
     let dir = scratch();
     let store = Store::open(dir.path().join("store")).unwrap();
-    let shared = store.clone().into_shared().unwrap();
+    let shared = store.clone().into_shared();
     assert!(shared.reclaimer.begin());
     shared.writer.stop();
     drop(store);
@@ -58,7 +58,7 @@ fn a_store_that_has_stopped_is_opened_anew_once_the_thread_that_frees_space_lets
     thread.join().unwrap();
 
     // Handles that are kept belong to the store that has stopped, and so do those of a second opening.
-    store.lmdb().unwrap().writer.stop();
+    store.shared().writer.stop();
     let again = Store::open(dir.path().join("store")).unwrap();
     assert_eq!(again.create_table("Other").unwrap_err().kind(), ErrorKind::OutcomeUnknown);
     drop((store, again));

@@ -73,7 +73,7 @@ mod tests {
             if table % 50 != 0 && table != 149 {
                 continue;
             }
-            let environment = &store.lmdb().unwrap().environment;
+            let environment = &store.shared().environment;
             let txn = environment.write_txn().unwrap();
             let (records, main) = (Tree::of_records(environment, &txn).unwrap(), environment.dbs.main);
             assert_eq!(records.entries, main.len(&txn).unwrap());
@@ -96,7 +96,7 @@ mod tests {
         let table = store.create_table("Table").unwrap();
         for row in 0..20 {
             table.insert(&crate::DynamicEntity::new("p", format!("{row}"))).unwrap();
-            let environment = &store.lmdb().unwrap().environment;
+            let environment = &store.shared().environment;
             let mut txn = environment.write_txn().unwrap();
             let records = Tree::of_records(environment, &txn).unwrap();
             let rows = records.of_rows(environment, &txn).unwrap();

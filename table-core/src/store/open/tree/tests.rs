@@ -8,7 +8,7 @@ fn a_search_finds_what_lmdb_finds() {
     let store = Store::open(dir.path()).unwrap();
     let table = store.create_table("Table").unwrap();
     let look = |least: u32| {
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let txn = environment.read_txn().unwrap();
         let tree = Tree::find(environment, &txn, txn.id()).unwrap();
         assert!(tree.depth >= least, "{} levels", tree.depth);
@@ -134,7 +134,7 @@ fn of_two_levels(path: &std::path::Path) -> usize {
     for number in 0..500 {
         table.insert(&row(number * 2)).unwrap();
     }
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
     let tree = Tree::find(environment, &txn, txn.id()).unwrap();
     assert_eq!(tree.depth, 2);

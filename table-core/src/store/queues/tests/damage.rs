@@ -27,7 +27,7 @@ fn filled(store: &Store) -> (QueueId, Vec<Receipt>) {
 
 /// Returns every record of the queues' database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let txn = environment.read_txn().unwrap();
     db.iter(&txn)
@@ -38,7 +38,7 @@ fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 /// Puts other bytes under a key, as damage would, or none.
 fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let mut txn = environment.write_txn().unwrap();
     let mut meta = crate::store::records::meta::Meta::begin(environment.dbs.main, &txn).unwrap();
@@ -174,7 +174,7 @@ fn a_flipped_bit_or_a_missing_record_is_told_by_who_meets_it_and_by_the_check() 
 fn a_bit_that_flips_in_the_file_hides_no_message() {
     let (dir, store, ..) = built();
     let path = dir.path().join("store");
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let pages = environment.dbs.pages;
     let places: std::collections::BTreeSet<u64> = {
         let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
@@ -267,7 +267,7 @@ fn a_lease_whose_key_has_changed_leads_no_other_astray() {
 #[test]
 fn a_database_without_its_bit_and_a_bit_without_its_database_are_damage() {
     let (dir, store, ..) = built();
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let mut txn = environment.write_txn().unwrap();
     let main = environment.dbs.main;
     let mut meta = crate::store::records::meta::Meta::begin(main, &txn).unwrap();
@@ -300,7 +300,7 @@ fn a_leaf_is_not_joined_with_one_that_is_damaged() {
         for number in 0..NAMED {
             ask(&store, queue, send(number)).unwrap();
         }
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
         let txn = environment.read_txn().unwrap();
         let pages = environment.dbs.pages;
@@ -363,7 +363,7 @@ fn a_row_is_not_taken_to_be_absent_where_a_branch_leads_to_queues() {
         set_clock(1_000);
         let queue = queues(&store).open("work").unwrap();
         ask(&store, queue, vec![Task::Send(sending("a message"))]).unwrap();
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let txn = environment.read_txn().unwrap();
         // LMDB's record of a database ends with its root.
         ["data", "queues"].map(|name| {

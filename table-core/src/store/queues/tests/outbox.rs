@@ -1,4 +1,5 @@
-//! Bits that flip in the entries of what is to follow: all of it is propagated, or there is an error; none is missing without one.
+//! Bits that flip in the entries of what is to follow: all of it is propagated, or there is an error; none is missing
+//! without one.
 
 use super::*;
 use crate::Entity;
@@ -62,7 +63,7 @@ fn propagate(store: &Store) -> Option<ErrorKind> {
 
 /// Returns every record of the database.
 fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let txn = environment.read_txn().unwrap();
     let owned = |(key, record): (&[u8], &[u8])| (key.to_vec(), record.to_vec());
@@ -71,7 +72,7 @@ fn records(store: &Store) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 /// Puts other bytes under a key, as damage would, or none.
 fn put(store: &Store, key: &[u8], record: Option<&[u8]>) {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
     let mut txn = environment.write_txn().unwrap();
     let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
@@ -152,7 +153,7 @@ fn an_entry_that_is_damaged_is_not_taken_for_one_that_is_not_there() {
 fn a_bit_that_flips_in_the_file_hides_no_entry() {
     let (dir, store) = built();
     let path = dir.path().join("store");
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let pages = environment.dbs.pages;
     let places: std::collections::BTreeSet<u64> = {
         let db = environment.known(crate::store::open::OptionalDb::Queues).unwrap();
@@ -195,7 +196,7 @@ fn the_first_entry_sets_the_feature_in_its_transaction() {
     let dir = tempfile::tempdir().unwrap();
     let store = options().open(dir.path().join("store")).unwrap();
     let has = |store: &Store| {
-        let environment = &store.lmdb().unwrap().environment;
+        let environment = &store.shared().environment;
         let txn = environment.read_txn().unwrap();
         Meta::read(environment.dbs.main, &txn).unwrap().features.has(Feature::Pending)
     };

@@ -120,7 +120,7 @@ fn a_queue_that_was_dropped_is_refused_and_its_records_go_in_steps() {
     assert_eq!(receive(&store, other, 5, 1_000, 5).unwrap().len(), 1);
     // A drop that a crash has broken off is finished by who frees space.
     ask(&store, anew, vec![Task::Send(sending("y"))]).unwrap();
-    store.lmdb().unwrap().drop_queue("work").unwrap();
+    store.shared().drop_queue("work").unwrap();
     assert_sound(&store);
     drop(store);
     let store = Store::open(&path).unwrap();

@@ -56,7 +56,7 @@ fn built(path: &std::path::Path) -> Store {
 }
 
 fn listed(store: &Store, number: u64) -> Result<Lookup<Entry>> {
-    let inner = store.lmdb()?;
+    let inner = store.shared();
     let txn = inner.environment.read_txn()?;
     let read = inner.lookup_table(&txn, txn.id(), &tables().name(hour(number)));
     drop(txn);
@@ -70,7 +70,7 @@ fn listed(store: &Store, number: u64) -> Result<Lookup<Entry>> {
 fn one_record_is_found_or_proved_to_be_absent_as_by_who_sees_all() {
     let dir = tempfile::tempdir().unwrap();
     let store = built(dir.path());
-    let inner = store.lmdb().unwrap();
+    let inner = store.shared();
     for number in 0..HOURS {
         let name = tables().name(hour(number));
         let found = {
@@ -118,7 +118,7 @@ fn a_table_that_damage_hides_is_not_made_a_second_time() {
     let dir = tempfile::tempdir().unwrap();
     let store = built(dir.path());
     let file = File::options().read(true).write(true).open(dir.path().join("data.mdb")).unwrap();
-    let inner = store.lmdb().unwrap();
+    let inner = store.shared();
     let size = inner.environment.dbs.pages.size();
     let leaf = |number: u64| {
         let txn = inner.environment.read_txn().unwrap();

@@ -100,7 +100,7 @@ fn carry_out(table: &Table<Member>, step: Step) -> Result<()> {
 
 /// Has the steps carried out by one transaction, in their order.
 fn together(store: &Store, table: &Table<Member>, steps: &[Step]) -> Vec<Result<()>> {
-    let writer = &store.lmdb().unwrap().writer;
+    let writer = &store.shared().writer;
     let lead = writer.lead().unwrap();
     thread::scope(|scope| {
         let mut threads = Vec::new();

@@ -17,6 +17,7 @@ use crate::plan::{Act, Condition, Content, Group, Plan, Range, Refused, RowWrite
 use crate::row::encode::Given;
 use crate::row::key;
 use crate::row::version::version_of;
+use crate::store::handle::lmdb_table::LmdbTable;
 use crate::store::records::catalog::TableState;
 use crate::store::{DynamicTable, Store};
 
@@ -45,8 +46,13 @@ fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group
     Group { table, ..Group::new(partition, rows) }
 }
 
+/// The table as LMDB's.
+fn lmdb(table: &DynamicTable) -> &LmdbTable {
+    LmdbTable::of(table.exec()).unwrap()
+}
+
 fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Box<EncodedPlan>, Refused> {
-    let states: Vec<&Arc<TableState>> = tables.iter().map(|table| table.state().unwrap()).collect();
+    let states: Vec<&Arc<TableState>> = tables.iter().map(|table| lmdb(table).state()).collect();
     prepare::plan(Box::default(), &Plan { groups: groups.into_iter().collect(), ..Plan::default() }, &states)
 }
 
@@ -57,7 +63,7 @@ fn members(plans: impl IntoIterator<Item = Box<EncodedPlan>>) -> Members {
 }
 
 fn carry_out(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<ETag, Refused> {
-    let inner = tables[0].inner().map_err(Refused::whole)?;
+    let inner = lmdb(tables[0]).inner();
     inner.writer.submit(inner, prepared(groups, tables)?).map(ETag::from_timestamp)
 }
 
@@ -76,10 +82,10 @@ fn unproved(version: Version) -> Version {
 }
 
 fn digest(table: &DynamicTable, partition: &str, prefix: &str) -> Result<u64, Error> {
-    let environment = &table.inner().unwrap().environment;
+    let environment = &lmdb(table).inner().environment;
     let txn = environment.read_txn()?;
     let mut stored = Vec::new();
-    key::encode(table.state().unwrap().id, partition, prefix, &mut stored);
+    key::encode(lmdb(table).state().id, partition, prefix, &mut stored);
     range::digest(
         &Ground { environment, state: txn.id(), has_written: false, changed_little: true },
         &txn,

@@ -205,8 +205,8 @@ fn what_an_earlier_plan_of_the_same_transaction_changed_is_seen() {
             .unwrap(),
         ];
         let before = store.stats().unwrap().commits;
-        let lead = table.inner().unwrap().writer.lead().unwrap();
-        let done = table.inner().unwrap().writer.run_all(table.inner().unwrap(), &lead, members(plans));
+        let lead = lmdb(&table).inner().writer.lead().unwrap();
+        let done = lmdb(&table).inner().writer.run_all(lmdb(&table).inner(), &lead, members(plans));
         drop(lead);
         assert_eq!(store.stats().unwrap().commits, before + 1);
         let kinds: Vec<_> =
@@ -311,7 +311,7 @@ fn a_branch_that_was_shortened_hides_no_row_of_a_range() {
             if writes_before {
                 plans.insert(0, prepared(vec![group(0, "a", vec![insert("first")])], &[&table]).unwrap());
             }
-            let inner = table.inner().unwrap();
+            let inner = lmdb(&table).inner();
             let lead = inner.writer.lead().unwrap();
             let done = inner.writer.run_all(inner, &lead, members(plans));
             drop(lead);
@@ -339,7 +339,7 @@ fn a_large_value_that_was_read_before_is_not_removed_with_pages_of_others() {
     let table = Store::open(&path).unwrap().dynamic_table("Ann").unwrap();
     let read = version(&table, "p", "large");
     let (pages, at) = {
-        let environment = &table.inner().unwrap().environment;
+        let environment = &lmdb(&table).inner().environment;
         let (txn, pages) = (environment.read_txn().unwrap(), environment.dbs.pages);
         let rows = environment.dbs.data.iter(&txn).unwrap().map(|row| row.unwrap().1);
         let value = rows.into_iter().find(|value| value.len() > 9_000).unwrap();

@@ -127,7 +127,7 @@ impl Damaged {
     pub(super) fn peer(&self) -> Result<Encryption> {
         let identity = self.keys().vault.identity;
         let keys = Encryption::open_keys(&self.scratch.path, false, identity, self.scratch.provider.clone())?;
-        let store = Arc::downgrade(&self.store.clone().into_shared().unwrap());
+        let store = Arc::downgrade(&self.store.clone().into_shared());
         Ok(keys.of_store(store))
     }
 

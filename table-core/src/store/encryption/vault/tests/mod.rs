@@ -44,7 +44,7 @@ impl Scratch {
     fn peer(&self, store: &Store) -> Encryption {
         let identity = store.encryption().unwrap().vault.identity;
         let keys = Encryption::open_keys(&self.path, false, identity, self.provider.clone()).unwrap();
-        let store = Arc::downgrade(&store.clone().into_shared().unwrap());
+        let store = Arc::downgrade(&store.clone().into_shared());
         keys.of_store(store)
     }
 

@@ -19,7 +19,7 @@ fn forget(store: &Store) {
 }
 
 fn edit(store: &Store, change: impl FnOnce(&mut Meta)) {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     let mut txn = environment.write_txn().unwrap();
     let mut meta = Meta::begin(environment.dbs.main, &txn).unwrap();
     change(&mut meta);
@@ -28,7 +28,7 @@ fn edit(store: &Store, change: impl FnOnce(&mut Meta)) {
 }
 
 fn meta(store: &Store) -> Meta {
-    let environment = &store.lmdb().unwrap().environment;
+    let environment = &store.shared().environment;
     Meta::read(environment.dbs.main, &environment.read_txn().unwrap()).unwrap()
 }
 

@@ -45,7 +45,7 @@ impl Tall {
     }
 
     fn environment(&self) -> &Environment {
-        &self.store.lmdb().unwrap().environment
+        &self.store.shared().environment
     }
 
     /// Opens the store anew.
@@ -126,8 +126,8 @@ fn a_branch_that_leads_to_a_leaf_of_another_one_is_refused_though_that_leaf_was_
     tall.again().refuses(other);
 }
 
-/// The key that leads to a branch turns into another one that its own entries allow: only the rows at the ends of what it leads to
-/// tell.
+/// The key that leads to a branch turns into another one that its own entries allow: only the rows at the ends of what it
+/// leads to tell.
 #[test]
 fn a_key_of_the_root_that_is_not_between_the_rows_on_both_sides_is_refused() {
     for upwards in [true, false] {
@@ -247,14 +247,14 @@ fn no_write_looks_at_pages_any_more_once_all_have_been_looked_at() {
     let path = tall.path.clone();
     let Tall { dir: _dir, store, table, .. } = tall;
     assert!(store.check().unwrap().problems.is_empty());
-    assert!(store.lmdb().unwrap().environment.has_met_all());
+    assert!(store.shared().environment.has_met_all());
     drop((store, table));
     let (store, table) = met(&path, true);
-    assert!(store.lmdb().unwrap().environment.has_met_all());
+    assert!(store.shared().environment.has_met_all());
     drop((store, table));
     // One after another.
     let (store, table) = met(&path, false);
-    let has_all = || store.lmdb().unwrap().environment.has_met_all();
+    let has_all = || store.shared().environment.has_met_all();
     let when = (0..ROWS).find(|number| {
         table.replace(&row(*number), IfMatch::Any).unwrap();
         has_all()
@@ -265,7 +265,7 @@ fn no_write_looks_at_pages_any_more_once_all_have_been_looked_at() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     store.create_table("Table").unwrap().insert(&row(1)).unwrap();
-    assert!(store.lmdb().unwrap().environment.has_met_all());
+    assert!(store.shared().environment.has_met_all());
 }
 
 #[test]
@@ -288,5 +288,5 @@ fn a_damaged_row_keeps_a_store_from_being_opened_by_who_verifies_it_first() {
     let store = Store::open(&tall.path).unwrap();
     assert_eq!(store.dynamic_table("Table").unwrap().get("p", &key).unwrap_err().kind(), ErrorKind::Corrupt);
     assert!(!store.check().unwrap().problems.is_empty());
-    assert!(!store.lmdb().unwrap().environment.has_met_all());
+    assert!(!store.shared().environment.has_met_all());
 }

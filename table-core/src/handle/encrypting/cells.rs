@@ -3,7 +3,6 @@
 use crate::crypt::{Cell, Scope};
 use crate::error::Result;
 use crate::handle::table::DynamicTable;
-use crate::store::handle::lmdb_table::LmdbTable;
 
 impl DynamicTable {
     /// Returns a property of an entity of this table, as what a sealed value is bound to. The keys are the entity's
@@ -14,16 +13,11 @@ impl DynamicTable {
 
     /// Returns the scope that has the data keys of properties that are encrypted by table.
     pub fn key_scope(&self) -> Scope {
-        Scope::table(self.exec().id()).of_store(identity(self))
+        Scope::table(self.exec().id()).of_store(self.exec().store().identity())
     }
 
     /// Returns the scope that has the data keys of a partition's properties that are encrypted by partition.
     pub fn partition_key_scope(&self, partition_key: &str) -> Result<Scope> {
-        Ok(Scope::partition(self.exec().id(), partition_key)?.of_store(identity(self)))
+        Ok(Scope::partition(self.exec().id(), partition_key)?.of_store(self.exec().store().identity()))
     }
-}
-
-/// Returns the identity of a table's store, if that is LMDB's: no other has keys.
-fn identity(table: &DynamicTable) -> Option<&[u8; 16]> {
-    LmdbTable::of(table.exec()).ok().map(|table| table.inner().identity())
 }

@@ -1,17 +1,16 @@
 //! Entities sealed before they are written.
 
 use super::EncryptingTable;
+use super::lens::{Lens, RowKind, Treatment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
+use crate::executor::layouts::needs_its_struct;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, Value};
 use crate::plan::{Act, Condition};
 use crate::row::encode::Given;
 use crate::schema::Field;
 use crate::sealing::{SealedAt, Sealer};
-use crate::store::encryption::rule::{RowKind, Treatment};
-use crate::store::encryption::{Lens, TableView};
-use crate::store::records::kinds;
 
 /// The entities of one write, or of one batch, on their way.
 pub(crate) struct Sealing<'t> {
@@ -44,7 +43,7 @@ impl Sealed {
 
 impl<'t> Sealing<'t> {
     pub(crate) fn new(table: &'t EncryptingTable) -> Result<Self> {
-        Ok(Self { table, lens: table.lens()?, sealer: table.table.sealer() })
+        Ok(Self { table, lens: table.lens(&table.table.snapshot()?)?, sealer: table.table.sealer() })
     }
 
     /// Seals what is to be sealed of an entity.
@@ -70,27 +69,25 @@ impl<'t> Sealing<'t> {
         &self,
         what: (Condition, Act<()>),
         entity: &DynamicEntity,
-    ) -> Result<(RowKind, (Condition, Act<()>), bool)> {
-        let snapshot = self.table.table.snapshot()?;
-        let (inner, txn) = snapshot.parts()?;
-        let of = TableView { dbs: &inner.environment.dbs, txn, table: self.table.table.state()? };
-        let kind = |kind: Option<&str>| self.lens.kind(of, kind);
+    ) -> Result<(RowKind<'_>, (Condition, Act<()>), bool)> {
+        let kind = |kind: Option<&str>| self.lens.kind(kind);
         let condition = match (what, entity.get(ENTITY_TYPE)) {
             ((condition, Act::Merge(())), None) => condition,
-            (_, given) => return Ok((kind(given.and_then(Value::as_str))?, what, false)),
+            (_, given) => return Ok((kind(given.and_then(Value::as_str)), what, false)),
         };
+        let snapshot = self.table.table.snapshot()?;
         let view = snapshot.view(&self.table.table, entity.partition_key(), entity.row_key())?;
         Ok(match (view, condition) {
-            (Some(view), Condition::Tag(_)) => (kind(view.kind()?)?, what, false),
-            (Some(view), _) => (kind(view.kind()?)?, (Condition::Tag(view.etag()), Act::Merge(())), true),
-            (None, Condition::Any) => (kind(None)?, (Condition::Absent, Act::Put(())), true),
+            (Some(view), Condition::Tag(_)) => (kind(view.kind()?), what, false),
+            (Some(view), _) => (kind(view.kind()?), (Condition::Tag(view.etag()), Act::Merge(())), true),
+            (None, Condition::Any) => (kind(None), (Condition::Absent, Act::Put(())), true),
             (None, _) => return Err(Error::new(ErrorKind::EntityNotFound)),
         })
     }
 
-    fn values(&self, kind: RowKind, entity: &DynamicEntity) -> Result<Vec<(usize, Value)>> {
+    fn values(&self, kind: RowKind<'_>, entity: &DynamicEntity) -> Result<Vec<(usize, Value)>> {
         if let (false, Some((kind, index))) = (self.table.table.is_raw(), kind.declared()) {
-            return Err(kinds::needs_its_struct(kind, "", index));
+            return Err(needs_its_struct(kind, "", index));
         }
         if let RowKind::Copy(schema, _) = kind {
             return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
@@ -146,7 +143,7 @@ fn fits(value: EdmType, declared: EdmType) -> bool {
 }
 
 #[cold]
-fn contradiction(kind: RowKind, name: &str) -> Error {
+fn contradiction(kind: RowKind<'_>, name: &str) -> Error {
     let kind = match kind {
         RowKind::Own(schema) | RowKind::Copy(schema, _) => schema.kind,
         RowKind::Free => "",

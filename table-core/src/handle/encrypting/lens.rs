@@ -1,22 +1,20 @@
 //! The rule by which properties are sealed: those that the resolver names, and those that a struct declares.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Keys, TableView};
-use crate::crypt::{Cell, KeyScope};
+use crate::crypt::KeyScope;
 use crate::error::{Error, ErrorKind, Result};
+use crate::executor::LayoutTexts;
+use crate::executor::layouts::damaged;
+use crate::handle::snapshot::Snapshot;
+use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
+use crate::query::FilterGuard;
 use crate::row::view::RowView;
 use crate::schema::{self, Field, Schema};
 use crate::sealing::looks_sealed;
-use crate::store::lmdb::Databases;
-use crate::store::records::catalog::TableState;
-use crate::store::records::layouts;
-
-/// The longest name of a kind that a struct may declare, in bytes.
-const LONGEST_KIND: usize = 64;
 
 /// The user's function: whether the property of a row of these keys is sealed.
 type Resolver = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
@@ -46,46 +44,32 @@ impl Rule {
 
 /// What a row is to the structs that are used with its table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum RowKind {
+pub(crate) enum RowKind<'l> {
     /// Nothing: no struct of its kind is known.
     Free,
     /// An entity's own row.
-    Own(Schema),
+    Own(&'l Schema),
     /// A copy in an index, which is sealed for its entity's own row.
-    Copy(Schema, &'static str),
+    Copy(&'l Schema, &'l str),
 }
 
 /// How a property is stored.
-pub(crate) enum Treatment {
+pub(crate) enum Treatment<'l> {
     /// It is stored as it is.
     Plain,
     /// The resolver has it sealed.
     Resolved,
     /// Its struct has it sealed.
-    Declared(&'static Field),
+    Declared(&'l Field),
     /// No struct declares the row, and some struct of the table has a property of this name sealed.
-    Named(&'static Field),
+    Named(&'l Field),
     /// The resolver names what its struct declares in the clear.
     Contradiction,
 }
 
-impl RowKind {
-    /// Finds what the layouts that are noted say of a kind.
-    fn find(view: TableView<'_>, kind: &str) -> Result<Self> {
-        let TableView { dbs, txn, table } = view;
-        let declared = |kind| declared(dbs, txn, table, kind);
-        if let Some(schema) = declared(kind)? {
-            return Ok(Self::Own(schema));
-        }
-        // A kind's name has no `.`.
-        let Some((kind, index)) = kind.split_once('.') else { return Ok(Self::Free) };
-        let Some(schema) = declared(kind)? else { return Ok(Self::Free) };
-        let index = schema.indexes.iter().find(|known| known.name == index);
-        Ok(index.map_or(Self::Free, |index| Self::Copy(schema, index.name)))
-    }
-
+impl<'l> RowKind<'l> {
     /// Returns the kind of the struct that declares the row, and the index of which it is a copy.
-    pub(crate) fn declared(&self) -> Option<(&'static str, Option<&'static str>)> {
+    pub(crate) fn declared(self) -> Option<(&'l str, Option<&'l str>)> {
         match self {
             Self::Free => None,
             Self::Own(schema) => Some((schema.kind, None)),
@@ -93,7 +77,7 @@ impl RowKind {
         }
     }
 
-    fn field(&self, property: &str) -> Option<&'static Field> {
+    fn field(self, property: &str) -> Option<&'l Field> {
         match self {
             Self::Free => None,
             Self::Own(schema) | Self::Copy(schema, _) => {
@@ -103,7 +87,7 @@ impl RowKind {
     }
 
     /// Returns whether the property is the token of a field, which lookups compare.
-    fn is_token(&self, property: &str) -> bool {
+    fn is_token(self, property: &str) -> bool {
         match self {
             Self::Free => false,
             Self::Own(schema) | Self::Copy(schema, _) => {
@@ -112,7 +96,7 @@ impl RowKind {
         }
     }
 
-    fn treatment(&self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment {
+    fn treatment(self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment<'l> {
         match self.field(property) {
             Some(field) if field.encrypted => Treatment::Declared(field),
             Some(_) if rule.names(partition, row, property) => Treatment::Contradiction,
@@ -122,79 +106,152 @@ impl RowKind {
     }
 }
 
-/// Returns the declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
-fn declared(
-    dbs: &Databases,
-    txn: &heed::RoTxn<'_>,
-    table: &TableState,
-    kind: &str,
-) -> Result<Option<Schema>> {
-    if kind.len() > LONGEST_KIND {
-        return Ok(None);
-    }
-    let Some(layout) = layouts::noted(dbs, txn, table, kind)? else { return Ok(None) };
-    schema::read(layout, kind).map(Some).ok_or_else(layouts::damaged)
+/// What is noted of the kinds in a table, with the texts that it was read from.
+pub(crate) struct Declared {
+    texts: LayoutTexts,
+    schemas: Vec<Schema>,
 }
 
-/// A rule as it is asked for the rows of one snapshot: it remembers the kinds that it has met.
+impl Declared {
+    fn read(texts: LayoutTexts) -> Result<Self> {
+        let schemas = texts.iter().map(|(kind, text)| schema::read(text, kind).ok_or_else(damaged));
+        Ok(Self { schemas: schemas.collect::<Result<_>>()?, texts })
+    }
+
+    fn schema(&self, kind: &str) -> Option<&Schema> {
+        self.schemas.iter().find(|schema| schema.kind == kind)
+    }
+}
+
+/// What was last read of a table's kinds, which seldom changes.
+#[derive(Clone, Default)]
+pub(crate) struct LastDeclared(Arc<Mutex<Option<Arc<Declared>>>>);
+
+impl LastDeclared {
+    /// Returns what is declared of the kinds of the table in a snapshot.
+    fn of(&self, snapshot: &Snapshot, table: &DynamicTable) -> Result<Arc<Declared>> {
+        let texts = snapshot.layouts(table)?;
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = &*last
+            && last.texts == texts
+        {
+            return Ok(last.clone());
+        }
+        let declared = Arc::new(Declared::read(texts)?);
+        *last = Some(declared.clone());
+        Ok(declared)
+    }
+}
+
+/// A rule as it is asked for the rows of one snapshot, beside what the structs of the table declare.
 pub(crate) struct Lens {
     pub(crate) rule: Rule,
-    keys: Keys,
-    kinds: Mutex<Vec<(Box<str>, RowKind)>>,
-    /// The fields that structs of the table have sealed, once a row was met that none declares.
-    sealed: OnceLock<Vec<&'static Field>>,
+    declared: Arc<Declared>,
 }
 
 impl Lens {
-    pub(crate) fn new(rule: &Rule, keys: Keys) -> Self {
-        Self { rule: rule.clone(), keys, kinds: Mutex::default(), sealed: OnceLock::new() }
+    pub(crate) fn new(
+        rule: &Rule,
+        last: &LastDeclared,
+        snapshot: &Snapshot,
+        table: &DynamicTable,
+    ) -> Result<Self> {
+        Ok(Self { rule: rule.clone(), declared: last.of(snapshot, table)? })
     }
 
     /// Returns what the rows of this `EntityType` are to the structs of the table.
-    pub(crate) fn kind(&self, view: TableView<'_>, kind: Option<&str>) -> Result<RowKind> {
-        let found = self.find(view, kind)?;
-        if let (RowKind::Free, None) = (found, self.sealed.get()) {
-            let TableView { dbs, txn, table } = view;
-            table.check_exists(dbs, txn)?;
-            let schemas = layouts::all_declared(dbs, txn, table.id)?;
-            let fields = schemas.iter().flat_map(|schema| schema.fields).filter(|field| field.encrypted);
-            self.sealed.get_or_init(|| fields.collect());
+    pub(crate) fn kind(&self, kind: Option<&str>) -> RowKind<'_> {
+        let Some(kind) = kind else { return RowKind::Free };
+        if let Some(schema) = self.declared.schema(kind) {
+            return RowKind::Own(schema);
         }
-        Ok(found)
-    }
-
-    fn find(&self, view: TableView<'_>, kind: Option<&str>) -> Result<RowKind> {
-        let Some(kind) = kind else { return Ok(RowKind::Free) };
-        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = kinds.iter().find(|(known, _)| **known == *kind) {
-            return Ok(*found);
-        }
-        let found = RowKind::find(view, kind)?;
-        // A program has few kinds; data used as kinds must not fill the memory.
-        if kinds.len() < 64 {
-            kinds.push((kind.into(), found));
-        }
-        Ok(found)
+        // A kind's name has no `.`.
+        let Some((kind, index)) = kind.split_once('.') else { return RowKind::Free };
+        let Some(schema) = self.declared.schema(kind) else { return RowKind::Free };
+        let index = schema.indexes.iter().find(|known| known.name == index);
+        index.map_or(RowKind::Free, |index| RowKind::Copy(schema, index.name))
     }
 
     /// Returns how a property of a row of this kind is stored. A person who can write the file can have a row say that
     /// it is of another kind: so a property that some struct of the table has sealed counts as sealed, too, on a row
     /// that none declares.
-    pub(crate) fn treatment(&self, kind: RowKind, keys: (&str, &str), property: &str) -> Treatment {
+    pub(crate) fn treatment<'l>(
+        &'l self,
+        kind: RowKind<'l>,
+        keys: (&str, &str),
+        property: &str,
+    ) -> Treatment<'l> {
         match kind.treatment(&self.rule, keys.0, keys.1, property) {
             Treatment::Plain if matches!(kind, RowKind::Free) => {
-                let mut sealed = self.sealed.get().into_iter().flatten();
-                sealed
-                    .find(|field| field.property == property)
-                    .map_or(Treatment::Plain, |field| Treatment::Named(field))
+                let mut fields = self.declared.schemas.iter().flat_map(|schema| schema.fields);
+                let sealed = fields.find(|field| field.encrypted && field.property == property);
+                sealed.map_or(Treatment::Plain, Treatment::Named)
             }
             treatment => treatment,
         }
     }
 
+    /// Opens what is sealed in the entity of a row.
+    pub(crate) fn entity(
+        &self,
+        table: &DynamicTable,
+        view: &RowView<'_>,
+        entity: DynamicEntity,
+    ) -> Result<DynamicEntity> {
+        self.open(table, view.kind()?, entity)
+    }
+
+    /// Opens what is sealed in the entity of a row of this `EntityType`.
+    pub(crate) fn open(
+        &self,
+        table: &DynamicTable,
+        kind: Option<&str>,
+        mut entity: DynamicEntity,
+    ) -> Result<DynamicEntity> {
+        let kind = self.kind(kind);
+        if let RowKind::Copy(..) = kind {
+            return Ok(entity);
+        }
+        let mut opened = Vec::new();
+        let (partition, row) = (entity.partition_key(), entity.row_key());
+        for (at, (name, value)) in entity.entries().iter().enumerate() {
+            let may_be_plain = match self.treatment(kind, (partition, row), name) {
+                Treatment::Plain | Treatment::Contradiction => continue,
+                Treatment::Resolved => false,
+                // The struct itself reads plain values with `#[encrypt(dual)]` alone.
+                Treatment::Declared(field) => field.dual,
+                Treatment::Named(_) => true,
+            };
+            if may_be_plain && !looks_sealed(value.as_value_ref()) {
+                continue;
+            }
+            let cell = table.cell(partition, row, name)?;
+            let ValueRef::Binary(bytes) = value.as_value_ref() else {
+                return Err(cell.error(
+                    ErrorKind::DecryptionFailed,
+                    "is stored in the clear, and is to be sealed; if it was written so on purpose, merge it anew",
+                ));
+            };
+            let keys = table.exec().store().vault().map_err(|_| {
+                cell.error(
+                    ErrorKind::KeyUnavailable,
+                    "is sealed, and the store was opened without a key provider; \
+                     give one by `Store::options().encryption(..)`, or `select` other properties",
+                )
+            })?;
+            opened.push((at, keys.open(&cell, bytes)?));
+        }
+        for (at, value) in opened {
+            entity.set_plaintext(at, value);
+        }
+        Ok(entity)
+    }
+}
+
+impl FilterGuard for Lens {
     /// Refuses a filter that compares a sealed property of this row.
-    pub(crate) fn check_filter(&self, of: TableView<'_>, view: &RowView<'_>, names: &[Name]) -> Result<()> {
-        let kind = self.kind(of, view.kind()?)?;
+    fn check(&self, view: &RowView<'_>, names: &[Name]) -> Result<()> {
+        let kind = self.kind(view.kind()?);
         let (partition, row) = (view.partition_key(), view.row_key());
         let is_sealed = |name: &Name| match self.treatment(kind, (&partition, &row), name) {
             Treatment::Resolved | Treatment::Declared(_) => Ok::<_, Error>(true),
@@ -213,61 +270,6 @@ impl Lens {
             }
         }
         Ok(())
-    }
-
-    /// Opens what is sealed in the entity of a row.
-    pub(crate) fn entity(
-        &self,
-        of: TableView<'_>,
-        view: &RowView<'_>,
-        entity: DynamicEntity,
-    ) -> Result<DynamicEntity> {
-        self.open(of.table, self.kind(of, view.kind()?)?, entity)
-    }
-
-    /// Opens what is sealed in the entity of a row of this kind.
-    pub(crate) fn open(
-        &self,
-        table: &TableState,
-        kind: RowKind,
-        mut entity: DynamicEntity,
-    ) -> Result<DynamicEntity> {
-        if let RowKind::Copy(..) = kind {
-            return Ok(entity);
-        }
-        let mut opened = Vec::new();
-        let (partition, row) = (entity.partition_key(), entity.row_key());
-        for (at, (name, value)) in entity.entries().iter().enumerate() {
-            let may_be_plain = match self.treatment(kind, (partition, row), name) {
-                Treatment::Plain | Treatment::Contradiction => continue,
-                Treatment::Resolved => false,
-                // The struct itself reads plain values with `#[encrypt(dual)]` alone.
-                Treatment::Declared(field) => field.dual,
-                Treatment::Named(_) => true,
-            };
-            if may_be_plain && !looks_sealed(value.as_value_ref()) {
-                continue;
-            }
-            let cell = Cell::new(table.id, partition, row, name)?;
-            let ValueRef::Binary(bytes) = value.as_value_ref() else {
-                return Err(cell.error(
-                    ErrorKind::DecryptionFailed,
-                    "is stored in the clear, and is to be sealed; if it was written so on purpose, merge it anew",
-                ));
-            };
-            let keys = self.keys.get().map_err(|_| {
-                cell.error(
-                    ErrorKind::KeyUnavailable,
-                    "is sealed, and the store was opened without a key provider; \
-                     give one by `Store::options().encryption(..)`, or `select` other properties",
-                )
-            })?;
-            opened.push((at, keys.open(&cell, bytes)?));
-        }
-        for (at, value) in opened {
-            entity.set_plaintext(at, value);
-        }
-        Ok(entity)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A store as the user holds it.
+//! The tables of a store as the user holds them.
 
 use std::fmt;
 use std::path::Path;
@@ -9,34 +9,30 @@ use super::table::DynamicTable;
 use crate::error::{ErrorKind, Result};
 use crate::executor::Backend;
 
-/// Tables of entities in a directory on disk.
+/// The tables of a store, whatever carries out its reads and writes.
 ///
-/// A store is cheap to clone and may be shared between threads; several processes may have it open. Every change is
-/// one transaction: it happens whole, or not at all, and when the call returns it is on disk.
+/// A store on LMDB, `Store`, lends this handle: its methods are called on the store. Code that is to run on any store takes
+/// `&Tables`, to which `&Store` coerces. It is cheap to clone, may be shared between threads, and keeps the store open.
 ///
 /// ```
-/// use table_core::{DynamicEntity, Store};
+/// use table_core::{DynamicEntity, Result, Store, Tables};
 ///
-/// # let dir = tempfile::tempdir()?;
-/// # let path = dir.path().join("company.tables");
-/// let store = Store::open(&path)?;
-/// let company = store.create_table("Company")?;
+/// fn hire(tables: &Tables, name: &str) -> Result<()> {
+///     let company = tables.create_table_if_missing("Company")?;
+///     company.insert(&DynamicEntity::new("Sales", "empid_000001").with("LastName", name)).map(drop)
+/// }
 ///
-/// company.insert(&DynamicEntity::new("Sales", "empid_000001").with("LastName", "Jones"))?;
-/// let jones = company.get("Sales", "empid_000001")?.unwrap();
-/// assert_eq!(jones.get("LastName").and_then(|name| name.as_str()), Some("Jones"));
-///
-/// // Only the version that was read is deleted.
-/// company.delete_if("Sales", "empid_000001", jones.etag().unwrap())?;
-/// assert_eq!(company.get("Sales", "empid_000001")?, None);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let store = Store::temporary()?;
+/// hire(&store, "Jones")?;
+/// assert_eq!(store.tables()?, ["Company"]);
+/// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Store {
+pub struct Tables {
     backend: Arc<dyn Backend>,
 }
 
-impl Store {
+impl Tables {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
         Self { backend }
     }
@@ -44,11 +40,6 @@ impl Store {
     /// Returns what carries out its reads and writes.
     pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
-    }
-
-    /// Gives away what carries out its reads and writes.
-    pub(crate) fn into_backend(self) -> Arc<dyn Backend> {
-        self.backend
     }
 
     /// Creates a table. Names are compared without regard to case and kept as given.
@@ -86,8 +77,8 @@ impl Store {
     /// Drops a table with all its entities.
     ///
     /// It takes one small transaction, however many there are, and the name is free at once. The space comes back
-    /// in the background, in small steps between other writes; [`reclaim`](Self::reclaim) waits for it, and
-    /// [`stats`](Self::stats) tell if it can't.
+    /// in the background, in small steps between other writes. Of a store on LMDB, `Store::reclaim` waits for it, and
+    /// `Store::stats` tell if it can't.
     ///
     /// A table that is not there is [`TableNotFound`](ErrorKind::TableNotFound), with the
     /// [code](crate::Error::code) that the service has for it here, `ResourceNotFound`.
@@ -154,8 +145,8 @@ impl Store {
     }
 }
 
-impl fmt::Debug for Store {
+impl fmt::Debug for Tables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("path", &self.path()).finish_non_exhaustive()
+        f.debug_struct("Tables").field("path", &self.path()).finish_non_exhaustive()
     }
 }

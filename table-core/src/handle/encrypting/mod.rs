@@ -2,12 +2,14 @@
 
 mod batch;
 mod cells;
+pub(crate) mod lens;
 mod rows;
 mod write;
 
 use std::fmt;
 use std::sync::Arc;
 
+use self::lens::{LastDeclared, Lens, Rule};
 pub use self::rows::EncryptingRows;
 use self::write::{Sealing, Submitted, submit};
 use crate::crypt::KeyScope;
@@ -20,11 +22,6 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IntoIfMatch, Value};
 use crate::plan::{self, Act, Condition, Group};
 use crate::query::{Continuation, Explain, Query};
-use crate::store::encryption::rule::Rule;
-use crate::store::encryption::{Lens, TableView};
-use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
-use crate::store::lmdb::ReadTxn;
-use crate::store::state::StoreState;
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
 /// key and property names. Made by [`DynamicTable::encrypting`].
@@ -84,6 +81,7 @@ use crate::store::state::StoreState;
 pub struct EncryptingTable {
     table: DynamicTable,
     rule: Rule,
+    declared: LastDeclared,
 }
 
 impl DynamicTable {
@@ -93,14 +91,7 @@ impl DynamicTable {
         &self,
         resolver: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static,
     ) -> EncryptingTable {
-        EncryptingTable { table: self.clone(), rule: Rule::new(resolver) }
-    }
-}
-
-impl Snapshot {
-    /// Returns the state and the transaction that LMDB reads the snapshot in.
-    fn parts(&self) -> Result<(&StoreState, &ReadTxn<'static>)> {
-        LmdbSnapshot::of(self.read_snapshot()).map(LmdbSnapshot::parts)
+        EncryptingTable { table: self.clone(), rule: Rule::new(resolver), declared: LastDeclared::default() }
     }
 }
 
@@ -165,20 +156,15 @@ impl EncryptingTable {
     }
 
     /// Returns a lens, which tells for the rows of a snapshot which properties are sealed.
-    fn lens(&self) -> Result<Lens> {
-        Ok(Lens::new(&self.rule, self.table.inner()?.keys.clone()))
+    fn lens(&self, snapshot: &Snapshot) -> Result<Lens> {
+        Lens::new(&self.rule, &self.declared, snapshot, &self.table)
     }
 
     /// Returns an entity of this `EntityType`, opened once the snapshot is gone: a key may have to be asked for.
     fn opened(&self, snapshot: Snapshot, kind: Option<&str>, entity: DynamicEntity) -> Result<DynamicEntity> {
-        let lens = self.lens()?;
-        let kind = {
-            let (inner, txn) = snapshot.parts()?;
-            let of = TableView { dbs: &inner.environment.dbs, txn, table: self.table.state()? };
-            lens.kind(of, kind)?
-        };
+        let lens = self.lens(&snapshot)?;
         drop(snapshot);
-        lens.open(self.table.state()?, kind, entity)
+        lens.open(&self.table, kind, entity)
     }
 
     plan::writes_of_entities!(&Self, &DynamicEntity => write -> Result<ETag>);
