@@ -53,92 +53,57 @@
 //! [`store`] reports, statistics, iterators and encryption, [`model`] the errors of texts that are no value.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    not(feature = "lmdb"),
-    allow(
-        dead_code,
-        unreachable_pub,
-        unused_imports,
-        reason = "much of the seam is there for a store to use"
-    )
-)]
 
-// Elsewhere promises would be broken without a word. Windows can neither lock nor flush a directory, and who may read a
-// file of keys is not looked at; the layout of LMDB's pages, by which damage is found, is known for 64-bit
-// little-endian machines alone; and 32 bits have no room for the map.
-#[cfg(all(feature = "lmdb", not(all(unix, target_pointer_width = "64", target_endian = "little"))))]
-compile_error!(
-    "table-core needs a 64-bit little-endian Unix system, such as Linux or macOS on x86_64 or aarch64"
-);
-
-// So that what the derive generates works inside the crate too.
-extern crate self as table_core;
-
-#[doc(hidden)]
-#[path = "executors.rs"]
-pub mod __executor;
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
-#[cfg(feature = "blob")]
-pub mod blob;
-#[cfg_attr(not(feature = "blob"), allow(dead_code, reason = "who has no container asks nothing of one"))]
-mod contents;
-#[cfg(feature = "encrypt")]
-pub mod crypt;
-pub mod error;
-mod executor;
-mod fields;
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub mod fuzzing;
 // For rustdoc alone: no build reads it, and `integration-tests` runs its programs.
 #[cfg(all(doc, not(doctest), feature = "derive"))]
 pub mod guide;
-mod handle;
-mod hash;
-#[cfg(feature = "json")]
-mod json;
-pub mod limits;
-mod messages;
-pub mod model;
-mod outbox;
-mod plaintext;
-mod plan;
-pub mod query;
-#[cfg(feature = "queue")]
-pub mod queue;
-mod row;
-pub mod schema;
-mod sealing;
-#[cfg(feature = "lmdb")]
-pub mod store;
-#[cfg(not(feature = "lmdb"))]
+
 pub mod store {
-    //! The handles of a store. A build without the feature `lmdb` has none of its own.
+    //! What handles of a store give, and what a store reports of itself.
 
-    pub use crate::handle::batch::Batch;
-    pub use crate::handle::bulk::{BulkFailure, BulkReport};
-    pub use crate::handle::page::Page;
-    pub use crate::handle::rows::{Rows, SnapshotRows, Views};
-    pub use crate::handle::snapshot::Snapshot;
-    pub use crate::handle::table::DynamicTable;
-    pub use crate::handle::tables::Tables;
-    pub use crate::messages::QueueStats;
-    pub use crate::row::view::RowView;
+    #[doc(inline)]
+    pub use table_engine::{
+        Batch, BulkFailure, BulkReport, DynamicTable, Page, QueueStats, RowView, Rows, Snapshot,
+        SnapshotRows, Tables, Views,
+    };
+    #[cfg(feature = "encrypt")]
+    #[doc(inline)]
+    pub use table_engine::{EncryptingRows, EncryptingTable};
+    #[cfg(feature = "lmdb")]
+    #[doc(inline)]
+    pub use table_lmdb::{
+        BlobStats, CheckReport, Durability, Mark, OldestSnapshot, OpenOptions, Problem, Propagate,
+        ReclaimFailure, SnapshotInfo, SpaceStats, Store, StoreStats, TableStats,
+    };
+    #[cfg(all(feature = "encrypt", feature = "lmdb"))]
+    #[doc(inline)]
+    pub use table_lmdb::{Encryption, KeyInfo, Progress, SealedValues};
 }
-pub mod typed;
 
-pub use error::{Error, ErrorKind, Result};
-pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
-pub use query::{Continuation, Filter, Query, prop};
-pub use store::{Batch, DynamicTable, Snapshot, Tables};
-#[cfg(feature = "lmdb")]
-pub use store::{Durability, OpenOptions, Store};
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
-pub use typed::{
-    Copied, Entity, EntitySet, IndexKey, Key, Partition, Patch, Projection, SetTable, Stored, Table, View,
-    prefix,
+#[cfg(feature = "blob")]
+#[doc(inline)]
+pub use table_engine::blob;
+#[cfg(feature = "encrypt")]
+#[doc(inline)]
+pub use table_engine::crypt;
+#[cfg(feature = "queue")]
+#[doc(inline)]
+pub use table_engine::queue;
+#[doc(hidden)]
+pub use table_engine::{__executor, __private};
+#[doc(inline)]
+pub use table_engine::{
+    Batch, Continuation, Copied, DynamicEntity, DynamicTable, ETag, EdmType, Entity, EntitySet, Error,
+    ErrorKind, Filter, IfMatch, IndexKey, Key, Partition, Patch, Projection, Query, Result, SetTable,
+    Snapshot, Stored, Table, Tables, Ticks, Value, ValueRef, View, assert_layouts, error, limits, model,
+    prefix, prop, query, schema, typed,
 };
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use table_lmdb::fuzzing;
+#[cfg(feature = "lmdb")]
+#[doc(inline)]
+pub use table_lmdb::{Durability, OpenOptions, Store};
 pub use uuid::Uuid;

@@ -32,6 +32,7 @@ mod format;
 mod guide;
 mod hygiene;
 mod jobs;
+mod json;
 mod layouts;
 mod limits;
 mod lints;

@@ -3,7 +3,7 @@
 use integration_tests::assert_sound;
 use integration_tests::elsewhere::{Employee, check};
 use integration_tests::{Scratch, relaxed};
-use table_core::{Entity, ErrorKind, Query, Tables, Table};
+use table_core::{Entity, ErrorKind, Query, Table, Tables};
 
 use super::{company, employee};
 

@@ -1,0 +1,169 @@
+//! What a scan range asks for, planned: for executors that have no plan of their own.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::ScanRanges;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::{Ticks, Value, ValueRef};
+use crate::query::{self, Fields, Predicate, Query, QueryPlan};
+use crate::row::dict::Dict;
+use crate::row::key::{self, StoredRange};
+use crate::row::named;
+use crate::row::selection::Selection;
+use crate::row::view::RowView;
+
+/// What a query asks of one table: between which keys its rows lie, and which of them it wants.
+#[derive(Debug)]
+pub struct RangeQuery {
+    plan: QueryPlan,
+    table: u32,
+    range: Option<StoredRange>,
+}
+
+impl RangeQuery {
+    /// Makes the request for what the query asks of the table of this number.
+    pub(super) fn of(query: &Query, table: u32) -> Result<Self> {
+        let plan = query::plan(query)?;
+        Ok(Self { range: key::range(table, &plan), plan, table })
+    }
+
+    /// Returns the stored keys among which the rows lie, the first and the first beyond, for an executor that has its rows in
+    /// their order; `None` if nothing can be there.
+    pub fn range(&self) -> Option<(&[u8], &[u8])> {
+        self.range.as_ref().map(|(start, end)| (start.as_slice(), end.as_slice()))
+    }
+
+    /// Returns whether the rows are wanted from the last to the first.
+    pub fn is_reverse(&self) -> bool {
+        self.plan.reverse
+    }
+
+    /// Returns whether the query wants the row, which lies in the [range](Self::range).
+    pub fn wants(&self, row: &RowView<'_>) -> Result<bool> {
+        if let Some(kind) = self.plan.kind
+            && row.kind()? != Some(kind.name)
+        {
+            return self.plan.accepts_other(kind, row);
+        }
+        self.plan.check_filter(row)?;
+        let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
+        self.plan.accepts(&ByName { row, names, plan: &self.plan })
+    }
+
+    /// Returns what of the rows is selected.
+    pub(super) fn selection(&self, dict: &Dict) -> Arc<Selection> {
+        named::selection(self.plan.select.as_deref(), dict)
+    }
+}
+
+/// A row as a filter sees it: the filter asks for properties by their names.
+struct ByName<'r> {
+    row: &'r RowView<'r>,
+    names: &'r [crate::model::Name],
+    plan: &'r QueryPlan,
+}
+
+impl Fields for ByName<'_> {
+    fn partition_key(&self) -> Cow<'_, str> {
+        self.row.partition_key()
+    }
+
+    fn row_key(&self) -> Cow<'_, str> {
+        self.row.row_key()
+    }
+
+    fn timestamp(&self) -> Ticks {
+        self.row.timestamp()
+    }
+
+    fn property(&self, slot: usize) -> Result<Option<ValueRef<'_>>> {
+        let Some(name) = self.names.get(slot) else { return Ok(None) };
+        let found = self.row.get(name)?;
+        match self.plan.kind.and_then(|kind| kind.keys.was(name)) {
+            Some(was) if found.is_none() => self.row.get(was),
+            _ => Ok(found),
+        }
+    }
+
+    fn property_holds(&self, slot: usize, test: impl FnOnce(Option<ValueRef<'_>>) -> bool) -> Result<bool> {
+        if let (Some(kind), Some(name)) = (self.plan.kind, self.names.get(slot))
+            && kind.keys.gives(name)
+        {
+            let value = kind.keys.value(name, &self.row.partition_key(), &self.row.row_key());
+            return Ok(test(value.as_ref().map(Value::as_value_ref)));
+        }
+        self.property(slot).map(test)
+    }
+}
+
+impl ScanRanges {
+    /// Returns what each scan range asks of the table of this number.
+    pub(super) fn range_queries(&self, table: u32) -> Result<Vec<RangeQuery>> {
+        self.queries().iter().map(|query| RangeQuery::of(query, table)).collect()
+    }
+}
+
+/// Returns what binds a token to these queries of a table, in the store of this tag.
+pub fn fingerprint<'p, I: Iterator<Item = &'p QueryPlan>>(plans: I, table: u32, store: u64) -> u64 {
+    let all = plans.fold(0_u64, |all, plan| all.rotate_left(5) ^ query::fingerprint(plan, table));
+    all ^ store
+}
+
+/// The stored key after which a scan range goes on, or at which it does; `None` if the scan range has nothing to read.
+type Start = Option<(Vec<u8>, bool)>;
+
+/// Returns where each scan range goes on after the row of these keys, at which a page ended. `ranges` are those that the scan
+/// ranges began with.
+pub fn after_page<'r, R: Iterator<Item = Option<&'r StoredRange>> + Clone>(
+    scan_ranges: &ScanRanges,
+    table: u32,
+    ranges: R,
+    partition: &str,
+    row: &str,
+) -> Result<Vec<Start>> {
+    let last = key::stored(table, partition, row);
+    if scan_ranges.queries().len() == 1 {
+        return Ok(vec![Some((last, true))]);
+    }
+    let rest = scan_ranges.rest(&last);
+    // Every row of a scan range starts with what its range starts with, as far as the scan ranges differ.
+    let head = |range: Option<&StoredRange>| range?.0.get(..last.len() - rest.len()).map(<[u8]>::to_vec);
+    let heads = ranges.map(head);
+    let came_from = heads.clone().position(|head| head.is_some_and(|head| last.starts_with(&head)));
+    let Some(came_from) = came_from else {
+        return Err(Error::new(ErrorKind::InvalidContinuation)
+            .attempted("read the continuation token")
+            .because("the token is of none of the query's shards"));
+    };
+    let reverse = scan_ranges.are_reverse();
+    let go_on = |(scan_range, head): (usize, Option<Vec<u8>>)| {
+        let mut row = head?;
+        row.extend_from_slice(rest);
+        let is_after = super::order(reverse, (rest, scan_range), (rest, came_from)).is_le();
+        Some((row, is_after))
+    };
+    Ok(heads.enumerate().map(go_on).collect())
+}
+
+/// Narrows the scan ranges' requests to what comes after a page that ended at the row of these keys.
+pub(super) fn go_on(
+    scan_ranges: &ScanRanges,
+    asked: &mut [RangeQuery],
+    table: u32,
+    partition: &str,
+    row: &str,
+) -> Result<()> {
+    let starts =
+        after_page(scan_ranges, table, asked.iter().map(|asked| asked.range.as_ref()), partition, row)?;
+    for (asked, start) in asked.iter_mut().zip(starts) {
+        let Some((row, is_after)) = start else { continue };
+        asked.range = key::range_from(asked.table, &asked.plan, row, is_after);
+    }
+    Ok(())
+}
+
+/// Plans each scan range's query.
+pub(super) fn plans(asked: &[RangeQuery]) -> impl Iterator<Item = &QueryPlan> {
+    asked.iter().map(|asked| &asked.plan)
+}

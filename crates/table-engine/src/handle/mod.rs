@@ -1,0 +1,12 @@
+//! What the user holds of an executor, whatever that is: tables, snapshots, and what reads give.
+
+pub(crate) mod batch;
+pub(crate) mod bulk;
+#[cfg(feature = "encrypt")]
+pub(crate) mod encrypting;
+pub(crate) mod page;
+pub(crate) mod rows;
+pub(crate) mod snapshot;
+pub(crate) mod table;
+pub mod tables;
+pub(crate) mod write;

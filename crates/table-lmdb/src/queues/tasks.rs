@@ -1,0 +1,433 @@
+//! What is asked of queues, done in the overlay one after another.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use table_engine::error::{Error, ErrorKind, Result};
+use table_engine::messages::keys::{self, Kind};
+use table_engine::messages::{Answer, Delivery, Entry, Fate, Message, Receipt, Release, Sending, Task, name};
+use table_engine::model::Ticks;
+
+use super::outbox::EntryWork;
+use super::overlay::QueueOverlay;
+use super::view;
+
+/// What is to be done with queues, by a user or by the store.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    /// What a user asks of a queue of this number.
+    Task(u32, Task),
+    /// The queue of this name is to be there.
+    Create(Box<str>),
+    /// The queue of this name is to be no more; its records go later.
+    Bury(Box<str>),
+    /// So many records of a queue that was dropped are to go, and in the end the queue.
+    Purge(u32, usize),
+    /// Something becomes of the entry under this key.
+    Entry(Vec<u8>, EntryWork),
+    /// So many entries of a table that was dropped are to go.
+    Forget(u32, usize),
+}
+
+/// What comes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Answer(Answer),
+    /// The queue of this number.
+    Queue(u32),
+    /// Whether nothing is left.
+    Purged(bool),
+    /// An entry has been seen to.
+    Noted,
+}
+
+/// Entries that are looked at in one go.
+const STRETCH: usize = 64;
+/// Messages whose time is over, or which are set aside, that one call removes besides those that it receives.
+const MOST_REMOVED: usize = 256;
+
+/// The entry of a message that was found on a walk.
+struct FoundMessage {
+    key: Vec<u8>,
+    record: Vec<u8>,
+    id: u64,
+    entry: Entry,
+}
+
+/// Which entries a walk goes through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Among {
+    /// Messages that were hidden and show.
+    Shown,
+    Ready,
+    /// All that are hidden, for who removes them.
+    Hidden,
+}
+
+impl QueueOverlay<'_> {
+    pub(crate) fn carry_out(&mut self, work: &Work) -> Result<Outcome> {
+        match work {
+            Work::Task(queue, task) => self.task(*queue, task).map(Outcome::Answer),
+            Work::Create(name) => self.create(name).map(Outcome::Queue),
+            Work::Bury(name) => self.mark_dropped(name).map(Outcome::Queue),
+            Work::Purge(queue, most) => self.purge(*queue, *most).map(Outcome::Purged),
+            Work::Entry(key, work) => self.entry(key, work).map(|()| Outcome::Noted),
+            Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Purged),
+        }
+    }
+
+    fn task(&mut self, queue: u32, task: &Task) -> Result<Answer> {
+        // A queue that was dropped is refused, whatever is asked.
+        self.state(queue)?;
+        match task {
+            Task::Send(sending) => self.send(queue, sending),
+            Task::Complete(receipt) => self.complete(queue, *receipt).map(|()| Answer::Done),
+            Task::CompleteEach(receipts) => {
+                self.each(receipts, |overlay, receipt| overlay.complete(queue, receipt).map(|()| receipt))
+            }
+            Task::Extend(receipt, visibility) => self.extend(queue, *receipt, *visibility).map(Answer::Held),
+            Task::ExtendEach(receipts, visibility) => {
+                self.each(receipts, |overlay, receipt| overlay.extend(queue, receipt, *visibility))
+            }
+            Task::Update(receipt, text, visibility) => {
+                self.update(queue, *receipt, text)?;
+                self.extend(queue, *receipt, *visibility).map(Answer::Held)
+            }
+            Task::Release(receipt, release) => self.release(queue, *receipt, release).map(|()| Answer::Done),
+            Task::Receive { most, visibility, dequeues } => {
+                self.receive(queue, *most, *visibility, *dequeues).map(Answer::Received)
+            }
+            Task::Pause(is_paused) => {
+                self.state(queue)?.is_paused = *is_paused;
+                Ok(Answer::Done)
+            }
+            Task::Clear { below, most } => {
+                let below = below.unwrap_or(self.state(queue)?.next);
+                let gone = self.clear(queue, below, *most)?;
+                Ok(Answer::Cleared { gone: gone.0, below, is_all: gone.1 })
+            }
+        }
+    }
+
+    /// Does the same with each of several messages; those that are held no more are left as they are.
+    fn each(
+        &mut self,
+        receipts: &[Receipt],
+        one: impl Fn(&mut Self, Receipt) -> Result<Receipt>,
+    ) -> Result<Answer> {
+        let each = receipts.iter().map(|receipt| match one(self, *receipt) {
+            Ok(receipt) => Ok(Some(receipt)),
+            Err(error) if error.kind() == ErrorKind::StaleReceipt => Ok(None),
+            Err(error) => Err(error),
+        });
+        Ok(Answer::Each(each.collect::<Result<_>>()?))
+    }
+
+    fn send(&mut self, queue: u32, sending: &Sending) -> Result<Answer> {
+        if let Some(unique) = &sending.unique {
+            let key = keys::unique(queue, unique);
+            let number = |body: &[u8]| body.try_into().ok().map(u64::from_le_bytes);
+            if let Some(id) = self.read(&key, number)? {
+                return Ok(Answer::Sent { id, is_new: false });
+            }
+        }
+        let clock = self.at.clock;
+        let state = self.state(queue)?;
+        let id = state.next;
+        state.next = id.wrapping_add(1);
+        state.totals.sent = state.totals.sent.wrapping_add(1);
+        let expires = sending.lives.map(|lives| clock.now.checked_add(lives).unwrap_or(Ticks::MAX));
+        let unique = sending.unique.as_deref();
+        self.add_message(queue, id, &Message { sent: clock.store, expires, unique, text: &sending.body })?;
+        self.add_entry(queue, id, &Entry::sent(clock, sending.after))?;
+        Ok(Answer::Sent { id, is_new: true })
+    }
+
+    /// Returns the entry of a message that is held by this receipt.
+    fn held(&self, queue: u32, receipt: Receipt) -> Result<(Entry, Vec<u8>)> {
+        let key = keys::lease(queue, receipt.id);
+        let Some(record) = self.find(&key)? else { return Err(self.stale(queue, receipt)) };
+        let entry = Entry::hidden(view::body(&record)).ok_or_else(|| view::damaged(&key))?;
+        if !entry.is_held_by(receipt) {
+            return Err(self.stale(queue, receipt));
+        }
+        Ok((entry, record.into_owned()))
+    }
+
+    /// Returns why a receipt holds nothing.
+    #[cold]
+    fn stale(&self, queue: u32, receipt: Receipt) -> Error {
+        let id = receipt.id;
+        let because = match self.find(&keys::message(queue, id)) {
+            Err(error) => return error,
+            Ok(None) => format!("message {id} is gone: somebody has completed or cleared it"),
+            Ok(Some(_)) => format!(
+                "message {id} is held no more: it was given back, or hidden for too short a time, and somebody else may \
+                 have received it since"
+            ),
+        };
+        Error::new(ErrorKind::StaleReceipt).because(because)
+    }
+
+    fn complete(&mut self, queue: u32, receipt: Receipt) -> Result<()> {
+        let (entry, record) = self.held(queue, receipt)?;
+        self.take_out(queue, receipt.id, &entry, &record)?;
+        let totals = &mut self.state(queue)?.totals;
+        totals.completed = totals.completed.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Removes a message with its entry.
+    fn take_out(&mut self, queue: u32, id: u64, entry: &Entry, record: &[u8]) -> Result<()> {
+        self.remove_entry(queue, id, entry, record)?;
+        self.remove_message(queue, id)
+    }
+
+    fn extend(&mut self, queue: u32, receipt: Receipt, visibility: Duration) -> Result<Receipt> {
+        let (entry, record) = self.held(queue, receipt)?;
+        self.remove_entry(queue, receipt.id, &entry, &record)?;
+        let entry = entry.extended(self.at.clock, visibility);
+        self.add_entry(queue, receipt.id, &entry)?;
+        Ok(entry.receipt(receipt.id))
+    }
+
+    fn update(&mut self, queue: u32, receipt: Receipt, text: &str) -> Result<()> {
+        self.held(queue, receipt)?;
+        let (key, record) = self.message(queue, receipt.id)?;
+        let former = Message::decode(view::body(&record)).ok_or_else(|| view::damaged(&key))?;
+        let message = Message { text, ..former.clone() };
+        self.remove_message(queue, receipt.id)?;
+        self.add_message(queue, receipt.id, &message)
+    }
+
+    fn release(&mut self, queue: u32, receipt: Receipt, release: &Release) -> Result<()> {
+        let (entry, record) = self.held(queue, receipt)?;
+        self.remove_entry(queue, receipt.id, &entry, &record)?;
+        let entry =
+            entry.released(self.at.clock, release.delay, release.error.as_deref(), release.is_untried);
+        if !release.is_untried
+            && entry.count >= release.dequeues
+            && self.set_aside(queue, receipt.id, &entry)?
+        {
+            return Ok(());
+        }
+        self.add_entry(queue, receipt.id, &entry)
+    }
+
+    /// Moves a message, whose entry is removed, to the queue for messages that are set aside. Returns whether there is such a
+    /// queue, or room for one.
+    fn set_aside(&mut self, queue: u32, id: u64, entry: &Entry) -> Result<bool> {
+        let mut directory = self.directory()?;
+        let Some(poison) = directory.get(queue).and_then(|queue| name::poison_of(&queue.name)) else {
+            return Ok(false);
+        };
+        let known = directory.find(&poison).map(|queue| queue.number);
+        let target = if let Some(number) = known {
+            number
+        } else {
+            let Some(number) = directory.add(&poison) else { return Ok(false) };
+            self.set_directory(directory);
+            self.add_state(number);
+            number
+        };
+        let (key, record) = self.message(queue, id)?;
+        let former = Message::decode(view::body(&record)).ok_or_else(|| view::damaged(&key))?;
+        let message = Message { expires: None, unique: None, ..former };
+        let (clock, state) = (self.at.clock, self.state(target)?);
+        let new = state.next;
+        state.next = new.wrapping_add(1);
+        state.totals.sent = state.totals.sent.wrapping_add(1);
+        self.add_message(target, new, &message)?;
+        let error = if entry.error.is_empty() {
+            format!("received {} times, and never completed or given back", entry.count).into()
+        } else {
+            entry.error.clone()
+        };
+        self.add_entry(target, new, &Entry { error, ..Entry::sent(clock, Duration::ZERO) })?;
+        self.remove_message(queue, id)?;
+        let totals = &mut self.state(queue)?.totals;
+        totals.poisoned = totals.poisoned.wrapping_add(1);
+        Ok(true)
+    }
+
+    fn receive(
+        &mut self,
+        queue: u32,
+        most: usize,
+        visibility: Duration,
+        dequeues: u32,
+    ) -> Result<Vec<Delivery>> {
+        let mut deliveries = Vec::new();
+        if self.state(queue)?.is_paused {
+            return Ok(deliveries);
+        }
+        let (now, mut removed) = (self.at.clock.now, 0);
+        for among in [Among::Shown, Among::Ready] {
+            let (mut after, mut is_end, mut met) = (None, false, 0);
+            while !is_end && deliveries.len() < most && removed < MOST_REMOVED {
+                let wanted = (most - deliveries.len()).min(STRETCH);
+                let found;
+                (found, is_end) = self.chunk(queue, among, after.as_deref(), wanted, &mut met)?;
+                after = found.last().map(|last| last.key.clone());
+                for found in found {
+                    match self.deliver(queue, found, visibility, dequeues)? {
+                        Some(delivery) => deliveries.push(delivery),
+                        None => removed += 1,
+                    }
+                }
+            }
+            // Each message that was hidden from a later time on, as the clock is now, has been received or removed.
+            if among == Among::Shown && is_end {
+                let state = self.state(queue)?;
+                if state.latest_from > now {
+                    state.latest_from = now;
+                }
+            }
+            if among == Among::Ready && is_end {
+                view::check_ready(&self.state_before(queue)?, met)?;
+            }
+        }
+        Ok(deliveries)
+    }
+
+    /// Returns so many entries after a key, and whether there are no more. `met` counts those that were met.
+    fn chunk(
+        &self,
+        queue: u32,
+        among: Among,
+        after: Option<&[u8]>,
+        wanted: usize,
+        met: &mut u64,
+    ) -> Result<(Vec<FoundMessage>, bool)> {
+        let mut found = Vec::new();
+        let mut each = |key: &[u8], id, (record, entry): (&[u8], Entry)| -> Result<ControlFlow<()>> {
+            *met += 1;
+            // What this plan has moved or completed itself is found where it was.
+            if self.is_removed(key) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            if found.len() == wanted {
+                return Ok(ControlFlow::Break(()));
+            }
+            found.push(FoundMessage { key: key.to_vec(), record: record.to_vec(), id, entry });
+            Ok(if found.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        let is_end = match among {
+            Among::Shown => self.view.shown(queue, self.at.clock.now, after, each)?,
+            Among::Ready => self.view.ready(queue, after, each)?,
+            Among::Hidden => self.view.walk(&keys::prefix(Kind::Lease, queue), after, |key, record| {
+                let Some(keys::Key::Lease(_, id)) = keys::Key::parse(key) else {
+                    return Err(view::damaged(key));
+                };
+                let entry = Entry::hidden(view::body(record)).ok_or_else(|| view::damaged(key))?;
+                Ok(each(key, id, (record, entry))?.map_continue(|()| view::Stop::Not))
+            })?,
+        };
+        Ok((found, is_end))
+    }
+
+    /// Gives out a message that was found, or removes it if it is not to be given out.
+    fn deliver(
+        &mut self,
+        queue: u32,
+        found: FoundMessage,
+        visibility: Duration,
+        dequeues: u32,
+    ) -> Result<Option<Delivery>> {
+        let FoundMessage { record, id, entry, .. } = found;
+        let message = self.view.message(queue, id)?;
+        match entry.fate(message.expires, self.at.clock.now, dequeues) {
+            Fate::Expire => {
+                self.take_out(queue, id, &entry, &record)?;
+                let totals = &mut self.state(queue)?.totals;
+                totals.expired = totals.expired.wrapping_add(1);
+                return Ok(None);
+            }
+            Fate::SetAside => {
+                self.remove_entry(queue, id, &entry, &record)?;
+                if self.set_aside(queue, id, &entry)? {
+                    return Ok(None);
+                }
+            }
+            Fate::Deliver => self.remove_entry(queue, id, &entry, &record)?,
+        }
+        let entry = entry.received(self.at.clock, visibility);
+        self.add_entry(queue, id, &entry)?;
+        Ok(Some(delivery(id, &entry, &message)))
+    }
+
+    /// Removes messages whose numbers are below this one: how many, and whether all are gone.
+    fn clear(&mut self, queue: u32, below: u64, most: usize) -> Result<(u64, bool)> {
+        let mut gone = 0;
+        for among in [Among::Hidden, Among::Ready] {
+            let (mut after, mut is_end) = (None, false);
+            while !is_end {
+                if gone >= most {
+                    return Ok((count(gone), false));
+                }
+                let found;
+                let wanted = STRETCH.min(most - gone);
+                (found, is_end) = self.chunk(queue, among, after.as_deref(), wanted, &mut 0)?;
+                after = found.last().map(|last| last.key.clone());
+                for FoundMessage { record, id, entry, .. } in found {
+                    if id < below {
+                        self.take_out(queue, id, &entry, &record)?;
+                        gone += 1;
+                    }
+                }
+            }
+        }
+        Ok((count(gone), true))
+    }
+
+    fn create(&mut self, name: &str) -> Result<u32> {
+        let (number, is_new) = self.list(name)?;
+        if is_new {
+            self.add_state(number);
+        }
+        Ok(number)
+    }
+
+    fn mark_dropped(&mut self, name: &str) -> Result<u32> {
+        let number = self
+            .list_as_dropped(name)?
+            .ok_or_else(|| Error::new(ErrorKind::QueueNotFound).because("there is no such queue"))?;
+        self.state(number)?.is_dropped = true;
+        Ok(number)
+    }
+
+    fn purge(&mut self, queue: u32, most: usize) -> Result<bool> {
+        let mut directory = self.directory()?;
+        if directory.get(queue).is_none_or(|queue| !queue.is_dropped) {
+            // Another thread has swept it.
+            return Ok(true);
+        }
+        let (_, is_all) = self.clear(queue, u64::MAX, most)?;
+        if !is_all {
+            return Ok(false);
+        }
+        if !self.state_of(queue, true)?.is_empty() {
+            return Err(view::damaged(&keys::state(queue)));
+        }
+        directory.queues.retain(|listed| listed.number != queue);
+        self.set_directory(directory);
+        self.remove_count(&keys::state(queue));
+        Ok(true)
+    }
+}
+
+/// Returns a message as it is given out, or looked at.
+pub(crate) fn delivery(id: u64, entry: &Entry, message: &Message<'_>) -> Delivery {
+    Delivery {
+        receipt: entry.receipt(id),
+        count: entry.count,
+        sent: message.sent,
+        expires: message.expires,
+        error: Some(entry.error.clone()).filter(|error| !error.is_empty()),
+        body: message.text.into(),
+    }
+}
+
+fn count(many: usize) -> u64 {
+    u64::try_from(many).unwrap_or(u64::MAX)
+}

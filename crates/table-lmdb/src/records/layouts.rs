@@ -1,0 +1,180 @@
+//! The layouts of the kinds in a table, as they were when rows were last written by them.
+//!
+//! They lie beside the table's dictionary and go with it.
+
+use table_engine::error::{Error, ErrorKind, Result};
+use table_engine::executor::layouts::{self, Noted};
+use table_engine::schema::{self, Outdated, Schema};
+
+use super::catalog::TableState;
+use super::record_digest::{RecordDigest, SetDigest};
+use super::{meta, names};
+use crate::lmdb::{self, Databases, WriteTxn};
+pub(crate) use table_engine::executor::layouts::damaged;
+
+/// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
+const LAYOUT_BY_KIND: u8 = 4;
+
+/// Compares the layout that is noted with the schema's. An error if rows can't be read by both.
+pub(crate) fn compare(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &'static Schema,
+) -> Result<Noted> {
+    layouts::compare(&table.name, noted(dbs, txn, table, schema.kind)?, schema)
+}
+
+/// Returns the kinds that seal or sign, in order, with their layouts.
+pub(super) fn authenticated<'t>(
+    dbs: &Databases,
+    txn: &'t heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(&'t str, &'t str)>> {
+    let mut authenticated = Vec::new();
+    for (kind, layout) in all(dbs, txn, table)? {
+        let schema = schema::read(layout, kind).ok_or_else(damaged)?;
+        if schema.seals() || schema.signs_some() {
+            authenticated.push((kind, layout));
+        }
+    }
+    Ok(authenticated)
+}
+
+/// Returns the declarations of every kind in a table, as far as their layouts tell.
+pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
+    let layouts = all(dbs, txn, table)?;
+    layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()
+}
+
+/// Returns every kind in a table and its layout. The count and the digest in the table's record digest tell that a
+/// layout is missing, or is a former one.
+pub(crate) fn all<'t>(
+    dbs: &Databases,
+    txn: &'t heed::RoTxn<'_>,
+    table: u32,
+) -> Result<Vec<(&'t str, &'t str)>> {
+    let (mut layouts, mut found) = (Vec::new(), SetDigest::default());
+    let prefix = names::entry_key(table, LAYOUT_BY_KIND, b"");
+    for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
+        let (key, record) = entry.map_err(lmdb::error)?;
+        dbs.check_entry(key, record)?;
+        let kind =
+            key.get(prefix.len()..).and_then(|kind| std::str::from_utf8(kind).ok()).ok_or_else(damaged)?;
+        let text = meta::opened(key, record).and_then(|text| std::str::from_utf8(text).ok());
+        layouts.push((kind, text.ok_or_else(damaged)?));
+        found.add(record);
+    }
+    RecordDigest::read(dbs.main, txn, table)?.layouts.check(found, "layouts of kinds of entities")?;
+    Ok(layouts)
+}
+
+/// Returns the noted layout of a kind.
+pub(crate) fn noted<'t>(
+    dbs: &Databases,
+    txn: &'t heed::RoTxn<'_>,
+    table: &TableState,
+    kind: &str,
+) -> Result<Option<&'t str>> {
+    let layouts = all(dbs, txn, table.id)?;
+    Ok(layouts.into_iter().find(|(known, _)| *known == kind).map(|(_, layout)| layout))
+}
+
+/// Returns why no program may write by this declaration any more, under the layout that is noted; `None` if it may.
+pub(crate) fn is_outdated(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<Option<Outdated>> {
+    let noted = noted(dbs, txn, table, schema.kind)?;
+    Ok(noted.and_then(|layout| schema::outdated(layout, schema)))
+}
+
+/// Returns the error of a program with a former declaration.
+#[cold]
+pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
+    let (kind, entity) = (schema.kind, schema.entity);
+    let because = match why {
+        Outdated::Bare => format!(
+            "`{kind}` of the struct `{entity}` has something plain that another program has had sealed since this one opened \
+             the table; declare it with `#[encrypt]` here too"
+        ),
+        Outdated::Uncopied(_) | Outdated::Untold(_) => layouts::forgets(schema, why),
+        Outdated::Gone(property) => format!(
+            "the property `{property}` of `{kind}` is to go, by another program; leave it out of the struct `{entity}`"
+        ),
+        Outdated::Narrow(parts) => format!(
+            "entities of `{kind}` have {parts} parts by now, of which the struct `{entity}` declares {}: it could not keep the \
+             others; declare them, with `#[part]`, here too",
+            schema.parts.len()
+        ),
+        Outdated::PreviousVersion(version) => layouts::outdated_version(schema, version),
+        Outdated::Misnamed { is, was } => format!(
+            "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
+             declare it in the struct `{entity}` with {} too",
+            schema::both_names(schema, is, was)
+        ),
+    };
+    Error::new(ErrorKind::LayoutChanged).because(because)
+}
+
+/// Refuses a kind whose rows could have a key of a row of those that are declared.
+pub(crate) fn check_apart(
+    dbs: &Databases,
+    txn: &heed::RoTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<()> {
+    layouts::check_apart(&table.name, all(dbs, txn, table.id)?.into_iter(), schema)
+}
+
+/// Notes what this declaration brings.
+pub(crate) fn note(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    table: &TableState,
+    schema: &Schema,
+) -> Result<()> {
+    let layout = layouts::noted_with(&table.name, noted(dbs, txn, table, schema.kind)?, schema);
+    put(dbs, txn, table.id, schema.kind, layout)
+}
+
+/// Puts a layout in the place of the one that is noted.
+pub(crate) fn put(
+    dbs: &Databases,
+    txn: &mut WriteTxn<'_>,
+    table: u32,
+    kind: &str,
+    layout: String,
+) -> Result<()> {
+    let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
+    let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
+    if let Some(former) = dbs.record(dbs.names, txn, &key)? {
+        record_digest.layouts.subtract(former);
+    }
+    let record = meta::sealed(&key, layout.into_bytes());
+    record_digest.layouts.add(&record);
+    dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
+    record_digest.write(dbs.main, txn, table)
+}
+
+/// Forgets the layout of a kind.
+pub(crate) fn remove(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, kind: &str) -> Result<()> {
+    let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
+    let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
+    if let Some(former) = dbs.record(dbs.names, txn, &key)? {
+        record_digest.layouts.subtract(former);
+        dbs.names.delete(txn, &key).map_err(lmdb::error)?;
+    }
+    record_digest.write(dbs.main, txn, table)
+}
+
+/// Reads every layout of a table; returns how many there are.
+pub(crate) fn check(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<usize> {
+    let layouts = all(dbs, txn, table)?;
+    if layouts.iter().any(|(kind, layout)| schema::read(layout, kind).is_none()) {
+        return Err(damaged());
+    }
+    Ok(layouts.len())
+}
