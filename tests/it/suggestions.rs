@@ -23,7 +23,9 @@ fn sources() -> Vec<(PathBuf, String)> {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
-    for folder in ["table-core/src", "table-derive/src", "crates/table-words/src"] {
+    for folder in
+        ["crates/table-engine/src", "crates/table-lmdb/src", "table-derive/src", "crates/table-words/src"]
+    {
         walk(&root.join(folder), &mut found);
     }
     assert!(found.len() > 100);

@@ -35,7 +35,7 @@ pub const STEPS: &[Step] = &[
     step(
         "an index that changes is filled at once, and what it had is not removed before",
         &[[
-            "table-core/src/schema/index_states/index.rs",
+            "crates/table-engine/src/schema/index_states/index.rs",
             "(_, On::Rebuild) => Self::Purge,",
             "(_, On::Rebuild) => Self::Backfill,",
         ]],
@@ -44,7 +44,7 @@ pub const STEPS: &[Step] = &[
     step(
         "the transaction does not compare the epoch that a plan states",
         &[[
-            "table-core/src/store/write/apply.rs",
+            "crates/table-lmdb/src/write/apply.rs",
             "if !group.epochs.iter().all(|epoch| touched.state.is_epoch(epoch)) {",
             "if group.epochs.iter().any(|epoch| epoch.kind.is_empty()) {",
         ]],
@@ -53,7 +53,7 @@ pub const STEPS: &[Step] = &[
     step(
         "writers leave an index alone that is being filled",
         &[[
-            "table-core/src/schema/index_states/index.rs",
+            "crates/table-engine/src/schema/index_states/index.rs",
             "matches!(self, Self::Backfill | Self::Blocked(_) | Self::Ready { .. })",
             "matches!(self, Self::Ready { .. })",
         ]],
@@ -62,7 +62,7 @@ pub const STEPS: &[Step] = &[
     step(
         "an index is read before it is ready",
         &[[
-            "table-core/src/schema/index_states/index_mask.rs",
+            "crates/table-engine/src/schema/index_states/index_mask.rs",
             "is_ready && (self.since == 0",
             "self.looks || !self.looks || is_ready && (self.since == 0",
         ]],
@@ -71,7 +71,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a program that does not declare an index writes while others keep it",
         &[[
-            "table-core/src/schema/index_states/index_mask.rs",
+            "crates/table-engine/src/schema/index_states/index_mask.rs",
             "if !is_known && index_states.index(noted, index.name).is_kept() {",
             "if !is_known && index.name.is_empty() {",
         ]],
@@ -80,7 +80,7 @@ pub const STEPS: &[Step] = &[
     step(
         "so does one that declares it otherwise",
         &[[
-            "table-core/src/schema/index_states/index_mask.rs",
+            "crates/table-engine/src/schema/index_states/index_mask.rs",
             "if state.is_kept() && !is_same {",
             "if state.is_kept() && !is_same && index.name.is_empty() {",
         ]],
@@ -89,7 +89,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a change does not look where copies of a unique index are that is being filled",
         &[[
-            "table-core/src/typed/change/read_set.rs",
+            "crates/table-engine/src/typed/change/read_set.rs",
             "if index.unique && self.index_mask.keeps(number) && self.index_mask.is_backfilling(number) {",
             "if index.unique && index.name.is_empty() {",
         ]],
@@ -99,12 +99,12 @@ pub const STEPS: &[Step] = &[
         without: "how far a job is is written by a transaction of its own, after that of the step",
         changes: &[
             [
-                "table-core/src/typed/job/mod.rs",
+                "crates/table-engine/src/typed/job/mod.rs",
                 "loader.add_step(step).map_err(|refused| refused.error)?;",
                 "drop(step);",
             ],
             [
-                "table-core/src/typed/job/mod.rs",
+                "crates/table-engine/src/typed/job/mod.rs",
                 "let failed = failures(loader.carry_out()?);",
                 "let failed = failures(loader.carry_out()?);\n\
                  std::thread::sleep(std::time::Duration::from_millis(2));\n\
@@ -117,7 +117,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a step of a job happens by halves when one of its plans is refused",
         &[[
-            "table-core/src/store/write/group.rs",
+            "crates/table-lmdb/src/write/group.rs",
             "let written = some_done && !(has_step && some_refused);",
             "let written = some_done && (has_step || !has_step);",
         ]],
@@ -126,7 +126,7 @@ pub const STEPS: &[Step] = &[
     step(
         "a repair adds what a summary lacked in another epoch of its kind",
         &[[
-            "table-core/src/typed/job/repair_summaries.rs",
+            "crates/table-engine/src/typed/job/repair_summaries.rs",
             "expected == at && *of == epoch.number",
             "expected == at && *of <= epoch.number",
         ]],
@@ -135,7 +135,7 @@ pub const STEPS: &[Step] = &[
     step(
         "copies that lie in another table are not made again when that is dropped",
         &[[
-            "table-core/src/schema/index_states/index.rs",
+            "crates/table-engine/src/schema/index_states/index.rs",
             "| (Self::Ready { .. } | Self::Backfill | Self::Blocked(_), On::RowsDropped) => Self::Backfill,",
             "| (Self::Blocked(_), On::RowsDropped) => Self::Backfill,\n\
              (Self::Ready { .. } | Self::Backfill, On::RowsDropped) => self.clone(),",
@@ -145,7 +145,7 @@ pub const STEPS: &[Step] = &[
     step(
         "indexes stay ready when entities are converted",
         &[[
-            "table-core/src/schema/index_states/mod.rs",
+            "crates/table-engine/src/schema/index_states/mod.rs",
             "        if begins {\n",
             "        if begins && noted.kind.is_empty() {\n",
         ]],
@@ -154,7 +154,7 @@ pub const STEPS: &[Step] = &[
     step(
         "an entity is not looked for under the key that it had before it was converted",
         &[[
-            "table-core/src/typed/read/missed.rs",
+            "crates/table-engine/src/typed/read/missed.rs",
             "let Some(places) = places_of(schema, keys) else { return Err(error) };",
             "let Some(mut places) = places_of(schema, keys) else { return Err(error) };\nplaces.clear();",
         ]],
@@ -163,7 +163,7 @@ pub const STEPS: &[Step] = &[
     step(
         "entities are scanned while some lie where their previous version has them",
         &[[
-            "table-core/src/schema/index_states/index_mask.rs",
+            "crates/table-engine/src/schema/index_states/index_mask.rs",
             "None => Rows::Pending(first),",
             "None => Rows::Readable(first),",
         ]],
@@ -174,12 +174,12 @@ pub const STEPS: &[Step] = &[
         // It is refused twice: by what it declares, and by what the rows are in the snapshot that it reads.
         &[
             [
-                "table-core/src/schema/layout/differences.rs",
+                "crates/table-engine/src/schema/layout/differences.rs",
                 "        return Some(Outdated::PreviousVersion(noted.version));\n",
                 "        return None;\n",
             ],
             [
-                "table-core/src/schema/index_states/index_mask.rs",
+                "crates/table-engine/src/schema/index_states/index_mask.rs",
                 "        return Rows::Unknown(noted.version);\n",
                 "        return Rows::Own;\n",
             ],
@@ -190,12 +190,12 @@ pub const STEPS: &[Step] = &[
         "copies of previous versions are not removed",
         &[
             [
-                "table-core/src/typed/job/convert.rs",
+                "crates/table-engine/src/typed/job/convert.rs",
                 "let is_copy = phase == CONVERTING && schema.is_previous_copy(kind);",
                 "let is_copy = phase == u8::MAX && schema.is_previous_copy(kind);",
             ],
             [
-                "table-core/src/typed/job/purge.rs",
+                "crates/table-engine/src/typed/job/purge.rs",
                 "found == kind || schema.is_previous_copy(found)",
                 "found == kind || schema.kind.is_empty() && schema.is_previous_copy(found)",
             ],

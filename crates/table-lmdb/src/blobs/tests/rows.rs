@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use table_derive::Entity;
+use table_engine::Table;
 use table_engine::blob::Blob;
 use table_engine::contents::UPLOAD_STANDS;
 use table_engine::error::ErrorKind;
-use table_engine::Table;
 
 use super::*;
 
