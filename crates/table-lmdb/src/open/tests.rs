@@ -87,7 +87,7 @@ fn play(role: &str, place: &Path) -> Child {
 
 fn play_in(mut binary: Command, role: &str, place: &Path) -> Child {
     binary
-        .args(["--exact", "store::open::tests::child", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "open::tests::child", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(PLACE, place)
         .stdin(Stdio::piped())

@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use table_core::__executor::{
+use table_engine::__executor::{
     self as executor, Abilities, Backend, HasVault, LayoutTexts, Names, OneSnapshotForEachThread, Plan,
     Refused, RetryFairness, SealedAt, TableExec,
 };
-use table_core::{ETag, Error, ErrorKind, Result, Tables, Ticks, Value};
+use table_engine::{ETag, Error, ErrorKind, Result, Tables, Ticks, Value};
 
 use self::cursor::MapMoment;
 use self::table::MapTable;
