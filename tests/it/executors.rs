@@ -55,5 +55,5 @@ fn a_rule_that_seals_is_refused_by_a_store_that_seals_nothing() {
 }
 
 mod on_lmdb {
-    table_conformance::conformance!(table_core::Store::temporary().unwrap().backend().clone());
+    table_conformance::conformance!(table_core::Store::temporary().unwrap().backend());
 }

@@ -23,7 +23,7 @@ fn name(table: &DynamicTable, row: &str) -> Option<String> {
 }
 
 /// Each way to write, on a row that is not there and on one that is, under each condition.
-pub(crate) fn each_condition_holds_or_is_refused(backend: Arc<dyn Backend>) {
+pub(crate) fn each_condition_holds_or_is_refused(backend: &Arc<dyn Backend>) {
     type Way = fn(&DynamicTable, &DynamicEntity, IfMatch) -> Result<()>;
     const UNCONDITIONAL: [(Way, [Option<ErrorKind>; 2]); 3] = [
         (|table, entity, _| table.insert(entity).map(drop), [None, Some(ErrorKind::EntityAlreadyExists)]),
@@ -35,13 +35,13 @@ pub(crate) fn each_condition_holds_or_is_refused(backend: Arc<dyn Backend>) {
         |table, entity, condition| table.merge(entity, condition).map(drop),
         |table, entity, condition| table.delete_if(entity.partition_key(), entity.row_key(), condition),
     ];
-    let table = company(&backend);
+    let table = company(backend);
     for (at, (write, expected)) in UNCONDITIONAL.into_iter().enumerate() {
         let row = format!("unconditional {at}");
         for expected in expected {
             let before = name(&table, &row);
             let done = write(&table, &entity(&row, "new"), IfMatch::Any);
-            assert_eq!(done.as_ref().err().map(|error| error.kind()), expected, "{row}");
+            assert_eq!(done.as_ref().err().map(table_engine::Error::kind), expected, "{row}");
             assert_eq!(name(&table, &row), if done.is_ok() { Some("new".to_owned()) } else { before });
         }
     }
@@ -68,8 +68,8 @@ pub(crate) fn each_condition_holds_or_is_refused(backend: Arc<dyn Backend>) {
     assert_eq!(table.delete("Sales", "nobody").unwrap_err().kind(), ErrorKind::EntityNotFound);
 }
 
-pub(crate) fn merges_keep_what_they_do_not_name(backend: Arc<dyn Backend>) {
-    let table = company(&backend);
+pub(crate) fn merges_keep_what_they_do_not_name(backend: &Arc<dyn Backend>) {
+    let table = company(backend);
     table.insert(&entity("1", "Jones").with("Age", 40)).unwrap();
     table
         .merge(&DynamicEntity::new("Sales", "1").with("Age", 41).with("City", "Oslo"), IfMatch::Any)
@@ -89,8 +89,8 @@ pub(crate) fn merges_keep_what_they_do_not_name(backend: Arc<dyn Backend>) {
     assert_eq!(jones.properties().map(|(name, _)| name.to_owned()).collect::<Vec<_>>(), ["Level"]);
 }
 
-pub(crate) fn every_value_comes_back(backend: Arc<dyn Backend>) {
-    let table = company(&backend);
+pub(crate) fn every_value_comes_back(backend: &Arc<dyn Backend>) {
+    let table = company(backend);
     let values: Vec<Value> = vec![
         "".into(),
         "\u{0}é\u{10ffff}".into(),
@@ -127,8 +127,8 @@ pub(crate) fn every_value_comes_back(backend: Arc<dyn Backend>) {
     }
 }
 
-pub(crate) fn what_is_too_large_is_refused(backend: Arc<dyn Backend>) {
-    let table = company(&backend);
+pub(crate) fn what_is_too_large_is_refused(backend: &Arc<dyn Backend>) {
+    let table = company(backend);
     let text = "x".repeat(limits::STRING_UNITS);
     let texts = |names: std::ops::Range<u32>| {
         names.fold(DynamicEntity::new("p", "r"), |all, name| all.with(&format!("P{name}"), &*text))
@@ -149,8 +149,8 @@ pub(crate) fn what_is_too_large_is_refused(backend: Arc<dyn Backend>) {
 }
 
 /// Each write gives a version that no other had, later than those before it.
-pub(crate) fn versions_rise(backend: Arc<dyn Backend>) {
-    let table = company(&backend);
+pub(crate) fn versions_rise(backend: &Arc<dyn Backend>) {
+    let table = company(backend);
     let mut seen: Vec<ETag> = Vec::new();
     for round in 0..50 {
         let row = format!("{}", round % 3);

@@ -6,7 +6,7 @@
 //! use table_conformance::MapStore;
 //!
 //! for check in table_conformance::CHECKS {
-//!     (check.run)(MapStore::new());
+//!     (check.run)(&MapStore::new().backend());
 //! }
 //! ```
 //!
@@ -45,7 +45,7 @@ pub struct Check {
     /// What it is about, as the name of a test.
     pub name: &'static str,
     /// Checks an empty store.
-    pub run: fn(Arc<dyn Backend>),
+    pub run: fn(&Arc<dyn Backend>),
 }
 
 /// The tables of a store as a user holds them.
@@ -65,7 +65,7 @@ macro_rules! checks {
                 $($(
                     #[test]
                     fn $check() {
-                        $crate::check(stringify!($check), $backend);
+                        $crate::check(stringify!($check), &$backend);
                     }
                 )+)+
             };
@@ -87,7 +87,7 @@ checks! {
 }
 
 /// Runs the check of this name on an empty store.
-pub fn check(name: &str, backend: Arc<dyn Backend>) {
+pub fn check(name: &str, backend: &Arc<dyn Backend>) {
     let check = CHECKS.iter().find(|check| check.name == name);
     (check.unwrap_or_else(|| panic!("there is no check `{name}`")).run)(backend);
 }

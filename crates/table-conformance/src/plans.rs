@@ -27,7 +27,7 @@ fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group
     Group { table, ..Group::new(partition, rows) }
 }
 
-fn plan<'p>(groups: Vec<Group<'p>>) -> Plan<'p> {
+fn plan(groups: Vec<Group<'_>>) -> Plan<'_> {
     Plan { groups: groups.into_iter().collect(), is_raw: true, ..Plan::default() }
 }
 
@@ -81,8 +81,8 @@ fn refused(done: Result<ETag, Refused>) -> (ErrorKind, usize, Option<usize>) {
     (refused.error.kind(), refused.group, refused.row)
 }
 
-pub(crate) fn a_plan_happens_whole_or_not_at_all(backend: Arc<dyn Backend>) {
-    let pair = Pair::new(backend);
+pub(crate) fn a_plan_happens_whole_or_not_at_all(backend: &Arc<dyn Backend>) {
+    let pair = Pair::new(backend.clone());
     let rows = |condition| vec![row("a", Condition::Any, put()), row("b", condition, put())];
     let etag = pair.commit(vec![group(0, "p", rows(Condition::Absent))]).unwrap();
     let at = |row: &str, etag| ("p".to_owned(), row.to_owned(), Some(etag));
@@ -114,8 +114,8 @@ pub(crate) fn a_plan_happens_whole_or_not_at_all(backend: Arc<dyn Backend>) {
     assert_eq!(second, [("q".to_owned(), "d".to_owned(), Some(etag))]);
 }
 
-pub(crate) fn what_a_plan_demands_of_other_rows(backend: Arc<dyn Backend>) {
-    let pair = Pair::new(backend);
+pub(crate) fn what_a_plan_demands_of_other_rows(backend: &Arc<dyn Backend>) {
+    let pair = Pair::new(backend.clone());
     let Abilities { expect, range, .. } = pair.backend.abilities();
     pair.commit(vec![group(0, "p", vec![row("a", Condition::Absent, put())])]).unwrap();
     let first = pair.version("p", "a");
@@ -160,8 +160,8 @@ pub(crate) fn what_a_plan_demands_of_other_rows(backend: Arc<dyn Backend>) {
     }
 }
 
-pub(crate) fn what_goes_beyond_the_abilities_is_refused_by_name(backend: Arc<dyn Backend>) {
-    let pair = Pair::new(backend);
+pub(crate) fn what_goes_beyond_the_abilities_is_refused_by_name(backend: &Arc<dyn Backend>) {
+    let pair = Pair::new(backend.clone());
     let abilities = pair.backend.abilities();
     let one = |key| vec![row(key, Condition::Any, put())];
     let words = |done: Result<ETag, Refused>| done.unwrap_err().error.to_string();

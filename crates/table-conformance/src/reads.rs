@@ -42,8 +42,8 @@ fn keys(table: &DynamicTable, query: &Query) -> Vec<(String, String)> {
 }
 
 /// Partition by partition, and row by row within it, by the UTF-16 units of their keys.
-pub(crate) fn rows_come_in_the_order_of_their_keys(backend: Arc<dyn Backend>) {
-    let (table, model) = filled(&backend, &mut Random::new(1));
+pub(crate) fn rows_come_in_the_order_of_their_keys(backend: &Arc<dyn Backend>) {
+    let (table, model) = filled(backend, &mut Random::new(1));
     let all: Vec<_> = model.values().map(|(partition, row, _)| (partition.clone(), row.clone())).collect();
     assert_eq!(keys(&table, &Query::new()), all);
     let reversed: Vec<_> = all.iter().rev().cloned().collect();
@@ -83,9 +83,9 @@ fn query(random: &mut Random) -> (Query, impl Fn(&str, &str, i32) -> bool + use<
     (query, wanted)
 }
 
-pub(crate) fn random_queries_find_what_a_model_finds(backend: Arc<dyn Backend>) {
+pub(crate) fn random_queries_find_what_a_model_finds(backend: &Arc<dyn Backend>) {
     let mut random = Random::new(2);
-    let (table, model) = filled(&backend, &mut random);
+    let (table, model) = filled(backend, &mut random);
     let mut found = 0;
     for round in 0..300 {
         let (mut query, wanted) = query(&mut random);
@@ -102,7 +102,7 @@ pub(crate) fn random_queries_find_what_a_model_finds(backend: Arc<dyn Backend>) 
             query = query.top(top);
             expected.truncate(top);
         }
-        let by_snapshot = tables(&backend).snapshot().unwrap();
+        let by_snapshot = tables(backend).snapshot().unwrap();
         let views = by_snapshot.views(&table, &query).unwrap();
         let views: Vec<_> = views
             .map(|view| {
@@ -134,8 +134,8 @@ fn paged(table: &DynamicTable, query: &Query, size: usize) -> Vec<(String, Strin
     }
 }
 
-pub(crate) fn pages_join_to_the_whole(backend: Arc<dyn Backend>) {
-    let table = tables(&backend).create_table("Rows").unwrap();
+pub(crate) fn pages_join_to_the_whole(backend: &Arc<dyn Backend>) {
+    let table = tables(backend).create_table("Rows").unwrap();
     for number in 0..40 {
         table.put(&DynamicEntity::new("p", format!("{number:03}")).with("Number", number % 4)).unwrap();
     }
@@ -156,15 +156,15 @@ pub(crate) fn pages_join_to_the_whole(backend: Arc<dyn Backend>) {
     // A token is of its query, and of its store's table.
     let other = Query::new().partition("p").filter(prop("Number").eq(2));
     assert_eq!(table.page(&other, 4, Some(&token)).unwrap_err().kind(), ErrorKind::InvalidContinuation);
-    let elsewhere = tables(&backend).create_table("Elsewhere").unwrap();
+    let elsewhere = tables(backend).create_table("Elsewhere").unwrap();
     assert_eq!(elsewhere.page(&query, 4, Some(&token)).unwrap_err().kind(), ErrorKind::InvalidContinuation);
     for size in [0, 1_001] {
         assert_eq!(table.page(&query, size, None).unwrap_err().kind(), ErrorKind::InvalidQuery);
     }
 }
 
-pub(crate) fn a_snapshot_is_of_one_moment(backend: Arc<dyn Backend>) {
-    let tables = tables(&backend);
+pub(crate) fn a_snapshot_is_of_one_moment(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
     let [first, second] = ["First", "Second"].map(|name| tables.create_table(name).unwrap());
     let count = |table: &DynamicTable, number: i32| {
         table.put(&DynamicEntity::new("p", "r").with("Number", number)).unwrap();

@@ -7,8 +7,8 @@ use table_engine::{DynamicEntity, ErrorKind, Query};
 
 use super::tables;
 
-pub(crate) fn tables_come_and_go(backend: Arc<dyn Backend>) {
-    let tables = tables(&backend);
+pub(crate) fn tables_come_and_go(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
     assert_eq!(tables.tables().unwrap(), Vec::<String>::new());
     assert_eq!(tables.dynamic_table("Company").unwrap_err().kind(), ErrorKind::TableNotFound);
     assert_eq!(tables.drop_table("Company").unwrap_err().kind(), ErrorKind::TableNotFound);
@@ -31,8 +31,8 @@ pub(crate) fn tables_come_and_go(backend: Arc<dyn Backend>) {
     assert!(other.get("Sales", "1").unwrap().is_some());
 }
 
-pub(crate) fn names_are_compared_without_case(backend: Arc<dyn Backend>) {
-    let tables = tables(&backend);
+pub(crate) fn names_are_compared_without_case(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
     tables.create_table("Company").unwrap();
     assert_eq!(tables.create_table("COMPANY").unwrap_err().kind(), ErrorKind::TableAlreadyExists);
     assert_eq!(tables.dynamic_table("company").unwrap().name(), "Company");

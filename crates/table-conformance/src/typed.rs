@@ -25,8 +25,8 @@ fn employee(id: u32, email: &str, age: u8) -> Employee {
     Employee { department: "Sales".into(), id, email: email.into(), age }
 }
 
-pub(crate) fn entities_and_their_copies_change_together(backend: Arc<dyn Backend>) {
-    let tables = tables(&backend);
+pub(crate) fn entities_and_their_copies_change_together(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
     let staff = tables.table::<Employee>().unwrap();
     for (id, age) in [(1, 30), (2, 20), (3, 25)] {
         staff.insert(&employee(id, &format!("{id}@contoso.com"), age)).unwrap();
@@ -46,8 +46,8 @@ pub(crate) fn entities_and_their_copies_change_together(backend: Arc<dyn Backend
     assert_eq!(rows, 6);
 }
 
-pub(crate) fn a_unique_key_is_of_one_entity(backend: Arc<dyn Backend>) {
-    let tables = tables(&backend);
+pub(crate) fn a_unique_key_is_of_one_entity(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
     let staff = tables.table::<Employee>().unwrap();
     staff.insert(&employee(1, "jun@contoso.com", 30)).unwrap();
     staff.insert(&employee(2, "ann@contoso.com", 30)).unwrap();
@@ -77,8 +77,8 @@ pub(crate) fn a_unique_key_is_of_one_entity(backend: Arc<dyn Backend>) {
     assert_eq!(rows().len(), 9);
 }
 
-pub(crate) fn rows_of_a_declared_kind_are_their_structs(backend: Arc<dyn Backend>) {
-    let tables = tables(&backend);
+pub(crate) fn rows_of_a_declared_kind_are_their_structs(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
     let staff = tables.table::<Employee>().unwrap();
     staff.insert(&employee(1, "jun@contoso.com", 30)).unwrap();
     let company = tables.dynamic_table("Company").unwrap();
@@ -114,8 +114,8 @@ mod changed {
     }
 }
 
-pub(crate) fn a_changed_declaration_is_refused(backend: Arc<dyn Backend>) {
-    let tables = tables(&backend);
+pub(crate) fn a_changed_declaration_is_refused(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
     let staff = tables.table::<Employee>().unwrap();
     staff.insert(&employee(1, "jun@contoso.com", 30)).unwrap();
     let refused = tables.table::<changed::Moved>().map(drop).unwrap_err();
@@ -125,8 +125,8 @@ pub(crate) fn a_changed_declaration_is_refused(backend: Arc<dyn Backend>) {
 }
 
 /// Of updates at once none is lost.
-pub(crate) fn a_lost_update_is_tried_again(backend: Arc<dyn Backend>) {
-    let staff = tables(&backend).table::<Employee>().unwrap();
+pub(crate) fn a_lost_update_is_tried_again(backend: &Arc<dyn Backend>) {
+    let staff = tables(backend).table::<Employee>().unwrap();
     staff.insert(&employee(1, "jun@contoso.com", 0)).unwrap();
     thread::scope(|scope| {
         for _ in 0..4 {

@@ -45,7 +45,6 @@ pub enum Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    #[doc(hidden)]
     pub fn of(value: ValueRef<'a>) -> Self {
         match value {
             ValueRef::String(v) => Self::Lent(v.as_bytes()),
@@ -69,7 +68,6 @@ impl<'a> Plain<'a> {
         Self::Short(short, N)
     }
 
-    #[doc(hidden)]
     pub fn as_slice(&self) -> &[u8] {
         match self {
             Self::Lent(bytes) => bytes,

@@ -47,7 +47,6 @@ fn in_clear(value: ValueRef<'_>) -> &[u8] {
 #[derive(Clone, Copy, Debug)]
 pub struct Sealed<'a> {
     edm: EdmType,
-    #[doc(hidden)]
     pub key: KeyHandle,
     header: &'a [u8; HEADER],
     /// A reference to a blob, or nothing.
@@ -70,7 +69,6 @@ impl<'a> Sealed<'a> {
     }
 
     /// Takes a sealed value apart, or returns the error that says what the property lacks.
-    #[doc(hidden)]
     pub fn read(cell: &Cell<'_>, bytes: &'a [u8]) -> Result<Self> {
         Self::parse(bytes).ok_or_else(|| {
             cell.error(ErrorKind::DecryptionFailed, "holds no sealed value, or one of a newer format")
@@ -78,7 +76,6 @@ impl<'a> Sealed<'a> {
     }
 
     /// Returns the value, if it was sealed for this cell with this key.
-    #[doc(hidden)]
     pub fn open(&self, cell: &Cell<'_>, store: &[u8; 16], key: &DataKey) -> Result<Value> {
         let aad = binding(cell, store, self.header, self.in_clear);
         envelope::open(key.derivation(), Purpose::Value, &aad, self.envelope)

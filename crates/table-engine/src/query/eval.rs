@@ -69,7 +69,6 @@ impl Predicate {
     }
 
     /// Returns the distinct properties that the filter reads, keys and timestamp aside.
-    #[doc(hidden)]
     pub fn names(&self) -> &[Name] {
         &self.names
     }

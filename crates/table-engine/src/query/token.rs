@@ -51,7 +51,6 @@ pub struct Position<'a> {
     pub partition: &'a str,
     pub row: &'a str,
     /// How many entities may still come, if the query limits them.
-    #[doc(hidden)]
     pub remaining: Option<u64>,
 }
 

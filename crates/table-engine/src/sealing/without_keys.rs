@@ -10,7 +10,7 @@ use crate::schema::{Blind, Field, TOKEN_BYTES};
 #[derive(Clone, Debug, Default)]
 pub struct SealedAt;
 
-#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as it is with the feature")]
+#[expect(clippy::unused_self, reason = "as it is with the feature")]
 impl SealedAt {
     /// The generation of a plan without sealed values: none.
     pub const NOTHING: Self = Self;

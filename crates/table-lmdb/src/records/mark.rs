@@ -17,7 +17,7 @@ use super::meta::{IDENTITY, Meta};
 /// has been put in its place. As text the mark has 64 hex digits.
 ///
 /// A mark does not tell of a former file that was given a higher number, or that was written to until it reached the
-/// number again. Sealed values, and rows of kinds that are [signed](derive@table_engine::Entity), can't be made that way.
+/// number again. Sealed values, and rows of kinds that are [signed](trait@table_engine::Entity), can't be made that way.
 ///
 /// ```
 /// # use table_core::store::Mark;

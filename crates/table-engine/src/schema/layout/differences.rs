@@ -20,7 +20,6 @@ pub struct Differences {
     /// Whether what was written under the old layout reads rightly under the new one, copies too.
     pub(crate) is_compatible: bool,
     /// Properties that rows were allowed to hold plain, and are no longer: compatible if no row does.
-    #[doc(hidden)]
     pub no_longer_plain: Vec<&'static str>,
     /// Whether a plain property is sealed from now on, which programs that have the table open don't know.
     pub(crate) begins_to_seal: bool,
