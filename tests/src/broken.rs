@@ -72,7 +72,7 @@ pub const STEPS: &[Step] = &[
         "a program that does not declare an index writes while others keep it",
         &[[
             "table-core/src/schema/index_states/index_mask.rs",
-            "if !is_known && index_states.index(noted, index.name).is_kept() {",
+            "if !is_known && index_states.index(noted, &index.name).is_kept() {",
             "if !is_known && index.name.is_empty() {",
         ]],
         JOBS,
@@ -175,12 +175,12 @@ pub const STEPS: &[Step] = &[
         &[
             [
                 "table-core/src/schema/layout/differences.rs",
-                "        return Some(Outdated::PreviousVersion(noted.version));\n",
+                "        return Some(Outdated::PreviousVersion(noted.version()));\n",
                 "        return None;\n",
             ],
             [
                 "table-core/src/schema/index_states/index_mask.rs",
-                "        return Rows::Unknown(noted.version);\n",
+                "        return Rows::Unknown(noted.version());\n",
                 "        return Rows::Own;\n",
             ],
         ],

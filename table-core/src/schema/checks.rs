@@ -411,11 +411,6 @@ const fn copy(schema: &Schema, at: usize) -> &CopiedFields {
     &schema.copied[at]
 }
 
-/// C7, for kinds that meet in a table when the program runs: the mistake, if there is one.
-pub(crate) fn kinds_that_meet(table: &str, a: &Schema, b: &Schema) -> Option<String> {
-    rows::disjoint_kinds(a, b, table).map(|message| message.as_str().to_owned())
-}
-
 /// Returns the mistake, if the templates have none.
 const fn sound(schema: &Schema, mistake: Option<Message>) -> Option<Message> {
     if mistake.is_none() {

@@ -73,11 +73,11 @@ pub use format::escape::{escape, unescape};
 #[doc(hidden)]
 pub use format::fold::fold_char;
 pub(crate) use format::key_type::edm;
-pub use format::key_type::{Format, KeyElements, KeyPart, KeyType};
+pub use format::key_type::{Format, KeyElements, KeyPart, KeyType, KeyTypeOf};
 pub(crate) use format::parse::{
-    head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest,
+    head_of, parse, parse_bytes, parse_field, parse_head, parse_parts, parse_plain_field, parse_rest,
 };
-pub(crate) use format::print::{KEY_BYTES, KeyValues, into_text, print, print_all};
+pub(crate) use format::print::{KEY_BYTES, KeyValues, into_text, print, print_all, print_parts};
 pub(crate) use held::holds;
 pub use index::{Arrival, Copies, Index};
 #[doc(hidden)]
@@ -86,17 +86,17 @@ pub(crate) use index_states::{Refusal, Rows, Unread, index_mask, rows, unread};
 pub(crate) use key_error::KeyError;
 pub use key_field::KeyField;
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
+#[doc(hidden)]
+pub use layout::Layout;
 pub(crate) use layout::layout;
 pub(crate) use layout::{
-    Differences, Outdated, advice, both_names, differences_in, forgotten, layout_in, noted_elsewhere,
-    outdated, read, same_index, same_keys, takes, united, with_index, with_table_renamed, without_copies,
-    without_index, without_table,
+    Differences, LayoutIndex, LayoutKey, LayoutProperty, Outdated, RowsOf, advice, both_names, differences_in,
+    forgotten, kinds_that_meet, outdated, same_index, same_keys, takes, united, without_copies,
 };
 pub use list::List;
 pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
 pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;
-pub(crate) use place::meet as places_meet;
 pub use place::{Place, TableTemplate};
 pub use series::{Series, Slot};
 #[doc(hidden)]
@@ -107,12 +107,12 @@ pub use summary::{Sum, SumOf, Summary};
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub(crate) use table_words::format::{BLIND_DIGITS, shard_digits};
 pub use table_words::{TimeItem, TimePattern};
-pub use template::{FieldPart, Part, Template};
+pub use template::{FieldPart, FieldPartOf, Part, PartOf, Template};
 pub(crate) use value::FastPath;
 #[doc(hidden)]
 pub use value::{Content, Take};
 pub use value::{Property, PropertyValue, ValueError};
-pub(crate) use version::{Kinship, entity_type, kind_of, other_version};
+pub(crate) use version::{Kinship, kind_of, other_version};
 pub use wide::fields_in_part;
 pub(crate) use wide::{head_key, part_key, part_suffix};
 

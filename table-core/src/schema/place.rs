@@ -80,8 +80,8 @@ impl Template {
 pub(crate) const fn meet(a: &Place, b: &Place) -> bool {
     is_one_table(a.table.source(), b.table.source())
         // Row keys mostly tell, and are compared first.
-        && super::format::overlap::meet(&a.row, &b.row)
-        && super::format::overlap::meet(&a.partition, &b.partition)
+        && super::format::overlap::meet(a.row.parts, b.row.parts)
+        && super::format::overlap::meet(a.partition.parts, b.partition.parts)
 }
 
 /// Returns whether rows of the place may lie in the table of this name.

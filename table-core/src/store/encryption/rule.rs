@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
 use crate::row::view::RowView;
-use crate::schema::{self, Field, Schema};
+use crate::schema::{Layout, LayoutProperty};
 use crate::sealing::looks_sealed;
 use crate::store::lmdb::Databases;
 use crate::store::records::catalog::TableState;
@@ -45,26 +45,26 @@ impl Rule {
 }
 
 /// What a row is to the structs that are used with its table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum RowKind {
     /// Nothing: no struct of its kind is known.
     Free,
     /// An entity's own row.
-    Own(Schema),
-    /// A copy in an index, which is sealed for its entity's own row.
-    Copy(Schema, &'static str),
+    Own(Arc<Layout>),
+    /// A copy in the index of this name, which is sealed for its entity's own row.
+    Copy(Arc<Layout>, Box<str>),
 }
 
 /// How a property is stored.
-pub(crate) enum Treatment {
+pub(crate) enum Treatment<'k> {
     /// It is stored as it is.
     Plain,
     /// The resolver has it sealed.
     Resolved,
     /// Its struct has it sealed.
-    Declared(&'static Field),
+    Declared(&'k LayoutProperty),
     /// No struct declares the row, and some struct of the table has a property of this name sealed.
-    Named(&'static Field),
+    Named(&'k LayoutProperty),
     /// The resolver names what its struct declares in the clear.
     Contradiction,
 }
@@ -74,47 +74,40 @@ impl RowKind {
     fn find(view: TableView<'_>, kind: &str) -> Result<Self> {
         let TableView { dbs, txn, table } = view;
         let declared = |kind| declared(dbs, txn, table, kind);
-        if let Some(schema) = declared(kind)? {
-            return Ok(Self::Own(schema));
+        if let Some(layout) = declared(kind)? {
+            return Ok(Self::Own(layout.into()));
         }
         // A kind's name has no `.`.
         let Some((kind, index)) = kind.split_once('.') else { return Ok(Self::Free) };
-        let Some(schema) = declared(kind)? else { return Ok(Self::Free) };
-        let index = schema.indexes.iter().find(|known| known.name == index);
-        Ok(index.map_or(Self::Free, |index| Self::Copy(schema, index.name)))
+        let Some(layout) = declared(kind)? else { return Ok(Self::Free) };
+        Ok(if layout.index(index).is_some() { Self::Copy(layout.into(), index.into()) } else { Self::Free })
     }
 
     /// Returns the kind of the struct that declares the row, and the index of which it is a copy.
-    pub(crate) fn declared(&self) -> Option<(&'static str, Option<&'static str>)> {
+    pub(crate) fn declared(&self) -> Option<(&str, Option<&str>)> {
         match self {
             Self::Free => None,
-            Self::Own(schema) => Some((schema.kind, None)),
-            Self::Copy(schema, index) => Some((schema.kind, Some(index))),
+            Self::Own(layout) => Some((&layout.kind, None)),
+            Self::Copy(layout, index) => Some((&layout.kind, Some(index))),
         }
     }
 
-    fn field(&self, property: &str) -> Option<&'static Field> {
+    fn layout(&self) -> Option<&Layout> {
         match self {
             Self::Free => None,
-            Self::Own(schema) | Self::Copy(schema, _) => {
-                schema.fields.iter().find(|field| field.property == property)
-            }
+            Self::Own(layout) | Self::Copy(layout, _) => Some(layout),
         }
     }
 
     /// Returns whether the property is the token of a field, which lookups compare.
     fn is_token(&self, property: &str) -> bool {
-        match self {
-            Self::Free => false,
-            Self::Own(schema) | Self::Copy(schema, _) => {
-                schema.fields.iter().filter_map(|field| field.blind).any(|blind| blind.property == property)
-            }
-        }
+        let mut tokens = self.layout().into_iter().flat_map(|layout| &layout.properties);
+        tokens.any(|of| of.token().is_some_and(|(token, _)| token == property))
     }
 
-    fn treatment(&self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment {
-        match self.field(property) {
-            Some(field) if field.encrypted => Treatment::Declared(field),
+    fn treatment(&self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment<'_> {
+        match self.layout().and_then(|layout| layout.property(property)) {
+            Some(declared) if declared.sealed.is_some() => Treatment::Declared(declared),
             Some(_) if rule.names(partition, row, property) => Treatment::Contradiction,
             None if !self.is_token(property) && rule.names(partition, row, property) => Treatment::Resolved,
             _ => Treatment::Plain,
@@ -122,18 +115,17 @@ impl RowKind {
     }
 }
 
-/// Returns the declaration of a kind, as far as its layout tells; `None` if the table has no layout of this kind.
+/// Returns the layout of a kind; `None` if the table has none of this kind.
 fn declared(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     kind: &str,
-) -> Result<Option<Schema>> {
+) -> Result<Option<Layout>> {
     if kind.len() > LONGEST_KIND {
         return Ok(None);
     }
-    let Some(layout) = layouts::noted(dbs, txn, table, kind)? else { return Ok(None) };
-    schema::read(layout, kind).map(Some).ok_or_else(layouts::damaged)
+    layouts::noted(dbs, txn, table, kind)
 }
 
 /// A rule as it is asked for the rows of one snapshot: it remembers the kinds that it has met.
@@ -141,8 +133,8 @@ pub(crate) struct Lens {
     pub(crate) rule: Rule,
     keys: Keys,
     kinds: Mutex<Vec<(Box<str>, RowKind)>>,
-    /// The fields that structs of the table have sealed, once a row was met that none declares.
-    sealed: OnceLock<Vec<&'static Field>>,
+    /// The properties that structs of the table have sealed, once a row was met that none declares.
+    sealed: OnceLock<Vec<LayoutProperty>>,
 }
 
 impl Lens {
@@ -153,12 +145,11 @@ impl Lens {
     /// Returns what the rows of this `EntityType` are to the structs of the table.
     pub(crate) fn kind(&self, view: TableView<'_>, kind: Option<&str>) -> Result<RowKind> {
         let found = self.find(view, kind)?;
-        if let (RowKind::Free, None) = (found, self.sealed.get()) {
+        if let (RowKind::Free, None) = (&found, self.sealed.get()) {
             let TableView { dbs, txn, table } = view;
             table.check_exists(dbs, txn)?;
-            let schemas = layouts::all_declared(dbs, txn, table.id)?;
-            let fields = schemas.iter().flat_map(|schema| schema.fields).filter(|field| field.encrypted);
-            self.sealed.get_or_init(|| fields.collect());
+            let properties = layouts::all_read(dbs, txn, table.id)?.into_iter().flat_map(|of| of.properties);
+            self.sealed.get_or_init(|| properties.filter(|property| property.sealed.is_some()).collect());
         }
         Ok(found)
     }
@@ -167,12 +158,12 @@ impl Lens {
         let Some(kind) = kind else { return Ok(RowKind::Free) };
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = kinds.iter().find(|(known, _)| **known == *kind) {
-            return Ok(*found);
+            return Ok(found.clone());
         }
         let found = RowKind::find(view, kind)?;
         // A program has few kinds; data used as kinds must not fill the memory.
         if kinds.len() < 64 {
-            kinds.push((kind.into(), found));
+            kinds.push((kind.into(), found.clone()));
         }
         Ok(found)
     }
@@ -180,13 +171,18 @@ impl Lens {
     /// Returns how a property of a row of this kind is stored. A person who can write the file can have a row say that
     /// it is of another kind: so a property that some struct of the table has sealed counts as sealed, too, on a row
     /// that none declares.
-    pub(crate) fn treatment(&self, kind: RowKind, keys: (&str, &str), property: &str) -> Treatment {
+    pub(crate) fn treatment<'k>(
+        &'k self,
+        kind: &'k RowKind,
+        keys: (&str, &str),
+        property: &str,
+    ) -> Treatment<'k> {
         match kind.treatment(&self.rule, keys.0, keys.1, property) {
             Treatment::Plain if matches!(kind, RowKind::Free) => {
                 let mut sealed = self.sealed.get().into_iter().flatten();
                 sealed
-                    .find(|field| field.property == property)
-                    .map_or(Treatment::Plain, |field| Treatment::Named(field))
+                    .find(|sealed| sealed.name == property)
+                    .map_or(Treatment::Plain, Treatment::Named)
             }
             treatment => treatment,
         }
@@ -196,7 +192,7 @@ impl Lens {
     pub(crate) fn check_filter(&self, of: TableView<'_>, view: &RowView<'_>, names: &[Name]) -> Result<()> {
         let kind = self.kind(of, view.kind()?)?;
         let (partition, row) = (view.partition_key(), view.row_key());
-        let is_sealed = |name: &Name| match self.treatment(kind, (&partition, &row), name) {
+        let is_sealed = |name: &Name| match self.treatment(&kind, (&partition, &row), name) {
             Treatment::Resolved | Treatment::Declared(_) => Ok::<_, Error>(true),
             Treatment::Named(_) => Ok(view.get(name)?.is_some_and(looks_sealed)),
             Treatment::Plain | Treatment::Contradiction => Ok(false),
@@ -238,11 +234,11 @@ impl Lens {
         let mut opened = Vec::new();
         let (partition, row) = (entity.partition_key(), entity.row_key());
         for (at, (name, value)) in entity.entries().iter().enumerate() {
-            let may_be_plain = match self.treatment(kind, (partition, row), name) {
+            let may_be_plain = match self.treatment(&kind, (partition, row), name) {
                 Treatment::Plain | Treatment::Contradiction => continue,
                 Treatment::Resolved => false,
                 // The struct itself reads plain values with `#[encrypt(dual)]` alone.
-                Treatment::Declared(field) => field.dual,
+                Treatment::Declared(of) => of.sealed.is_some_and(|sealed| sealed.dual),
                 Treatment::Named(_) => true,
             };
             if may_be_plain && !looks_sealed(value.as_value_ref()) {

@@ -13,7 +13,7 @@ use crate::row::dict::Dict;
 use crate::row::key::{self, StoredKey};
 use crate::row::view::{self, RowView};
 use crate::row::{self, Row};
-use crate::schema::{Schema, TOKEN_BYTES};
+use crate::schema::{LayoutProperty, Schema, TOKEN_BYTES};
 use crate::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
 use crate::store::encryption::vault::Encryption;
 use crate::store::encryption::vault::key_usage::{KeptStore, SealedValues};
@@ -176,13 +176,15 @@ struct Looked {
 impl Looked {
     fn of(table: Arc<TableState>, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Self> {
         let mut kinds = BTreeMap::new();
-        for schema in layouts::all_declared(dbs, txn, table.id)? {
-            let blind = schema.fields.iter().filter_map(|field| Some((field, field.blind?)));
-            let tokens: Vec<_> =
-                blind.map(|(field, blind)| (blind.property, blind.tokens.key_scope(field.scope))).collect();
+        for layout in layouts::all_read(dbs, txn, table.id)? {
+            let token = |property: &LayoutProperty| {
+                let (name, tokens) = property.token()?;
+                Some((name, tokens.key_scope(property.scope())))
+            };
+            let tokens: Vec<_> = layout.properties.iter().filter_map(token).collect();
             if !tokens.is_empty() {
-                kinds.extend(schema.indexes.iter().map(|index| (index.kind, tokens.clone())));
-                kinds.insert(schema.entity_type, tokens);
+                kinds.extend(layout.indexes().map(|index| (layout.index_kind(index), tokens.clone())));
+                kinds.insert(layout.entity_type(), tokens);
             }
         }
         let dict = table.dict();
@@ -206,7 +208,7 @@ impl Looked {
 
 /// The properties of tokens by the kinds of rows, and whose key makes what they hold.
 #[derive(Default)]
-struct Kinds(BTreeMap<&'static str, Vec<(&'static str, KeyScope)>>);
+struct Kinds(BTreeMap<String, Vec<(String, KeyScope)>>);
 
 impl Kinds {
     /// Gives each token of a row, and the scope whose key made it.
