@@ -266,7 +266,7 @@ pub const fn kinds(a: &Schema, b: &Schema) {
     if let Some(message) = rows::apart(a, b) {
         message.refuse();
     }
-    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b, ""))) {
+    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b))) {
         message.refuse();
     }
 }

@@ -99,8 +99,10 @@ impl Layout {
 
     /// Returns the table of the entities where the layout says it: empty if they lie where the layout is noted.
     pub(crate) fn table(&self) -> &str {
-        let mut tables =
-            self.lines.iter().filter_map(|line| if let Line::Of(table) = line { Some(&**table) } else { None });
+        let mut tables = self
+            .lines
+            .iter()
+            .filter_map(|line| if let Line::Of(table) = line { Some(&**table) } else { None });
         tables.next().unwrap_or_default()
     }
 

@@ -85,7 +85,7 @@ pub(crate) const fn meet(a: &Place, b: &Place) -> bool {
 }
 
 /// Returns whether rows of the place may lie in the table of this name.
-pub(super) const fn may_lie_in(place: &Place, table: &str) -> bool {
+pub(super) fn may_lie_in(place: &Place, table: &str) -> bool {
     match &place.table {
         TableTemplate::Fixed(name) => is_one_table(name, table),
         TableTemplate::Periods(tables) => {

@@ -2,9 +2,9 @@
 
 use table_words::Format;
 
+use super::KeyTypeOf;
 use super::format::form::Form;
 use super::format::key_type;
-use super::KeyTypeOf;
 
 /// A key template: what its parts print, one after another, is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

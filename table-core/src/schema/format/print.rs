@@ -205,7 +205,9 @@ impl KeyValues for Chosen<'_> {
 /// Returns the character that ends this part in its template, if it is one of varying width that is not the last.
 pub(crate) fn ended_by(parts: &[PartOf<'_>], at: usize) -> Option<char> {
     match (parts.get(at), parts.get(at + 1)) {
-        (Some(PartOf::Field(part)), Some(PartOf::Literal(text))) if part.width.is_none() => text.chars().next(),
+        (Some(PartOf::Field(part)), Some(PartOf::Literal(text))) if part.width.is_none() => {
+            text.chars().next()
+        }
         _ => None,
     }
 }
@@ -321,7 +323,13 @@ fn print_any(
     Ok(())
 }
 
-fn print_unsigned(number: u64, width: u8, max: u64, format: Format<'_>, out: &mut Vec<u8>) -> Result<(), Reason> {
+fn print_unsigned(
+    number: u64,
+    width: u8,
+    max: u64,
+    format: Format<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Reason> {
     let (width, inverted) = match format {
         Format::Inverted => {
             push_digits(max - number, width.into(), out);

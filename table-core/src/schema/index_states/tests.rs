@@ -108,14 +108,17 @@ fn who_may_write_and_read_is_told_by_what_is_noted_and_declared() {
             assert_eq!(refusal.is_some(), is_kept, "{state:?}");
         }
         // What is declared and not noted is not there.
-        let (index_mask, refusal) = super::index_mask(Some(&Layout::of(&BARE)), &of(IndexState::Absent), &MEMBER);
+        let (index_mask, refusal) =
+            super::index_mask(Some(&Layout::of(&BARE)), &of(IndexState::Absent), &MEMBER);
         assert!(refusal.is_none() && !index_mask.keeps(0) && !index_mask.is_ready(0), "{state:?}");
     }
     // A reader of a state from before must not read it.
-    let (index_mask, _) = super::index_mask(Some(&Layout::of(&MEMBER)), &of(IndexState::Ready { since: 3 }), &MEMBER);
+    let (index_mask, _) =
+        super::index_mask(Some(&Layout::of(&MEMBER)), &of(IndexState::Ready { since: 3 }), &MEMBER);
     assert!(!index_mask.reads(0, 2) && index_mask.reads(0, 3));
     assert!(
-        super::unread(Some(&Layout::of(&MEMBER)), &of(IndexState::Ready { since: 3 }), &MEMBER, "by_team", 2).is_some()
+        super::unread(Some(&Layout::of(&MEMBER)), &of(IndexState::Ready { since: 3 }), &MEMBER, "by_team", 2)
+            .is_some()
     );
     let (index_mask, refusal) = super::index_mask(None, &IndexStates::default(), &MEMBER);
     assert!(refusal.is_none() && index_mask == super::IndexMask::NEW && index_mask.reads(0, 0));

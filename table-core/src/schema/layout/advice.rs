@@ -42,10 +42,7 @@ pub(crate) fn advice(noted: &Layout, schema: &Schema) -> Vec<String> {
         ));
         return lines;
     }
-    let keys = [
-        ("partition", noted.partition(), declared.partition()),
-        ("row", noted.row(), declared.row()),
-    ];
+    let keys = [("partition", noted.partition(), declared.partition()), ("row", noted.row(), declared.row())];
     let compared = Compared { noted, schema, declared: &declared };
     for (what, old, new) in keys {
         lines.extend(compared.key(what, old, new));
@@ -281,13 +278,13 @@ impl Compared<'_> {
                 ),
                 (_, None) => format!("keep `#[encrypt]` of `{name}`, which is stored sealed"),
                 (Some(was), Some(is))
-                    if is.dual
-                        && !was.dual
-                        && old.scope() == new.scope()
-                        && old.token() == new.token() => format!(
-                    "no row holds `{name}` plain any more: leave `dual` out; what is to be plain again is another property, which \
+                    if is.dual && !was.dual && old.scope() == new.scope() && old.token() == new.token() =>
+                {
+                    format!(
+                        "no row holds `{name}` plain any more: leave `dual` out; what is to be plain again is another property, which \
                      the program copies it to"
-                ),
+                    )
+                }
                 _ => format!("keep the words of the `#[encrypt(..)]` of `{name}`, which is sealed otherwise"),
             });
         }

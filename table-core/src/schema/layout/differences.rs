@@ -238,8 +238,10 @@ pub(crate) fn outdated(noted: &Layout, schema: &Schema) -> Option<Outdated> {
     if let Some(forgotten) = forgotten(noted, &declared) {
         return Some(forgotten);
     }
-    let renamed = noted.properties.iter().filter_map(|property| Some((&property.name, property.was.as_ref()?)));
-    let is_known = |is: &str, was: &String| declared.property(is).is_some_and(|is| is.was.as_ref() == Some(was));
+    let renamed =
+        noted.properties.iter().filter_map(|property| Some((&property.name, property.was.as_ref()?)));
+    let is_known =
+        |is: &str, was: &String| declared.property(is).is_some_and(|is| is.was.as_ref() == Some(was));
     let (is, was) = renamed.filter(|(is, was)| !is_known(is, was)).min()?;
     Some(Outdated::Misnamed { is: is.clone(), was: was.clone() })
 }
@@ -295,8 +297,7 @@ pub(crate) fn without_copies(table: &str, noted: &Layout, schema: &Schema) -> La
     let declared = Layout::of_in(schema, table);
     let declared = by_subject(&declared.lines);
     noted.filtered(|line| {
-        !line.is_of_copies()
-            || declared.get(&line.subject()).is_some_and(|now| !follows_no_more(line, now))
+        !line.is_of_copies() || declared.get(&line.subject()).is_some_and(|now| !follows_no_more(line, now))
     })
 }
 
@@ -333,7 +334,7 @@ fn may_become(old: &Layout, new: &Layout, was: &Line, is: &Line) -> bool {
             // While rows may have the previous name, each writer has to know it. Two properties can't become one.
             holds_what(was, is)
                 && (was.was.is_none() || was.was == is.was)
-                && !renames.is_some_and(|previous| old.property(previous).is_some())
+                && renames.is_none_or(|previous| old.property(previous).is_none())
         }
         (Line::Index(was), Line::Index(is)) => same_index(old, was, new, is),
         // What it holds is looked up by others from now on.

@@ -105,9 +105,7 @@ fn is_of_summary(schema: &Schema, own: KeyOf, rows: &Rows<'_>) -> bool {
     let declares_summary = |at: usize| schema.indexes.get(at).is_some_and(|index| index.summary.is_some());
     match (own, rows.of) {
         (KeyOf::Index(at), Of::Own) => declares_summary(at) && own.kind(schema) == rows.layout.kind,
-        (KeyOf::Row, Of::Index(index)) => {
-            index.is_summary() && index.name == own.kind(schema)
-        }
+        (KeyOf::Row, Of::Index(index)) => index.is_summary() && index.name == own.kind(schema),
         _ => false,
     }
 }

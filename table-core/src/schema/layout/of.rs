@@ -16,8 +16,7 @@ impl Layout {
 
     /// Returns the layout of an entity, as it is noted in the table of this name: its own, or one where copies of it lie.
     pub(crate) fn of_in(schema: &Schema, table: &str) -> Self {
-        let property =
-            |field: usize| schema.fields.get(field).map_or("", |field| field.property).to_owned();
+        let property = |field: usize| schema.fields.get(field).map_or("", |field| field.property).to_owned();
         let mut lines = vec![Line::Version(schema.version)];
         if schema.signed {
             lines.push(Line::Signed);

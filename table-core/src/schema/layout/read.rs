@@ -8,7 +8,8 @@ use super::Layout;
 use super::index::{self, Elsewhere, LayoutIndex, RowsOf, SumOf, Summed};
 use super::key::{KeyPart, KeyValues, LayoutKey, PRINTS, Printed};
 use super::line::{
-    BY, COPIED, CopiedLine, EVENTUAL, GONE, HOLDER, INDEX, Line, OF, PARTITION, PROPERTY, ROW, SIGNED, VERSION,
+    BY, COPIED, CopiedLine, EVENTUAL, GONE, HOLDER, INDEX, Line, OF, PARTITION, PROPERTY, ROW, SIGNED,
+    VERSION,
 };
 use super::property::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, LayoutProperty, PART, Sealed, WAS};
 use super::series::{self, SERIES, SeriesLine};
@@ -21,7 +22,7 @@ impl Layout {
         let mut lines = Vec::new();
         let mut properties = 0;
         for line in text.lines() {
-            let Some(line) = line_of(line)? else { continue };
+            let line = line_of(line)?;
             properties += match &line {
                 Line::Property(_) => 1,
                 Line::Series(series) => series.slots,
@@ -60,10 +61,10 @@ impl Layout {
     }
 }
 
-/// Returns what a line of a text says; nothing, if it is empty behind its first word. `None` if it is no line of a layout.
-fn line_of(line: &str) -> Option<Option<Line>> {
+/// Returns what a line of a text says; `None` if it is no line of a layout.
+fn line_of(line: &str) -> Option<Line> {
     let mut reader = Reader { rest: line };
-    Some(Some(match reader.word() {
+    Some(match reader.word() {
         VERSION => Line::Version(reader.rest.trim().parse().ok()?),
         SIGNED => Line::Signed,
         OF => Line::Of(reader.rest.trim().to_owned()),
@@ -73,13 +74,10 @@ fn line_of(line: &str) -> Option<Option<Line>> {
         SERIES => Line::Series(SeriesLine::read(line)?),
         COPIED => Line::Copied(reader.copy()?),
         HOLDER => Line::Dependent(reader.rest.trim().to_owned()),
-        GONE => match reader.rest.strip_prefix(' ') {
-            Some(name) => Line::Removed(name.to_owned()),
-            None => return Some(None),
-        },
+        GONE => Line::Removed(reader.rest.strip_prefix(' ')?.to_owned()),
         INDEX => Line::Index(reader.index()?),
         _ => return None,
-    }))
+    })
 }
 
 /// Returns what stands behind the word `property`.
@@ -88,14 +86,7 @@ fn property(text: &str) -> Option<LayoutProperty> {
     let (sealed, rest) = sealing(rest);
     let (rest, was) = rest.split_once(WAS).map_or((rest, None), |(rest, was)| (rest, Some(was)));
     let (edm, optional, part) = held(rest)?;
-    Some(LayoutProperty {
-        name: name.to_owned(),
-        edm,
-        optional,
-        sealed,
-        part,
-        was: was.map(str::to_owned),
-    })
+    Some(LayoutProperty { name: name.to_owned(), edm, optional, sealed, part, was: was.map(str::to_owned) })
 }
 
 /// Returns how a property is sealed, and the other words about it.
@@ -115,8 +106,7 @@ fn sealing(text: &str) -> (Option<Sealed>, &str) {
         KeyScope::Store
     };
     let is_blind = takes(BLIND);
-    let tokens =
-        is_blind.then(|| if takes(BY_TABLE) { TokenScope::Table } else { TokenScope::Partition });
+    let tokens = is_blind.then(|| if takes(BY_TABLE) { TokenScope::Table } else { TokenScope::Partition });
     (Some(Sealed { dual: undual.is_some(), scope, tokens }), rest)
 }
 

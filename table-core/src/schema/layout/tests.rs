@@ -424,9 +424,8 @@ fn a_layout_says_which_numbers_a_summary_has() {
     let read = read(&noted, "employee").unwrap();
     let total = read.index("total").unwrap();
     assert_eq!(read.index_kind(total), "total");
-    let is_same = |declared: &Layout| {
-        super::same_index(&read, total, declared, declared.index("total").unwrap())
-    };
+    let is_same =
+        |declared: &Layout| super::same_index(&read, total, declared, declared.index("total").unwrap());
     assert!(is_same(&Layout::of(&schema)));
     assert_eq!(differences(&noted, &schema), None);
     // One with other numbers is another, and keeps a program that doesn't know it from writing.

@@ -178,7 +178,7 @@ impl EncryptingTable {
             lens.kind(of, kind)?
         };
         drop(snapshot);
-        lens.open(self.table.state()?, kind, entity)
+        lens.open(self.table.state()?, &kind, entity)
     }
 
     plan::writes_of_entities!(&Self, &DynamicEntity => write -> Result<ETag>);

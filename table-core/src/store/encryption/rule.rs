@@ -180,9 +180,7 @@ impl Lens {
         match kind.treatment(&self.rule, keys.0, keys.1, property) {
             Treatment::Plain if matches!(kind, RowKind::Free) => {
                 let mut sealed = self.sealed.get().into_iter().flatten();
-                sealed
-                    .find(|sealed| sealed.name == property)
-                    .map_or(Treatment::Plain, Treatment::Named)
+                sealed.find(|sealed| sealed.name == property).map_or(Treatment::Plain, Treatment::Named)
             }
             treatment => treatment,
         }
@@ -218,14 +216,14 @@ impl Lens {
         view: &RowView<'_>,
         entity: DynamicEntity,
     ) -> Result<DynamicEntity> {
-        self.open(of.table, self.kind(of, view.kind()?)?, entity)
+        self.open(of.table, &self.kind(of, view.kind()?)?, entity)
     }
 
     /// Opens what is sealed in the entity of a row of this kind.
     pub(crate) fn open(
         &self,
         table: &TableState,
-        kind: RowKind,
+        kind: &RowKind,
         mut entity: DynamicEntity,
     ) -> Result<DynamicEntity> {
         if let RowKind::Copy(..) = kind {
@@ -234,7 +232,7 @@ impl Lens {
         let mut opened = Vec::new();
         let (partition, row) = (entity.partition_key(), entity.row_key());
         for (at, (name, value)) in entity.entries().iter().enumerate() {
-            let may_be_plain = match self.treatment(&kind, (partition, row), name) {
+            let may_be_plain = match self.treatment(kind, (partition, row), name) {
                 Treatment::Plain | Treatment::Contradiction => continue,
                 Treatment::Resolved => false,
                 // The struct itself reads plain values with `#[encrypt(dual)]` alone.

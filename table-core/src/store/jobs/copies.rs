@@ -42,11 +42,16 @@ struct Place<'k> {
 /// For each part of the partition key and of the row key of a place, the names that may stand there.
 type Names<'k> = [Vec<Vec<&'k str>>; 2];
 
+/// What the keys of the rows of a kind refer to.
+struct KindNames<'k> {
+    own: Names<'k>,
+    indexes: Vec<Names<'k>>,
+}
+
 /// A kind with the keys of its rows.
 struct KindWithKeys<'k> {
     kind: &'k Kind,
     place: Place<'k>,
-    /// Of each index: its name and the like, the text of `EntityType` on its rows, and their keys.
     indexes: Vec<IndexWithKeys<'k>>,
     /// The texts of `EntityType` on the rows of parts.
     parts: Vec<String>,
@@ -150,34 +155,34 @@ impl Kind {
         self.own.id == table || self.indexes.iter().flatten().any(|state| state.id == table)
     }
 
-    /// Returns the names that may stand in the keys of its rows: its own, and those of each index.
-    fn names(&self) -> Vec<Names<'_>> {
-        let indexes = self.layout.indexes().map(Some);
-        let places = std::iter::once(None).chain(indexes).map(|index| self.layout.keys_of(index));
-        places.map(|keys| keys.map(LayoutKey::names)).collect()
+    /// Returns the names that may stand in the keys of its rows.
+    fn names(&self) -> KindNames<'_> {
+        let of = |index| self.layout.keys_of(index).map(LayoutKey::names);
+        KindNames { own: of(None), indexes: self.layout.indexes().map(Some).map(of).collect() }
     }
 
     /// Returns the kind with the keys of its rows, which refer to these names.
-    fn with_keys<'k>(&'k self, names: &'k [Names<'k>]) -> KindWithKeys<'k> {
+    fn with_keys<'k>(&'k self, names: &'k KindNames<'k>) -> KindWithKeys<'k> {
         let layout = &self.layout;
-        let place = |index: Option<&'k LayoutIndex>, number: usize| {
-            let of = |key: &'k LayoutKey, which: fn(&'k Names<'k>) -> &'k [Vec<&'k str>]| {
-                key.parts(layout, names.get(number).map(which).unwrap_or_default())
-            };
-            let [partition, row] = layout.keys_of(index);
-            Place { partition: of(partition, |[partition, _]| partition), row: of(row, |[_, row]| row) }
-        };
-        let indexes = layout.indexes().enumerate().map(|(number, index)| IndexWithKeys {
+        let indexes = layout.indexes().zip(&names.indexes).map(|(index, names)| IndexWithKeys {
             index,
             kind: layout.index_kind(index),
-            place: place(Some(index), number + 1),
+            place: Place::of(layout, Some(index), names),
         });
         KindWithKeys {
             kind: self,
-            place: place(None, 0),
+            place: Place::of(layout, None, &names.own),
             indexes: indexes.collect(),
             parts: (1..=layout.parts()).map(|part| layout.part_kind(part)).collect(),
         }
+    }
+}
+
+impl<'k> Place<'k> {
+    /// Returns where the rows of an index lie, or the entities' own.
+    fn of(layout: &'k Layout, index: Option<&'k LayoutIndex>, names: &'k Names<'k>) -> Self {
+        let ([partition, row], [of_partition, of_row]) = (layout.keys_of(index), names);
+        Self { partition: partition.parts(layout, of_partition), row: row.parts(layout, of_row) }
     }
 }
 
@@ -372,8 +377,10 @@ impl At<'_> {
         if part <= said {
             return Ok(None);
         }
-        let what =
-            format!("the row is part {part} of an entity of the kind `{}`, of none that has it", kind.layout.kind);
+        let what = format!(
+            "the row is part {part} of an entity of the kind `{}`, of none that has it",
+            kind.layout.kind
+        );
         Ok(Some(corrupt(what)))
     }
 
@@ -432,7 +439,6 @@ impl At<'_> {
         Ok(Some(corrupt(what)))
     }
 }
-
 
 /// Returns the keys of an entity's copy, if it has one and they are known.
 fn keys_of(of: &IndexWithKeys<'_>, noted: &Values<'_>, own: &RowView<'_>) -> Option<(String, String)> {

@@ -34,10 +34,11 @@ impl DeclaredKind {
             is_signed,
         };
         let own = std::iter::once(of(layout.entity_type(), None, layout.is_signed()));
-        let copies = layout.indexes().map(move |index| {
-            of(layout.index_kind(index), Some(&index.name), layout.always_signs(index))
-        });
-        let parts = (1..=layout.parts()).map(move |part| of(layout.part_kind(part), None, layout.is_signed()));
+        let copies = layout
+            .indexes()
+            .map(move |index| of(layout.index_kind(index), Some(&index.name), layout.always_signs(index)));
+        let parts =
+            (1..=layout.parts()).map(move |part| of(layout.part_kind(part), None, layout.is_signed()));
         own.chain(copies).chain(parts)
     }
 

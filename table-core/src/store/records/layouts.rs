@@ -6,8 +6,8 @@ use super::catalog::TableState;
 use super::record_digest::{RecordDigest, SetDigest};
 use super::{meta, names};
 use crate::error::{Error, ErrorKind, Result};
-pub(crate) use crate::executor::layouts::{damaged, read};
 use crate::executor::layouts::{self, Noted};
+pub(crate) use crate::executor::layouts::{damaged, read};
 use crate::schema::{self, Layout, Outdated, Schema};
 use crate::store::lmdb::{self, Databases, WriteTxn};
 
@@ -140,12 +140,7 @@ pub(crate) fn note(
 }
 
 /// Puts a layout in the place of the one that is noted of its kind.
-pub(crate) fn put(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    table: u32,
-    layout: &Layout,
-) -> Result<()> {
+pub(crate) fn put(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, layout: &Layout) -> Result<()> {
     let key = names::entry_key(table, LAYOUT_BY_KIND, layout.kind.as_bytes());
     let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
     if let Some(former) = dbs.record(dbs.names, txn, &key)? {

@@ -108,15 +108,12 @@ fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<
 
 /// Returns a layout that is kept and what is declared, line by line, and what the difference takes.
 fn difference(kept: &str, schema: &'static Schema, path: &Path) -> String {
-    let (lines, takes) = match Layout::parse(kept, schema.kind) {
-        Some(kept) => {
-            let found = schema::differences_in(schema.table(), &kept, schema);
-            (found.map(|found| found.lines).unwrap_or_default(), schema::takes(&kept, schema))
-        }
-        None => {
-            let takes = vec!["the text is no layout: write it anew".to_owned()];
-            (different_lines(kept, &schema::layout(schema)), takes)
-        }
+    let (lines, takes) = if let Some(kept) = Layout::parse(kept, schema.kind) {
+        let found = schema::differences_in(schema.table(), &kept, schema);
+        (found.map(|found| found.lines).unwrap_or_default(), schema::takes(&kept, schema))
+    } else {
+        let takes = "the text is no layout: write it anew";
+        (different_lines(kept, &schema::layout(schema)), vec![takes.to_owned()])
     };
     format!(
         "`{}` of the struct `{}` is declared otherwise than in {} (- kept, + declared):\n  {}\nit takes:\n  {}",

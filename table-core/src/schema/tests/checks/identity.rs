@@ -7,7 +7,9 @@ use crate::model::EdmType;
 use crate::schema::checks::{self, KeyOf};
 use crate::schema::format::overlap;
 use crate::schema::tests::strategies::{Values, case, field, template};
-use crate::schema::{Field, Index, KeyPart, KeyType, Layout, Part, Place, Schema, Template, kinds_that_meet, print};
+use crate::schema::{
+    Field, Index, KeyPart, KeyType, Layout, Part, Place, Schema, Template, kinds_that_meet, print,
+};
 
 fn meet(a: &Template, b: &Template) -> bool {
     overlap::meet(a.parts, b.parts)
