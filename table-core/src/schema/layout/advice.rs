@@ -2,7 +2,8 @@
 
 use super::super::{Field, Schema};
 use super::differences::{
-    holds_what, is_dispensable, is_renamed_again, prints_anew, prints_as, renamed_to, same_index,
+    have_same_keys, holds_what, is_dispensable, is_renamed_again, prints_anew, prints_as, renamed_to,
+    same_index,
 };
 use super::key::{KeyPart, KeyValues, LayoutKey};
 use super::property::LayoutProperty;
@@ -277,14 +278,10 @@ impl Compared<'_> {
                      `Table::reencrypt` the rest"
                 ),
                 (_, None) => format!("keep `#[encrypt]` of `{name}`, which is stored sealed"),
-                (Some(was), Some(is))
-                    if is.dual && !was.dual && old.scope() == new.scope() && old.token() == new.token() =>
-                {
-                    format!(
-                        "no row holds `{name}` plain any more: leave `dual` out; what is to be plain again is another property, which \
+                (Some(was), Some(is)) if is.dual && !was.dual && have_same_keys(old, new) => format!(
+                    "no row holds `{name}` plain any more: leave `dual` out; what is to be plain again is another property, which \
                      the program copies it to"
-                    )
-                }
+                ),
                 _ => format!("keep the words of the `#[encrypt(..)]` of `{name}`, which is sealed otherwise"),
             });
         }

@@ -349,7 +349,12 @@ pub(super) fn holds_what(old: &LayoutProperty, new: &LayoutProperty) -> bool {
         && old.part == new.part
         && (new.optional || !old.optional)
         && sealing(old, new) != Sealing::Jumps
-        && (old.sealed.is_none() || (old.scope(), old.token()) == (new.scope(), new.token()))
+        && (old.sealed.is_none() || have_same_keys(old, new))
+}
+
+/// Returns whether the keys of one scope seal both properties, and their tokens are the same.
+pub(super) fn have_same_keys(old: &LayoutProperty, new: &LayoutProperty) -> bool {
+    (old.scope(), old.tokens(), old.token()) == (new.scope(), new.tokens(), new.token())
 }
 
 /// Returns whether two layouts mean one property, which the later one may have renamed.

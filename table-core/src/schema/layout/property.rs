@@ -57,9 +57,19 @@ impl LayoutProperty {
         self.sealed.map_or(KeyScope::Store, |sealed| sealed.scope)
     }
 
-    /// Returns the name of the property that holds its tokens, if it has any, and among which values they are equal.
-    pub(crate) fn token(&self) -> Option<(String, TokenScope)> {
-        Some((format!("{}{TOKEN}", self.name), self.sealed?.tokens?))
+    /// Returns the values among which equal ones have equal tokens, if it has tokens.
+    pub(crate) fn tokens(&self) -> Option<TokenScope> {
+        self.sealed?.tokens
+    }
+
+    /// Returns the name of the property that holds its tokens, if it has any.
+    pub(crate) fn token(&self) -> Option<String> {
+        self.tokens().map(|_| format!("{}{TOKEN}", self.name))
+    }
+
+    /// Returns whether a property of this name holds its tokens.
+    pub(crate) fn is_token(&self, name: &str) -> bool {
+        self.tokens().is_some() && name.strip_prefix(&*self.name) == Some(TOKEN)
     }
 }
 

@@ -247,8 +247,12 @@ fn whose_key_seals_and_which_tokens_there_are_is_part_of_the_layout() {
             let text = layout(&schema);
             let back = read(&text, "employee").unwrap();
             let (property, tokens) = (&back.properties[5], blind.map(|blind| blind.tokens));
-            let token = tokens.map(|tokens| ("AgeToken".to_owned(), tokens));
-            assert_eq!((property.scope(), property.token()), (scope, token), "{text}");
+            assert_eq!((property.scope(), property.tokens()), (scope, tokens), "{text}");
+            assert_eq!(property.token(), tokens.map(|_| "AgeToken".to_owned()));
+            assert_eq!(
+                (property.is_token("AgeToken"), property.is_token("Token")),
+                (tokens.is_some(), false)
+            );
             assert_eq!(back.to_string(), text);
             for other in &seen {
                 assert!(!differences(other, &schema).unwrap().is_compatible, "{other}\n{text}");

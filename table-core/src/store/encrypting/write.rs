@@ -127,7 +127,7 @@ impl<'t> Sealing<'t> {
 /// Refuses a value that the struct would not read, or not find.
 fn check_declared(of: &LayoutProperty, given: EdmType) -> Result<()> {
     let (name, edm) = (&of.name, of.edm);
-    if of.token().is_some() {
+    if of.tokens().is_some() {
         return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
             "property `{name}` is looked up by a token, which only its struct's table keeps: \
              change it there, or by `SetTable::merge_any`"

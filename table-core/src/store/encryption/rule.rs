@@ -101,8 +101,8 @@ impl RowKind {
 
     /// Returns whether the property is the token of a field, which lookups compare.
     fn is_token(&self, property: &str) -> bool {
-        let mut tokens = self.layout().into_iter().flat_map(|layout| &layout.properties);
-        tokens.any(|of| of.token().is_some_and(|(token, _)| token == property))
+        let mut properties = self.layout().into_iter().flat_map(|layout| &layout.properties);
+        properties.any(|of| of.is_token(property))
     }
 
     fn treatment(&self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment<'_> {

@@ -63,6 +63,12 @@ struct IndexWithKeys<'k> {
     /// The text of `EntityType` on its rows.
     kind: String,
     place: Place<'k>,
+    /// What a row of it holds besides its keys: the places of properties.
+    copied: Vec<usize>,
+    /// Whether the layout tells which copies an entity has, and when.
+    is_told: bool,
+    /// Whether the keys of copies are known from the row of their entity.
+    has_told_keys: bool,
 }
 
 /// What the check came to.
@@ -150,6 +156,15 @@ fn arrives_at_once(index: &LayoutIndex) -> bool {
     !index.is_eventual()
 }
 
+/// Returns the places of the properties that a row of an index holds besides its keys.
+fn copied(layout: &Layout, index: &LayoutIndex) -> Vec<usize> {
+    match &index.rows {
+        RowsOf::All => (0..layout.properties.len()).collect(),
+        RowsOf::Some(properties) => properties.iter().filter_map(|name| layout.place_of(name)).collect(),
+        RowsOf::Keys | RowsOf::Sums(_) | RowsOf::Ids(_) => Vec::new(),
+    }
+}
+
 impl Kind {
     fn lies_in(&self, table: u32) -> bool {
         self.own.id == table || self.indexes.iter().flatten().any(|state| state.id == table)
@@ -168,6 +183,9 @@ impl Kind {
             index,
             kind: layout.index_kind(index),
             place: Place::of(layout, Some(index), names),
+            copied: copied(layout, index),
+            is_told: is_told(layout, index),
+            has_told_keys: has_told_keys(layout, index),
         });
         KindWithKeys {
             kind: self,
@@ -307,7 +325,7 @@ impl At<'_> {
         for (of, there) in self.of.indexes.iter().zip(&self.of.kind.indexes) {
             let (index, Some(there)) = (of.index, there) else { continue };
             // Each entity counts in a summary's row and stands on its list, so that is there.
-            if !(is_told(layout, index) || index.is_shared() && has_told_keys(layout, index)) {
+            if !(of.is_told || index.is_shared() && of.has_told_keys) {
                 continue;
             }
             let Some((partition, row)) = keys_of(of, &noted, view) else { continue };
@@ -414,7 +432,7 @@ impl At<'_> {
             // The entity's own look reports it.
             return Ok(None);
         }
-        if has_told_keys(layout, index) {
+        if of.has_told_keys {
             match keys_of(of, &noted, &own) {
                 Some((partition, row)) if view.partition_key() != partition || view.row_key() != row => {
                     return orphan();
@@ -422,12 +440,7 @@ impl At<'_> {
                 _ => {}
             }
         }
-        if says_the_same(
-            layout,
-            index,
-            &Said { values: &noted, view: &own },
-            &Said { values: &copied, view },
-        )? {
+        if says_the_same(layout, of, &Said { values: &noted, view: &own }, &Said { values: &copied, view })? {
             return Ok(None);
         }
         let what = format!(
@@ -462,27 +475,19 @@ struct Said<'a> {
 }
 
 /// Returns whether a copy holds what its entity does, of the fields that it is to hold.
-fn says_the_same(layout: &Layout, index: &LayoutIndex, own: &Said<'_>, copy: &Said<'_>) -> Result<bool> {
+fn says_the_same(layout: &Layout, of: &IndexWithKeys<'_>, own: &Said<'_>, copy: &Said<'_>) -> Result<bool> {
     let is_same = |field: usize| match (own.values.get(field), copy.values.get(field)) {
         (Some(own), Some(copy)) => own.says_same(copy),
         // It has a default that only the struct knows.
         (None, _) => true,
         (Some(_), None) => false,
     };
-    let is_same_property = |name: &String| layout.place_of(name).is_none_or(is_same);
-    let holds = match &index.rows {
-        RowsOf::All => (0..layout.properties.len()).all(is_same),
-        RowsOf::Some(properties) => properties.iter().all(is_same_property),
-        RowsOf::Keys | RowsOf::Sums(_) | RowsOf::Ids(_) => true,
-    };
-    if !holds {
+    if !of.copied.iter().all(|property| is_same(*property)) {
         return Ok(false);
     }
     let is_known = |name: &str| {
         layout.properties.iter().any(|property| {
-            property.name == name
-                || property.was.as_deref() == Some(name)
-                || property.token().is_some_and(|(token, _)| token == name)
+            property.name == name || property.was.as_deref() == Some(name) || property.is_token(name)
         })
     };
     for property in copy.view.properties() {

@@ -178,8 +178,7 @@ impl Looked {
         let mut kinds = BTreeMap::new();
         for layout in layouts::all_read(dbs, txn, table.id)? {
             let token = |property: &LayoutProperty| {
-                let (name, tokens) = property.token()?;
-                Some((name, tokens.key_scope(property.scope())))
+                Some((property.token()?, property.tokens()?.key_scope(property.scope())))
             };
             let tokens: Vec<_> = layout.properties.iter().filter_map(token).collect();
             if !tokens.is_empty() {
