@@ -174,7 +174,7 @@ pub const STEPS: &[Step] = &[
         // It is refused twice: by what it declares, and by what the rows are in the snapshot that it reads.
         &[
             [
-                "table-core/src/schema/layout/differences.rs",
+                "table-core/src/schema/layout/outdated.rs",
                 "        return Some(Outdated::PreviousVersion(noted.version()));\n",
                 "        return None;\n",
             ],

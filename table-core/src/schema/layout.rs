@@ -13,10 +13,12 @@ mod key;
 mod line;
 mod meet;
 mod of;
+mod outdated;
 mod property;
 mod read;
 mod renamed;
 mod rows;
+mod same;
 mod series;
 #[cfg(test)]
 mod tests;
@@ -24,14 +26,14 @@ mod tests;
 use std::fmt;
 
 pub(crate) use advice::{advice, takes};
-pub(crate) use differences::{
-    Differences, Outdated, differences_in, forgotten, outdated, same_index, same_keys, united, without_copies,
-};
+pub(crate) use differences::{Differences, differences_in, united, without_copies};
 pub(crate) use index::{LayoutIndex, RowsOf};
 pub(crate) use key::LayoutKey;
 pub(crate) use meet::kinds_that_meet;
+pub(crate) use outdated::{Outdated, forgotten, outdated};
 pub(crate) use property::{LayoutProperty, Sealed};
 pub(crate) use renamed::both_names;
+pub(crate) use same::{same_index, same_keys};
 
 use line::{CopiedLine, Line};
 use series::SeriesLine;
@@ -99,27 +101,29 @@ impl Layout {
 
     /// Returns the table of the entities where the layout says it: empty if they lie where the layout is noted.
     pub(crate) fn table(&self) -> &str {
-        let mut tables = self
-            .lines
-            .iter()
-            .filter_map(|line| if let Line::Of(table) = line { Some(&**table) } else { None });
-        tables.next().unwrap_or_default()
+        let table = self.lines.iter().find_map(|line| match line {
+            Line::Of(table) => Some(&**table),
+            _ => None,
+        });
+        table.unwrap_or_default()
     }
 
     /// Returns the partition key of the entities' own rows.
     pub(crate) fn partition(&self) -> &LayoutKey {
-        let mut keys = self.lines.iter().filter_map(|line| match line {
+        let key = self.lines.iter().find_map(|line| match line {
             Line::Partition(key) => Some(key),
             _ => None,
         });
-        keys.next().unwrap_or(LayoutKey::EMPTY)
+        key.unwrap_or(LayoutKey::EMPTY)
     }
 
     /// Returns the row key of the entities' own rows; of a wide entity, that of its head.
     pub(crate) fn row(&self) -> &LayoutKey {
-        let mut keys =
-            self.lines.iter().filter_map(|line| if let Line::Row(key) = line { Some(key) } else { None });
-        keys.next().unwrap_or(LayoutKey::EMPTY)
+        let key = self.lines.iter().find_map(|line| match line {
+            Line::Row(key) => Some(key),
+            _ => None,
+        });
+        key.unwrap_or(LayoutKey::EMPTY)
     }
 
     /// Returns the partition key and the row key of the rows of an index, or of the entities' own rows.
@@ -156,17 +160,26 @@ impl Layout {
     }
 
     fn series(&self) -> impl Iterator<Item = &SeriesLine> {
-        self.lines.iter().filter_map(|line| if let Line::Series(series) = line { Some(series) } else { None })
+        self.lines.iter().filter_map(|line| match line {
+            Line::Series(series) => Some(series),
+            _ => None,
+        })
     }
 
     /// Returns the properties that are to go.
     fn removed(&self) -> impl Iterator<Item = &str> {
-        self.lines.iter().filter_map(|line| if let Line::Removed(name) = line { Some(&**name) } else { None })
+        self.lines.iter().filter_map(|line| match line {
+            Line::Removed(name) => Some(&**name),
+            _ => None,
+        })
     }
 
     /// Returns what the entities hold of others.
     fn copied(&self) -> impl Iterator<Item = &CopiedLine> {
-        self.lines.iter().filter_map(|line| if let Line::Copied(copy) = line { Some(copy) } else { None })
+        self.lines.iter().filter_map(|line| match line {
+            Line::Copied(copy) => Some(copy),
+            _ => None,
+        })
     }
 
     /// Returns the kinds of the entities that hold copies of these.
@@ -179,7 +192,10 @@ impl Layout {
 
     /// Returns the indexes, in order.
     pub(crate) fn indexes(&self) -> impl Iterator<Item = &LayoutIndex> {
-        self.lines.iter().filter_map(|line| if let Line::Index(index) = line { Some(index) } else { None })
+        self.lines.iter().filter_map(|line| match line {
+            Line::Index(index) => Some(index),
+            _ => None,
+        })
     }
 
     /// Returns the index of this name.

@@ -1,12 +1,10 @@
 //! What a difference between a layout and a declaration takes, in words: for errors, and for tests that keep layouts.
 
 use super::super::{Field, Schema};
-use super::differences::{
-    have_same_keys, holds_what, is_dispensable, is_renamed_again, prints_anew, prints_as, renamed_to,
-    same_index,
-};
+use super::differences::{is_dispensable, is_renamed_again, renamed_to};
 use super::key::{KeyPart, KeyValues, LayoutKey};
 use super::property::LayoutProperty;
+use super::same::{have_same_keys, holds_what, prints_anew, prints_as, same_index};
 use super::{Layout, renamed, series};
 
 /// Returns the lines that would mend a declaration by which stored rows can't be read, one for each difference that hinders.

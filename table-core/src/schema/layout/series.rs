@@ -7,10 +7,11 @@ use std::fmt;
 
 use super::super::{Field, Schema, Series};
 use super::Layout;
-use super::differences::{Changed, holds_what};
+use super::differences::Changed;
 use super::line::Line;
 use super::property::{self, LayoutProperty};
 use super::read::held;
+use super::same::holds_what;
 use crate::limits;
 use crate::model::EdmType;
 
