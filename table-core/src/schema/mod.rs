@@ -88,11 +88,12 @@ pub use key_field::KeyField;
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 #[doc(hidden)]
 pub use layout::Layout;
+#[cfg(feature = "encrypt")]
+pub(crate) use layout::LayoutProperty;
 pub(crate) use layout::layout;
 pub(crate) use layout::{
-    Differences, LayoutIndex, LayoutKey, LayoutProperty, Outdated, RowsOf, advice, both_names,
-    differences_in, forgotten, kinds_that_meet, outdated, same_index, same_keys, takes, united,
-    without_copies,
+    Differences, LayoutIndex, LayoutKey, Outdated, RowsOf, advice, both_names, differences_in, forgotten,
+    kinds_that_meet, outdated, same_index, same_keys, takes, united, without_copies,
 };
 pub use list::List;
 pub(crate) use list::SEPARATOR as LIST_SEPARATOR;

@@ -95,6 +95,27 @@ fn a_layout_says_which_copies_lie_elsewhere_and_in_their_table_of_which_entities
     assert!(differences_in("Names", &without(&there), &schema).unwrap().is_compatible);
 }
 
+#[test]
+fn lines_come_and_go_with_indexes_and_with_the_names_of_tables() {
+    let schema = spread();
+    let own = Layout::of(&schema);
+    let bare = own.without_index("by_email");
+    assert_eq!(bare.indexes().map(|index| &*index.name).collect::<Vec<_>>(), ["by_name"]);
+    assert_eq!(bare.to_string().lines().count(), own.len() - 1);
+    // One that is made anew comes last.
+    let again = bare.with_index(&schema, "by_email");
+    assert_eq!(again.indexes().map(|index| &*index.name).collect::<Vec<_>>(), ["by_name", "by_email"]);
+    assert_eq!(again.index("by_email"), own.index("by_email"));
+
+    let there = own.noted_elsewhere("Company");
+    assert_eq!(there, Layout::of_in(&schema, "Names"));
+    assert_eq!(there.without_table("company"), own);
+    assert_eq!(there.without_table("Names"), there);
+    let renamed = there.with_table_renamed("names", "People").with_table_renamed("company", "Firm");
+    let expected = there.to_string().replace("in Names", "in People").replace("of Company", "of Firm");
+    assert_eq!(renamed.to_string(), expected);
+}
+
 fn one(key: KeyType, format: &'static str, each: bool) -> Part {
     Part::Field(if each { FieldPart::each(1, key, format) } else { FieldPart::new(1, key, format) })
 }
