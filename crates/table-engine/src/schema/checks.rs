@@ -266,7 +266,7 @@ pub const fn kinds(a: &Schema, b: &Schema) {
     if let Some(message) = rows::apart(a, b) {
         message.refuse();
     }
-    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b, ""))) {
+    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b))) {
         message.refuse();
     }
 }
@@ -409,11 +409,6 @@ pub const fn copy_key(dependent: &Schema, source: &Schema, at: usize, nth: usize
 #[expect(clippy::indexing_slicing, reason = "a copy that isn't there stops the compiler")]
 const fn copy(schema: &Schema, at: usize) -> &CopiedFields {
     &schema.copied[at]
-}
-
-/// C7, for kinds that meet in a table when the program runs: the mistake, if there is one.
-pub(crate) fn kinds_that_meet(table: &str, a: &Schema, b: &Schema) -> Option<String> {
-    rows::disjoint_kinds(a, b, table).map(|message| message.as_str().to_owned())
 }
 
 /// Returns the mistake, if the templates have none.

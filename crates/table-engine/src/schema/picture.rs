@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::layout::sealing;
+use super::layout::Sealed;
 use super::{Arrival, FieldPart, Index, List, Place, Schema, SumOf, Summary, fields, holds};
 
 /// The picture's columns.
@@ -100,8 +100,7 @@ impl Schema {
         let named =
             fields.filter(|(_, field)| field.series.is_none_or(|slot| slot.at == 0)).map(|(at, field)| {
                 let absent = if field.optional { "?" } else { "" };
-                let mut sealed = String::new();
-                sealing(&mut sealed, field);
+                let sealed = Sealed::of(field).map_or(String::new(), |sealed| sealed.to_string());
                 let last = field.series.map(|slot| slot.of.property(slot.of.slots.saturating_sub(1)));
                 let to = last
                     .filter(|last| last != field.property)

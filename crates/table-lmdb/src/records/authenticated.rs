@@ -213,7 +213,7 @@ mod tests {
         let entry = Entry { identity: *b"fedcba9876543210", ..found };
         assert_eq!(entry.id, 1);
         for (kind, layout) in LAYOUTS {
-            layouts::put(dbs, &mut txn, entry.id, kind, layout.to_owned()).unwrap();
+            layouts::put(dbs, &mut txn, entry.id, &layouts::read(layout, kind).unwrap()).unwrap();
         }
         number(dbs, &mut txn, entry.id).unwrap();
         let bytes: Vec<u8> = (0..32).collect();

@@ -1,7 +1,7 @@
 //! Rules about the rows of an entity among themselves, and beside rows of other kinds.
 
 use super::super::message::Message;
-use super::super::place::{may_lie_in, meet};
+use super::super::place::meet;
 use super::super::{Field, Part, Schema, Series, Template, holds};
 use super::{KeyOf, field_at, field_name, index};
 use crate::limits;
@@ -65,9 +65,8 @@ const fn stands_in(template: &Template, field: usize) -> bool {
     false
 }
 
-/// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other. Rows in
-/// other tables than this one don't count, if it has a name.
-pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Option<Message> {
+/// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other.
+pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema) -> Option<Message> {
     let mut row_of_a = 0;
     while let Some(of_a) = KeyOf::nth(a, row_of_a) {
         let mut row_of_b = 0;
@@ -75,8 +74,6 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
             let (here, there) = (of_a.place(a), of_b.place(b));
             // The rows of a summary are those of the struct that it is declared by.
             if !(are_of_a_summary(a, of_a, b, of_b) || are_of_a_summary(b, of_b, a, of_a))
-                && may_lie_in(here, table)
-                && may_lie_in(there, table)
                 && meet(here, there)
             {
                 let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
