@@ -111,6 +111,7 @@ pub mod queue;
 mod row;
 pub mod schema;
 mod sealing;
+mod sorting;
 #[cfg(feature = "lmdb")]
 pub mod store;
 #[cfg(not(feature = "lmdb"))]

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::Ticks;
 use crate::outbox::{OutboxCount, OutboxEntry};
 use crate::schema::Schema;
+use crate::sorting;
 
 /// The entries of a store: the entities whose copies are to follow.
 ///
@@ -131,7 +132,7 @@ impl Propagators {
         let known = state.kinds.entry(schema.kind).or_default();
         known.retain(|known| known.schema().version != schema.version);
         known.push(propagator);
-        known.sort_by_key(|known| std::cmp::Reverse(known.schema().version));
+        sorting::sort_by_key(known, |known| std::cmp::Reverse(known.schema().version));
         state.background = Some((Arc::downgrade(store), background));
     }
 

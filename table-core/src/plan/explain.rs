@@ -9,6 +9,7 @@ use super::row_write::{Act, Condition, Group, Plan, RowWrite};
 use crate::limits;
 use crate::messages::Task;
 use crate::outbox::DependentKey;
+use crate::sorting;
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -82,7 +83,7 @@ impl WrittenGroup {
     fn of(group: &Group<'_>) -> Self {
         let mut rows: Vec<&RowWrite<'_>> = group.rows.iter().collect();
         rows.retain(|row| !row.act.keeps());
-        rows.sort_by_key(|row| row.of);
+        sorting::sort_by_key(&mut rows, |row| row.of);
         let written = |row: &&RowWrite<'_>| WrittenRow {
             row_key: row.key.into(),
             condition: row.condition,
@@ -134,7 +135,7 @@ impl WriteExplain {
             _ => Vec::new(),
         });
         let mut dependents: Vec<_> = dependents.collect();
-        dependents.sort();
+        sorting::sort(&mut dependents);
         dependents.dedup();
         Self { most, groups, deferred, dependents, sent, completed }
     }

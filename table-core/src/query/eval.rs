@@ -9,6 +9,7 @@ use super::sealed::SealedEq;
 use crate::error::{Error, ErrorKind};
 use crate::model::names::Name;
 use crate::model::{Ticks, ValueRef};
+use crate::sorting;
 
 /// A row as a predicate reads it. Properties are asked for by their slot: the position of their name in
 /// [`Predicate::names`], which the executor resolves once for a query.
@@ -62,7 +63,7 @@ impl Predicate {
         let mut slots = BTreeMap::new();
         let test = compile(filter.node(), &mut slots)?;
         let mut names: Vec<_> = slots.into_iter().collect();
-        names.sort_unstable_by_key(|(_, slot)| *slot);
+        sorting::sort_by_key(&mut names, |(_, slot)| *slot);
         Ok(Self { test, names: names.into_iter().map(|(name, _)| name).collect() })
     }
 

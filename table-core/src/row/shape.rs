@@ -9,6 +9,7 @@
 use crate::limits;
 use crate::row::Damaged;
 use crate::schema::ColumnType;
+use crate::sorting;
 
 /// Most shapes that a table numbers; other rows have slots.
 pub(crate) const MAX_SHAPES: usize = 1_000;
@@ -98,7 +99,7 @@ impl Shape {
             bit += u16::from(column.optional);
         }
         let mut stored: Vec<(u16, Place)> = (0..).zip(places.iter().copied()).collect();
-        stored.sort_by_key(|(_, place)| (place.of.width().is_none(), place.at));
+        sorting::sort_by_key(&mut stored, |(_, place)| (place.of.width().is_none(), place.at));
         let kind_at = columns.iter().take_while(|column| column.id < entity_type).count();
         Some(Self {
             symbol,

@@ -20,6 +20,7 @@ use super::key_type::{self, Format, KeyType, offset_digits};
 use crate::limits;
 use crate::model::ticks::Civil;
 use crate::model::{Value, ValueRef, key, words};
+use crate::sorting;
 
 /// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
 pub(crate) trait KeyValues {
@@ -137,7 +138,7 @@ pub(crate) fn print_all(
             keys.push(text);
         }
     }
-    keys.sort_unstable();
+    sorting::sort(&mut keys);
     keys.dedup();
     for key in keys {
         let start = out.len();

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use crate::contents::{BlobAnswer, BlobId, BlobInfo, BlobTask, ContainerId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{BlobSnapshot, Blobs};
+use crate::sorting;
 use crate::store::blobs::{BlobOutcome, BlobView, BlobWork, no_such_container};
 use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::shared::Shared;
@@ -130,7 +131,7 @@ impl Blobs for Shared {
             Ok(listed.map(|listed| listed.name.to_string()).collect::<Vec<_>>())
         })?;
         let mut names = names.unwrap_or_default();
-        names.sort();
+        sorting::sort(&mut names);
         Ok(names)
     }
 

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::executor::{Dropped, PeriodsSeen, TableExec};
 use crate::model::Ticks;
 use crate::schema::{PeriodTables, Schema};
+use crate::sorting;
 use crate::store::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::store::handle::shared::Shared;
 use crate::store::jobs::{declare, elsewhere, reclaim};
@@ -160,7 +161,7 @@ impl Shared {
         if noted.template.is_some() {
             let of_period = |entry: &Entry| Some((tables.start_of(&entry.name)?, self.table(entry)));
             seen.extend(noted.entries.iter().filter_map(of_period));
-            seen.sort_by_key(|(start, _)| *start);
+            sorting::sort_by_key(&mut seen, |(start, _)| *start);
         }
         Ok(PeriodsSeen { generation: meta.generation, store: meta.tag(), floor, tables: seen })
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Queues;
 use crate::messages::{Answer, Delivery, Fate, QueueId, QueueOp, QueueStats, Task};
+use crate::sorting;
 use crate::store::handle::shared::Shared;
 use crate::store::lmdb::ReadTxn;
 use crate::store::open::OptionalDb;
@@ -111,7 +112,7 @@ impl Queues for Shared {
             Ok(queues.map(|queue| queue.name.to_string()).collect::<Vec<_>>())
         })?;
         let mut names = names.unwrap_or_default();
-        names.sort();
+        sorting::sort(&mut names);
         Ok(names)
     }
 

@@ -11,6 +11,7 @@ use super::meta::Meta;
 use super::{kinds, layouts, names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::row::vault::Authenticator;
+use crate::sorting;
 use crate::store::lmdb::{Databases, WriteTxn};
 
 /// The labels of a table's digest, of one without the numbers of its kinds, and of the digest of the set of tables.
@@ -84,7 +85,7 @@ pub(crate) fn of_tables(
         .filter(|entry| entry.digest.is_some())
         .map(|entry| entry.identity.as_slice())
         .collect();
-    identities.sort_unstable();
+    sorting::sort(&mut identities);
     identities.insert(0, store);
     authenticator.digest(TABLES, &identities)
 }

@@ -20,6 +20,7 @@ use crate::outbox::OutboxEntry;
 use crate::plan::{OutboxOp, Plan};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
+use crate::sorting;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
 use crate::typed::set::{EntitySet, SetMember, Visitor};
@@ -188,7 +189,7 @@ impl Store {
         let propagators = outbox.propagators();
         let unknown = left.iter().filter(|entry| !propagators.propagates(&entry.kind));
         let mut kinds: Vec<_> = unknown.map(|entry| entry.kind.clone()).collect();
-        kinds.sort();
+        sorting::sort(&mut kinds);
         kinds.dedup();
         Ok(Propagation::Incomplete { kinds })
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::model::Ticks;
 use crate::outbox::OutboxEntry;
+use crate::sorting;
 
 /// What became of all that was to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl PendingPropagation {
     ) -> Self {
         let mut unknown: Vec<_> =
             entries.iter().filter(|entry| !is_known(&entry.kind)).map(|entry| entry.kind.clone()).collect();
-        unknown.sort();
+        sorting::sort(&mut unknown);
         unknown.dedup();
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         Self {

@@ -24,6 +24,7 @@ use crate::model::{Ticks, Value};
 use crate::query::{self, Continuation, Explain, Position, Query, declared};
 use crate::row::view::RowView;
 use crate::schema::{self, Edge, FieldPart, Format, Schema, Template, TimeItem};
+use crate::sorting;
 use crate::typed::entity::path::PathKeys;
 use crate::typed::periods::{PeriodsShared, Span};
 
@@ -158,7 +159,7 @@ impl PeriodScan {
     ) -> Result<Across> {
         let Plan { asked, follow, .. } = self.plan(snapshot, wanted)?;
         let mut tables: Vec<_> = asked.iter().map(|asked| asked.table.clone()).collect();
-        tables.sort_by_key(|table| table.exec().id());
+        sorting::sort_by_key(&mut tables, |table| table.exec().id());
         let Some(scan_ranges) = asked.first().map(|asked| asked.scan_ranges.clone()) else {
             return Ok(Across { tables, rows: MergeIter::new(Query::new().top(0).into(), Vec::new()) });
         };
