@@ -70,6 +70,7 @@ struct DeferredRow {
 
 impl DeferredRow {
     /// Returns the copies of a plan that follow.
+    #[inline]
     fn of(outbox_op: &OutboxOp) -> Vec<Self> {
         let OutboxOp::Follow(follow) = outbox_op else { return Vec::new() };
         let row = |key: &CopyPlace, goes| Self { key: key.clone(), goes, kind: follow.kind };
@@ -80,6 +81,7 @@ impl DeferredRow {
 
 impl WrittenGroup {
     /// Explains the rows that are written, of each entity its own first.
+    #[inline]
     fn of(group: &Group<'_>) -> Self {
         let mut rows: Vec<&RowWrite<'_>> = group.rows.iter().collect();
         rows.retain(|row| !row.act.keeps());
@@ -118,6 +120,7 @@ impl WrittenGroup {
 
 impl WriteExplain {
     /// Explains the rows that a plan writes.
+    #[inline]
     pub(crate) fn of(plan: &Plan<'_>) -> Self {
         let mut groups: Vec<_> = plan.groups.iter().map(WrittenGroup::of).collect();
         if plan.is_wide {
@@ -141,6 +144,7 @@ impl WriteExplain {
     }
 
     /// Returns how many rows are touched.
+    #[inline]
     #[must_use]
     pub fn rows(&self) -> usize {
         self.groups.iter().map(|group| group.rows.len()).sum()
@@ -194,6 +198,7 @@ impl WriteExplain {
 }
 
 impl fmt::Display for WriteExplain {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, most) = (self.rows(), self.most);
         if let [group] = self.groups.as_slice() {
@@ -232,6 +237,7 @@ impl fmt::Display for WriteExplain {
 }
 
 impl fmt::Display for WrittenGroup {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "partition `{}` of `{}`:", self.partition.escape_debug(), self.table)?;
         for row in &self.rows {

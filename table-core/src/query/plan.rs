@@ -198,6 +198,7 @@ impl QueryPlan {
         }
     }
 
+    #[inline]
     pub(crate) fn explain(&self) -> Explain {
         Explain::new(self)
     }

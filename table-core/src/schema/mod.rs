@@ -339,6 +339,7 @@ impl Schema {
 
     /// Returns what stands for a property where a row lacks it; `None` of one that the key says, so that the entity's own row
     /// does not hold it.
+    #[inline]
     pub(crate) fn stored_default_of(&self, property: &str) -> Option<Value> {
         let field = self.fields.iter().position(|field| field.property == property)?;
         if self.place().gives_back(field) { None } else { self.default_of(property) }

@@ -74,6 +74,7 @@ impl Store {
     ///
     /// A store does this by itself in the background, and [`stats`](Self::stats) tell if it can't. Other writers get
     /// their turns in between.
+    #[inline]
     pub fn reclaim(&self) -> Result<u64> {
         let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
         let inner = self.lmdb().map_err(attempted)?;
@@ -142,6 +143,7 @@ impl Store {
     /// assert!(store.stats()?.file_bytes < before / 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn compact(self) -> Result<Self> {
         let compact = || {
             let inner = self.into_shared()?;
@@ -172,6 +174,7 @@ impl Store {
     }
 
     /// Returns how far the store has come, to be kept elsewhere; see [`Mark`].
+    #[inline]
     pub fn mark(&self) -> Result<Mark> {
         let mark = || {
             let environment = &self.lmdb()?.environment;

@@ -15,6 +15,7 @@ impl Store {
     }
 
     /// Gives the store away as LMDB's.
+    #[inline]
     pub(crate) fn into_shared(self) -> Result<Arc<Shared>> {
         let backend: Arc<dyn Any + Send + Sync> = self.into_backend();
         backend.downcast().map_err(|_| stranger())

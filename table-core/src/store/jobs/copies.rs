@@ -40,6 +40,7 @@ pub(super) struct Compared {
 }
 
 /// Compares the copies in these tables; `problem` gets what is wrong, and returns whether it wants to hear more.
+#[inline]
 pub(super) fn compare(
     inner: &StoreState,
     txn: &heed::RoTxn<'_>,
@@ -61,6 +62,7 @@ pub(super) fn compare(
 }
 
 /// Returns every kind that has indexes to be looked at.
+#[inline]
 fn kinds(
     inner: &StoreState,
     txn: &heed::RoTxn<'_>,
@@ -98,12 +100,14 @@ fn kinds(
 
 /// Returns whether a layout tells which copies an entity has in an index, and when. The rows of a summary or of a list are of
 /// many entities, and what some of them say only the struct knows.
+#[inline]
 fn is_told(index: &Index) -> bool {
     let parts = || [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
     !index.is_shared() && !index.sparse && has_told_keys(index) && parts().next().is_some()
 }
 
 /// Returns whether the keys of copies are known from the row of their entity.
+#[inline]
 fn has_told_keys(index: &Index) -> bool {
     let mut parts = [&index.place.partition, &index.place.row].into_iter().flat_map(schema::fields);
     arrives_at_once(index) && parts.all(|part| part.format != Format::Blind && !part.each)
@@ -115,6 +119,7 @@ fn arrives_at_once(index: &Index) -> bool {
 }
 
 impl Kind {
+    #[inline]
     fn lies_in(&self, table: u32) -> bool {
         self.own.id == table || self.indexes.iter().flatten().any(|state| state.id == table)
     }
@@ -130,6 +135,7 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// Compares each copy with its entity. Returns `false` if `problem` wants to hear no more.
+    #[inline]
     fn compare(&self, compared: &mut Compared, problem: &mut dyn FnMut(&str, Error) -> bool) -> Result<bool> {
         let Self { inner, txn, table, kinds } = *self;
         let dbs = &inner.environment.dbs;
@@ -191,6 +197,7 @@ impl Rows<'_> {
 }
 
 /// Reads the values of the fields of a noted kind, as a row and its keys have them; `None` if the keys are none of the place.
+#[inline]
 fn values_in(schema: &Schema, place: &Place, view: &RowView<'_>) -> Result<Option<Values<'static>>> {
     let mut values = Values::with_capacity(schema.fields.len());
     for _ in schema.fields {
@@ -207,6 +214,7 @@ fn values_in(schema: &Schema, place: &Place, view: &RowView<'_>) -> Result<Optio
 }
 
 /// Takes what a row holds of the fields.
+#[inline]
 fn take_stored(schema: &Schema, view: &RowView<'_>, values: &mut Values<'static>) -> Result<()> {
     for (number, field) in schema.fields.iter().enumerate() {
         let stored = match (view.get(field.property)?, field.was) {
@@ -232,6 +240,7 @@ type Wrong = Option<Error>;
 
 impl At<'_> {
     /// Looks whether the copies of an entity are there. What they say is looked at with them.
+    #[inline]
     fn entity(&self, view: &RowView<'_>) -> Result<Wrong> {
         let schema = &self.kind.schema;
         let Some(mut noted) = values_in(schema, schema.place(), view)? else { return Ok(None) };
@@ -268,6 +277,7 @@ impl At<'_> {
     }
 
     /// Takes what the parts of a wide entity hold; what is wrong if one of them is not there.
+    #[inline]
     fn take_parts(&self, noted: &mut Values<'static>, head: &RowView<'_>) -> Result<Wrong> {
         let schema = &self.kind.schema;
         let (partition, row) = head.keys();
@@ -286,6 +296,7 @@ impl At<'_> {
     }
 
     /// Looks whether a part of a wide entity belongs to a head that says so.
+    #[inline]
     fn part(&self, view: &RowView<'_>, part: usize) -> Result<Wrong> {
         let schema = &self.kind.schema;
         let (partition, row) = view.keys();
@@ -304,6 +315,7 @@ impl At<'_> {
     }
 
     /// Looks whether a copy is of an entity that has one there, and says what that says.
+    #[inline]
     fn copy(&self, view: &RowView<'_>, number: usize, lies_there: bool) -> Result<Wrong> {
         let schema = &self.kind.schema;
         let Some(index) = schema.indexes.get(number) else { return Ok(None) };
@@ -360,6 +372,7 @@ impl At<'_> {
 }
 
 /// Returns how many parts the head of a wide entity says that it has, of those that its layout tells.
+#[inline]
 fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
     if !schema.is_wide() {
         return Ok(0);
@@ -369,6 +382,7 @@ fn parts_said(schema: &Schema, head: &RowView<'_>) -> Result<usize> {
 }
 
 /// Returns the keys of an entity's copy, if it has one and they are known.
+#[inline]
 fn keys_of(index: &Index, noted: &Values<'_>, own: &RowView<'_>) -> Option<(String, String)> {
     let partition = if index.is_elsewhere() {
         noted.key(&index.place.partition)?
@@ -385,6 +399,7 @@ struct Said<'a> {
 }
 
 /// Returns whether a copy holds what its entity does, of the fields that it is to hold.
+#[inline]
 fn says_the_same(schema: &Schema, index: &Index, own: &Said<'_>, copy: &Said<'_>) -> Result<bool> {
     let is_same = |field: usize| match (own.values.get(field), copy.values.get(field)) {
         (Some(own), Some(copy)) => own.says_same(copy),

@@ -54,6 +54,7 @@ pub(crate) fn register<E: Entity>(store: &Store) {
 }
 
 /// Adds a propagator to those of the store, if its kind has deferred copies and was not added yet.
+#[inline]
 fn add(store: &Store, propagator: KindPropagator) {
     if !propagator.schema.has_eventual() && !dependents::follows(propagator.dependents) {
         return;
@@ -133,12 +134,14 @@ impl Store {
     /// assert_eq!((&*copy.last_name, Eventual::as_of(&copy)), ("Jones", written));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn propagate(&self) -> Result<Propagation> {
         self.propagate_all().map_err(|error| error.attempted(ATTEMPTED))
     }
 
     /// Propagates what was noted by this time, as far as this process can; returns whether more may follow what it has propagated:
     /// the copies of dependents that hold fields of an entity.
+    #[inline]
     fn propagate_noted(&self, noted_by: Ticks) -> Result<bool> {
         let (mut passes, mut rounds, mut brings_more) = (0, 0_u32, false);
         while passes < PASSES {
@@ -163,6 +166,7 @@ impl Store {
         Ok(brings_more)
     }
 
+    #[inline]
     fn propagate_all(&self) -> Result<Propagation> {
         let outbox = self.backend().outbox()?;
         outbox.purge()?;
@@ -197,6 +201,7 @@ impl Store {
     /// Returns what is to follow and has not yet: how many entities there are whose copies are to, since when, and what fails.
     ///
     /// It reads every entry of the outbox, whichever process has written it.
+    #[inline]
     pub fn pending_propagation(&self) -> Result<PendingPropagation> {
         let list = self.list().map_err(|error| error.attempted(ATTEMPTED))?;
         let propagators = self.backend().outbox().map_err(|error| error.attempted(ATTEMPTED))?.propagators();
@@ -208,10 +213,12 @@ impl Store {
     /// entities those are.
     ///
     /// Another change of such an entity does that for this entity, too.
+    #[inline]
     pub fn retry_failed(&self) -> Result<u64> {
         self.retry_all_failed().map_err(|error| error.attempted(ATTEMPTED))
     }
 
+    #[inline]
     fn retry_all_failed(&self) -> Result<u64> {
         let mut armed = 0;
         for entry in self.list()?.into_iter().filter(|entry| entry.tries > 0) {
@@ -231,6 +238,7 @@ impl Store {
     }
 
     /// Returns every entry whose table is there.
+    #[inline]
     fn list(&self) -> Result<Vec<OutboxEntry>> {
         let outbox = self.backend().outbox()?;
         let (mut all, mut last) = (Vec::new(), None);

@@ -85,6 +85,7 @@ impl PendingPropagation {
     }
 }
 
+#[inline]
 fn failed(entry: OutboxEntry) -> FailedPropagation {
     FailedPropagation {
         table: entry.table.unwrap_or_default(),
@@ -97,6 +98,7 @@ fn failed(entry: OutboxEntry) -> FailedPropagation {
 }
 
 impl fmt::Display for PendingPropagation {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "copies of {} entities are to follow", self.entities)?;
         if let Some(oldest) = self.oldest {
