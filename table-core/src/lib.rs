@@ -100,6 +100,7 @@ mod hash;
 #[cfg(feature = "json")]
 mod json;
 pub mod limits;
+#[cfg_attr(not(feature = "queue"), allow(dead_code, reason = "who has no queue asks nothing of one"))]
 mod messages;
 pub mod model;
 mod outbox;

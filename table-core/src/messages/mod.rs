@@ -11,7 +11,9 @@ pub(crate) mod name;
 mod records;
 mod task;
 
-pub(crate) use entry::{Clock, Entry, Fate, Spot};
+#[cfg(feature = "queue")]
+pub(crate) use entry::Fate;
+pub(crate) use entry::{Clock, Entry, Spot};
 pub(crate) use records::{Directory, Message, SetDigest, State};
 pub use task::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 

@@ -9,6 +9,7 @@ mod handle;
 mod jobs;
 pub(crate) mod lmdb;
 pub(crate) mod open;
+#[cfg_attr(not(feature = "queue"), allow(dead_code, reason = "who has no queue asks nothing of one"))]
 mod queues;
 pub(crate) mod records;
 mod scan;

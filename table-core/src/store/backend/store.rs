@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::queues::strange_queue;
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "queue")]
+use crate::executor::Queues;
 use crate::executor::{
-    Abilities, Backend, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness,
-    TableExec,
+    Abilities, Backend, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, RetryFairness, TableExec,
 };
 use crate::model::{ETag, Ticks};
 use crate::plan::{OutboxOp, Plan, Refused};
@@ -183,6 +184,7 @@ impl Backend for Shared {
         Ok(self)
     }
 
+    #[cfg(feature = "queue")]
     fn queues(&self) -> Result<&dyn Queues> {
         Ok(self)
     }
