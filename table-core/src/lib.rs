@@ -112,6 +112,7 @@ pub mod queue;
 mod row;
 pub mod schema;
 mod sealing;
+mod sorted_map;
 mod sorting;
 #[cfg(feature = "lmdb")]
 pub mod store;

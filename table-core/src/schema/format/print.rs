@@ -1,6 +1,5 @@
 //! Keys from values.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use table_words::format::{BLIND_DIGITS, TICKS_DIGITS, TimeItem, shard_digits};
@@ -20,6 +19,7 @@ use super::key_type::{self, Format, KeyType, offset_digits};
 use crate::limits;
 use crate::model::ticks::Civil;
 use crate::model::{Value, ValueRef, key, words};
+use crate::sorted_map::SortedMap;
 use crate::sorting;
 
 /// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
@@ -157,7 +157,7 @@ struct Choice {
 impl Choice {
     fn of(part: &FieldPart, values: &dyn KeyValues) -> Result<Self, KeyError> {
         let error = |reason| KeyError { field: part.field, reason };
-        let mut distinct = BTreeMap::new();
+        let mut distinct = SortedMap::new();
         for element in values.elements(part).map_err(|e| error(Reason::Value(e)))? {
             if let Some(value) = element.as_value_ref() {
                 distinct.insert(plain(part.key, value).map_err(error)?, value.to_value());

@@ -1,11 +1,10 @@
 //! The changes from one layout to another, and whether they do any harm.
 
-use std::collections::BTreeMap;
-
 use super::super::format::key_type::{Format, KeyType, lengths};
 use super::super::{CopiedFields, Copies, Field, Index, Part, Schema, Sum, SumOf, Template};
 use super::{COPIED, EVENTUAL, GONE, HOLDER, layout_in, read, renamed, series};
 use crate::model::EdmType;
+use crate::sorted_map::SortedMap;
 
 /// The changes from one layout to another.
 #[derive(Debug, PartialEq, Eq)]
@@ -103,7 +102,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
             Sealing::Jumps => found.jumps = true,
         }
     }
-    for (subject, line) in &old {
+    for (subject, line) in old.iter() {
         match new.get(subject) {
             Some(now) if now == line => {}
             // A program that takes a copy that follows for another kind can't write it, so it stays noted.
@@ -133,7 +132,7 @@ pub(crate) fn differences_in(table: &str, noted: &str, schema: &Schema) -> Optio
             }
         }
     }
-    for (subject, line) in new.iter().filter(|(subject, _)| !old.contains_key(*subject)) {
+    for (subject, line) in new.iter().filter(|(subject, _)| old.get(*subject).is_none()) {
         // An index comes and goes by a job, whatever is noted.
         let is_index = subject.word == "index";
         found.adds |= !is_index;
@@ -277,7 +276,7 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let declared = layout_in(schema, table);
     let own = declared.lines().filter(|line| !line.starts_with("index "));
     let following = noted.lines().filter(|line| line.starts_with(COPIED));
-    let following: BTreeMap<_, _> =
+    let following: SortedMap<_, _> =
         following.filter_map(|line| Some((line.split(' ').nth(1)?, line))).collect();
     let own = own.map(|line| match line.split(' ').nth(1).and_then(|name| following.get(name)) {
         Some(noted) if line.starts_with(COPIED) && follows_no_more(noted, line) => noted,
@@ -291,7 +290,7 @@ pub(crate) fn united(table: &str, noted: &str, schema: &Schema) -> String {
     let was = read(noted, schema.kind);
     lines.extend(
         old.iter()
-            .filter(|(subject, _)| is_kept(subject.word) && !new.contains_key(*subject))
+            .filter(|(subject, _)| is_kept(subject.word) && new.get(*subject).is_none())
             .filter(|(subject, _)| renamed_to(schema, **subject).is_none())
             .map(|(_, line)| *line),
     );
@@ -339,7 +338,7 @@ fn both<'s>(old: &'s Schema, new: &'s Schema) -> impl Iterator<Item = (&'s Field
 }
 
 /// Returns the lines of a layout by their subjects.
-fn by_subject(layout: &str) -> BTreeMap<Subject<'_>, &str> {
+fn by_subject(layout: &str) -> SortedMap<Subject<'_>, &'_ str> {
     let lines = layout.lines().map(|line| {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let name = if matches!(word, "property" | "index" | GONE) || is_told(word) {

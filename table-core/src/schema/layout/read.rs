@@ -1,6 +1,5 @@
 //! A declaration from its layout.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::super::column_type::ColumnType;
@@ -18,16 +17,22 @@ use super::{
 };
 use crate::limits;
 use crate::model::EdmType;
+use crate::sorted_map::SortedMap;
 
 /// Returns the declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
 ///
 /// Its parts live until the program ends, since a declaration is a constant everywhere else. Each layout is read once, so
 /// that is little.
 pub(crate) fn read(layout: &str, kind: &str) -> Option<Schema> {
-    static READ: Mutex<BTreeMap<(String, String), Option<Schema>>> = Mutex::new(BTreeMap::new());
+    static READ: Mutex<SortedMap<(String, String), Option<Schema>>> = Mutex::new(SortedMap::new());
     let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    let read = known.entry((kind.to_owned(), layout.to_owned()));
-    *read.or_insert_with(|| read_anew(layout, kind))
+    let key = (kind.to_owned(), layout.to_owned());
+    if let Some(schema) = known.get(&key) {
+        return *schema;
+    }
+    let schema = read_anew(layout, kind);
+    known.insert(key, schema);
+    schema
 }
 
 fn read_anew(layout: &str, kind: &str) -> Option<Schema> {

@@ -2,12 +2,13 @@
 //! database has. A plan that is refused leaves the two below as they were.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Applied, Keyspace, VerifiedDb, Write, Writes, body, damaged, missing};
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::{Clock, Directory, MOST_QUEUES, SetDigest};
+use crate::sorted_map::SortedMap;
 use crate::store::lmdb::{Db, WriteTxn};
 use crate::store::open::Environment;
 use crate::store::records::features::Feature;
@@ -43,13 +44,13 @@ pub(crate) struct Counted<C> {
 
 /// Records of counts that have changed, and the directory, if it has.
 struct Counts<K: Records> {
-    by_key: BTreeMap<Vec<u8>, Counted<K::Count>>,
+    by_key: SortedMap<Vec<u8>, Counted<K::Count>>,
     directory: Option<Directory>,
 }
 
 impl<K: Records> Default for Counts<K> {
     fn default() -> Self {
-        Self { by_key: BTreeMap::new(), directory: None }
+        Self { by_key: SortedMap::new(), directory: None }
     }
 }
 
@@ -102,11 +103,11 @@ impl<K: Records> TxnState<K> {
 
     /// Writes the counts, at the end of the transaction.
     pub(crate) fn close(mut self, txn: &mut WriteTxn<'_>) -> Result<()> {
-        for (key, Counted { count, is_new }) in &self.counts.by_key {
+        for (key, Counted { count, is_new }) in self.counts.by_key {
             match count {
-                Some(count) => self.applied.put_count(txn, key, K::encode(count), *is_new)?,
-                None if *is_new => {}
-                None => self.applied.remove(txn, key)?,
+                Some(count) => self.applied.put_count(txn, &key, K::encode(&count), is_new)?,
+                None if is_new => {}
+                None => self.applied.remove(txn, &key)?,
             }
         }
         if let Some(directory) = &self.counts.directory {
@@ -159,6 +160,7 @@ impl<'b, K: Records> Overlay<'b, K> {
         let counts = by_key.iter().map(|(key, counted)| (key.as_slice(), counted.count.is_none()));
         let mut counts = counts.chain(directory.iter().map(|_| (K::DIRECTORY, false)));
         self.view.meet(&self.drafted.writes, self.done.writes(), &mut counts)?;
+        drop(counts);
         Ok(self.drafted)
     }
 
@@ -221,7 +223,7 @@ impl<'b, K: Records> Overlay<'b, K> {
         read: impl FnOnce(&VerifiedDb<'b, K>) -> Result<Counted<K::Count>>,
     ) -> Result<Option<&mut K::Count>> {
         let drafted = &mut self.drafted.counts.by_key;
-        if !drafted.contains_key(key) {
+        if drafted.get(key).is_none() {
             let counted = match self.done.counts.by_key.get(key) {
                 Some(known) => known.clone(),
                 None => read(&self.view)?,
