@@ -117,7 +117,6 @@ impl BlindKey {
     }
 
     /// Returns whether the values to be looked up by tokens are those of another key of the same index.
-    #[inline]
     pub(crate) fn asks_the_same(&self, other: &Self) -> bool {
         let given: [Vec<_>; 2] = [self, other].map(|key| key.given.iter().map(as_given).collect());
         let [own, others] = given.each_ref().map(|given| Arguments::new(self.path.place(), given));
@@ -159,7 +158,6 @@ impl BlindKey {
     }
 
     /// Returns the error of a request to see the key.
-    #[inline]
     #[cold]
     pub(crate) fn unseen(&self) -> Error {
         let because = format!(

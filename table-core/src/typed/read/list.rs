@@ -268,7 +268,6 @@ fn located(error: Error, table: &DynamicTable, partition: &str, row: &str) -> Er
 }
 
 /// Returns the keys of the entities on a list.
-#[inline]
 fn keys_on(
     schema: &'static Schema,
     index: &'static Index,
@@ -301,7 +300,6 @@ pub(crate) struct ListOfIds<'l> {
 
 impl ListOfIds<'_> {
     /// Returns the key of the entity of this id.
-    #[inline]
     pub(crate) fn key_of(&self, schema: &'static Schema, id: &str) -> Result<KeyPair> {
         let Self { index, list, partition, shared } = *self;
         let mut values = ListKeyValues { shared, own: Vec::new() };
@@ -325,7 +323,6 @@ impl ListOfIds<'_> {
 }
 
 /// Returns the id of the entity of these keys on its lists; `None` if no entity of the declaration has such keys.
-#[inline]
 pub(crate) fn id_on(list: List, schema: &Schema, own: (&str, &str)) -> Option<String> {
     let own = schema.place().values_in(own.0, own.1)?;
     list.id(&ListKeyValues { shared: &[], own }).ok().flatten()
@@ -338,7 +335,6 @@ struct ListKeyValues<'a> {
 }
 
 impl KeyValues for ListKeyValues<'_> {
-    #[inline]
     fn value(&self, part: &FieldPart) -> Result<PropertyValue<'_>, ValueError> {
         let known = self.own.iter().chain(self.shared).find(|(field, _)| *field == part.field);
         let value: Option<ValueRef<'_>> = known.and_then(|(_, value)| value.as_value_ref());
