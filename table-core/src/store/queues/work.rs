@@ -19,10 +19,8 @@ pub(crate) enum Work {
     /// What a user asks of a queue of this number.
     Task(u32, Task),
     /// The queue of this name is to be there.
-    #[cfg(feature = "queue")]
     Create(Box<str>),
     /// The queue of this name is to be no more; its records go later.
-    #[cfg(feature = "queue")]
     Bury(Box<str>),
     /// So many records of a queue that was dropped are to go, and in the end the queue.
     Purge(u32, usize),
@@ -74,7 +72,7 @@ impl QueueOverlay<'_> {
             #[cfg(feature = "queue")]
             Work::Task(..) | Work::Create(_) | Work::Bury(_) => self.carry_out_task(work),
             #[cfg(not(feature = "queue"))]
-            Work::Task(..) => Err(without_feature()),
+            Work::Task(..) | Work::Create(_) | Work::Bury(_) => Err(without_feature()),
             Work::Purge(queue, most) => self.purge(*queue, *most).map(Outcome::Purged),
             Work::Entry(key, work) => self.entry(key, work).map(|()| Outcome::Noted),
             Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Purged),
