@@ -79,7 +79,7 @@ mod tests {
                 assert_eq!(sorted, expected, "{length} of {distinct}");
                 sorted.reverse();
                 sort(&mut sorted);
-                expected.sort();
+                expected.sort_unstable();
                 assert_eq!(sorted, expected);
             }
         }

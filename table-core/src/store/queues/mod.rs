@@ -5,7 +5,8 @@ mod outbox;
 mod overlay;
 #[cfg(feature = "queue")]
 mod tasks;
-#[cfg(all(test, feature = "queue"))]
+#[cfg(test)]
+#[cfg(feature = "queue")]
 mod tests;
 mod view;
 mod work;
