@@ -50,6 +50,10 @@ pub mod row;
 pub mod schema;
 #[doc(hidden)]
 pub mod sealing;
+#[doc(hidden)]
+pub mod sorted_map;
+#[doc(hidden)]
+pub mod sorting;
 pub mod typed;
 
 pub use error::{Error, ErrorKind, Result};

@@ -10,7 +10,7 @@
 use super::cell::{Cell, framed};
 use super::data_key::{DataKey, KeyHandle};
 use super::envelope::{self, Purpose};
-use super::plain::{self, Plain};
+use super::plain::{self, PlainBytes};
 use crate::contents::reference;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -31,7 +31,7 @@ pub(crate) const OVERHEAD: usize = HEADER + envelope::OVERHEAD;
 
 /// Returns how many bytes a value takes when it is sealed.
 pub(crate) fn sealed_len(value: ValueRef<'_>) -> usize {
-    OVERHEAD + in_clear(value).len() + Plain::of(value).as_slice().len()
+    OVERHEAD + in_clear(value).len() + PlainBytes::of(value).as_slice().len()
 }
 
 /// Returns the reference to a blob that stays in the clear; nothing of most values.
@@ -124,13 +124,13 @@ struct Parts<'a> {
     header: [u8; HEADER],
     in_clear: &'a [u8],
     aad: Vec<u8>,
-    plain: Plain<'a>,
+    plain: PlainBytes<'a>,
 }
 
 impl<'a> Parts<'a> {
     fn new(cell: &Cell<'_>, store: &[u8; 16], key: &DataKey, value: ValueRef<'a>) -> Result<Self> {
         value.check(cell.property).map_err(|error| error.partition(cell.partition).row(cell.row))?;
-        let (plain, in_clear) = (Plain::of(value), in_clear(value));
+        let (plain, in_clear) = (PlainBytes::of(value), in_clear(value));
         let length = OVERHEAD + plain.as_slice().len();
         if length > limits::BINARY_BYTES {
             let most = limits::BINARY_BYTES - OVERHEAD;

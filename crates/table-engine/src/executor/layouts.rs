@@ -331,6 +331,7 @@ pub fn needs_its_struct(kind: &str, of_row: &str, index: Option<&str>) -> Error 
 }
 
 /// Refuses to write by its properties a row of a kind that some struct declares, as far as the layouts tell.
+#[inline]
 pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
     for (of, layout) in known {
         let layout = read(layout, of)?;

@@ -214,6 +214,7 @@ impl QueryPlan {
         }
     }
 
+    #[inline]
     pub fn explain(&self) -> Explain {
         Explain::new(self)
     }

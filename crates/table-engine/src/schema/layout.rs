@@ -30,7 +30,7 @@ pub(crate) use advice::{advice, takes};
 pub use differences::without_copies;
 pub(crate) use differences::{Differences, differences_in, united};
 #[doc(hidden)]
-pub use index::{LayoutIndex, RowsOf};
+pub use index::{LayoutIndex, LayoutRows};
 #[doc(hidden)]
 pub use key::LayoutKey;
 pub(crate) use meet::kinds_that_meet;
@@ -94,6 +94,7 @@ impl Layout {
 
     /// Returns the number of its lines.
     #[doc(hidden)]
+    #[expect(clippy::len_without_is_empty, reason = "one without a line is no layout")]
     pub fn len(&self) -> usize {
         self.lines.len()
     }

@@ -99,7 +99,7 @@ pub(crate) use layout::{
 };
 #[doc(hidden)]
 pub use layout::{
-    Layout, LayoutIndex, LayoutKey, LayoutProperty, Outdated, RowsOf, both_names, outdated, same_index,
+    Layout, LayoutIndex, LayoutKey, LayoutProperty, LayoutRows, Outdated, both_names, outdated, same_index,
     without_copies,
 };
 pub use list::List;
@@ -355,6 +355,7 @@ impl Schema {
 
     /// Returns what stands for a property where a row lacks it; `None` of one that the key says, so that the entity's own row
     /// does not hold it.
+    #[inline]
     pub(crate) fn stored_default_of(&self, property: &str) -> Option<Value> {
         let field = self.fields.iter().position(|field| field.property == property)?;
         if self.place().gives_back(field) { None } else { self.default_of(property) }

@@ -14,7 +14,7 @@ use table_engine::row::Row;
 use table_engine::row::key::{self, Number, StoredKey};
 use table_engine::row::view::{self, RowView};
 use table_engine::schema::{
-    self, IndexState, KindState, Layout, LayoutIndex, LayoutKey, PartOf, PropertyValue, RowsOf, head_key,
+    self, IndexState, KindState, Layout, LayoutIndex, LayoutKey, LayoutRows, PartOf, PropertyValue, head_key,
     part_key,
 };
 
@@ -160,9 +160,9 @@ fn arrives_at_once(index: &LayoutIndex) -> bool {
 /// Returns the places of the properties that a row of an index holds besides its keys.
 fn copied(layout: &Layout, index: &LayoutIndex) -> Vec<usize> {
     match &index.rows {
-        RowsOf::All => (0..layout.properties.len()).collect(),
-        RowsOf::Some(properties) => properties.iter().filter_map(|name| layout.place_of(name)).collect(),
-        RowsOf::Keys | RowsOf::Sums(_) | RowsOf::Ids(_) => Vec::new(),
+        LayoutRows::All => (0..layout.properties.len()).collect(),
+        LayoutRows::Some(properties) => properties.iter().filter_map(|name| layout.place_of(name)).collect(),
+        LayoutRows::Keys | LayoutRows::Sums(_) | LayoutRows::Ids(_) => Vec::new(),
     }
 }
 
@@ -334,8 +334,8 @@ impl At<'_> {
             let is_there = found.is_some_and(|found| found.kind().is_ok_and(|found| found == Some(&of.kind)));
             if !is_there {
                 let row_of = match index.rows {
-                    RowsOf::Sums(_) => "row of the summary",
-                    RowsOf::Ids(_) => "index list",
+                    LayoutRows::Sums(_) => "row of the summary",
+                    LayoutRows::Ids(_) => "index list",
                     _ => "copy in the index",
                 };
                 let what = format!(

@@ -174,6 +174,8 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the value of the property of this number; the place after it becomes the next one's.
+    // Slow reads call it for each field, from another unit of the crate.
+    #[inline]
     pub(crate) fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
         let Body::Slots(slots) = self.row.body() else { return self.get_by_id(id) };
         let Some(at) = slots.position(id) else { return Ok(None) };

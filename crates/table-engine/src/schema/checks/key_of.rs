@@ -92,6 +92,7 @@ pub const fn offers_range(schema: &'static Schema, place: KeyOf, part: usize) ->
 }
 
 /// Returns whether the values of a field's part that start with a text are a range of keys.
+#[inline]
 #[must_use]
 pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
     match nth(parts_of(schema, place), part) {

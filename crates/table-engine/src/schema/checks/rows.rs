@@ -26,6 +26,7 @@ pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
 }
 
 /// Returns what a copy that lies elsewhere than its entity can't hold yet: sealed values, and tokens in its keys.
+#[inline]
 pub(super) const fn sealed_elsewhere(schema: &Schema, at: usize) -> Option<Message> {
     if !index(schema, at).is_elsewhere() {
         return None;
@@ -88,6 +89,7 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema) -> Option<Message> {
 }
 
 /// C7, of a wide entity: no row of a part has the key of another row of the entity's, nor of another entity's head.
+#[inline]
 pub(super) const fn parts(schema: &Schema) -> Option<Message> {
     let mut part = 1;
     while part <= schema.parts.len() {
@@ -132,6 +134,7 @@ const fn are_of_a_summary(a: &Schema, index: KeyOf, b: &Schema, own: KeyOf) -> b
 
 /// C8: an index that isn't `unique`, as none is that is `eventual`, has every field of the primary key in its own, so that two entities never
 /// want one row of it.
+#[inline]
 pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
     if index(schema, at).unique || index(schema, at).list.is_some() {
         return None;
@@ -144,6 +147,7 @@ pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
 }
 
 /// The first part of a primary key whose field an index doesn't give back.
+#[inline]
 const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Message> {
     let index = index(schema, at);
     let mut parts = primary.parts;
@@ -178,6 +182,7 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
 }
 
 /// C25: two kinds of a set are of one table, and have names of their own.
+#[inline]
 pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
     let summary = if a.summary_of.is_some() {
         Some(a)
@@ -236,6 +241,7 @@ pub(super) const fn gone(schema: &Schema) -> Option<Message> {
 }
 
 /// C31: a version follows the one that it is made from.
+#[inline]
 pub(super) const fn follows(schema: &Schema, previous: &Schema) -> Option<Message> {
     // A declaration with mistakes has its messages.
     if schema.version == 0 || previous.version == 0 {
@@ -271,6 +277,7 @@ const fn widened(number: u32) -> u64 {
 }
 
 /// C10: no two properties have one name. C12: a row holds them all, and `EntityType`.
+#[inline]
 pub(super) const fn properties(schema: &Schema) -> Option<Message> {
     let mut number = 0;
     while let Some(row) = KeyOf::nth(schema, number) {
@@ -366,6 +373,7 @@ const fn shared_with_series(series: &Series, field: &Field) -> Option<&'static s
 }
 
 /// Returns the name of a property that both fields give; a field with tokens gives two.
+#[inline]
 const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
     match (a.series, b.series) {
         (Some(first), Some(other)) if first.of.meets(other.of) => {

@@ -1,6 +1,5 @@
 //! Keys from values.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use table_words::Format;
@@ -18,9 +17,10 @@ use super::escape::push_escaped;
 use super::fold::fold_char;
 use super::form::Form;
 use super::key_type::{self, KeyTypeOf, offset_digits};
-use crate::limits;
 use crate::model::ticks::Civil;
 use crate::model::{Value, ValueRef, key, words};
+use crate::sorted_map::SortedMap;
+use crate::{limits, sorting};
 
 /// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
 #[doc(hidden)]
@@ -158,7 +158,7 @@ pub(crate) fn print_all(
             keys.push(text);
         }
     }
-    keys.sort_unstable();
+    sorting::sort(&mut keys);
     keys.dedup();
     for key in keys {
         let start = out.len();
@@ -177,7 +177,7 @@ struct Choice {
 impl Choice {
     fn of(part: &FieldPart, values: &dyn KeyValues) -> Result<Self, KeyError> {
         let error = |reason| KeyError { field: part.field, reason };
-        let mut distinct = BTreeMap::new();
+        let mut distinct = SortedMap::new();
         for element in values.elements(part).map_err(|e| error(Reason::Value(e)))? {
             if let Some(value) = element.as_value_ref() {
                 distinct.insert(plain(part.key, value).map_err(error)?, value.to_value());

@@ -34,7 +34,7 @@ pub struct LayoutIndex {
     pub sparse: bool,
     pub(crate) when_version: u32,
     #[doc(hidden)]
-    pub rows: RowsOf,
+    pub rows: LayoutRows,
 }
 
 /// Where the rows of an index lie.
@@ -49,7 +49,7 @@ pub(crate) struct Elsewhere {
 /// What the rows of an index are.
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowsOf {
+pub enum LayoutRows {
     /// Whole copies.
     All,
     /// What leads back to the entity.
@@ -95,13 +95,13 @@ impl LayoutIndex {
     /// Returns whether its rows are those of a summary.
     #[doc(hidden)]
     pub fn is_summary(&self) -> bool {
-        matches!(self.rows, RowsOf::Sums(_))
+        matches!(self.rows, LayoutRows::Sums(_))
     }
 
     /// Returns whether its rows are no copies, but what many entities give together.
     #[doc(hidden)]
     pub fn is_shared(&self) -> bool {
-        matches!(self.rows, RowsOf::Sums(_) | RowsOf::Ids(_))
+        matches!(self.rows, LayoutRows::Sums(_) | LayoutRows::Ids(_))
     }
 }
 
@@ -122,17 +122,17 @@ impl fmt::Display for LayoutIndex {
             write!(f, "({})", self.when_version)?;
         }
         match &self.rows {
-            RowsOf::All => write!(f, "{COPY} all"),
-            RowsOf::Keys => write!(f, "{COPY} keys"),
-            RowsOf::Some(properties) => {
+            LayoutRows::All => write!(f, "{COPY} all"),
+            LayoutRows::Keys => write!(f, "{COPY} keys"),
+            LayoutRows::Some(properties) => {
                 f.write_str(COPY)?;
                 properties.iter().try_for_each(|property| write!(f, " {property}"))
             }
-            RowsOf::Sums(sums) => {
+            LayoutRows::Sums(sums) => {
                 f.write_str(SUMS)?;
                 sums.iter().try_for_each(|sum| write!(f, " {sum}"))
             }
-            RowsOf::Ids(ids) => write!(f, "{LIST}{ids}"),
+            LayoutRows::Ids(ids) => write!(f, "{LIST}{ids}"),
         }
     }
 }

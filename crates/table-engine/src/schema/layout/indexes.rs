@@ -8,6 +8,7 @@ use super::line::Line;
 impl Layout {
     /// Returns the layout with an index as it is declared, in the place of the one that it may have.
     #[doc(hidden)]
+    #[must_use]
     pub fn with_index(&self, schema: &Schema, name: &str) -> Self {
         let mut becomes = self.without_index(name);
         let declared = Self::of(schema).index(name).cloned();
@@ -17,12 +18,14 @@ impl Layout {
 
     /// Returns the layout without an index.
     #[doc(hidden)]
+    #[must_use]
     pub fn without_index(&self, name: &str) -> Self {
         self.filtered(|line| !matches!(line, Line::Index(index) if index.name == name))
     }
 
     /// Returns a layout that is noted in the table of the entities, as it is noted in one where copies of them lie.
     #[doc(hidden)]
+    #[must_use]
     pub fn noted_elsewhere(&self, table: &str) -> Self {
         let is_before = |line: &&Line| matches!(line, Line::Version(_) | Line::Signed);
         let before = self.lines.iter().filter(is_before).cloned();
@@ -39,6 +42,7 @@ impl Layout {
 
     /// Returns a layout whose rows, or whose copies, lie in a table that has another name now.
     #[doc(hidden)]
+    #[must_use]
     pub fn with_table_renamed(&self, previous: &str, name: &str) -> Self {
         let mut renamed = self.clone();
         for line in &mut renamed.lines {

@@ -2,7 +2,7 @@
 
 use super::super::{Arrival, CopiedFields, Copies, Field, Index, Schema, SumOf as DeclaredSum};
 use super::Layout;
-use super::index::{Elsewhere, LayoutIndex, RowsOf, SumOf, Summed};
+use super::index::{Elsewhere, LayoutIndex, LayoutRows, SumOf, Summed};
 use super::key::LayoutKey;
 use super::line::{CopiedLine, Line};
 use super::property::{LayoutProperty, Sealed};
@@ -79,7 +79,7 @@ fn of_index(schema: &Schema, index: &Index, property: &dyn Fn(usize) -> String) 
     }
 }
 
-fn of_rows(index: &Index, property: &dyn Fn(usize) -> String) -> RowsOf {
+fn of_rows(index: &Index, property: &dyn Fn(usize) -> String) -> LayoutRows {
     if let Some(summary) = index.summary {
         let sums = summary.sums.iter().map(|sum| SumOf {
             property: sum.property.to_owned(),
@@ -89,14 +89,14 @@ fn of_rows(index: &Index, property: &dyn Fn(usize) -> String) -> RowsOf {
                 DeclaredSum::Field(field) => Summed::Property(property(field)),
             },
         });
-        return RowsOf::Sums(sums.collect());
+        return LayoutRows::Sums(sums.collect());
     }
     if let Some(list) = index.list {
-        return RowsOf::Ids(LayoutKey::of(&list.ids, property));
+        return LayoutRows::Ids(LayoutKey::of(&list.ids, property));
     }
     match index.copies {
-        Copies::All => RowsOf::All,
-        Copies::Keys => RowsOf::Keys,
-        Copies::Some(fields) => RowsOf::Some(fields.iter().map(|field| property(*field)).collect()),
+        Copies::All => LayoutRows::All,
+        Copies::Keys => LayoutRows::Keys,
+        Copies::Some(fields) => LayoutRows::Some(fields.iter().map(|field| property(*field)).collect()),
     }
 }

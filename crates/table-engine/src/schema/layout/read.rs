@@ -4,7 +4,7 @@ use super::super::format::charset::CharSet;
 use super::super::format::key_type::KeyType;
 use super::super::{Arrival, KeyScope, TokenScope};
 use super::Layout;
-use super::index::{self, Elsewhere, LayoutIndex, RowsOf, SumOf, Summed};
+use super::index::{self, Elsewhere, LayoutIndex, LayoutRows, SumOf, Summed};
 use super::key::{KeyPart, KeyValues, LayoutKey, PRINTS, Printed};
 use super::line::{
     BY, COPIED, CopiedLine, EVENTUAL, GONE, HOLDER, INDEX, Line, OF, PARTITION, PROPERTY, ROW, SIGNED,
@@ -47,13 +47,13 @@ impl Layout {
                 of_key(&index.row)
                     && index.elsewhere.as_ref().is_none_or(|elsewhere| of_key(&elsewhere.partition))
                     && match &index.rows {
-                        RowsOf::All | RowsOf::Keys => true,
-                        RowsOf::Some(properties) => properties.iter().all(has),
-                        RowsOf::Sums(sums) => sums.iter().all(|sum| match &sum.of {
+                        LayoutRows::All | LayoutRows::Keys => true,
+                        LayoutRows::Some(properties) => properties.iter().all(has),
+                        LayoutRows::Sums(sums) => sums.iter().all(|sum| match &sum.of {
                             Summed::Property(property) => has(property),
                             Summed::Count | Summed::CountWhen => true,
                         }),
-                        RowsOf::Ids(ids) => of_key(ids),
+                        LayoutRows::Ids(ids) => of_key(ids),
                     }
             }
             _ => true,
@@ -205,19 +205,19 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns what the rows of an index are.
-    fn rows(&mut self) -> Option<RowsOf> {
+    fn rows(&mut self) -> Option<LayoutRows> {
         if self.takes(index::SUMS) {
-            return Some(RowsOf::Sums(self.sums()?));
+            return Some(LayoutRows::Sums(self.sums()?));
         }
         if self.takes(index::LIST) {
-            return Some(RowsOf::Ids(self.key()?));
+            return Some(LayoutRows::Ids(self.key()?));
         }
         self.takes(index::COPY).then_some(())?;
         let words = self.words();
         Some(match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["all"] => RowsOf::All,
-            ["keys"] => RowsOf::Keys,
-            _ => RowsOf::Some(words),
+            ["all"] => LayoutRows::All,
+            ["keys"] => LayoutRows::Keys,
+            _ => LayoutRows::Some(words),
         })
     }
 

@@ -5,7 +5,7 @@ use table_words::Format;
 use super::super::part_key;
 use super::super::signing::Signing;
 use super::Layout;
-use super::index::{LayoutIndex, RowsOf};
+use super::index::{LayoutIndex, LayoutRows};
 use super::key::{LayoutKey, Printed};
 use super::property::LayoutProperty;
 
@@ -14,7 +14,7 @@ impl Layout {
     #[doc(hidden)]
     pub fn index_kind(&self, index: &LayoutIndex) -> String {
         match index.rows {
-            RowsOf::Sums(_) => index.name.clone(),
+            LayoutRows::Sums(_) => index.name.clone(),
             _ => format!("{}.{}", self.entity_type(), index.name),
         }
     }
@@ -75,9 +75,9 @@ impl Layout {
     fn holds(&self, index: &LayoutIndex, property: &LayoutProperty) -> bool {
         let is_it = |name: &str| self.named(name).is_some_and(|named| named.name == property.name);
         let is_listed = match &index.rows {
-            RowsOf::All => true,
-            RowsOf::Some(properties) => properties.iter().any(|name| is_it(name)),
-            RowsOf::Keys | RowsOf::Sums(_) | RowsOf::Ids(_) => false,
+            LayoutRows::All => true,
+            LayoutRows::Some(properties) => properties.iter().any(|name| is_it(name)),
+            LayoutRows::Keys | LayoutRows::Sums(_) | LayoutRows::Ids(_) => false,
         };
         let in_own = |key: &LayoutKey| key.printed().any(|printed| is_it(&printed.property));
         // A list's elements and folded text are whole for a query by them.

@@ -5,7 +5,7 @@ use table_words::Format;
 use super::super::format::key_type::{KeyType, lengths};
 use super::Layout;
 use super::differences::{Sealing, sealing};
-use super::index::{LayoutIndex, RowsOf, SumOf, Summed};
+use super::index::{LayoutIndex, LayoutRows, SumOf, Summed};
 use super::key::{KeyPart, KeyValues, LayoutKey, Printed};
 use super::property::LayoutProperty;
 use crate::model::EdmType;
@@ -56,7 +56,7 @@ pub fn same_index(old: &Layout, was: &LayoutIndex, new: &Layout, is: &LayoutInde
 }
 
 /// Returns whether rows of an index hold the same under both layouts.
-fn same_rows(old: &Layout, was: &RowsOf, new: &Layout, is: &RowsOf) -> bool {
+fn same_rows(old: &Layout, was: &LayoutRows, new: &Layout, is: &LayoutRows) -> bool {
     let is_one = |was: &str, is: &str| is_one(old.named(was), new.named(is));
     let same_sum = |was: &SumOf, is: &SumOf| {
         was.property == is.property
@@ -66,14 +66,14 @@ fn same_rows(old: &Layout, was: &RowsOf, new: &Layout, is: &RowsOf) -> bool {
             }
     };
     match (was, is) {
-        (RowsOf::All, RowsOf::All) | (RowsOf::Keys, RowsOf::Keys) => true,
-        (RowsOf::Some(was), RowsOf::Some(is)) => {
+        (LayoutRows::All, LayoutRows::All) | (LayoutRows::Keys, LayoutRows::Keys) => true,
+        (LayoutRows::Some(was), LayoutRows::Some(is)) => {
             was.len() == is.len() && was.iter().zip(is).all(|(was, is)| is_one(was, is))
         }
-        (RowsOf::Sums(was), RowsOf::Sums(is)) => {
+        (LayoutRows::Sums(was), LayoutRows::Sums(is)) => {
             was.len() == is.len() && was.iter().zip(is).all(|(was, is)| same_sum(was, is))
         }
-        (RowsOf::Ids(was), RowsOf::Ids(is)) => prints_as(old, was, new, is),
+        (LayoutRows::Ids(was), LayoutRows::Ids(is)) => prints_as(old, was, new, is),
         _ => false,
     }
 }

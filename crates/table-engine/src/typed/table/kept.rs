@@ -50,6 +50,7 @@ const UPDATE: &str = "UPDATE_LAYOUTS";
 ///
 /// `package` is the folder of the package, and `source` the file as the compiler names it: from the package or from a
 /// folder above it, whichever the compiler was started in.
+#[inline]
 pub fn kept_layouts(
     package: &str,
     source: &str,
@@ -62,11 +63,13 @@ pub fn kept_layouts(
 }
 
 /// Returns the folder of the source file.
+#[inline]
 fn beside(package: &Path, source: &Path) -> PathBuf {
     let found = package.ancestors().map(|above| above.join(source)).find(|path| path.is_file());
     found.and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_else(|| package.to_path_buf())
 }
 
+#[inline]
 fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<(), String> {
     let mut differences = String::new();
     for schema in schemas {
@@ -107,6 +110,7 @@ fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<
 }
 
 /// Returns a layout that is kept and what is declared, line by line, and what the difference takes.
+#[inline]
 fn difference(kept: &str, schema: &'static Schema, path: &Path) -> String {
     let (lines, takes) = if let Some(kept) = Layout::parse(kept, schema.kind) {
         let found = schema::differences_in(schema.table(), &kept, schema);
