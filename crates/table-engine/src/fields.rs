@@ -7,6 +7,7 @@ use crate::model::Ticks;
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
+    #[inline]
     pub fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
@@ -17,14 +18,17 @@ impl<'a> Fields<'a> {
         self.take::<1>().map(|[byte]| byte)
     }
 
+    #[inline]
     pub fn u16(&mut self) -> Option<u16> {
         self.take().map(u16::from_le_bytes)
     }
 
+    #[inline]
     pub fn u32(&mut self) -> Option<u32> {
         self.take().map(u32::from_le_bytes)
     }
 
+    #[inline]
     pub fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_le_bytes)
     }
@@ -33,6 +37,7 @@ impl<'a> Fields<'a> {
         Ticks::new(self.u64()?)
     }
 
+    #[inline]
     pub fn bytes(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

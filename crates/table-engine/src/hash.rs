@@ -31,16 +31,19 @@ impl Default for Xxh3 {
 
 impl Xxh3 {
     /// Begins the hash of no bytes.
+    #[inline]
     pub fn new() -> Self {
         Self(XxHash3_64::new())
     }
 
     /// Takes the next bytes.
+    #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.write(bytes);
     }
 
     /// The hash of all bytes that came.
+    #[inline]
     pub fn digest(&self) -> u64 {
         self.0.finish()
     }

@@ -107,6 +107,7 @@ impl Batch {
     }
 
     /// Says that the rows lie in a page of the [snapshot](ReadSnapshot::lent), of so many bytes.
+    #[inline]
     pub fn lend_page(&mut self, number: u64, length: usize) {
         self.page = Some((number, length));
     }
@@ -137,6 +138,7 @@ impl Batch {
 
     /// Says how the rows are read: by which dictionary, and what of them is selected. With `verify`, large values are
     /// compared with their checksums.
+    #[inline]
     pub fn read_by(&mut self, dict: &Arc<Dict>, selection: &Arc<Selection>, verify: bool) {
         // Mostly as the rows before these.
         let is_known = self.read_by.as_ref().is_some_and(|by| {
@@ -148,6 +150,7 @@ impl Batch {
     }
 
     /// Makes room for so many more rows.
+    #[inline]
     pub fn expect(&mut self, rows: usize) {
         self.rows.reserve(rows);
     }
@@ -166,11 +169,13 @@ impl Batch {
     }
 
     /// Says that no row comes after these.
+    #[inline]
     pub fn end(&mut self) {
         self.has_ended = true;
     }
 
     /// Returns how many rows are there to be taken.
+    #[inline]
     pub fn len(&self) -> usize {
         self.rows.len() - self.taken
     }

@@ -56,6 +56,7 @@ impl RowKind {
     }
 
     /// Returns whether its rows are signed.
+    #[inline]
     pub fn signs(self) -> bool {
         let index = match self.cause {
             Cause::Entity | Cause::Part(_) => None,

@@ -127,6 +127,7 @@ pub struct RowWrite<'p> {
 
 impl RowWrite<'_> {
     /// Returns whether the row is an entity's own, and no copy.
+    #[inline]
     pub fn is_own(&self) -> bool {
         self.kind.is_some_and(|kind| kind.cause == Cause::Entity)
     }
@@ -193,6 +194,7 @@ impl<'p> Group<'p> {
     }
 
     /// Returns how many rows are written.
+    #[inline]
     pub fn written(&self) -> usize {
         self.rows.iter().filter(|row| !row.act.keeps()).count() + self.additions.len()
     }
@@ -203,6 +205,7 @@ impl<'p> Group<'p> {
     }
 
     /// Returns the declarations that its rows were made by, those of several rows several times.
+    #[inline]
     pub fn schemas(&self) -> impl Iterator<Item = &'static Schema> {
         let rows = self.rows.iter().filter_map(|row| row.kind);
         rows.chain(self.additions.iter().map(|addition| addition.amounts.kind())).map(|kind| kind.schema)

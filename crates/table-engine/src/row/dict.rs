@@ -39,6 +39,7 @@ pub struct Numbered {
 }
 
 impl Numbered {
+    #[inline]
     pub fn id(&self, text: &str) -> Option<u16> {
         if self.texts.len() <= FEW {
             return (0..).zip(&self.texts).find(|(_, known)| ***known == *text).map(|(id, _)| id);
@@ -105,6 +106,7 @@ impl Dict {
     }
 
     /// Returns what opens the table's sealed values and authenticates its rows; `None` where the store was opened without keys.
+    #[inline]
     pub fn vault(&self) -> Option<&dyn Vault> {
         self.vault.as_deref()
     }
@@ -174,6 +176,7 @@ impl Dict {
     }
 
     /// Returns how rows of this kind are written by their shape; `None` if they have none, or not yet.
+    #[inline]
     pub fn row_numbers(&self, kind: RowKind) -> Option<&RowNumbers> {
         match self.row_form(kind)? {
             RowForm::Shaped(numbers) => Some(numbers),
@@ -235,6 +238,7 @@ impl Dict {
         self.rows = ByDeclaration::default();
     }
 
+    #[inline]
     pub fn id(&self, name: &str) -> Option<u16> {
         self.names.id(name)
     }
@@ -249,6 +253,7 @@ impl Dict {
     }
 
     /// Returns the number of the property [`ENTITY_TYPE`].
+    #[inline]
     pub fn entity_type(&self) -> Option<u16> {
         self.entity_type
     }

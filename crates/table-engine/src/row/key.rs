@@ -20,6 +20,7 @@ pub const TABLE: usize = number::LONGEST;
 const SEPARATOR: u8 = 0;
 
 /// Appends the stored key of a row.
+#[inline]
 pub fn encode(table: u32, partition: &str, row: &str, out: &mut Vec<u8>) {
     out.reserve(TABLE + partition.len() + 1 + row.len());
     encode_partition(table, partition, out);
@@ -42,6 +43,7 @@ pub struct InPartition {
 
 impl InPartition {
     /// Appends the stored key of a row, and returns where it stands. Once keys are taken away again, begin anew.
+    #[inline]
     pub fn encode(&mut self, table: u32, partition: &str, row: &str, out: &mut Vec<u8>) -> Range<usize> {
         let from = out.len();
         if self.prefix.is_empty() || self.prefix.end > from {
@@ -56,6 +58,7 @@ impl InPartition {
 }
 
 /// Returns the stored key of a row.
+#[inline]
 pub fn stored(table: u32, partition: &str, row: &str) -> Vec<u8> {
     let mut key = Vec::new();
     encode(table, partition, row, &mut key);
@@ -80,6 +83,7 @@ impl Default for KeyBuffer {
 
 impl KeyBuffer {
     /// Returns the stored key of a row.
+    #[inline]
     pub fn encode(&mut self, table: u32, partition: &str, row: &str) -> &[u8] {
         if let Some(length) = self.encode_short(table, partition, row) {
             return self.short.get(..length).unwrap_or_default();
@@ -126,6 +130,7 @@ pub fn check(partition: &str, row: &str) -> Result<(), Error> {
 }
 
 /// Checks a partition key that is to be written.
+#[inline]
 pub fn check_partition(partition: &str) -> Result<(), Error> {
     key::check(Part::Partition, partition)
 }
@@ -145,6 +150,7 @@ pub fn check_row(partition: &str, row: &str) -> Result<(), Error> {
 }
 
 /// Checks a row key that a template has printed: it holds nothing that a key may not, and is not too long by itself.
+#[inline]
 pub fn check_printed_row(partition: &str, row: &str) -> Result<(), Error> {
     debug_assert!(key::check(Part::Row, row).is_ok(), "a template printed {row:?}");
     if fits(partition, row) { Ok(()) } else { check_row(partition, row) }
@@ -202,6 +208,7 @@ impl<'a> StoredKey<'a> {
 }
 
 /// Returns a stored key up to its row key.
+#[inline]
 pub fn partition_of(stored: &[u8]) -> &[u8] {
     match StoredKey::parse(stored) {
         Some(key) => stored.get(..stored.len() - key.row.len()).unwrap_or_default(),
@@ -210,6 +217,7 @@ pub fn partition_of(stored: &[u8]) -> &[u8] {
 }
 
 /// Returns the text of the partition key of a stored key, if each byte of it is one that any key may hold.
+#[inline]
 pub fn plain_partition(stored: &[u8]) -> Option<&str> {
     let partition = StoredKey::parse(stored)?.partition;
     if words::are_plain(partition) { text::of(partition) } else { None }

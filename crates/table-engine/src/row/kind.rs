@@ -27,6 +27,7 @@ impl KindTest {
     }
 
     /// Returns the latest shape of the kind's rows.
+    #[inline]
     pub fn shape(&self) -> Option<u16> {
         self.shape
     }
@@ -48,6 +49,7 @@ impl KindTest {
     }
 
     /// Returns whether the row is of the kind. The dictionary must [cover](super::view::covers) the row.
+    #[inline]
     pub fn holds(&self, row: &Row<'_>, dict: &Dict) -> Result<bool, Damaged> {
         let slots = match row.body() {
             Body::Shaped(shaped) => {

@@ -244,10 +244,12 @@ impl<'a> Row<'a> {
         }
     }
 
+    #[inline]
     pub fn timestamp(&self) -> Ticks {
         self.timestamp
     }
 
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -317,6 +319,7 @@ fn first_word(form: u64, timestamp: Ticks) -> u64 {
 }
 
 /// Sets the time of a row and its checksum; returns the checksum.
+#[inline]
 pub fn stamp(bytes: &mut [u8], timestamp: Ticks, seed: u64) -> u64 {
     let mut form = SLOTS;
     if let Some(at) = bytes.first_chunk_mut::<8>() {

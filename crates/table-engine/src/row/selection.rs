@@ -25,6 +25,7 @@ impl Selection {
     pub const ALL: Self = Self(None);
 
     /// Returns the selection of everything, shared: most queries select all.
+    #[inline]
     pub fn whole() -> Arc<Self> {
         static WHOLE: OnceLock<Arc<Selection>> = OnceLock::new();
         Arc::clone(WHOLE.get_or_init(|| Arc::new(Self::ALL)))

@@ -18,6 +18,7 @@ pub struct Proof {
 }
 
 impl Proof {
+    #[inline]
     pub fn of(version: &Version) -> Self {
         let [checksum, length, state] = version.proof;
         let state = state.checked_sub(1).and_then(|state| usize::try_from(state).ok());
@@ -32,12 +33,14 @@ impl Proof {
 }
 
 /// Returns the version of a row that was read in the state of this number.
+#[inline]
 pub fn version_of(view: &RowView<'_>, state: usize) -> Version {
     let state = view.is_verified().then_some(state);
     Proof { checksum: view.checksum(), length: view.stored_length(), state }.version(view.etag())
 }
 
 /// Refuses a row that is not as the condition demands.
+#[inline]
 pub fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
     let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
     match (condition, old) {

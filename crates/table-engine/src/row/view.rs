@@ -135,6 +135,7 @@ impl<'a> RowView<'a> {
     /// Returns the row with its keys, which the caller knows.
     #[doc(hidden)]
     #[must_use]
+    #[inline]
     pub fn of_keys(self, partition: &'a str, row: &'a str) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
     }
@@ -164,6 +165,7 @@ impl<'a> RowView<'a> {
 
     /// Returns the key as it is stored.
     #[doc(hidden)]
+    #[inline]
     pub fn stored_key_bytes(&self) -> &[u8] {
         &self.key
     }
@@ -199,6 +201,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the entity's version.
+    #[inline]
     pub fn etag(&self) -> ETag {
         ETag::from_timestamp(self.row.timestamp())
     }
@@ -269,6 +272,7 @@ impl<'a> RowView<'a> {
 
     /// Returns the text of `EntityType`: what the row is.
     #[doc(hidden)]
+    #[inline]
     pub fn kind(&self) -> Result<Option<&str>> {
         self.packed().kind()
     }
@@ -343,6 +347,7 @@ fn owned(packed: &Packed<'_>, entry: &Entry<'_>) -> Result<(Name, Value)> {
 
 /// Returns whether this dictionary has every name and symbol of the row, or its shape: one that another process has written may
 /// be new.
+#[inline]
 pub fn covers(dict: &Dict, row: &Row<'_>) -> bool {
     let Body::Slots(slots) = row.body() else { return covers_names(dict, row) };
     covers_names(dict, row)
