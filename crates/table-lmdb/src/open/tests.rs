@@ -18,10 +18,12 @@ mod cut;
 #[cfg(unix)]
 mod dying;
 mod flushes;
+mod free_list;
 #[cfg(unix)]
 mod hostile;
 #[cfg(unix)]
 mod names;
+mod pre_cow_check;
 mod records;
 mod sharing;
 #[cfg(unix)]
@@ -87,7 +89,7 @@ fn play(role: &str, place: &Path) -> Child {
 
 fn play_in(mut binary: Command, role: &str, place: &Path) -> Child {
     binary
-        .args(["--exact", "store::open::tests::child", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "open::tests::child", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(PLACE, place)
         .stdin(Stdio::piped())
