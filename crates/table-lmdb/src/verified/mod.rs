@@ -14,10 +14,12 @@ use std::ops::{Bound, ControlFlow};
 pub(crate) use self::overlay::{Counted, Overlay, OverlayContext, PlannedWrites, Records, TxnState};
 use self::writes::{Applied, Write, Writes};
 
+use lmdb_verify::{LeavesAhead, Tree, Written, state_of_write};
+
 use table_engine::error::{Error, ErrorKind, Result};
 
 use crate::lmdb::{self, Db};
-use crate::open::{self, Environment, LeavesAhead, OptionalDb, Tree, Written};
+use crate::open::{Environment, OptionalDb};
 use crate::records::meta;
 
 /// What a feature keeps in its database.
@@ -71,7 +73,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         db: Db,
     ) -> Result<Self> {
         let (kept, state) = (PhantomData, txn.id());
-        let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
+        let tree = environment.optional_tree(K::DATABASE, txn, state)?;
         Ok(Self {
             environment,
             txn,
@@ -93,8 +95,8 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         removed: Option<&'t BTreeSet<Vec<u8>>>,
         changed_little: bool,
     ) -> Result<Self> {
-        let (kept, state) = (PhantomData, open::state_of_write(txn));
-        let tree = Tree::of_late(environment, K::DATABASE, txn, state)?;
+        let (kept, state) = (PhantomData, state_of_write(txn));
+        let tree = environment.optional_tree(K::DATABASE, txn, state)?;
         Ok(Self { environment, txn, db, kept, state, tree, removed, changed_little, is_write: true })
     }
 
@@ -138,10 +140,10 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     /// Returns the record of a key, as far as a search finds one.
     fn found(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
         if self.removed.is_none() {
-            return self.tree.row(self.environment, self.txn, key);
+            return self.tree.get(&self.environment.reader, self.txn, key).map_err(lmdb::damage);
         }
         // LMDB alone knows what the transaction has written.
-        self.tree.check_leaf(self.environment, self.txn, key)?;
+        self.tree.check_leaf(&self.environment.reader, self.txn, key).map_err(lmdb::damage)?;
         self.db.get(self.txn, key).map_err(lmdb::error)
     }
 
@@ -153,8 +155,8 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         after: Option<&[u8]>,
         mut each: impl FnMut(&'t [u8], &'t [u8]) -> Result<ControlFlow<(), Stop>>,
     ) -> Result<bool> {
-        let mut ahead = LeavesAhead::new(self.environment, self.tree);
-        ahead.of_key(self.txn, after.unwrap_or(prefix))?;
+        let mut ahead = LeavesAhead::new(&self.environment.reader, self.tree);
+        ahead.of_key(self.txn, after.unwrap_or(prefix)).map_err(lmdb::damage)?;
         let mut last = match after {
             Some(after) => self.db.get_lower_than_or_equal_to(self.txn, after),
             None => self.db.get_lower_than(self.txn, prefix),
@@ -174,7 +176,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         loop {
             let step = records.next().transpose().map_err(lmdb::error)?;
             if let Some((key, _)) = step {
-                ahead.of_entry(self.txn, key)?;
+                ahead.of_entry(self.txn, key).map_err(lmdb::damage)?;
             }
             let (before, next) = (last.map(|(key, _)| key), step.map(|(key, _)| key));
             if !self.adjacent(before, next)? {
@@ -238,7 +240,9 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         let mut meet = |key: &[u8], goes: bool| {
             most += usize::from(goes);
             let written = Written { key, removed: goes.then_some(most) };
-            self.tree.meet(self.environment, self.txn, written, &Self::check_record)
+            self.tree
+                .meet(&self.environment.reader, self.txn, written, &Self::check_entry)
+                .map_err(lmdb::damage)
         };
         for (key, write) in writes.iter() {
             meet(key, matches!(write, Write::Remove))?;
@@ -251,9 +255,8 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
 
     /// Returns whether a key has no record in the state that the transaction began with, or has been removed since.
     fn is_absent(&self, key: &[u8]) -> Result<bool> {
-        let check = |key: &[u8], record: &[u8]| Self::check_record(key, record);
-        Ok(self.tree.is_absent(self.environment, self.txn, key, check)?
-            || self.removed.is_some_and(|removed| removed.contains(key)))
+        let is_absent = self.tree.is_absent(&self.environment.reader, self.txn, key, Self::check_entry);
+        Ok(is_absent.map_err(lmdb::damage)? || self.removed.is_some_and(|removed| removed.contains(key)))
     }
 
     /// Returns whether nothing stands between two records that were met one after the other; without one, none before the first
@@ -268,10 +271,10 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
             return Ok(true);
         }
         if self.removed.is_none() {
-            return self.tree.adjoin(environment, txn, before, after);
+            return self.tree.adjoin(&environment.reader, txn, before, after).map_err(lmdb::damage);
         }
         for key in before.into_iter().chain(after) {
-            self.tree.check_way(environment, txn, key)?;
+            self.tree.check_way(&environment.reader, txn, key).map_err(lmdb::damage)?;
         }
         // What this transaction has written is on no page of that tree: a search from each must come to the other.
         let next = match before {
@@ -292,7 +295,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     fn check(&self, key: &[u8], record: &[u8]) -> Result<()> {
         let pages = self.environment.dbs.pages;
         if self.changed_little && pages.of(key).is_some() {
-            pages.check_leaf(key)?;
+            pages.check_leaf(key).map_err(lmdb::damage)?;
             self.environment.check_in_use(self.txn, self.state, key)?;
         }
         self.check_place(record)?;
@@ -306,10 +309,18 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         if !self.changed_little || pages.of(record).is_none() {
             return Ok(());
         }
-        pages.check_value(record)?;
+        pages.check_value(record).map_err(lmdb::damage)?;
         self.environment.check_in_use(self.txn, self.state, record)?;
         // Who reads changes nothing.
-        if self.is_write { self.environment.check_run(self.txn, self.state, record) } else { Ok(()) }
+        if !self.is_write {
+            return Ok(());
+        }
+        self.environment.reader.check_run(self.txn, self.state, record).map_err(lmdb::damage)
+    }
+
+    /// Checks the checksum of a record that a search or a write has come to.
+    fn check_entry(key: &[u8], record: &[u8]) -> lmdb_verify::Result<()> {
+        Self::check_record(key, record).map_err(lmdb::entry_error)
     }
 
     /// Checks the checksum of a record.

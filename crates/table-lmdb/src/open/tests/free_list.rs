@@ -63,9 +63,9 @@ fn nothing_is_written_by_a_list_of_free_pages_that_can_not_be_right() {
     // Where the numbers lie in the file.
     let environment = &store.shared().environment;
     let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
-    let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
+    let header = environment.reader.header(u64::try_from(txn.id()).unwrap()).unwrap();
     let mut places = Vec::new();
-    environment.each_list(pages, &txn, &header, |_, list| {
+    environment.reader.each_list(&txn, &header, |_, list| {
         for number in list {
             let page = usize::try_from(pages.number(number).unwrap()).unwrap();
             let at = page * pages.size() + number.as_ptr().addr() % pages.size();

@@ -2,11 +2,12 @@
 
 use std::os::unix::fs::FileExt;
 
+use lmdb_verify::Tree;
+
 use table_engine::DynamicEntity;
 
 use super::*;
 use crate::Store;
-use crate::open::tree::described;
 
 #[test]
 fn nothing_is_written_where_the_room_on_a_page_of_a_small_database_is_not_where_its_header_says() {
@@ -18,9 +19,9 @@ fn nothing_is_written_where_the_room_on_a_page_of_a_small_database_is_not_where_
         store.create_table("Table").unwrap().insert(&row(1)).unwrap();
         let environment = &store.shared().environment;
         let txn = environment.read_txn().unwrap();
-        let root = |name: &str| described(environment.dbs.main.get(&txn, name.as_bytes()).unwrap()?);
+        let tree = |name| Tree::of_database(&environment.reader, name, &txn, txn.id()).unwrap();
         ["names", "catalog"]
-            .map(|name| usize::try_from(root(name).unwrap().root).unwrap() * environment.dbs.pages.size())
+            .map(|name| usize::try_from(tree(name).root()).unwrap() * environment.dbs.pages.size())
     };
     let data = path.join("data.mdb");
     let whole = fs::read(&data).unwrap();
