@@ -72,7 +72,7 @@ pub const STEPS: &[Step] = &[
         "a program that does not declare an index writes while others keep it",
         &[[
             "crates/table-engine/src/schema/index_states/index_mask.rs",
-            "if !is_known && index_states.index(noted, index.name).is_kept() {",
+            "if !is_known && index_states.index(noted, &index.name).is_kept() {",
             "if !is_known && index.name.is_empty() {",
         ]],
         JOBS,
@@ -174,13 +174,13 @@ pub const STEPS: &[Step] = &[
         // It is refused twice: by what it declares, and by what the rows are in the snapshot that it reads.
         &[
             [
-                "crates/table-engine/src/schema/layout/differences.rs",
-                "        return Some(Outdated::PreviousVersion(noted.version));\n",
+                "crates/table-engine/src/schema/layout/outdated.rs",
+                "        return Some(Outdated::PreviousVersion(noted.version()));\n",
                 "        return None;\n",
             ],
             [
                 "crates/table-engine/src/schema/index_states/index_mask.rs",
-                "        return Rows::Unknown(noted.version);\n",
+                "        return Rows::Unknown(noted.version());\n",
                 "        return Rows::Own;\n",
             ],
         ],

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use table_core::Tables;
 
-use crate::map::MapStore;
+use crate::MapStore;
 
 /// What carries out reads and plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

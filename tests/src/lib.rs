@@ -12,7 +12,7 @@ pub mod elsewhere;
 pub mod eventual;
 pub mod executors;
 pub mod forge;
-pub mod map;
+pub use table_conformance::MapStore;
 pub mod migrated;
 pub mod pages;
 pub mod periods;

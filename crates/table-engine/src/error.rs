@@ -284,6 +284,7 @@ impl Error {
 
     /// Returns the error for another member of a group that failed as one. Its source becomes text.
     #[doc(hidden)]
+    #[must_use]
     pub fn duplicate(&self) -> Self {
         let inner = &*self.0;
         let because = match &inner.source {

@@ -23,7 +23,14 @@ pub fn xxh3_64_with_seed(bytes: &[u8], seed: u64) -> u64 {
 #[expect(missing_debug_implementations, reason = "no program sees it")]
 pub struct Xxh3(XxHash3_64);
 
+impl Default for Xxh3 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Xxh3 {
+    /// Begins the hash of no bytes.
     pub fn new() -> Self {
         Self(XxHash3_64::new())
     }

@@ -5,7 +5,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// So that what the derive generates works inside the crate too.
+// So that what the derive generates works in unit tests.
+#[cfg(test)]
 extern crate self as table_core;
 
 #[doc(hidden)]
@@ -49,6 +50,10 @@ pub mod row;
 pub mod schema;
 #[doc(hidden)]
 pub mod sealing;
+#[doc(hidden)]
+pub mod sorted_map;
+#[doc(hidden)]
+pub mod sorting;
 pub mod typed;
 
 pub use error::{Error, ErrorKind, Result};
@@ -65,8 +70,6 @@ pub use messages::QueueStats;
 pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
 pub use query::{Continuation, Filter, Query, prop};
 pub use row::view::RowView;
-#[cfg(test)]
-use table_derive::Entity;
 pub use typed::{
     Copied, Entity, EntitySet, IndexKey, Key, Partition, Patch, Projection, SetTable, Stored, Table, View,
     prefix,

@@ -9,7 +9,7 @@ pub type Plaintext = crate::crypt::Secret<Value>;
 /// As `Secret<Value>` is. Without the feature `encrypt` nothing comes here.
 #[cfg(not(feature = "encrypt"))]
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Plaintext(Value);
+pub struct Plaintext(Value);
 
 #[cfg(not(feature = "encrypt"))]
 impl Plaintext {
@@ -17,7 +17,7 @@ impl Plaintext {
         Self(value)
     }
 
-    pub(crate) const fn expose(&self) -> &Value {
+    pub const fn expose(&self) -> &Value {
         &self.0
     }
 }

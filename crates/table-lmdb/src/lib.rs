@@ -24,6 +24,7 @@ mod handle;
 mod jobs;
 pub(crate) mod lmdb;
 pub(crate) mod open;
+#[cfg_attr(not(feature = "queue"), allow(dead_code, reason = "who has no queue asks nothing of one"))]
 mod queues;
 pub(crate) mod records;
 mod scan;
@@ -80,6 +81,7 @@ impl Store {
     ///
     /// A store does this by itself in the background, and [`stats`](Self::stats) tell if it can't. Other writers get
     /// their turns in between.
+    #[inline]
     pub fn reclaim(&self) -> Result<u64> {
         let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
         let inner = self.shared();
@@ -149,6 +151,7 @@ impl Store {
     /// assert!(store.stats()?.file_bytes < before / 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn compact(self) -> Result<Self> {
         let compact = || {
             let inner = self.into_shared();
@@ -179,6 +182,7 @@ impl Store {
     }
 
     /// Returns how far the store has come, to be kept elsewhere; see [`Mark`].
+    #[inline]
     pub fn mark(&self) -> Result<Mark> {
         let mark = || {
             let environment = &self.shared().environment;

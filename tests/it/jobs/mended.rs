@@ -333,7 +333,7 @@ fn a_repair_goes_with_its_table_and_along_with_its_name() {
     store.drop_table("Crew").unwrap();
     assert_eq!(job.step().unwrap_err().kind(), ErrorKind::TableNotFound);
     assert!(store.jobs().unwrap().is_empty());
-    let unkept = integration_tests::map::MapStore::new().tables();
+    let unkept = integration_tests::MapStore::new().tables();
     let error = unkept.table::<second::Employee>().unwrap().repair().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
 }

@@ -357,7 +357,7 @@ fn a_snapshot_from_before_an_index_was_ready_does_not_read_it() {
 
 #[test]
 fn a_store_that_keeps_no_jobs_says_so() {
-    let store = integration_tests::map::MapStore::new().tables();
+    let store = integration_tests::MapStore::new().tables();
     let table = store.table::<first::Employee>().unwrap();
     let one = first::Employee { department: "Sales".into(), id: 1, email: "a".into(), age: 1 };
     table.insert(&one).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use integration_tests::map::MapStore;
+use integration_tests::MapStore;
 use integration_tests::{Scratch, assert_sound};
 use table_core::ErrorKind;
 use table_core::queue::Queue;

@@ -1,8 +1,8 @@
 //! Random transfers by threads on each executor that has store transactions: what was refused changed nothing, and in
 //! every snapshot there is as much money.
 
+use integration_tests::MapStore;
 use integration_tests::bank::{self, Clerk, TOTAL};
-use integration_tests::map::MapStore;
 use integration_tests::{Scratch, relaxed};
 use table_core::{ErrorKind, Tables};
 

@@ -9,7 +9,7 @@
 //!
 //! With the feature `json` there are logs: entries in blobs that are named by time.
 //!
-//! The guide has [a chapter](crate::guide::blobs) on them.
+//! The guide of `table-core` has a chapter on them.
 
 mod field;
 mod import;

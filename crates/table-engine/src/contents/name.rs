@@ -2,6 +2,7 @@
 
 use super::TYPE_BYTES;
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "blob")]
 use crate::limits::BLOB_NAME_BYTES;
 use crate::messages::name;
 
@@ -12,6 +13,7 @@ pub(crate) fn check_container(name: &str) -> Result<()> {
 }
 
 /// Refuses a name that no log may have: its entries lie in a container of all logs, in blobs with its name.
+#[cfg(all(feature = "blob", feature = "json"))]
 pub(crate) fn check_log(name: &str) -> Result<()> {
     let refused = |because: String| {
         let shown: String = name.chars().take(100).collect();
@@ -26,6 +28,7 @@ pub fn is_container(name: &str) -> bool {
 }
 
 /// Refuses a name that no blob may have.
+#[cfg(feature = "blob")]
 pub(crate) fn check_blob(name: &str) -> Result<()> {
     if name.is_empty() {
         return refuse("a blob's name has one character at least".into());
@@ -34,6 +37,7 @@ pub(crate) fn check_blob(name: &str) -> Result<()> {
 }
 
 /// Refuses what no blob's name can begin with.
+#[cfg(feature = "blob")]
 pub(crate) fn check_prefix(name: &str) -> Result<()> {
     if name.len() > BLOB_NAME_BYTES {
         return refuse(format!("the blob's name has {} bytes, and may have {BLOB_NAME_BYTES}", name.len()));
@@ -46,6 +50,7 @@ pub(crate) fn check_prefix(name: &str) -> Result<()> {
 }
 
 /// Refuses a text that is no content type.
+#[cfg(feature = "blob")]
 pub(crate) fn check_type(text: &str) -> Result<()> {
     if is_type(text) {
         return Ok(());
@@ -59,6 +64,7 @@ pub(super) fn is_type(text: &str) -> bool {
     (1..=TYPE_BYTES).contains(&text.len()) && text.bytes().all(|b| b == b' ' || b.is_ascii_graphic())
 }
 
+#[cfg(feature = "blob")]
 fn refuse(because: String) -> Result<()> {
     Err(Error::new(ErrorKind::InvalidBlobName).because(because))
 }

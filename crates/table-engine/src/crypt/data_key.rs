@@ -42,24 +42,20 @@ pub struct DataKey {
 }
 
 impl DataKey {
-    #[doc(hidden)]
     pub fn new(handle: KeyHandle, version: u32, scope: Scope, key: &SecretKey) -> Self {
         Self { handle, version, scope, derivation: key.derivation() }
     }
 
-    #[doc(hidden)]
     pub fn handle(&self) -> KeyHandle {
         self.handle
     }
 
     /// Returns its number among the keys of its scope, counted from 1.
-    #[doc(hidden)]
     pub fn version(&self) -> u32 {
         self.version
     }
 
     /// Returns the scope whose values it seals.
-    #[doc(hidden)]
     pub fn scope(&self) -> &Scope {
         &self.scope
     }

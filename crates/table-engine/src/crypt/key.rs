@@ -73,7 +73,6 @@ pub struct Derivation(Hkdf<Sha256>);
 impl Derivation {
     /// Bytes that depend on the key and on all of `info`, whose pieces stand side by side. The first says what the
     /// bytes are for. A piece of varying length must be framed.
-    #[doc(hidden)]
     pub fn expand<const N: usize>(&self, info: &[&[u8]]) -> [u8; N] {
         let mut out = [0; N];
         self.expand_into(info, &mut out);

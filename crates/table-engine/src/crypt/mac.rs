@@ -22,13 +22,11 @@ pub struct MacKey(Derivation);
 const START: &[u8; 20] = b"table-derive digest1";
 
 impl MacKey {
-    #[doc(hidden)]
     pub fn new(key: &SecretKey) -> Self {
         Self(key.derivation())
     }
 
     /// Returns the digest of these parts for the purpose that the label names: of 16 bytes, or 32.
-    #[doc(hidden)]
     pub fn digest<const N: usize>(&self, label: &str, parts: &[&[u8]]) -> [u8; N] {
         const { assert!(N >= 16 && N <= 32, "shorter ones can be guessed") };
         let framed = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).to_le_bytes();
@@ -44,7 +42,6 @@ impl MacKey {
     }
 
     /// Returns whether this is the digest of these parts. The time it takes does not show how much of it is right.
-    #[doc(hidden)]
     pub fn fits<const N: usize>(&self, label: &str, parts: &[&[u8]], digest: &[u8; N]) -> bool {
         self.digest::<N>(label, parts).ct_eq(digest).into()
     }

@@ -39,13 +39,12 @@ pub(crate) const fn edm_of(tag: u8) -> Option<EdmType> {
 /// A value as bytes: borrowed where it is text, and wiped after use where it is not.
 #[doc(hidden)]
 #[expect(missing_debug_implementations, reason = "no program sees it")]
-pub enum Plain<'a> {
+pub enum PlainBytes<'a> {
     Lent(&'a [u8]),
     Short(Zeroizing<[u8; 16]>, usize),
 }
 
-impl<'a> Plain<'a> {
-    #[doc(hidden)]
+impl<'a> PlainBytes<'a> {
     pub fn of(value: ValueRef<'a>) -> Self {
         match value {
             ValueRef::String(v) => Self::Lent(v.as_bytes()),
@@ -69,7 +68,6 @@ impl<'a> Plain<'a> {
         Self::Short(short, N)
     }
 
-    #[doc(hidden)]
     pub fn as_slice(&self) -> &[u8] {
         match self {
             Self::Lent(bytes) => bytes,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cell::{Cell, framed};
 use super::data_key::DataKey;
-use super::plain::{self, Plain};
+use super::plain::{self, PlainBytes};
 use super::scope::KeyScope;
 use crate::model::{EdmType, ValueRef};
 pub use crate::schema::TokenScope;
@@ -34,7 +34,7 @@ impl Token {
     pub fn new(key: &DataKey, scope: TokenScope, cell: &Cell<'_>, value: ValueRef<'_>) -> Self {
         // A field may grow from `i32` to `i64`, and must still be found by its tokens.
         let value = value.as_i64().map_or(value, ValueRef::Int64);
-        let plain = Plain::of(value);
+        let plain = PlainBytes::of(value);
         let edm: EdmType = value.edm_type();
         let mut place = Vec::with_capacity(16 + cell.property.len() + cell.partition.len());
         place.extend_from_slice(&cell.table.to_le_bytes());

@@ -10,7 +10,7 @@
 use super::cell::{Cell, framed};
 use super::data_key::{DataKey, KeyHandle};
 use super::envelope::{self, Purpose};
-use super::plain::{self, Plain};
+use super::plain::{self, PlainBytes};
 use crate::contents::reference;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
@@ -31,7 +31,7 @@ pub(crate) const OVERHEAD: usize = HEADER + envelope::OVERHEAD;
 
 /// Returns how many bytes a value takes when it is sealed.
 pub(crate) fn sealed_len(value: ValueRef<'_>) -> usize {
-    OVERHEAD + in_clear(value).len() + Plain::of(value).as_slice().len()
+    OVERHEAD + in_clear(value).len() + PlainBytes::of(value).as_slice().len()
 }
 
 /// Returns the reference to a blob that stays in the clear; nothing of most values.
@@ -47,7 +47,6 @@ fn in_clear(value: ValueRef<'_>) -> &[u8] {
 #[derive(Clone, Copy, Debug)]
 pub struct Sealed<'a> {
     edm: EdmType,
-    #[doc(hidden)]
     pub key: KeyHandle,
     header: &'a [u8; HEADER],
     /// A reference to a blob, or nothing.
@@ -70,7 +69,6 @@ impl<'a> Sealed<'a> {
     }
 
     /// Takes a sealed value apart, or returns the error that says what the property lacks.
-    #[doc(hidden)]
     pub fn read(cell: &Cell<'_>, bytes: &'a [u8]) -> Result<Self> {
         Self::parse(bytes).ok_or_else(|| {
             cell.error(ErrorKind::DecryptionFailed, "holds no sealed value, or one of a newer format")
@@ -78,7 +76,6 @@ impl<'a> Sealed<'a> {
     }
 
     /// Returns the value, if it was sealed for this cell with this key.
-    #[doc(hidden)]
     pub fn open(&self, cell: &Cell<'_>, store: &[u8; 16], key: &DataKey) -> Result<Value> {
         let aad = binding(cell, store, self.header, self.in_clear);
         envelope::open(key.derivation(), Purpose::Value, &aad, self.envelope)
@@ -127,13 +124,13 @@ struct Parts<'a> {
     header: [u8; HEADER],
     in_clear: &'a [u8],
     aad: Vec<u8>,
-    plain: Plain<'a>,
+    plain: PlainBytes<'a>,
 }
 
 impl<'a> Parts<'a> {
     fn new(cell: &Cell<'_>, store: &[u8; 16], key: &DataKey, value: ValueRef<'a>) -> Result<Self> {
         value.check(cell.property).map_err(|error| error.partition(cell.partition).row(cell.row))?;
-        let (plain, in_clear) = (Plain::of(value), in_clear(value));
+        let (plain, in_clear) = (PlainBytes::of(value), in_clear(value));
         let length = OVERHEAD + plain.as_slice().len();
         if length > limits::BINARY_BYTES {
             let most = limits::BINARY_BYTES - OVERHEAD;

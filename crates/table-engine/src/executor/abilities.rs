@@ -55,7 +55,7 @@ impl Abilities {
 
     /// Refuses a plan that asks for more, and names the ability that is missing.
     #[inline]
-    pub(crate) fn check(&self, plan: &Plan<'_>) -> Result<(), Refused> {
+    pub fn check(&self, plan: &Plan<'_>) -> Result<(), Refused> {
         if *self == Self::ALL { Ok(()) } else { self.check_each(plan) }
     }
 

@@ -171,7 +171,6 @@ impl Batch {
     }
 
     /// Returns how many rows are there to be taken.
-    #[expect(clippy::len_without_is_empty, reason = "the reader asks `is_empty`, which is not public")]
     pub fn len(&self) -> usize {
         self.rows.len() - self.taken
     }

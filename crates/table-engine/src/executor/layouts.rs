@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::TableExec;
 use crate::schema::{
-    self, Differences, IndexMask, IndexState, IndexStates, Outdated, Refusal, Schema, Unread, checks,
+    self, Differences, IndexMask, IndexState, IndexStates, Layout, Outdated, Refusal, Schema, Unread,
 };
 
 /// Every kind of a table with its layout.
@@ -31,13 +31,17 @@ pub trait Layouts {
     fn note(&self, known: &LayoutTexts, kind: &str, layout: &str) -> Result<bool>;
 }
 
+/// Reads the layout that is noted of a kind.
+pub fn read(layout: &str, kind: &str) -> Result<Layout> {
+    Layout::parse(layout, kind).ok_or_else(damaged)
+}
+
 /// Compares the layout noted with the schema's. An error if it is another that rows can't be read by.
-pub fn compare(table: &str, noted: Option<&str>, schema: &'static Schema) -> Result<Noted> {
+pub fn compare(table: &str, noted: Option<&Layout>, schema: &'static Schema) -> Result<Noted> {
     let Some(layout) = noted else { return Ok(Noted::Never) };
-    let version = schema::read(layout, schema.kind).ok_or_else(damaged)?.version;
-    if let Some(previous) = schema.previous_of(version) {
+    if let Some(previous) = schema.previous_of(layout.version()) {
         // A previous declaration names no table: its entities lie in the same one.
-        return match schema::differences_in(table, &schema::without_table(layout, schema.table()), previous) {
+        return match schema::differences_in(table, &layout.without_table(schema.table()), previous) {
             Some(found) if !found.is_compatible => Err(changed(layout, &found, previous)),
             _ => Ok(Noted::PreviousVersion),
         };
@@ -52,7 +56,7 @@ pub fn compare(table: &str, noted: Option<&str>, schema: &'static Schema) -> Res
 
 /// Returns the error of a declaration by which rows can't be read: what would be right, and the difference.
 #[cold]
-fn changed(noted: &str, found: &Differences, schema: &'static Schema) -> Error {
+fn changed(noted: &Layout, found: &Differences, schema: &Schema) -> Error {
     let mut advice = schema::advice(noted, schema);
     if advice.is_empty() {
         let way = "declare it as it was, or keep the new declaration in another table or under another kind";
@@ -87,7 +91,7 @@ pub fn unclear(found: &Noted, schema: &Schema) -> Result<()> {
 
 /// Returns the error of a program that can't write a kind, since it could not keep one of its indexes.
 #[cold]
-pub fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -> Error {
+pub fn refused(schema: &Schema, noted: Option<&Layout>, refusal: &Refusal) -> Error {
     let kind = schema.kind;
     let because = match refusal {
         Refusal::Lacks(name) => format!(
@@ -96,7 +100,7 @@ pub fn refused(schema: &Schema, noted: Option<&str>, refusal: &Refusal) -> Error
             schema.entity
         ),
         Refusal::Pending(version) => return pending(schema, *version, "written"),
-        Refusal::Forgets(what) => forgets(schema, *what),
+        Refusal::Forgets(what) => forgets(schema, what),
         Refusal::Outdated(version) => outdated_version(schema, *version),
         Refusal::Otherwise(name) => {
             let lines = noted
@@ -126,7 +130,7 @@ pub fn pending(schema: &Schema, version: u32, what: &str) -> Error {
 
 /// Returns the error of a program that would leave copies as they were.
 #[cold]
-pub fn forgets(schema: &Schema, what: Outdated) -> String {
+pub fn forgets(schema: &Schema, what: &Outdated) -> String {
     let Schema { kind, entity, .. } = schema;
     match what {
         Outdated::Uncopied(property) => format!(
@@ -220,11 +224,11 @@ pub fn check_apart<'k>(
         if kind == schema.kind {
             return Ok(());
         }
-        let other = schema::read(layout, kind).ok_or_else(damaged)?;
-        match checks::kinds_that_meet(table, schema, &other) {
+        let other = read(layout, kind)?;
+        match schema::kinds_that_meet(table, schema, &other) {
             Some(because) => {
                 // A kind with another name has no rows, and leaves those that there are alone.
-                let hint = if schema::same_keys(&other, schema) {
+                let hint = if schema::same_keys(&other, &Layout::of(schema)) {
                     format!("if `{}` is what `{kind}` is called now, keep `kind = \"{kind}\"`: ", schema.kind)
                 } else {
                     String::new()
@@ -237,8 +241,8 @@ pub fn check_apart<'k>(
 }
 
 /// Returns what a layout becomes when this declaration writes.
-pub fn noted_with(table: &str, noted: Option<&str>, schema: &Schema) -> String {
-    noted.map_or_else(|| schema::layout_in(schema, table), |noted| schema::united(table, noted, schema))
+pub fn noted_with(table: &str, noted: Option<&Layout>, schema: &Schema) -> Layout {
+    noted.map_or_else(|| Layout::of_in(schema, table), |noted| schema::united(table, noted, schema))
 }
 
 /// Makes sure that the rows of this kind can be read by this declaration. Nothing is noted: a read changes nothing.
@@ -253,25 +257,21 @@ pub fn note(table: &dyn TableExec, noted: &dyn Layouts, schema: &'static Schema)
         let known = noted.layouts()?;
         // Another program may be quicker. No layout comes back, so that does not go on for ever.
         let found = examine(table, &known, schema)?;
+        let layout = of_kind(&known, schema)?;
         if found == Noted::PreviousVersion {
-            let version = of_kind(&known, schema).and_then(|layout| schema::read(layout, schema.kind));
-            return Err(pending(schema, version.map_or(1, |noted| noted.version), "written"));
+            return Err(pending(schema, layout.map_or(1, |noted| noted.version()), "written"));
         }
         unclear(&found, schema)?;
-        if found == Noted::Same
-            || noted.note(
-                &known,
-                schema.kind,
-                &noted_with(table.table_name(), of_kind(&known, schema), schema),
-            )?
-        {
+        let becomes = || noted_with(table.table_name(), layout.as_ref(), schema).to_string();
+        if found == Noted::Same || noted.note(&known, schema.kind, &becomes())? {
             return Ok(IndexMask::NEW);
         }
     }
 }
 
-fn of_kind<'k>(known: &'k LayoutTexts, schema: &Schema) -> Option<&'k str> {
-    known.iter().find(|(kind, _)| kind == schema.kind).map(|(_, layout)| layout.as_str())
+fn of_kind(known: &LayoutTexts, schema: &Schema) -> Result<Option<Layout>> {
+    let noted = known.iter().find(|(kind, _)| kind == schema.kind);
+    noted.map(|(kind, layout)| read(layout, kind)).transpose()
 }
 
 /// Compares a declaration with what is noted of its kind and of the others in the table.
@@ -280,7 +280,8 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
         table.store().vault()?;
     }
     let name = table.table_name();
-    let found = compare(name, of_kind(known, schema), schema)?;
+    let noted = of_kind(known, schema)?;
+    let found = compare(name, noted.as_ref(), schema)?;
     if let Noted::Before(differences) = &found
         && !differences.no_longer_plain.is_empty()
     {
@@ -291,10 +292,9 @@ fn examine(table: &dyn TableExec, known: &LayoutTexts, schema: &'static Schema) 
     }
     // Nothing here makes an index or removes one.
     if found != Noted::PreviousVersion
-        && let Some(layout) = of_kind(known, schema)
-        && let Some(read) = schema::read(layout, schema.kind)
+        && let Some(layout) = &noted
         && schema.lies_in(name)
-        && let (index_mask, refusal) = schema::index_mask(Some(&read), &IndexStates::default(), schema)
+        && let (index_mask, refusal) = schema::index_mask(Some(layout), &IndexStates::default(), schema)
         && (!index_mask.is_whole() || refusal.is_some())
     {
         let found = schema::differences_in(name, layout, schema);
@@ -331,17 +331,15 @@ pub fn needs_its_struct(kind: &str, of_row: &str, index: Option<&str>) -> Error 
 }
 
 /// Refuses to write by its properties a row of a kind that some struct declares, as far as the layouts tell.
+#[inline]
 pub fn check_by_properties(known: &LayoutTexts, kind: &str) -> Result<()> {
     for (of, layout) in known {
-        let schema = schema::read(layout, of).ok_or_else(damaged)?;
-        let copies = schema.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name)));
-        for (at, index) in std::iter::once((None, None)).chain(copies) {
-            if schema.tag(at).kind == kind {
-                return Err(needs_its_struct(schema.kind, kind, index));
-            }
+        let layout = read(layout, of)?;
+        if layout.entity_type() == kind || layout.part_of_kind(kind).is_some() {
+            return Err(needs_its_struct(of, kind, None));
         }
-        if schema.part_of_kind(kind).is_some() {
-            return Err(needs_its_struct(schema.kind, kind, None));
+        if let Some(index) = layout.indexes().find(|index| layout.index_kind(index) == kind) {
+            return Err(needs_its_struct(of, kind, Some(&index.name)));
         }
     }
     Ok(())
@@ -355,10 +353,10 @@ pub fn check_drop<'l>(
 ) -> Result<()> {
     let goes = |table: &str| table.is_empty() || dropped.iter().any(|name| name.eq_ignore_ascii_case(table));
     layouts.try_for_each(|(table, kind, layout)| {
-        let schema = schema::read(layout, kind).ok_or_else(damaged)?;
-        let because = if !goes(schema.table()) {
-            format!("the table holds copies of `{kind}`, whose entities are in table `{}`", schema.table())
-        } else if let Some(other) = schema.other_tables().find(|other| !goes(other)) {
+        let layout = read(layout, kind)?;
+        let because = if !goes(layout.table()) {
+            format!("the table holds copies of `{kind}`, whose entities are in table `{}`", layout.table())
+        } else if let Some(other) = layout.other_tables().into_iter().find(|other| !goes(other)) {
             format!("copies of `{kind}`, whose entities the table holds, are in table `{other}`")
         } else {
             return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! A query becomes scan ranges ([`ScanRanges`]), and the executor has a cursor over the rows of each ([`RowCursor`]), which
 //! reads a [`Batch`] at a time. What lies above is the same for every executor: rows taken out of batches, scan ranges merged
-//! ([`MergeIter`]).
+//! (`MergeIter`).
 
 mod abilities;
 mod backend;

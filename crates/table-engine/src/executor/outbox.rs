@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::Ticks;
 use crate::outbox::{OutboxCount, OutboxEntry};
 use crate::schema::Schema;
+use crate::sorting;
 
 /// The entries of a store: the entities whose copies are to follow.
 ///
@@ -103,6 +104,7 @@ impl Propagators {
     }
 
     /// Returns what propagates a kind, the last version of its struct first: one of them at most can write it.
+    #[inline]
     pub(crate) fn of(&self, kind: &str) -> Vec<Arc<dyn Propagator>> {
         self.state().kinds.get(kind).cloned().unwrap_or_default()
     }
@@ -113,6 +115,7 @@ impl Propagators {
     }
 
     /// Returns whether this declaration propagates its kind already.
+    #[inline]
     pub(crate) fn knows(&self, schema: &'static Schema) -> bool {
         let state = self.state();
         let mut known = state.kinds.get(schema.kind).into_iter().flatten();
@@ -120,6 +123,7 @@ impl Propagators {
     }
 
     /// Takes in what propagates a kind, in the place of another of its version, and has what is there propagated.
+    #[inline]
     pub(crate) fn add(
         &self,
         store: &Arc<dyn Backend>,
@@ -131,7 +135,7 @@ impl Propagators {
         let known = state.kinds.entry(schema.kind).or_default();
         known.retain(|known| known.schema().version != schema.version);
         known.push(propagator);
-        known.sort_by_key(|known| std::cmp::Reverse(known.schema().version));
+        sorting::sort_by_key(known, |known| std::cmp::Reverse(known.schema().version));
         state.background = Some((Arc::downgrade(store), background));
     }
 
@@ -213,6 +217,7 @@ impl Propagators {
     }
 
     /// Waits for news since `seen`, for so long at most. False if the store is no more.
+    #[inline]
     pub(crate) fn wait(&self, seen: u64, most: Duration) -> bool {
         let waits = |state: &mut State| state.news == seen && !state.is_over;
         let waited = self.changed.wait_timeout_while(self.state(), most, waits);
@@ -236,6 +241,7 @@ impl Propagators {
     }
 
     /// Waits as long as the store is to be let go. False if it is no more.
+    #[inline]
     pub(crate) fn await_release(&self) -> bool {
         let waits = |state: &mut State| state.is_held && !state.is_over;
         !self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner).is_over

@@ -5,6 +5,7 @@ use super::tables::Tables;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Loader;
 use crate::plan::Refused;
+use crate::sorting;
 
 /// What became of the batches of a [`bulk`](crate::Tables::bulk) load, or of the entities of a
 /// [`bulk_insert`](crate::Table::bulk_insert). A load is `Ok` though some of them failed: look at
@@ -149,7 +150,7 @@ pub(crate) fn load<T, L: Loader + ?Sized>(
             carry_out(loader, &taken, &retry, &mut report)?;
         }
         if ended {
-            report.failures.sort_by_key(|failure| failure.index);
+            sorting::sort_by_key(&mut report.failures, |failure| failure.index);
             return Ok(report);
         }
     }

@@ -1,7 +1,7 @@
 //! What the user holds of an executor, whatever that is: tables, snapshots, and what reads give.
 
 pub(crate) mod batch;
-pub(crate) mod bulk;
+pub mod bulk;
 #[cfg(feature = "encrypt")]
 pub(crate) mod encrypting;
 pub(crate) mod page;

@@ -143,6 +143,7 @@ impl Snapshot {
     }
 
     /// Returns whether copies are to follow the entity of these keys in this snapshot.
+    #[doc(hidden)]
     pub fn follows(&self, table: &DynamicTable, keys: (&str, &str)) -> Result<bool> {
         let follows = self.snapshot.follows(self.table(table)?, keys);
         follows.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))

@@ -93,6 +93,7 @@ impl DynamicTable {
     }
 
     /// Returns what carries out its reads and writes.
+    #[doc(hidden)]
     pub fn exec(&self) -> &dyn TableExec {
         &*self.exec
     }
@@ -110,7 +111,7 @@ impl DynamicTable {
     /// [set](crate::SetTable::merge_any) of the kinds is how to change them by their properties. Writes of this handle change
     /// the one row and leave copies as they are: for repairs, and for data that comes with its copies.
     ///
-    /// Rows that are [signed](derive@crate::Entity) are their struct's alone: nothing else can make their digest. They can
+    /// Rows that are signed are their struct's alone: nothing else can make their digest. They can
     /// be deleted.
     ///
     /// ```
@@ -187,6 +188,7 @@ impl DynamicTable {
     }
 
     /// Returns what `read` makes of the row of these keys, and of the number of the state that it is read in.
+    #[doc(hidden)]
     pub fn get_in_state<T>(
         &self,
         partition_key: &str,

@@ -33,11 +33,13 @@ pub struct Tables {
 }
 
 impl Tables {
+    #[doc(hidden)]
     pub fn new(backend: Arc<dyn Backend>) -> Self {
         Self { backend }
     }
 
     /// Returns what carries out its reads and writes.
+    #[doc(hidden)]
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }

@@ -101,17 +101,20 @@ impl Entry {
     }
 
     /// Returns the entry once the message has been received.
+    #[must_use]
     pub fn received(self, clock: Clock, visibility: Duration) -> Self {
         let (delivery, count) = (self.delivery.wrapping_add(1), self.count.saturating_add(1));
         Self { spot: Spot::held(clock, visibility), delivery, count, ..self }
     }
 
     /// Returns the entry of the message held for so long from now on.
+    #[must_use]
     pub fn extended(self, clock: Clock, visibility: Duration) -> Self {
         Self { spot: Spot::held(clock, visibility), ..self }
     }
 
     /// Returns the entry of the message given back.
+    #[must_use]
     pub fn released(self, clock: Clock, delay: Duration, error: Option<&str>, is_untried: bool) -> Self {
         let count = self.count.saturating_sub(u32::from(is_untried));
         let error = error.map_or(self.error, |error| shortened(error).into());

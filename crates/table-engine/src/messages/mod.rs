@@ -11,7 +11,9 @@ pub mod name;
 mod records;
 mod task;
 
-pub use entry::{Clock, Entry, Fate, Spot};
+#[cfg(feature = "queue")]
+pub use entry::Fate;
+pub use entry::{Clock, Entry, Spot};
 pub use records::{Directory, Message, SetDigest, State};
 pub use task::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 

@@ -82,7 +82,7 @@ pub struct State {
     pub is_paused: bool,
     /// Whether it was dropped, and its records go.
     pub is_dropped: bool,
-    /// Of the records of each kind of [`Kind::MANY`].
+    /// Of the records of each kind of `Kind::MANY`.
     pub set_digests: [SetDigest; 5],
     /// No message is hidden from a later time on. If the clock is set back to before it, some may show.
     pub latest_from: Ticks,

@@ -6,6 +6,7 @@ use super::{CopyKey, DependentKey, DependentProgress};
 use crate::fields::Fields;
 use crate::messages::{ERROR_BYTES, SetDigest};
 use crate::model::Ticks;
+use crate::sorting;
 
 /// So often is an entry tried before it is set aside.
 pub(crate) const MOST_TRIES: u32 = 16;
@@ -59,7 +60,7 @@ impl OutboxRecord {
         self.has_copies = true;
         kind.clone_into(&mut self.kind);
         self.before.extend_from_slice(before);
-        self.before.sort();
+        sorting::sort(&mut self.before);
         self.before.dedup();
         self.without = without.iter().map(|name| (*name).to_owned()).collect();
     }
@@ -71,7 +72,7 @@ impl OutboxRecord {
         self.dependents.retain(|known| !dependents.contains(&known.key));
         self.dependents
             .extend(dependents.iter().map(|key| DependentProgress { key: key.clone(), after: None }));
-        self.dependents.sort_by(|a, b| a.key.cmp(&b.key));
+        sorting::sort_by(&mut self.dependents, |a, b| a.key.cmp(&b.key));
         self.dependents.dedup();
     }
 

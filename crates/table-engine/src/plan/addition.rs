@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef, body};
 use crate::schema::{Absent, LIST_SEPARATOR, List, Schema, Sum, SumOf, Summary, ValueError};
+use crate::sorting;
 
 /// What is added to a number of an entity's own row.
 #[derive(Clone, Copy)]
@@ -344,7 +345,9 @@ impl Addition<'_> {
 
 /// Adds up what is for one row, in the order of their keys; what comes to nothing goes.
 pub(super) fn add_up(additions: &mut Vec<Addition<'_>>) {
-    additions.sort_by(|a, b| a.key.cmp(b.key).then_with(|| a.amounts.kind.name().cmp(b.amounts.kind.name())));
+    sorting::sort_by(additions, |a, b| {
+        a.key.cmp(b.key).then_with(|| a.amounts.kind.name().cmp(b.amounts.kind.name()))
+    });
     additions.dedup_by(|next, first| {
         let is_one = next.key == first.key && next.amounts.kind.name() == first.amounts.kind.name();
         if is_one {

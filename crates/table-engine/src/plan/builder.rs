@@ -9,10 +9,10 @@ use super::row_effect::{Part, Place, row_effects};
 use super::row_write::{Condition, Epoch, Plan, Range, RowWrite, Version};
 use super::rows::EntityRows;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
 use crate::messages::QueueOp;
 use crate::model::{ETag, Value};
 use crate::schema::{Index, IndexMask, PeriodTables, Schema};
+use crate::{limits, sorting};
 
 /// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
 #[derive(Debug)]
@@ -296,7 +296,7 @@ impl<'p> PlanBuilder<'p> {
         let groups = if is_wide {
             // Those with entities' own rows come first, as those rows do in their groups. What has nothing to do goes.
             let mut groups: Vec<_> = groups.into_all().filter(|group| !group.is_empty()).collect();
-            groups.sort_by_key(|group| !group.rows.first().is_some_and(RowWrite::is_own));
+            sorting::sort_by_key(&mut groups, |group| !group.rows.first().is_some_and(RowWrite::is_own));
             groups.into_iter().collect()
         } else {
             groups
@@ -397,7 +397,7 @@ impl<'p> PlanBuilder<'p> {
             (place.table, place.partition, entity.identity())
         };
         let mut order: Vec<_> = self.entities.iter().map(key).enumerate().collect();
-        order.sort_by(|(i, a), (j, b)| a.cmp(b).then(i.cmp(j)));
+        sorting::sort_by(&mut order, |(i, a), (j, b)| a.cmp(b).then(i.cmp(j)));
         let pairs = order.iter().zip(order.iter().skip(1));
         let twice = pairs.filter(|((_, a), (_, b))| a == b).map(|(_, (second, _))| *second).min();
         match twice.and_then(|second| Some((second, *self.entities.get(second)?))) {

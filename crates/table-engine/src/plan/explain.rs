@@ -6,9 +6,9 @@ use super::addition::Addition;
 use super::content::RowKind;
 use super::follow::{CopyPlace, OutboxOp};
 use super::row_write::{Act, Condition, Group, Plan, RowWrite};
-use crate::limits;
 use crate::messages::Task;
 use crate::outbox::DependentKey;
+use crate::{limits, sorting};
 
 /// The rows that a write would touch, by table and partition, and how many of those that a transaction may touch they are:
 /// 100, or [10,000](limits::TRANSACTION_ROWS) for one of the whole store.
@@ -69,6 +69,7 @@ struct DeferredRow {
 
 impl DeferredRow {
     /// Returns the copies of a plan that follow.
+    #[inline]
     fn of(outbox_op: &OutboxOp) -> Vec<Self> {
         let OutboxOp::Follow(follow) = outbox_op else { return Vec::new() };
         let row = |key: &CopyPlace, goes| Self { key: key.clone(), goes, kind: follow.kind };
@@ -79,10 +80,11 @@ impl DeferredRow {
 
 impl WrittenGroup {
     /// Explains the rows that are written, of each entity its own first.
+    #[inline]
     fn of(group: &Group<'_>) -> Self {
         let mut rows: Vec<&RowWrite<'_>> = group.rows.iter().collect();
         rows.retain(|row| !row.act.keeps());
-        rows.sort_by_key(|row| row.of);
+        sorting::sort_by_key(&mut rows, |row| row.of);
         let written = |row: &&RowWrite<'_>| WrittenRow {
             row_key: row.key.into(),
             condition: row.condition,
@@ -117,6 +119,7 @@ impl WrittenGroup {
 
 impl WriteExplain {
     /// Explains the rows that a plan writes.
+    #[inline]
     pub(crate) fn of(plan: &Plan<'_>) -> Self {
         let mut groups: Vec<_> = plan.groups.iter().map(WrittenGroup::of).collect();
         if plan.is_wide {
@@ -134,12 +137,13 @@ impl WriteExplain {
             _ => Vec::new(),
         });
         let mut dependents: Vec<_> = dependents.collect();
-        dependents.sort();
+        sorting::sort(&mut dependents);
         dependents.dedup();
         Self { most, groups, deferred, dependents, sent, completed }
     }
 
     /// Returns how many rows are touched.
+    #[inline]
     #[must_use]
     pub fn rows(&self) -> usize {
         self.groups.iter().map(|group| group.rows.len()).sum()
@@ -193,6 +197,7 @@ impl WriteExplain {
 }
 
 impl fmt::Display for WriteExplain {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rows, most) = (self.rows(), self.most);
         if let [group] = self.groups.as_slice() {
@@ -231,6 +236,7 @@ impl fmt::Display for WriteExplain {
 }
 
 impl fmt::Display for WrittenGroup {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "partition `{}` of `{}`:", self.partition.escape_debug(), self.table)?;
         for row in &self.rows {

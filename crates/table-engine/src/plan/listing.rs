@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use crate::contents::{BlobId, reference};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Value, ValueRef};
 use crate::schema::LIST_SEPARATOR;
+use crate::{limits, sorting};
 
 /// The properties in which the ids of a list lie, the first of which is always there. All of them full, and the keys, are
 /// less than an entity may have.
@@ -70,7 +70,7 @@ pub type TextOf<'n, 'v> = &'n mut dyn FnMut(&str) -> Result<Option<ValueRef<'v>>
 /// Brings those for one list together: an id that any entity wants there stays.
 pub(super) fn unite(listings: &mut Vec<Listing>, others: &[Listing]) {
     listings.extend_from_slice(others);
-    listings.sort_by(|a, b| a.id.cmp(&b.id).then(b.stays.cmp(&a.stays)));
+    sorting::sort_by(listings, |a, b| a.id.cmp(&b.id).then(b.stays.cmp(&a.stays)));
     listings.dedup_by(|next, first| next.id == first.id);
 }
 
@@ -140,7 +140,7 @@ pub(super) fn becomes(
     };
     let is_in_order = before.is_sorted_by(|a, b| a < b);
     if !is_in_order {
-        before.sort_unstable();
+        sorting::sort(&mut before);
         before.dedup();
     }
     let is_said =

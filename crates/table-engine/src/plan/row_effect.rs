@@ -6,6 +6,7 @@ use super::content::{Cause, RowContent, RowKind};
 use super::one_or_more::OneOrMore;
 use super::row_write::{Act, Condition, Content, Epoch, Group, Range, RowWrite};
 use super::rows::{CopyState, EntityRow, EntityRows};
+use crate::sorting;
 
 /// What becomes of a row.
 #[derive(Debug)]
@@ -164,7 +165,7 @@ pub(super) fn put_in_order(rows: &mut [RowWrite<'_>]) {
     // no news of an entity that was written meanwhile. Stable: rows of one kind stay in the order of their entities.
     let order = |row: &RowWrite<'_>| (!row.is_own(), matches!(row.act, Act::Remove));
     if !rows.is_sorted_by_key(order) {
-        rows.sort_by_key(order);
+        sorting::sort_by_key(rows, order);
     }
 }
 
@@ -260,7 +261,7 @@ impl<'p> Part<'p> {
     /// Returns the first row that two entities want, with both.
     pub(super) fn wanted_twice(&self) -> Option<(&RowWrite<'p>, &RowWrite<'p>)> {
         let mut wanted: Vec<_> = self.rows.iter().collect();
-        wanted.sort_unstable_by(|a, b| a.key.cmp(b.key).then(a.of.cmp(&b.of)));
+        sorting::sort_by(&mut wanted, |a, b| a.key.cmp(b.key).then(a.of.cmp(&b.of)));
         let twice = wanted.windows(2).filter_map(|pair| match pair {
             [first, second] if first.key == second.key => Some((*first, *second)),
             _ => None,
@@ -271,7 +272,7 @@ impl<'p> Part<'p> {
 
     /// Lets a row that one entity wants take the place of the one that another gives up, in the version that was read.
     pub(super) fn meet(&mut self) {
-        self.gone.sort_by(|a, b| a.row.key.cmp(b.row.key));
+        sorting::sort_by(&mut self.gone, |a, b| a.row.key.cmp(b.row.key));
         let mut met = vec![false; self.gone.len()];
         for wanted in &mut self.rows {
             let found = self.gone.binary_search_by(|gone| gone.row.key.cmp(wanted.key)).ok();

@@ -6,11 +6,11 @@ use super::content::{Cause, RowContent, RowKind};
 use super::row_write::{Condition, Version};
 use super::values::Values;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
 use crate::model::ValueRef;
 use crate::schema::{
     self, FieldPart, Format, Index, KeyError, KeyValues, PropertyValue, Schema, Template, ValueError, fields,
 };
+use crate::{limits, sorting};
 
 /// A row that an entity has.
 #[derive(Debug)]
@@ -211,7 +211,7 @@ impl<'a> EntityRows<'a> {
         }
         let text = schema::into_text(text);
         if let Some((_, copies)) = rows.split_at_mut_checked(first_copy) {
-            copies.sort_by(|a, b| text.get(a.key.clone()).cmp(&text.get(b.key.clone())));
+            sorting::sort_by(copies, |a, b| text.get(a.key.clone()).cmp(&text.get(b.key.clone())));
         }
         Ok(Self { text, partition, rows, reserved })
     }

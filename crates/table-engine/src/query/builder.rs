@@ -277,6 +277,7 @@ impl Query {
     }
 
     /// Returns what the query will read, and why.
+    #[inline]
     pub fn explain(&self) -> Result<Explain, Error> {
         plan(self).map(|plan| plan.explain())
     }

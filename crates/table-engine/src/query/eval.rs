@@ -1,7 +1,6 @@
 //! Filters as they run on rows.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use super::filter::Filter;
 use super::node::{Comparison, Join, Node};
@@ -61,15 +60,12 @@ enum Column {
 
 impl Predicate {
     pub(super) fn new(filter: &Filter) -> Result<Self, Error> {
-        let mut slots = BTreeMap::new();
-        let test = compile(filter.node(), &mut slots)?;
-        let mut names: Vec<_> = slots.into_iter().collect();
-        names.sort_unstable_by_key(|(_, slot)| *slot);
-        Ok(Self { test, names: names.into_iter().map(|(name, _)| name).collect() })
+        let mut names = Vec::new();
+        let test = compile(filter.node(), &mut names)?;
+        Ok(Self { test, names })
     }
 
     /// Returns the distinct properties that the filter reads, keys and timestamp aside.
-    #[doc(hidden)]
     pub fn names(&self) -> &[Name] {
         &self.names
     }
@@ -81,15 +77,15 @@ impl Predicate {
 }
 
 /// The filter's depth is limited, and so is this recursion and that of `run`.
-fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error> {
+fn compile(node: &Node, names: &mut Vec<Name>) -> Result<Test, Error> {
     Ok(match node {
         Node::Compare(comparison) | Node::IsTrue(comparison) => {
-            Test::Compare { column: column(&comparison.property, slots), comparison: comparison.clone() }
+            Test::Compare { column: column(&comparison.property, names), comparison: comparison.clone() }
         }
         Node::Sealed(sealed) => Test::Sealed(sealed.clone()),
-        Node::Not(inner) => Test::Not(Box::new(compile(inner, slots)?)),
+        Node::Not(inner) => Test::Not(Box::new(compile(inner, names)?)),
         Node::Join(join, terms) => {
-            let tests = terms.iter().map(|term| compile(term, slots)).collect::<Result<_, _>>()?;
+            let tests = terms.iter().map(|term| compile(term, names)).collect::<Result<_, _>>()?;
             match join {
                 Join::And => Test::All(tests),
                 Join::Or => Test::Any(tests),
@@ -99,14 +95,17 @@ fn compile(node: &Node, slots: &mut BTreeMap<Name, usize>) -> Result<Test, Error
     })
 }
 
-fn column(name: &Name, slots: &mut BTreeMap<Name, usize>) -> Column {
+fn column(name: &Name, names: &mut Vec<Name>) -> Column {
     match &**name {
         "PartitionKey" => Column::PartitionKey,
         "RowKey" => Column::RowKey,
         "Timestamp" => Column::Timestamp,
         _ => {
-            let next = slots.len();
-            Column::Slot(*slots.entry(name.clone()).or_insert(next))
+            let known = names.iter().position(|known| known == name);
+            Column::Slot(known.unwrap_or_else(|| {
+                names.push(name.clone());
+                names.len() - 1
+            }))
         }
     }
 }

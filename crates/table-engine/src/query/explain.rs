@@ -79,6 +79,7 @@ pub struct Explain {
 }
 
 impl Explain {
+    #[inline]
     pub(super) fn new(plan: &QueryPlan) -> Self {
         let (partition, row) = plan.within.ranges();
         let rows = if row.as_point().is_some() { "row" } else { "rows" };
@@ -179,6 +180,7 @@ impl Explain {
 }
 
 /// Returns what is left to filter, the kind of the rows first.
+#[inline]
 fn filter(plan: &QueryPlan) -> Option<String> {
     let kind = plan.kind.map(|kind| format!("{ENTITY_TYPE} eq '{}'", kind.name.replace('\'', "''")));
     match (kind, &plan.residual) {
@@ -190,6 +192,7 @@ fn filter(plan: &QueryPlan) -> Option<String> {
     }
 }
 
+#[inline]
 fn reasons(plan: &QueryPlan) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     if plan.class == QueryClass::Nothing {
@@ -216,6 +219,7 @@ fn reasons(plan: &QueryPlan) -> Vec<&'static str> {
 }
 
 /// Adds why the terms that speak of keys are no bounds.
+#[inline]
 fn left_over(filter: &Filter, reasons: &mut Vec<&'static str>) {
     let mut term = |node: &Node| {
         let (mut keys, mut others) = (false, false);
@@ -243,6 +247,7 @@ fn left_over(filter: &Filter, reasons: &mut Vec<&'static str>) {
 }
 
 impl fmt::Display for Explain {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { class, partition, row, .. } = self;
         match class {

@@ -113,6 +113,7 @@ impl Filter {
     ///      (at byte 4)"
     /// );
     /// ```
+    #[inline]
     pub fn parse(text: &str) -> Result<Self, Error> {
         super::parse::parse(text)
     }
@@ -150,6 +151,7 @@ impl Filter {
 
     /// Returns the filter in which each comparison holds too of the rows of a kind that lack the property, if it holds of
     /// what an entity of that kind reads there: what they have under the name that it had before, or the default.
+    #[inline]
     pub(crate) fn for_kinds(self, kinds: &[&'static Schema]) -> Self {
         let is_read_otherwise = |field: &Field| field.absent.is_some() || field.was.is_some();
         if !kinds.iter().any(|schema| schema.fields.iter().any(is_read_otherwise)) {
@@ -276,6 +278,7 @@ impl Filter {
 }
 
 /// Returns the filter that a row is of the kind and lacks the property, if the comparison holds of what stands for it there.
+#[inline]
 fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
     let default = schema.stored_default_of(&comparison.property)?;
     if !comparison.holds(default.as_value_ref()) {
@@ -291,6 +294,7 @@ fn absent_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter>
 
 /// Returns the filter that a row is of the kind and has the property under the name that it had before, if it had one, and that
 /// the comparison holds of it.
+#[inline]
 fn previous_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filter> {
     let was = previous_name(schema, comparison)?;
     let Comparison { property, operator, constant, rule, .. } = comparison;
@@ -299,6 +303,7 @@ fn previous_of(schema: &'static Schema, comparison: &Comparison) -> Option<Filte
 }
 
 /// Returns the name that the property of a comparison had before, in entities' own rows.
+#[inline]
 fn previous_name(schema: &'static Schema, comparison: &Comparison) -> Option<Name> {
     let at = schema.fields.iter().position(|field| field.property == &*comparison.property)?;
     let was = schema.fields.get(at)?.was.filter(|_| !schema.place().gives_back(at))?;
@@ -306,6 +311,7 @@ fn previous_name(schema: &'static Schema, comparison: &Comparison) -> Option<Nam
 }
 
 /// Returns the filter that a row has a property of the type of this value.
+#[inline]
 fn is_there(property: Name, value: &Value) -> Filter {
     // What is there either equals a value or differs from it.
     let compare = |property, operator| Filter::compare(property, operator, value.clone(), Rule::Named);
@@ -358,12 +364,14 @@ impl Not for Filter {
 impl FromStr for Filter {
     type Err = Error;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::parse(text)
     }
 }
 
 impl fmt::Debug for Filter {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Filter({self})")
     }

@@ -14,10 +14,8 @@ pub struct Kind {
     /// The text of `EntityType` on them.
     pub(crate) name: &'static str,
     /// Whether each of them carries a keyed digest.
-    #[doc(hidden)]
     pub is_signed: bool,
     /// The properties that their keys give back.
-    #[doc(hidden)]
     pub keys: &'static dyn KeyProperties,
 }
 

@@ -35,6 +35,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Returns the next token and where it starts.
+    #[inline]
     pub(super) fn next(&mut self) -> Result<(usize, Token<'a>), Error> {
         match self.peeked.take() {
             Some(peeked) => Ok(peeked),
@@ -42,6 +43,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn peek(&mut self) -> Result<(usize, &Token<'a>), Error> {
         let peeked = match self.peeked.take() {
             Some(peeked) => peeked,
@@ -52,6 +54,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Takes the next token if it is this one.
+    #[inline]
     pub(super) fn accept(&mut self, token: &Token<'_>) -> Result<bool, Error> {
         let found = self.peek()?.1 == token;
         if found {
@@ -68,6 +71,7 @@ impl<'a> Lexer<'a> {
         self.text.as_bytes().get(at).copied()
     }
 
+    #[inline]
     fn read(&mut self) -> Result<(usize, Token<'a>), Error> {
         let start = self.text.len() - self.rest(self.at).trim_ascii_start().len();
         let rest = self.rest(start);
@@ -123,6 +127,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Returns the text between quotes, a quote in it doubled, and where it ends.
+    #[inline]
     fn quoted(&self, open: usize) -> Result<(String, usize), Error> {
         let mut text = String::new();
         let mut at = open + 1;
@@ -142,6 +147,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Returns a constant whose type stands before its quotes.
+    #[inline]
     fn typed(&self, start: usize, prefix: &str) -> Result<(Value, usize), Error> {
         let (text, end) = self.quoted(start + prefix.len())?;
         let value = match prefix {
@@ -171,10 +177,12 @@ impl<'a> Lexer<'a> {
         Ok((value, end))
     }
 
+    #[inline]
     fn digits(&self, from: usize) -> usize {
         from + self.rest(from).bytes().take_while(u8::is_ascii_digit).count()
     }
 
+    #[inline]
     fn number(&self, start: usize) -> Result<(Value, usize), Error> {
         let malformed = || error(start, "a number is written as `34`, `34L`, `1.5` or `1e3`");
         let mut end = self.digits(start + usize::from(self.byte(start) == Some(b'-')));
@@ -222,11 +230,13 @@ impl<'a> Lexer<'a> {
 }
 
 /// Characters that a property's name goes on with, and those so like them that an error should show them with the name.
+#[inline]
 fn is_word(c: char) -> bool {
     names::continues_property(c) || c.is_alphanumeric()
 }
 
 /// Returns the word that the text starts with.
+#[inline]
 fn word(text: &str) -> &str {
     if text.starts_with(|first: char| names::starts_property(first) || first.is_alphabetic()) {
         text.find(|c| !is_word(c)).and_then(|end| text.get(..end)).unwrap_or(text)
@@ -236,12 +246,14 @@ fn word(text: &str) -> &str {
 }
 
 /// Returns a word as an error shows it.
+#[inline]
 pub(super) fn short(word: &str) -> &str {
     const SHOWN: usize = 40;
     word.char_indices().nth(SHOWN).and_then(|(end, _)| word.get(..end)).unwrap_or(word)
 }
 
 /// Returns a time of day in UTC, or with the offset from it: an offset stands behind a time of day, in place of the `Z`.
+#[inline]
 fn time_of(text: &str) -> Result<Ticks, String> {
     let Some((local, ahead, minutes)) = with_offset(text) else {
         return text
@@ -257,6 +269,7 @@ fn time_of(text: &str) -> Result<Ticks, String> {
 const TICKS_A_MINUTE: u64 = 60 * 10_000_000;
 
 /// Returns the text before an offset, whether the offset is ahead of UTC, and by how many minutes.
+#[inline]
 fn with_offset(text: &str) -> Option<(&str, bool, u64)> {
     const LENGTH: usize = "+00:00".len();
     let (local, offset) = text.split_at_checked(text.len().checked_sub(LENGTH)?)?;
@@ -267,6 +280,7 @@ fn with_offset(text: &str) -> Option<(&str, bool, u64)> {
     (is_time_of_day && hours < 24 && minutes < 60).then_some((local, *sign == b'+', hours * 60 + minutes))
 }
 
+#[inline]
 fn bytes_of(hex: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
     let nibble = |digit: &u8| char::from(*digit).to_digit(16).and_then(|nibble| u8::try_from(nibble).ok());

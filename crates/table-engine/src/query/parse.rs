@@ -12,6 +12,7 @@ use crate::model::names::Name;
 const TERM: &str = "a property, a constant, `not` or `(`";
 const COMPARISON: &str = "a comparison: `eq`, `ne`, `gt`, `ge`, `lt` or `le`";
 
+#[inline]
 pub(super) fn parse(text: &str) -> Result<Filter, Error> {
     let read = || {
         if text.trim_ascii().is_empty() {
@@ -34,6 +35,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    #[inline]
     fn filter(&mut self) -> Result<Filter, Error> {
         let mut filter = self.and_terms()?;
         while self.lexer.accept(&Token::Word(Join::Or.word()))? {
@@ -42,6 +44,7 @@ impl<'a> Parser<'a> {
         Ok(filter)
     }
 
+    #[inline]
     fn and_terms(&mut self) -> Result<Filter, Error> {
         let mut filter = self.term()?;
         while self.lexer.accept(&Token::Word(Join::And.word()))? {
@@ -50,6 +53,7 @@ impl<'a> Parser<'a> {
         Ok(filter)
     }
 
+    #[inline]
     fn term(&mut self) -> Result<Filter, Error> {
         let (start, _) = self.lexer.peek()?;
         let mut negated = false;
@@ -78,6 +82,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the filter behind an opening bracket, up to its closing one.
+    #[inline]
     fn bracketed(&mut self, open: usize) -> Result<Filter, Error> {
         if self.brackets == limits::FILTER_DEPTH {
             return Err(error(open, Refusal::TooDeep.describe()));
@@ -92,6 +97,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns a term that starts with the name of a property: a comparison, or the property alone.
+    #[inline]
     fn after_property(&mut self, at: usize, word: &'a str) -> Result<Filter, Error> {
         let property = self.name(at, word)?;
         match self.lexer.peek()?.1 {
@@ -105,6 +111,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn operator(&mut self) -> Result<Operator, Error> {
         let (at, token) = self.lexer.next()?;
         match &token {
@@ -113,6 +120,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn constant(&mut self) -> Result<Value, Error> {
         match self.lexer.next()? {
             (_, Token::Constant(value)) => Ok(value),
@@ -127,6 +135,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn property(&mut self) -> Result<Name, Error> {
         match self.lexer.next()? {
             (at, Token::Word(word)) if !is_reserved(word) => self.name(at, word),
@@ -134,6 +143,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    #[inline]
     fn name(&mut self, at: usize, word: &str) -> Result<Name, Error> {
         if *self.lexer.peek()?.1 == Token::Open {
             return Err(error(
@@ -155,6 +165,7 @@ pub(super) fn is_reserved(word: &str) -> bool {
     matches!(word, "and" | "or" | "not") || Operator::from_word(word).is_some()
 }
 
+#[inline]
 fn unexpected(at: usize, found: &Token<'_>, expected: &str) -> Error {
     let found = match found {
         Token::Null => {

@@ -25,23 +25,17 @@ const SELECTED: usize = 255;
 pub struct QueryPlan {
     /// The range of row keys bounds what is read if the partition is a point; otherwise `row_residual` says whether it is to
     /// be tested.
-    #[doc(hidden)]
     pub within: Within,
     pub(crate) row_residual: bool,
     /// The part of the filter that the bounds do not say.
     pub(crate) residual: Option<Filter>,
-    #[doc(hidden)]
     pub predicate: Option<Predicate>,
     /// Distinct names of properties, keys and timestamp aside; `None` is all.
-    #[doc(hidden)]
     pub select: Option<Vec<Box<str>>>,
-    #[doc(hidden)]
     pub top: Option<usize>,
-    #[doc(hidden)]
     pub reverse: bool,
     pub(crate) class: QueryClass,
     /// If set, rows of any other kind are left out.
-    #[doc(hidden)]
     pub kind: Option<Kind>,
     /// What may refuse that the filter looks at a row.
     guard: Option<Arc<dyn FilterGuard>>,
@@ -197,13 +191,11 @@ impl QueryPlan {
     }
 
     /// Returns whether there is more to a row's belonging to the answer than its lying in the range.
-    #[doc(hidden)]
     pub fn is_filtered(&self) -> bool {
         self.row_residual || self.predicate.is_some()
     }
 
     /// Returns whether a row from the range belongs to the answer.
-    #[doc(hidden)]
     pub fn accepts<F: Fields>(&self, fields: &F) -> Result<bool, Error> {
         if self.row_residual && !self.within.ranges().1.contains(&fields.row_key()) {
             return Ok(false);
@@ -215,7 +207,6 @@ impl QueryPlan {
     }
 
     /// Refuses a row whose properties the filter may not look at.
-    #[doc(hidden)]
     pub fn check_filter(&self, row: &RowView<'_>) -> Result<(), Error> {
         match (&self.guard, &self.predicate) {
             (Some(guard), Some(predicate)) => guard.check(row, predicate.names()),
@@ -223,7 +214,7 @@ impl QueryPlan {
         }
     }
 
-    #[doc(hidden)]
+    #[inline]
     pub fn explain(&self) -> Explain {
         Explain::new(self)
     }

@@ -8,11 +8,13 @@ use crate::model::Value;
 
 /// The filter as `$filter` text, with the brackets that it needs.
 impl fmt::Display for Filter {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         node(self.node(), f)
     }
 }
 
+#[inline]
 fn node(of: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match of {
         Node::Compare(comparison) => {
@@ -40,6 +42,7 @@ fn node(of: &Node, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
+#[inline]
 fn bracketed(inner: &Node, brackets: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if brackets {
         f.write_char('(')?;
@@ -50,6 +53,7 @@ fn bracketed(inner: &Node, brackets: bool, f: &mut fmt::Formatter<'_>) -> fmt::R
     }
 }
 
+#[inline]
 fn constant(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         Value::String(v) => {

@@ -60,7 +60,6 @@ impl SealedEq {
         Self { generation, ..self }
     }
 
-    #[doc(hidden)]
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -70,7 +69,6 @@ impl SealedEq {
         Self { may_be_plain, ..self }
     }
 
-    #[doc(hidden)]
     pub fn may_be_plain(&self) -> bool {
         self.may_be_plain
     }
@@ -81,12 +79,10 @@ impl SealedEq {
     }
 
     /// Returns whether a row that lacks the property satisfies it.
-    #[doc(hidden)]
     pub fn holds_of_absent(&self) -> bool {
         self.of_absent
     }
 
-    #[doc(hidden)]
     pub fn property(&self) -> &str {
         &self.property
     }
@@ -95,7 +91,6 @@ impl SealedEq {
         self.value.expose().as_value_ref()
     }
 
-    #[doc(hidden)]
     pub fn tokens(&self) -> &Tokens {
         &self.tokens
     }
@@ -110,7 +105,6 @@ impl SealedEq {
     }
 
     /// Returns the error of a query that does not know its entity.
-    #[doc(hidden)]
     #[cold]
     pub fn stranger(&self) -> Error {
         Error::new(ErrorKind::InvalidFilter).because(format!(
@@ -120,7 +114,6 @@ impl SealedEq {
     }
 
     /// Returns whether an opened or a plain value is the one compared with.
-    #[doc(hidden)]
     pub fn is(&self, value: ValueRef<'_>) -> bool {
         are_equal(value, self.value())
     }

@@ -51,7 +51,6 @@ pub struct Position<'a> {
     pub partition: &'a str,
     pub row: &'a str,
     /// How many entities may still come, if the query limits them.
-    #[doc(hidden)]
     pub remaining: Option<u64>,
 }
 
@@ -136,6 +135,7 @@ fn error(because: impl Into<std::borrow::Cow<'static, str>>) -> Error {
 
 /// The text, of letters, digits, `-` and `_`.
 impl fmt::Display for Continuation {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&base64url::encode(&self.encode()))
     }
@@ -144,6 +144,7 @@ impl fmt::Display for Continuation {
 impl FromStr for Continuation {
     type Err = Error;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, Error> {
         let bytes = base64url::decode(text).ok_or_else(|| error("the token is damaged"))?;
         Self::decode(&bytes)
@@ -154,6 +155,7 @@ impl FromStr for Continuation {
 crate::model::as_text::as_text!(Continuation, "a continuation token");
 
 impl fmt::Debug for Continuation {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Continuation({self})")
     }

@@ -85,7 +85,6 @@ impl Within {
     }
 
     /// Returns whether no bound is set on the partition key.
-    #[doc(hidden)]
     pub fn has_all_partitions(&self) -> bool {
         matches!(self, Self::Ranges(partition, _) if partition.is_all())
     }

@@ -4,7 +4,7 @@
 //! completed by then, it shows again. So each message is dealt with at least once, whichever process dies. What is done in
 //! the transaction that completes the message ([`Egt::complete`](crate::typed::Egt::complete)) is done exactly once.
 //!
-//! The guide has [a chapter](crate::guide::queues) on them.
+//! The guide of `table-core` has a chapter on them.
 
 mod asking;
 mod received;

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::limits;
 use crate::model::{ValueRef, names};
 use crate::plan::RowContent;
 use crate::row::dict::Dict;
@@ -14,6 +13,7 @@ use crate::row::shape::Shape;
 use crate::row::shape_write::Target;
 use crate::row::view::RowView;
 use crate::row::{self, Body, DIGEST, Row};
+use crate::{limits, sorting};
 
 /// A property as an operation gives it.
 pub type Given<'a> = (&'a str, ValueRef<'a>);
@@ -134,7 +134,7 @@ pub fn write_numbered(
 ) -> Result<Option<Range<usize>>, Error> {
     if !order.is_sorted_by(|(a, _), (b, _)| a < b) {
         let name_at = |index: usize| properties.get(index).map(|(name, _)| *name);
-        order.sort_unstable_by(|(a, i), (b, j)| {
+        sorting::sort_by(order, |(a, i), (b, j)| {
             let by_name = || if *a == row::INLINE { name_at(*i).cmp(&name_at(*j)) } else { Ordering::Equal };
             a.cmp(b).then_with(by_name)
         });

@@ -238,7 +238,7 @@ pub enum Near<'a> {
     Elsewhere,
 }
 
-/// A row of which fields are read by their steps. It has none until it is [opened](Self::open): it is large, and is made
+/// A row of which fields are read by their steps. It has none until it is opened: it is large, and is made
 /// where it stays.
 #[derive(Clone, Copy, Debug)]
 pub struct FastRow<'v> {

@@ -14,6 +14,7 @@ use super::{INLINE, Row, key};
 use crate::error::Result;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{Ticks, ValueRef};
+use crate::sorting;
 
 /// A property by its name.
 pub type Named<'p> = (&'p str, ValueRef<'p>);
@@ -48,7 +49,7 @@ impl Names {
         let numbered =
             properties.iter().map(|(name, value)| (dict.id(name).unwrap_or(INLINE), *name, *value));
         let mut numbered: Vec<_> = numbered.collect();
-        numbered.sort_unstable_by(|(a, name, _), (b, other, _)| {
+        sorting::sort_by(&mut numbered, |(a, name, _), (b, other, _)| {
             a.cmp(b).then_with(|| if *a == INLINE { name.cmp(other) } else { Ordering::Equal })
         });
         let mut writer = RowWriter::default();

@@ -10,6 +10,7 @@ use super::fast_path::FieldSteps;
 use super::shape::{Column, Shape};
 use crate::plan::{Cause, PropertyOf, RowKind};
 use crate::schema::{ColumnType, Field, Place, Schema};
+use crate::sorting;
 
 /// Where a property is to be found in rows.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +87,7 @@ fn columns_of(dict: &Dict, kind: RowKind) -> Option<Vec<NumberedColumn>> {
     };
     let stored = kind.properties().filter(|(_, property)| *property != PropertyOf::Kind);
     let mut columns: Vec<_> = stored.map(column).collect::<Option<_>>()?;
-    columns.sort_unstable_by_key(|column| column.column.id);
+    sorting::sort_by_key(&mut columns, |column| column.column.id);
     Some(columns)
 }
 

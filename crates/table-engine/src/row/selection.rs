@@ -6,6 +6,7 @@ use super::dict::Dict;
 use super::view::RowView;
 use crate::error::Result;
 use crate::model::DynamicEntity;
+use crate::sorting;
 
 /// The properties that a query selects of the rows of a table, looked up in its dictionary: all, or some.
 #[derive(Debug, Default)]
@@ -41,7 +42,7 @@ impl Selection {
                     None => {}
                 }
             }
-            selected.numbers.sort_unstable();
+            sorting::sort(&mut selected.numbers);
             selected
         }))
     }

@@ -6,9 +6,9 @@
 //! A row is verified without the dictionary, since the neighbour that proves an absence may be another table's. So a row with
 //! large values says itself how long its fixed part is and how many values its heap has: three bytes in rows of more than 255.
 
-use crate::limits;
 use crate::row::Damaged;
 use crate::schema::ColumnType;
+use crate::{limits, sorting};
 
 /// Most shapes that a table numbers; other rows have slots.
 pub const MAX_SHAPES: usize = 1_000;
@@ -98,7 +98,7 @@ impl Shape {
             bit += u16::from(column.optional);
         }
         let mut stored: Vec<(u16, Place)> = (0..).zip(places.iter().copied()).collect();
-        stored.sort_by_key(|(_, place)| (place.of.width().is_none(), place.at));
+        sorting::sort_by_key(&mut stored, |(_, place)| (place.of.width().is_none(), place.at));
         let kind_at = columns.iter().take_while(|column| column.id < entity_type).count();
         Some(Self {
             symbol,

@@ -107,6 +107,7 @@ impl<'a> SlotRow<'a> {
     }
 
     /// Returns how many properties there are.
+    #[expect(clippy::len_without_is_empty, reason = "every caller counts")]
     pub fn len(&self) -> usize {
         usize::from(self.count)
     }

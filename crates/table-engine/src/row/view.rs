@@ -97,6 +97,7 @@ impl Deref for DictRef<'_> {
 
 impl<'a> RowView<'a> {
     /// Makes a view of a row; with `verify`, its large values are compared with their checksums, else taken on trust.
+    #[doc(hidden)]
     #[inline]
     pub fn new(
         key: impl Into<Cow<'a, [u8]>>,
@@ -115,7 +116,9 @@ impl<'a> RowView<'a> {
 
     /// Returns the row with its partition key, each byte of which is one that any key may hold, and where in the stored key its
     /// row key begins.
+    #[doc(hidden)]
     #[inline]
+    #[must_use]
     pub fn in_plain(self, partition: &'a str, row: usize) -> Self {
         Self { known: KnownKeys::Plain(partition, row), ..self }
     }
@@ -130,6 +133,8 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the row with its keys, which the caller knows.
+    #[doc(hidden)]
+    #[must_use]
     pub fn of_keys(self, partition: &'a str, row: &'a str) -> Self {
         Self { known: KnownKeys::Texts(partition, row), ..self }
     }
@@ -158,11 +163,13 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the key as it is stored.
+    #[doc(hidden)]
     pub fn stored_key_bytes(&self) -> &[u8] {
         &self.key
     }
 
     /// Returns the number of the row's table.
+    #[doc(hidden)]
     pub fn table(&self) -> u32 {
         self.stored_key().map_or(0, |key| key.table)
     }
@@ -173,6 +180,7 @@ impl<'a> RowView<'a> {
         Packed { key: &self.key, row: &self.row, dict: &self.dict, verify: self.verify }
     }
 
+    #[doc(hidden)]
     pub fn row(&self) -> &Row<'a> {
         &self.row
     }
@@ -226,6 +234,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the partition key and the row key.
+    #[doc(hidden)]
     pub fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
         self.stored_key().and_then(|key| key.texts()).unwrap_or_default()
     }
@@ -253,11 +262,13 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the value of the property that has this number.
+    #[doc(hidden)]
     pub fn get_by_id(&self, id: u16) -> Result<Option<ValueRef<'_>>> {
         self.packed().find(id, usize::MAX)
     }
 
     /// Returns the text of `EntityType`: what the row is.
+    #[doc(hidden)]
     pub fn kind(&self) -> Result<Option<&str>> {
         self.packed().kind()
     }
@@ -282,6 +293,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the properties with their numbers; a property whose name stands in the row has [`INLINE`].
+    #[doc(hidden)]
     pub fn numbered(&self) -> Result<impl Iterator<Item = Result<Numbered<'_>>>> {
         let packed = self.packed();
         let entries = packed.entries()?;
@@ -299,6 +311,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the entity with some of its properties: those of the numbers, which rise, and of the inline names.
+    #[doc(hidden)]
     pub fn to_selected(&self, ids: &[u16], inline: &[Box<str>]) -> Result<DynamicEntity> {
         let packed = self.packed();
         let mut properties = Vec::with_capacity(ids.len());

@@ -127,6 +127,7 @@ pub const fn blind(name: &str, edm: EdmType, has_few: bool) {
 }
 
 /// C10 and C12, where fields are flattened: properties have names of their own, and a row holds all of them.
+#[inline]
 #[track_caller]
 pub const fn properties(schema: &Schema) {
     if let Some(message) = rows::properties(schema) {
@@ -136,6 +137,7 @@ pub const fn properties(schema: &Schema) {
 
 /// A wide entity. C7: no row of a part has the key of another row of the entity's. What each row holds is counted by
 /// [`properties`], and by the derive if each field is one property.
+#[inline]
 #[track_caller]
 pub const fn wide(schema: &Schema) {
     if let Some(message) = sound(schema, rows::parts(schema)) {
@@ -145,6 +147,7 @@ pub const fn wide(schema: &Schema) {
 
 /// The partition key. C3, C4, C5, C6, C14 and C15: what its template says. C20: it is more than a time, unless
 /// `allow(hot_partition)` says that it may be one.
+#[inline]
 #[track_caller]
 pub const fn partition(schema: &Schema, may_be_hot: bool) {
     template(schema, KeyOf::Partition);
@@ -154,6 +157,7 @@ pub const fn partition(schema: &Schema, may_be_hot: bool) {
 }
 
 /// The row key. C3, C4, C5, C6, C14 and C15: what its template says. C22: the primary key tells entities apart.
+#[inline]
 #[track_caller]
 pub const fn row(schema: &Schema) {
     template(schema, KeyOf::Row);
@@ -161,6 +165,7 @@ pub const fn row(schema: &Schema) {
 }
 
 /// A table for each period. C27: its field is a time, and every key that is unique says the period.
+#[inline]
 #[track_caller]
 pub const fn periods(schema: &Schema) {
     if let Some(message) = periods::determined(schema) {
@@ -178,6 +183,7 @@ pub const fn gone(schema: &Schema) {
 
 /// C31: a version is one later than the one that it is made from, of the same kind, and no value and no row begins to be sealed
 /// or signed with it: rows of the version before would be accepted from any writer.
+#[inline]
 #[track_caller]
 pub const fn follows(schema: &Schema, previous: &Schema) {
     if let Some(message) = rows::follows(schema, previous) {
@@ -187,6 +193,7 @@ pub const fn follows(schema: &Schema, previous: &Schema) {
 
 /// An index. C3, C4, C5, C6, C14 and C15: what its template says. C7: no row of it can have the key of another row of
 /// the entity's. C8: it tells entities apart, or says `unique`.
+#[inline]
 #[track_caller]
 pub const fn index_row(schema: &Schema, index: usize) {
     template(schema, KeyOf::Index(index));
@@ -196,6 +203,7 @@ pub const fn index_row(schema: &Schema, index: usize) {
 }
 
 /// C8, of an index list: its ids tell the entities on it apart. What else a list can't be stands with its other words.
+#[inline]
 #[track_caller]
 pub const fn index_list(schema: &Schema, index: usize) {
     if let Some(message) = sound(schema, list::determined(schema, index)) {
@@ -205,12 +213,14 @@ pub const fn index_list(schema: &Schema, index: usize) {
 
 /// The partition key of an index that lies elsewhere than its entities. C3, C4, C5, C6, C14 and C15: what its template says.
 /// And what a copy elsewhere can hold: nothing that is sealed, and no token of it.
+#[inline]
 #[track_caller]
 pub const fn index_partition(schema: &Schema, index: usize) {
     template(schema, KeyOf::IndexPartition(index));
 }
 
 /// C3, C4, C5, C6, C14 and C15: what one key template says.
+#[inline]
 #[track_caller]
 pub(super) const fn template(schema: &Schema, place: KeyOf) {
     if let Some(message) = template_mistake(schema, place) {
@@ -219,6 +229,7 @@ pub(super) const fn template(schema: &Schema, place: KeyOf) {
 }
 
 /// C22: the primary key tells entities apart.
+#[inline]
 #[track_caller]
 pub(super) const fn identity(schema: &Schema) {
     if let Some(message) = sound(schema, keys::identity(schema)) {
@@ -227,6 +238,7 @@ pub(super) const fn identity(schema: &Schema) {
 }
 
 /// C20: the partition key is more than a time.
+#[inline]
 #[track_caller]
 pub(super) const fn hot_partition(schema: &Schema) {
     if let Some(message) = sound(schema, keys::hot_partition(schema)) {
@@ -235,6 +247,7 @@ pub(super) const fn hot_partition(schema: &Schema) {
 }
 
 /// C7: no row of the index can have the key of another row of the entity's.
+#[inline]
 #[track_caller]
 pub(super) const fn disjoint(schema: &Schema, index: usize) {
     if let Some(message) = sound(schema, rows::disjoint(schema, index)) {
@@ -244,6 +257,7 @@ pub(super) const fn disjoint(schema: &Schema, index: usize) {
 
 /// A copy that lies elsewhere than its entity holds nothing that is sealed, and no token: those are bound to the entity's
 /// own table and partition.
+#[inline]
 #[track_caller]
 const fn readable_elsewhere(schema: &Schema, index: usize) {
     if let Some(message) = rows::sealed_elsewhere(schema, index) {
@@ -252,6 +266,7 @@ const fn readable_elsewhere(schema: &Schema, index: usize) {
 }
 
 /// C8: the index tells entities apart, or says `unique`.
+#[inline]
 #[track_caller]
 pub(super) const fn determined(schema: &Schema, index: usize) {
     if let Some(message) = sound(schema, rows::determined(schema, index)) {
@@ -261,18 +276,20 @@ pub(super) const fn determined(schema: &Schema, index: usize) {
 
 /// C25: the kinds of a set are of one table and have names of their own. C7, of two kinds in one table: no row of
 /// one can have the key of a row of the other.
+#[inline]
 #[track_caller]
 pub const fn kinds(a: &Schema, b: &Schema) {
     if let Some(message) = rows::apart(a, b) {
         message.refuse();
     }
-    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b, ""))) {
+    if let Some(message) = sound(a, sound(b, rows::disjoint_kinds(a, b))) {
         message.refuse();
     }
 }
 
 /// A projection's field is one of the entity's: there is one of the name. Its type is given so that of a type that is no
 /// property this is not said too.
+#[inline]
 #[track_caller]
 pub const fn projected_name(schema: &Schema, name: &str, _: EdmType) {
     if let Some(message) = projection::unknown(schema, name) {
@@ -282,6 +299,7 @@ pub const fn projected_name(schema: &Schema, name: &str, _: EdmType) {
 
 /// Refuses a projection's field whose type is not that of the entity's, or that takes a field that may be absent as one that
 /// may not.
+#[inline]
 #[track_caller]
 pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: bool) {
     if let Some(message) = projection::mistake(schema, name, edm, takes_absent) {
@@ -290,6 +308,7 @@ pub const fn projected(schema: &Schema, name: &str, edm: EdmType, takes_absent: 
 }
 
 /// The slots of a projection are those of one of the entity's series: so many from one on.
+#[inline]
 #[track_caller]
 pub const fn projected_slots(
     schema: &Schema,
@@ -328,6 +347,7 @@ pub const fn held(schema: &Schema, place: Option<usize>, field: usize) {
 }
 
 /// A field of a summary's key is one of its source.
+#[inline]
 #[track_caller]
 pub const fn summary_key(source: &Schema, summary: &Schema, field: usize) {
     if let Some(message) = summary::key_field(source, summary, field) {
@@ -336,6 +356,7 @@ pub const fn summary_key(source: &Schema, summary: &Schema, field: usize) {
 }
 
 /// What a number of a summary adds up is an integer of its source.
+#[inline]
 #[track_caller]
 pub const fn summed(source: &Schema, name: &str) {
     if let Some(message) = summary::summed(source, name) {
@@ -352,6 +373,7 @@ pub const fn summary_number(summary: &Schema, field: usize) {
 }
 
 /// A summary says when it changes if it lies elsewhere than its source, which is no summary.
+#[inline]
 #[track_caller]
 pub const fn summary(source: &Schema, summary: &Schema, index: &Index) {
     if let Some(message) = summary::of_source(source, summary, index) {
@@ -360,6 +382,7 @@ pub const fn summary(source: &Schema, summary: &Schema, index: &Index) {
 }
 
 /// C7 of a summary among the rows of its source: no row of it can have the key of another; and its name is no other's.
+#[inline]
 #[track_caller]
 pub const fn summarized(schema: &Schema, at: usize) {
     if index(schema, at).kind.is_empty() {
@@ -373,6 +396,7 @@ pub const fn summarized(schema: &Schema, at: usize) {
 
 /// A copy of another entity's fields: the source is one whose changes can keep it, in the place that is said, and they find the
 /// dependents by rows whose keys begin with the source's.
+#[inline]
 #[track_caller]
 pub const fn copied(dependent: &Schema, source: &Schema, at: usize, fields: &[usize]) {
     if dependent.entity.is_empty() || source.entity.is_empty() {
@@ -396,6 +420,7 @@ pub const fn copied(dependent: &Schema, source: &Schema, at: usize, fields: &[us
 }
 
 /// A field of the dependent that stands in the key of the source is of the type of the field there.
+#[inline]
 #[track_caller]
 pub const fn copy_key(dependent: &Schema, source: &Schema, at: usize, nth: usize) {
     if dependent.entity.is_empty() || source.entity.is_empty() {
@@ -411,12 +436,8 @@ const fn copy(schema: &Schema, at: usize) -> &CopiedFields {
     &schema.copied[at]
 }
 
-/// C7, for kinds that meet in a table when the program runs: the mistake, if there is one.
-pub(crate) fn kinds_that_meet(table: &str, a: &Schema, b: &Schema) -> Option<String> {
-    rows::disjoint_kinds(a, b, table).map(|message| message.as_str().to_owned())
-}
-
 /// Returns the mistake, if the templates have none.
+#[inline]
 const fn sound(schema: &Schema, mistake: Option<Message>) -> Option<Message> {
     if mistake.is_none() {
         return None;
@@ -433,6 +454,7 @@ const fn sound(schema: &Schema, mistake: Option<Message>) -> Option<Message> {
     if is_sound { mistake } else { None }
 }
 
+#[inline]
 const fn template_mistake(schema: &Schema, place: KeyOf) -> Option<Message> {
     let mut parts = place.template(schema).parts;
     while let [part, rest @ ..] = parts {

@@ -6,8 +6,7 @@ use super::{FieldPart, Part, Place, Schema, Template};
 use crate::error::Result;
 
 /// Returns the fields in a template.
-#[doc(hidden)]
-pub fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
+pub(crate) fn fields(template: &Template) -> impl Iterator<Item = &'static FieldPart> + use<> {
     template.parts.iter().filter_map(|part| match part {
         Part::Field(part) => Some(part),
         Part::Literal(_) => None,

@@ -1,273 +1,265 @@
-//! The layout of an entity as text. A store notes it, so that a struct that has changed is not read wrongly.
+//! The layout of a kind: what its rows depend on, a line for each thing. A store notes it as text, so that a struct that has
+//! changed is not read wrongly.
 //!
-//! It has a line for each thing that the rows depend on, and nothing else. The names of the struct and of its fields are
-//! not in it, as long as properties keep theirs. People read it in errors; [`read()`] makes a declaration of it again.
+//! The names of the struct and of its fields are not in it, as long as properties keep theirs. A [`Layout`] comes
+//! [of a declaration](Layout::of), or [of the text](Layout::parse) that a store has noted. What compares and advises works on
+//! the lines; `Display` is the one place where they become text, which people read in errors.
 
 mod advice;
 mod differences;
+mod index;
 mod indexes;
-#[doc(hidden)]
-pub mod read;
+mod key;
+mod line;
+mod meet;
+mod of;
+mod outdated;
+mod property;
+mod read;
 mod renamed;
+mod rows;
+mod same;
 mod series;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write;
+use std::fmt;
 
 pub(crate) use advice::{advice, takes};
-#[cfg(test)]
-pub(crate) use differences::differences;
-pub(crate) use differences::{Differences, differences_in, forgotten, same_keys, united};
 #[doc(hidden)]
-pub use differences::{Outdated, outdated, same_index, without_copies};
-pub(crate) use indexes::without_table;
+pub use differences::without_copies;
+pub(crate) use differences::{Differences, differences_in, united};
 #[doc(hidden)]
-pub use indexes::{noted_elsewhere, with_index, with_table_renamed, without_index};
-pub use read::read;
+pub use index::{LayoutIndex, LayoutRows};
+#[doc(hidden)]
+pub use key::LayoutKey;
+pub(crate) use meet::kinds_that_meet;
+#[doc(hidden)]
+pub use outdated::Outdated;
+pub(crate) use outdated::forgotten;
+pub use outdated::outdated;
+#[doc(hidden)]
+pub use property::LayoutProperty;
+pub(crate) use property::Sealed;
 #[doc(hidden)]
 pub use renamed::both_names;
-
-use super::format::charset::CharSet;
-use super::format::key_type::KeyType;
-use super::{Copies, Field, Index, KeyScope, Part, Schema, SumOf, Template, TokenScope};
-
-/// The words before and behind the type of a sealed property.
-const ENCRYPTED: &str = "encrypted ";
-const DUAL: &str = "encrypted(dual) ";
-const BY_TABLE: &str = "by table ";
-const BY_PARTITION: &str = "by partition ";
-const BLIND: &str = "blind ";
-/// The word before the name that a property had.
-const WAS: &str = " was ";
-/// The line that says of which table the entities are, where that is another.
-const OF: &str = "of";
-/// The words before the table and the partition key of an index that lies elsewhere than its entities.
-const IN: &str = " in ";
-/// The word before those: its copies follow the entities.
-const EVENTUAL: &str = " eventual";
-const PARTITION: &str = " partition";
-/// The word before the numbers of a summary.
-const SUMS: &str = " sums";
-/// The word before what makes up the ids of a list.
-const LIST: &str = " list";
-/// The word before a property that is to go.
-const GONE: &str = "gone";
-/// The word before the number of the part of a wide entity that holds a property.
-const PART: &str = " part ";
-/// What stands between the property of a part of a key and the version of what its type prints.
-const PRINTS: char = '#';
-/// The line that says that every row carries a keyed digest.
-const SIGNED: &str = "signed";
-/// The lines that say what an entity holds of others, and who holds copies of it.
-const COPIED: &str = "copied";
-const BY: &str = " by";
-const HOLDER: &str = "holder";
-
-/// Returns the layout of an entity, as it is noted in its own table.
 #[doc(hidden)]
-pub fn layout(schema: &Schema) -> String {
-    layout_in(schema, schema.table())
+pub use same::same_index;
+pub(crate) use same::same_keys;
+
+use line::{CopiedLine, Line};
+use series::SeriesLine;
+
+use super::Schema;
+use super::version::entity_type;
+
+/// What rows of a kind depend on.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    #[doc(hidden)]
+    pub kind: String,
+    /// In the order in which they are noted.
+    lines: Vec<Line>,
+    /// Every property, those of series among them.
+    #[doc(hidden)]
+    pub properties: Vec<LayoutProperty>,
 }
 
-/// Returns the layout of an entity, as it is noted in the table of this name: its own, or one where copies of it lie.
-pub(crate) fn layout_in(schema: &Schema, table: &str) -> String {
-    let mut text = String::with_capacity(512);
-    let property = |field: usize| schema.fields.get(field).map_or("", |field| field.property);
-    // Writing to a `String` can't fail.
-    let _: std::fmt::Result = write!(text, "version {}", schema.version);
-    if schema.signed {
-        text.push('\n');
-        text.push_str(SIGNED);
-    }
-    // A previous version is of the table of the entity that it has become.
-    if !schema.table().is_empty() && !schema.lies_in(table) && schema.periods().is_none() {
-        let _: std::fmt::Result = write!(text, "\n{OF} {}", schema.table());
-    }
-    text.push_str("\npartition");
-    key(&mut text, &schema.place().partition, &property);
-    text.push_str("\nrow");
-    key(&mut text, &schema.place().row, &property);
-    for field in schema.fields {
-        if let Some(slot) = field.series {
-            if slot.at == 0 {
-                series::write(&mut text, slot.of, field);
-            }
-            continue;
-        }
-        let absent = if field.optional { "?" } else { "" };
-        let _: std::fmt::Result = write!(text, "\nproperty {} ", field.property);
-        sealing(&mut text, field);
-        let _: std::fmt::Result = write!(text, "{:?}{absent}", field.edm);
-        in_part(&mut text, field);
-        if let Some(was) = field.was {
-            let _: std::fmt::Result = write!(text, "{WAS}{was}");
-        }
-    }
-    for copy in schema.copied {
-        let follows = if copy.is_eventual() { EVENTUAL } else { "" };
-        let _: std::fmt::Result = write!(text, "\n{COPIED} {}{follows}{BY}", copy.property);
-        for field in copy.key {
-            text.push(' ');
-            text.push_str(property(*field));
-        }
-    }
-    for dependent in schema.dependents {
-        let _: std::fmt::Result = write!(text, "\n{HOLDER} {dependent}");
-    }
-    for property in schema.removed {
-        let _: std::fmt::Result = write!(text, "\n{GONE} {property}");
-    }
-    for index in schema.indexes {
-        let Index { name, unique, copies, sparse, when_version, place, .. } = index;
-        let _: std::fmt::Result = write!(text, "\nindex {name}");
-        if index.is_elsewhere() {
-            if index.is_eventual() {
-                text.push_str(EVENTUAL);
-            }
-            let table = place.table.source();
-            if !schema.table().eq_ignore_ascii_case(table) {
-                let _: std::fmt::Result = write!(text, "{IN}{table}");
-            }
-            text.push_str(PARTITION);
-            key(&mut text, &place.partition, &property);
-        }
-        text.push_str(" row");
-        key(&mut text, &place.row, &property);
-        for word in [unique.then_some("unique"), sparse.then_some("when")].into_iter().flatten() {
-            text.push(' ');
-            text.push_str(word);
-        }
-        if *when_version != 1 {
-            let _: std::fmt::Result = write!(text, "({when_version})");
-        }
-        if let Some(summary) = index.summary {
-            text.push_str(SUMS);
-            for sum in summary.sums {
-                let _: std::fmt::Result = match sum.of {
-                    SumOf::Count => write!(text, " {}:count", sum.property),
-                    SumOf::CountWhen => write!(text, " {}:count(when)", sum.property),
-                    SumOf::Field(field) => write!(text, " {}:sum({})", sum.property, property(field)),
-                };
-            }
-            continue;
-        }
-        if let Some(list) = index.list {
-            text.push_str(LIST);
-            key(&mut text, &list.ids, &property);
-            continue;
-        }
-        match copies {
-            Copies::All => text.push_str(" copy all"),
-            Copies::Keys => text.push_str(" copy keys"),
-            Copies::Some(fields) => {
-                text.push_str(" copy");
-                for field in *fields {
-                    text.push(' ');
-                    text.push_str(property(*field));
-                }
-            }
-        }
-    }
-    text
-}
-
-/// Writes which part of a wide entity holds a field, if one does.
-fn in_part(text: &mut String, field: &Field) {
-    if field.part > 0 {
-        let _: std::fmt::Result = write!(text, "{PART}{}", field.part);
+/// Two layouts differ by their lines: the properties come of those.
+impl PartialEq for Layout {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.lines == other.lines
     }
 }
 
-/// Writes how a field is sealed.
-pub(crate) fn sealing(text: &mut String, field: &Field) {
-    if !field.encrypted {
-        return;
+impl Eq for Layout {}
+
+impl Layout {
+    fn new(kind: &str, lines: Vec<Line>) -> Self {
+        let mut properties = Vec::new();
+        for line in &lines {
+            match line {
+                Line::Property(property) => properties.push(property.clone()),
+                Line::Series(series) => properties.extend(series.properties()),
+                _ => {}
+            }
+        }
+        Self { kind: kind.to_owned(), lines, properties }
     }
-    text.push_str(if field.dual { DUAL } else { ENCRYPTED });
-    text.push_str(match field.scope {
-        KeyScope::Store => "",
-        KeyScope::Table => BY_TABLE,
-        KeyScope::Partition => BY_PARTITION,
-    });
-    if let Some(blind) = field.blind {
-        text.push_str(BLIND);
-        text.push_str(match blind.tokens {
-            TokenScope::Partition => "",
-            TokenScope::Table => BY_TABLE,
+
+    /// Returns the layout of which these lines are left.
+    fn filtered(&self, is_kept: impl Fn(&Line) -> bool) -> Self {
+        Self::new(&self.kind, self.lines.iter().filter(|line| is_kept(line)).cloned().collect())
+    }
+
+    /// Returns the number of its lines.
+    #[doc(hidden)]
+    #[expect(clippy::len_without_is_empty, reason = "one without a line is no layout")]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Returns the version of the struct; 0 in a layout that says none.
+    #[doc(hidden)]
+    pub fn version(&self) -> u32 {
+        let version = |line: &Line| if let Line::Version(version) = line { Some(*version) } else { None };
+        self.lines.iter().find_map(version).unwrap_or(0)
+    }
+
+    /// Returns the text of `EntityType` on the entities' own rows.
+    #[doc(hidden)]
+    pub fn entity_type(&self) -> String {
+        entity_type(&self.kind, self.version())
+    }
+
+    /// Returns whether each row carries a keyed digest.
+    #[doc(hidden)]
+    pub fn is_signed(&self) -> bool {
+        self.lines.contains(&Line::Signed)
+    }
+
+    /// Returns the table of the entities where the layout says it: empty if they lie where the layout is noted.
+    #[doc(hidden)]
+    pub fn table(&self) -> &str {
+        let table = self.lines.iter().find_map(|line| match line {
+            Line::Of(table) => Some(&**table),
+            _ => None,
         });
+        table.unwrap_or_default()
     }
-}
 
-fn key(text: &mut String, template: &Template, property: &impl Fn(usize) -> &'static str) {
-    for part in template.parts {
-        text.push(' ');
-        match part {
-            Part::Literal(literal) => quote(text, literal),
-            Part::Field(part) => {
-                text.push_str(property(part.field));
-                if part.version != 1 {
-                    let _: std::fmt::Result = write!(text, "{PRINTS}{}", part.version);
-                }
-                text.push_str(if part.each { "[]:" } else { ":" });
-                key_type(text, part.key);
-                if !part.source.is_empty() {
-                    text.push(':');
-                    quote(text, part.source);
-                }
+    /// Returns the partition key of the entities' own rows.
+    pub(crate) fn partition(&self) -> &LayoutKey {
+        let key = self.lines.iter().find_map(|line| match line {
+            Line::Partition(key) => Some(key),
+            _ => None,
+        });
+        key.unwrap_or(LayoutKey::EMPTY)
+    }
+
+    /// Returns the row key of the entities' own rows; of a wide entity, that of its head.
+    pub(crate) fn row(&self) -> &LayoutKey {
+        let key = self.lines.iter().find_map(|line| match line {
+            Line::Row(key) => Some(key),
+            _ => None,
+        });
+        key.unwrap_or(LayoutKey::EMPTY)
+    }
+
+    /// Returns the partition key and the row key of the rows of an index, or of the entities' own rows.
+    #[doc(hidden)]
+    pub fn keys_of<'l>(&'l self, index: Option<&'l LayoutIndex>) -> [&'l LayoutKey; 2] {
+        let Some(index) = index else { return [self.partition(), self.row()] };
+        let elsewhere = index.elsewhere.as_ref().map(|elsewhere| &elsewhere.partition);
+        [elsewhere.unwrap_or_else(|| self.partition()), &index.row]
+    }
+
+    /// Returns the property of this name.
+    pub(crate) fn property(&self, name: &str) -> Option<&LayoutProperty> {
+        self.properties.iter().find(|property| property.name == name)
+    }
+
+    /// Returns the property that a line of a key or of an index names. Where the copies are older than the property's present
+    /// name, such a line has its previous one.
+    pub(crate) fn named(&self, name: &str) -> Option<&LayoutProperty> {
+        let was = || self.properties.iter().find(|property| property.was.as_deref() == Some(name));
+        self.property(name).or_else(was)
+    }
+
+    /// Returns the place, among all properties, of the one that a line of a key or of an index [names](Self::named).
+    #[doc(hidden)]
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        let named = self.named(name)?;
+        self.properties.iter().position(|property| property.name == named.name)
+    }
+
+    /// Returns the properties that are none of a series.
+    fn single_properties(&self) -> impl Iterator<Item = &LayoutProperty> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Property(property) => Some(property),
+            _ => None,
+        })
+    }
+
+    fn series(&self) -> impl Iterator<Item = &SeriesLine> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Series(series) => Some(series),
+            _ => None,
+        })
+    }
+
+    /// Returns the properties that are to go.
+    fn removed(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Removed(name) => Some(&**name),
+            _ => None,
+        })
+    }
+
+    /// Returns what the entities hold of others.
+    fn copied(&self) -> impl Iterator<Item = &CopiedLine> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Copied(copy) => Some(copy),
+            _ => None,
+        })
+    }
+
+    /// Returns the kinds of the entities that hold copies of these.
+    fn dependents(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Dependent(kind) => Some(&**kind),
+            _ => None,
+        })
+    }
+
+    /// Returns the indexes, in order.
+    #[doc(hidden)]
+    pub fn indexes(&self) -> impl Iterator<Item = &LayoutIndex> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Index(index) => Some(index),
+            _ => None,
+        })
+    }
+
+    /// Returns the index of this name.
+    #[doc(hidden)]
+    pub fn index(&self, name: &str) -> Option<&LayoutIndex> {
+        self.indexes().find(|index| index.name == name)
+    }
+
+    /// Returns the table where the copies of an index lie, if it is another than that of the entities.
+    #[doc(hidden)]
+    pub fn table_of<'l>(&'l self, index: &'l LayoutIndex) -> Option<&'l str> {
+        let table = index.elsewhere.as_ref()?.table.as_deref()?;
+        (!table.is_empty() && !table.eq_ignore_ascii_case(self.table())).then_some(table)
+    }
+
+    /// Returns the other tables in which copies lie, each once.
+    #[doc(hidden)]
+    pub fn other_tables(&self) -> Vec<&str> {
+        let mut tables: Vec<&str> = Vec::new();
+        for table in self.indexes().filter_map(|index| self.table_of(index)) {
+            if tables.iter().all(|known| !known.eq_ignore_ascii_case(table)) {
+                tables.push(table);
             }
         }
+        tables
     }
 }
 
-fn quote(text: &mut String, quoted: &str) {
-    text.push('"');
-    for c in quoted.chars() {
-        if matches!(c, '"' | '\\') {
-            text.push('\\');
-        }
-        text.push(c);
-    }
-    text.push('"');
+/// Returns the layout of an entity as text, as it is noted in its own table.
+pub(crate) fn layout(schema: &Schema) -> String {
+    Layout::of(schema).to_string()
 }
 
-fn key_type(text: &mut String, key: KeyType) {
-    let around = |text: &mut String, word: &str, inner: &KeyType| {
-        text.push_str(word);
-        key_type(text, *inner);
-        text.push(')');
-    };
-    match key {
-        KeyType::Unsigned { digits, .. } => {
-            text.push_str(match digits {
-                3 => "u8",
-                5 => "u16",
-                10 => "u32",
-                _ => "u64",
-            });
-        }
-        KeyType::Signed { bits } => {
-            let _: std::fmt::Result = write!(text, "i{bits}");
-        }
-        KeyType::Text(set) if set == CharSet::ALL => text.push_str("text"),
-        KeyType::Text(set) => {
-            text.push_str("text(");
-            let ascii: String = (' '..='~').filter(|c| set.contains(*c)).collect();
-            quote(text, &ascii);
-            text.push_str(if set.contains('\u{80}') { " and beyond)" } else { ")" });
-        }
-        KeyType::Uuid => text.push_str("uuid"),
-        KeyType::Bool => text.push_str("bool"),
-        KeyType::Time => text.push_str("time"),
-        KeyType::Names(names) => {
-            text.push_str("names(");
-            for (at, name) in names.iter().enumerate() {
-                text.push_str(if at == 0 { "" } else { " " });
-                quote(text, name);
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, line) in self.lines.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
             }
-            text.push(')');
+            line.fmt(f)?;
         }
-        KeyType::Optional(inner) => around(text, "option(", inner),
-        KeyType::Each(inner) => around(text, "each(", inner),
+        Ok(())
     }
 }

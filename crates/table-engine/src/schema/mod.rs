@@ -75,15 +75,15 @@ pub use format::escape::{escape, unescape};
 #[doc(hidden)]
 pub use format::fold::fold_char;
 pub(crate) use format::key_type::edm;
-pub use format::key_type::{Format, KeyElements, KeyPart, KeyType};
+pub use format::key_type::{Format, KeyElements, KeyPart, KeyType, KeyTypeOf};
 #[doc(hidden)]
-pub use format::parse::parse;
+pub use format::parse::parse_parts;
 pub(crate) use format::parse::{
-    head_of, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest,
+    head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest,
 };
-#[doc(hidden)]
-pub use format::print::KeyValues;
 pub(crate) use format::print::{KEY_BYTES, into_text, print, print_all};
+#[doc(hidden)]
+pub use format::print::{KeyValues, print_parts};
 pub(crate) use held::holds;
 pub use index::{Arrival, Copies, Index};
 #[doc(hidden)]
@@ -93,23 +93,19 @@ pub use index_states::{
 };
 pub(crate) use key_error::KeyError;
 pub use key_field::KeyField;
-#[doc(hidden)]
-pub use keys::fields;
-pub(crate) use keys::{KeyPair, gives_back, has_same_key, keys, own_keys, print_keys};
+pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{
-    Differences, advice, differences_in, forgotten, layout_in, same_keys, takes, united, without_table,
+    Differences, advice, differences_in, forgotten, kinds_that_meet, layout, same_keys, takes, united,
 };
 #[doc(hidden)]
 pub use layout::{
-    Outdated, both_names, layout, noted_elsewhere, outdated, read, same_index, with_index,
-    with_table_renamed, without_copies, without_index,
+    Layout, LayoutIndex, LayoutKey, LayoutProperty, LayoutRows, Outdated, both_names, outdated, same_index,
+    without_copies,
 };
 pub use list::List;
 pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
 pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;
-#[doc(hidden)]
-pub use place::meet as places_meet;
 pub use place::{Place, TableTemplate};
 pub use series::{Series, Slot};
 #[doc(hidden)]
@@ -120,14 +116,14 @@ pub use summary::{Sum, SumOf, Summary};
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub(crate) use table_words::format::{BLIND_DIGITS, shard_digits};
 pub use table_words::{TimeItem, TimePattern};
-pub use template::{FieldPart, Part, Template};
+pub use template::{FieldPart, FieldPartOf, Part, PartOf, Template};
 pub(crate) use value::FastPath;
 #[doc(hidden)]
 pub use value::{Content, Take};
 pub use value::{Property, PropertyValue, ValueError};
 #[doc(hidden)]
 pub use version::other_version;
-pub(crate) use version::{Kinship, entity_type, kind_of};
+pub(crate) use version::{Kinship, kind_of};
 pub use wide::fields_in_part;
 pub(crate) use wide::part_suffix;
 #[doc(hidden)]
@@ -359,6 +355,7 @@ impl Schema {
 
     /// Returns what stands for a property where a row lacks it; `None` of one that the key says, so that the entity's own row
     /// does not hold it.
+    #[inline]
     pub(crate) fn stored_default_of(&self, property: &str) -> Option<Value> {
         let field = self.fields.iter().position(|field| field.property == property)?;
         if self.place().gives_back(field) { None } else { self.default_of(property) }

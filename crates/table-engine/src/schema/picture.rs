@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::layout::sealing;
+use super::layout::Sealed;
 use super::{Arrival, FieldPart, Index, List, Place, Schema, SumOf, Summary, fields, holds};
 
 /// The picture's columns.
@@ -21,6 +21,7 @@ impl Schema {
     }
 
     /// Returns the name of each kind of row, its keys, and what it holds besides them.
+    #[inline]
     fn lines(&self) -> Vec<[String; 4]> {
         let line = |name: String, place: &Place, properties: String| {
             [name, place.partition.source.to_owned(), place.row.source.to_owned(), properties]
@@ -76,6 +77,7 @@ impl Schema {
     }
 
     /// Returns the numbers of a summary: `Employees: count, Salaries: sum of Salary`.
+    #[inline]
     fn sums(&self, summary: Summary) -> String {
         let property = |field: usize| self.fields.get(field).map_or("", |field| field.property);
         let named = summary.sums.iter().map(|sum| match sum.of {
@@ -87,6 +89,7 @@ impl Schema {
     }
 
     /// Returns what makes up the ids of a list: `Id`.
+    #[inline]
     fn ids(&self, list: List) -> String {
         let property = |part: &FieldPart| self.fields.get(part.field).map_or("", |field| field.property);
         fields(&list.ids).map(property).collect::<Vec<_>>().join(" and ")
@@ -100,8 +103,7 @@ impl Schema {
         let named =
             fields.filter(|(_, field)| field.series.is_none_or(|slot| slot.at == 0)).map(|(at, field)| {
                 let absent = if field.optional { "?" } else { "" };
-                let mut sealed = String::new();
-                sealing(&mut sealed, field);
+                let sealed = Sealed::of(field).map_or(String::new(), |sealed| sealed.to_string());
                 let last = field.series.map(|slot| slot.of.property(slot.of.slots.saturating_sub(1)));
                 let to = last
                     .filter(|last| last != field.property)
@@ -120,6 +122,7 @@ impl Schema {
 
 /// As a table of text, under the name of the table.
 impl fmt::Display for Schema {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.lines();
         let mut widths = TITLES.map(|title| title.chars().count());
@@ -138,6 +141,7 @@ impl fmt::Display for Schema {
     }
 }
 
+#[inline]
 fn row(f: &mut fmt::Formatter<'_>, cells: &[impl AsRef<str>; 4], widths: &[usize; 4]) -> fmt::Result {
     let mut gap = 0;
     for (cell, width) in cells.iter().map(AsRef::as_ref).zip(widths) {
@@ -152,6 +156,7 @@ fn row(f: &mut fmt::Formatter<'_>, cells: &[impl AsRef<str>; 4], widths: &[usize
 }
 
 impl fmt::Display for Markdown<'_> {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(schema) = self;
         let [row, partition, row_key, properties] = TITLES;

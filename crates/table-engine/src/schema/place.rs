@@ -78,16 +78,15 @@ impl Template {
 }
 
 /// Returns whether rows of both places could have one key in one table.
-#[doc(hidden)]
-pub const fn meet(a: &Place, b: &Place) -> bool {
+pub(crate) const fn meet(a: &Place, b: &Place) -> bool {
     is_one_table(a.table.source(), b.table.source())
         // Row keys mostly tell, and are compared first.
-        && super::format::overlap::meet(&a.row, &b.row)
-        && super::format::overlap::meet(&a.partition, &b.partition)
+        && super::format::overlap::meet(a.row.parts, b.row.parts)
+        && super::format::overlap::meet(a.partition.parts, b.partition.parts)
 }
 
 /// Returns whether rows of the place may lie in the table of this name.
-pub(super) const fn may_lie_in(place: &Place, table: &str) -> bool {
+pub(super) fn may_lie_in(place: &Place, table: &str) -> bool {
     match &place.table {
         TableTemplate::Fixed(name) => is_one_table(name, table),
         TableTemplate::Periods(tables) => {

@@ -25,10 +25,8 @@ impl Signing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowTag {
     /// The text of `EntityType`.
-    #[doc(hidden)]
     pub kind: &'static str,
     /// Whether a row without a keyed digest is refused.
-    #[doc(hidden)]
     pub is_signed: bool,
 }
 

@@ -1,8 +1,10 @@
 //! Key templates and their parts.
 
+use table_words::Format;
+
+use super::KeyTypeOf;
 use super::format::form::Form;
 use super::format::key_type;
-use super::{Format, KeyType};
 
 /// A key template: what its parts print, one after another, is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,28 +24,34 @@ impl Template {
     }
 }
 
-/// A part of a key template.
+/// A part of a declared key template.
+pub type Part = PartOf<'static>;
+
+/// A field in a declared key template.
+pub type FieldPart = FieldPartOf<'static>;
+
+/// A part of a key template: of a declaration, or of a layout that a store has noted, which lends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Part {
+pub enum PartOf<'t> {
     /// Text that stands for itself.
-    Literal(&'static str),
+    Literal(&'t str),
     /// A field.
-    Field(FieldPart),
+    Field(FieldPartOf<'t>),
 }
 
-/// A field in a key template.
+/// A field in a key template: of a declaration, or of a layout that a store has noted, which lends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FieldPart {
+pub struct FieldPartOf<'t> {
     /// Its place among [`Schema::fields`](super::Schema::fields).
     pub field: usize,
     /// Its type, as far as keys go: `<T as KeyPart>::KEY`.
-    pub key: KeyType,
+    pub key: KeyTypeOf<'t>,
     /// How it is printed, as the template writes it behind the colon: `06`.
-    pub source: &'static str,
+    pub source: &'t str,
     /// What `source` means.
-    pub format: Format,
+    pub format: Format<'t>,
     /// Written `{v[]}`: a row for each element.
     pub each: bool,
     /// The version of what its type prints: `<T as KeyPart>::VERSION`.
@@ -54,7 +62,7 @@ pub struct FieldPart {
     pub(super) form: Form,
 }
 
-impl FieldPart {
+impl<'t> FieldPartOf<'t> {
     /// Returns a field that is printed once. Its format is what its template writes behind the colon, or empty without one.
     ///
     /// # Panics
@@ -62,7 +70,7 @@ impl FieldPart {
     /// Panics if there is no such format; in a constant the compiler says so.
     #[must_use]
     #[expect(clippy::panic, reason = "a constant has no other way to refuse")]
-    pub const fn new(field: usize, key: KeyType, source: &'static str) -> Self {
+    pub const fn new(field: usize, key: KeyTypeOf<'t>, source: &'t str) -> Self {
         match Format::parse(source) {
             Ok(format) => Self::printed(field, key, source, format),
             Err(_) => panic!("a part of a key has no such format"),
@@ -71,12 +79,17 @@ impl FieldPart {
 
     /// Returns a field of which each element has a row.
     #[must_use]
-    pub const fn each(field: usize, key: KeyType, source: &'static str) -> Self {
+    pub const fn each(field: usize, key: KeyTypeOf<'t>, source: &'t str) -> Self {
         Self { each: true, ..Self::new(field, key, source) }
     }
 
     /// Returns a field that is printed once, in a format that has been read.
-    pub(super) const fn printed(field: usize, key: KeyType, source: &'static str, format: Format) -> Self {
+    pub(super) const fn printed(
+        field: usize,
+        key: KeyTypeOf<'t>,
+        source: &'t str,
+        format: Format<'t>,
+    ) -> Self {
         Self {
             field,
             key,

@@ -3,8 +3,8 @@
 //! The rows of version 1 bear the kind's own name; those of a later one have its number behind an `@`. A kind is a word, so
 //! neither can be taken for another kind's.
 
-use super::Schema;
 use super::layout::same_keys;
+use super::{Layout, Schema};
 
 /// What stands between a kind and the version of a row.
 const AT: char = '@';
@@ -86,9 +86,10 @@ impl Schema {
 
     /// Returns whether an entity has the key that it had in every version from this one on, as far as the templates tell.
     pub(crate) fn keeps_keys_since(&self, version: u32) -> bool {
+        let layout = Layout::of(self);
         self.previous_versions()
             .take_while(|previous| previous.version >= version)
-            .all(|previous| same_keys(previous, self))
+            .all(|previous| same_keys(&Layout::of(previous), &layout))
     }
 }
 

@@ -25,11 +25,13 @@ impl Schema {
 
     /// Returns the part whose rows bear this text.
     #[doc(hidden)]
+    #[inline]
     pub fn part_of_kind(&self, kind: &str) -> Option<usize> {
         self.parts.iter().position(|part| *part == kind).map(|at| at + 1)
     }
 
     /// Returns which of its rows has the property of a field.
+    #[inline]
     pub(crate) fn part_of(&self, property: &str) -> usize {
         self.fields.iter().find(|field| field.property == property).map_or(0, |field| field.part)
     }

@@ -20,9 +20,9 @@ pub use self::with_keys::{SealedAt, looks_sealed};
 #[cfg(feature = "encrypt")]
 pub(crate) use self::with_keys::{Sealer, generation};
 #[cfg(not(feature = "encrypt"))]
-pub use self::without_keys::SealedAt;
+pub use self::without_keys::{SealedAt, looks_sealed};
 #[cfg(not(feature = "encrypt"))]
-pub(crate) use self::without_keys::{Sealer, generation, looks_sealed};
+pub(crate) use self::without_keys::{Sealer, generation};
 #[cfg(feature = "encrypt")]
 use crate::crypt::{Cell, KeyHandle, Token, TokenScope};
 use crate::error::{Error, ErrorKind, Result};
@@ -119,12 +119,12 @@ pub mod missing {
 
 #[cfg(not(feature = "encrypt"))]
 /// What is said where keys are needed.
-pub(crate) mod missing {
+pub mod missing {
     use crate::error::{Error, ErrorKind};
 
     /// Returns the error of a sealed value.
     #[cold]
-    pub(crate) fn keys() -> Error {
+    pub fn keys() -> Error {
         Error::new(ErrorKind::KeyUnavailable)
             .because("the program was built without the feature `encrypt` of `table-core`")
     }
@@ -138,7 +138,7 @@ pub(crate) mod missing {
 
     /// Returns the error of dropping a table whose records are authenticated.
     #[cold]
-    pub(crate) fn to_drop(_: Error) -> Error {
+    pub fn to_drop(_: Error) -> Error {
         Error::new(ErrorKind::KeyUnavailable).because(
             "the table holds sealed or signed rows, and to drop it takes the store's keys, and the feature \
              `encrypt` of `table-core`",

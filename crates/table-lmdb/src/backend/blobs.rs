@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use table_engine::contents::{BlobAnswer, BlobId, BlobInfo, BlobTask, ContainerId};
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{BlobSnapshot, Blobs};
+use table_engine::sorting;
 
 use crate::blobs::{BlobOutcome, BlobView, BlobWork, no_such_container};
 use crate::handle::lmdb_snapshot::LmdbSnapshot;
@@ -131,7 +132,7 @@ impl Blobs for Shared {
             Ok(listed.map(|listed| listed.name.to_string()).collect::<Vec<_>>())
         })?;
         let mut names = names.unwrap_or_default();
-        names.sort();
+        sorting::sort(&mut names);
         Ok(names)
     }
 

@@ -3,6 +3,8 @@
 mod blobs;
 mod outbox;
 mod periods;
+#[cfg(feature = "queue")]
+mod queue_tasks;
 mod queues;
 mod store;
 mod table;

@@ -1,6 +1,5 @@
 //! The outbox of deferred copies, in a store on LMDB.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use table_engine::error::{ErrorKind, Result};
@@ -20,13 +19,13 @@ const PURGED_AT_ONCE: usize = 1_000;
 
 impl Shared {
     /// Returns an entry as it is read, with the name of its table.
-    fn entry(found: FoundEntry, tables: &BTreeMap<u32, Box<str>>) -> Result<OutboxEntry> {
+    fn entry(found: FoundEntry, tables: &[(u32, Box<str>)]) -> Result<OutboxEntry> {
         let FoundEntry { stored, version, entry } = found;
         let key = StoredKey::parse(&stored).ok_or_else(lmdb::damaged_page)?;
         let (partition, row) = key.texts().ok_or_else(lmdb::damaged_page)?;
         Ok(OutboxEntry {
             source: Source { table: key.table, partition: partition.into(), row: row.into() },
-            table: tables.get(&key.table).map(ToString::to_string),
+            table: tables.iter().find(|(id, _)| *id == key.table).map(|(_, name)| name.to_string()),
             version,
             kind: entry.kind,
             since: entry.since,
@@ -79,7 +78,7 @@ impl Outbox for Shared {
                 return Ok(Vec::new());
             }
             let tables = catalog::list(dbs, txn, &meta)?;
-            let tables = tables.into_iter().map(|entry| (entry.id, entry.name)).collect();
+            let tables = tables.into_iter().map(|entry| (entry.id, entry.name)).collect::<Vec<_>>();
             found.into_iter().map(|found| Self::entry(found, &tables)).collect()
         })?;
         Ok(found.unwrap_or_default())

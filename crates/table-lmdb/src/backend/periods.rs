@@ -8,6 +8,7 @@ use table_engine::error::Result;
 use table_engine::executor::{Dropped, PeriodsSeen, TableExec};
 use table_engine::model::Ticks;
 use table_engine::schema::{PeriodTables, Schema};
+use table_engine::sorting;
 
 use crate::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::handle::shared::Shared;
@@ -162,7 +163,7 @@ impl Shared {
         if noted.template.is_some() {
             let of_period = |entry: &Entry| Some((tables.start_of(&entry.name)?, self.table(entry)));
             seen.extend(noted.entries.iter().filter_map(of_period));
-            seen.sort_by_key(|(start, _)| *start);
+            sorting::sort_by_key(&mut seen, |(start, _)| *start);
         }
         Ok(PeriodsSeen { generation: meta.generation, store: meta.tag(), floor, tables: seen })
     }

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use table_engine::error::{Error, ErrorKind, Result};
+#[cfg(feature = "queue")]
+use table_engine::executor::Queues;
 use table_engine::executor::{
-    Abilities, Backend, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness,
-    TableExec,
+    Abilities, Backend, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, RetryFairness, TableExec,
 };
 use table_engine::model::{ETag, Ticks};
 use table_engine::plan::{OutboxOp, Plan, Refused};
@@ -14,6 +15,7 @@ use table_engine::schema::{PeriodTables, Schema};
 use table_engine::sealing::{HasVault, SealedAt, Sealing};
 
 use super::queues::strange_queue;
+
 use crate::handle::bulk::LmdbLoader;
 use crate::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::handle::lmdb_table::LmdbTable;
@@ -188,6 +190,7 @@ impl Backend for Shared {
         Ok(self)
     }
 
+    #[cfg(feature = "queue")]
     fn queues(&self) -> Result<&dyn Queues> {
         Ok(self)
     }

@@ -88,6 +88,7 @@ pub(crate) fn check(
 }
 
 /// Takes a record in.
+#[inline]
 fn look(
     key: &[u8],
     record: &[u8],

@@ -13,8 +13,6 @@ use crate::records::meta;
 use crate::verified::{Counted, Overlay, PlannedWrites, Records, TxnState, body};
 
 impl Records for Blobs {
-    // A plan that is tried again brings the same contents.
-    type Bytes = Arc<Vec<u8>>;
     type Count = Counters;
     const LISTED: &'static str = "containers";
     const DIRECTORY: &'static [u8] = &keys::DIRECTORY;

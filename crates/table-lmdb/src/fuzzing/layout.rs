@@ -3,17 +3,16 @@
 use table_engine::model::ValueRef;
 use table_engine::plan::ids_of;
 use table_engine::schema::{
-    self, FieldPart, KeyPart, KeyValues, List, Part, PropertyValue, Template, ValueError,
+    FieldPart, KeyPart, KeyValues, Layout, List, Part, PropertyValue, Template, ValueError,
 };
 
 /// Reads the layout of a kind. What is read is written as a layout that is read as the same.
-///
-/// A declaration lives until the program ends, so each input costs some memory.
 pub fn layout(text: &str) -> bool {
-    let Some(read) = schema::read(text, "employee") else { return false };
-    let written = schema::layout(&read);
-    let again = schema::read(&written, "employee").expect("what was written can be read");
-    assert_eq!(schema::layout(&again), written, "a layout is read as another");
+    let Some(read) = Layout::parse(text, "employee") else { return false };
+    let written = read.to_string();
+    let again = Layout::parse(&written, "employee").expect("what was written can be read");
+    assert_eq!(again, read, "a layout is read as another");
+    assert_eq!(again.to_string(), written, "a layout is written as another");
     true
 }
 

@@ -1,6 +1,7 @@
 //! Notifies the threads of this process that wait for messages.
 
 use std::sync::{Condvar, Mutex, PoisonError};
+#[cfg(feature = "queue")]
 use std::time::Duration;
 
 /// How often this process has changed queues.
@@ -19,6 +20,7 @@ impl Arrivals {
     }
 
     /// Waits until the count of notifications is above `seen`, for `most` at most. Returns the count.
+    #[cfg(feature = "queue")]
     pub(crate) fn wait(&self, seen: u64, most: Duration) -> u64 {
         let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         if most.is_zero() {

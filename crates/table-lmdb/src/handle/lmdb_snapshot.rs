@@ -302,6 +302,7 @@ pub struct SnapshotInfo {
 
 impl Store {
     /// Returns the snapshots that live in this process, the oldest first: what keeps the store from using space again.
+    #[inline]
     pub fn snapshots(&self) -> Vec<SnapshotInfo> {
         let info =
             |(taken, transaction): (Instant, usize)| SnapshotInfo { age: taken.elapsed(), transaction };

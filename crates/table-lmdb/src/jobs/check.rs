@@ -79,6 +79,7 @@ pub struct Problem {
 }
 
 impl Problem {
+    #[inline]
     fn of(table: Option<&str>, error: &Error) -> Self {
         let row = error.partition_key().zip(error.row_key());
         Self {
@@ -90,6 +91,7 @@ impl Problem {
 }
 
 impl fmt::Display for Problem {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(table) = &self.table {
             write!(f, "table `{}`", table.escape_debug())?;
@@ -135,6 +137,7 @@ impl Store {
     /// assert_eq!(report.rows, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn check(&self) -> Result<CheckReport> {
         let run = || {
             let inner = self.shared();
@@ -207,6 +210,7 @@ impl<'t> Check<'t> {
         }
     }
 
+    #[inline]
     fn problem(&mut self, table: Option<&str>, error: &Error) {
         if self.report.problems.len() < MOST_PROBLEMS {
             self.report.problems.push(Problem::of(table, error));
@@ -214,10 +218,12 @@ impl<'t> Check<'t> {
     }
 
     /// Notes an error, and goes on without the thing that could not be read.
+    #[inline]
     fn noted<T>(&mut self, result: Result<T>) -> Option<T> {
         result.map_err(|error| self.problem(None, &error)).ok()
     }
 
+    #[inline]
     fn run(&mut self) {
         let Some(meta) = self.noted(Meta::read(self.dbs.main, self.txn)) else { return };
         self.refers = meta.features.has(Feature::BlobRows);
@@ -265,6 +271,7 @@ impl<'t> Check<'t> {
     }
 
     /// Returns the records of the catalog, or of the dropped tables, that can be read.
+    #[inline]
     fn entries(&mut self, db: lmdb::Db, decode: fn(&[u8], &[u8]) -> Result<Option<Entry>>) -> Vec<Entry> {
         let mut entries = Vec::new();
         match db.iter(self.txn).map_err(lmdb::error) {
@@ -286,6 +293,7 @@ impl<'t> Check<'t> {
     }
 
     /// Checks the table's own records.
+    #[inline]
     fn table(&mut self, entry: &Entry, meta: &Meta) {
         self.report.tables += 1;
         let found = catalog::find(self.dbs, self.txn, meta, &entry.name);
@@ -324,6 +332,7 @@ impl<'t> Check<'t> {
     }
 
     /// Walks over all rows; returns how many there are, those of dropped tables among them.
+    #[inline]
     fn rows(&mut self) -> Result<u64> {
         let (mut seen, mut last, mut leaf) = (0, None::<&[u8]>, None);
         for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
@@ -351,6 +360,7 @@ impl<'t> Check<'t> {
         Ok(seen)
     }
 
+    #[inline]
     fn row(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
         let unreadable = || corrupt("the row's key can't be read".into());
         let parsed = StoredKey::parse(key).ok_or_else(unreadable)?;
@@ -395,6 +405,7 @@ impl<'t> Check<'t> {
     }
 
     /// Compares a table's counts with the rows found.
+    #[inline]
     fn counts(&mut self, entry: &Entry) {
         let stored = Counts::read(self.dbs.main, self.txn, entry.id);
         let found = self.tables.get(&entry.id).map(|table| table.found);
@@ -412,6 +423,7 @@ impl<'t> Check<'t> {
     }
 
     /// Looks at the queues.
+    #[inline]
     fn queues(&mut self, database: Result<Option<lmdb::Db>>) {
         let Some(Some(database)) = self.noted(database) else { return };
         let mut problems = Vec::new();
@@ -435,6 +447,7 @@ impl<'t> Check<'t> {
     }
 
     /// Looks at the blobs.
+    #[inline]
     fn blobs(&mut self, database: Result<Option<lmdb::Db>>) {
         let Some(database) = self.noted(database) else { return };
         // Where no blob was for rows, none is there that they refer to, and none counts them.
@@ -461,6 +474,7 @@ impl<'t> Check<'t> {
     }
 
     /// Looks at the records of blobs, and returns those that rows refer to and that are missing.
+    #[inline]
     fn counted_blobs(
         &mut self,
         database: lmdb::Db,
@@ -480,6 +494,7 @@ impl<'t> Check<'t> {
 
     /// Checks that the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature
     /// that this library does not know may have databases.
+    #[inline]
     fn main(&mut self, meta: &Meta, entries: &[Entry]) -> Result<()> {
         let may_be_named =
             |key: &[u8]| meta.features.has_unknown() && key.first().is_some_and(u8::is_ascii_alphabetic);
@@ -507,6 +522,7 @@ impl<'t> Check<'t> {
     }
 
     /// Checks that the dictionaries hold nothing but the tables' entries.
+    #[inline]
     fn names(&mut self) -> Result<()> {
         let mut entries = BTreeMap::<u32, usize>::new();
         for pair in self.dbs.names.iter(self.txn).map_err(lmdb::error)? {

@@ -2,7 +2,7 @@
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{Conversion, JobRecord};
-use table_engine::schema::{self, Index, IndexStates, KindEvent, Schema};
+use table_engine::schema::{Index, IndexStates, KindEvent, Layout, LayoutIndex, Schema};
 
 use super::declare::authenticate;
 use super::elsewhere::{self, NotedKind};
@@ -15,9 +15,8 @@ pub(super) fn version(table: &LmdbTable, schema: &'static Schema) -> Result<(Ind
     let (txn, dbs) = (table.inner.environment.read_txn()?, &table.inner.environment.dbs);
     table.state.check_exists(dbs, &txn)?;
     let noted = layouts::noted(dbs, &txn, &table.state, schema.kind)?;
-    let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
     let index_states = index_states::index_states(dbs, &txn, table.state.id, schema.kind)?;
-    Ok((index_states, noted.transpose()?.map(|noted| noted.version)))
+    Ok((index_states, noted.map(|noted| noted.version())))
 }
 
 /// Carries out what happens to a kind. Returns whether it did.
@@ -28,15 +27,14 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
         state.check_generation(dbs, txn, meta)?;
         let mut index_states = index_states::index_states(dbs, txn, state.id, kind)?;
         let Some(noted) = layouts::noted(dbs, txn, state, kind)? else { return Ok(false) };
-        let noted = schema::read(noted, kind).ok_or_else(layouts::damaged)?;
         let begins = matches!(event, KindEvent::Convert { .. });
         // The declaration that begins a conversion is of a later version than the one that is noted; from then on it is
         // the one that is noted.
-        if index_states.epoch != *epoch || begins != (noted.version < schema.version) {
+        if index_states.epoch != *epoch || begins != (noted.version() < schema.version) {
             return Ok(false);
         }
-        let of: &Schema = if begins { schema } else { &noted };
-        if !index_states.transit_kind(of, event.clone()) {
+        let declared = Layout::of(schema);
+        if !index_states.transit_kind(if begins { &declared } else { &noted }, event.clone()) {
             return Ok(false);
         }
         let (name, record) = *job;
@@ -46,8 +44,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
             check_places(&noted, schema)?;
             layouts::check_apart(dbs, txn, state, schema)?;
             state.verify(dbs, txn, meta)?;
-            let layout = schema::layout(schema);
-            layouts::put(dbs, txn, state.id, kind, layout.clone())?;
+            layouts::put(dbs, txn, state.id, &declared)?;
             authenticate(dbs, txn, meta, state, schema)?;
             let mut former = previous_tables(&state.name, &noted);
             // The jobs that are begun are of the version before.
@@ -62,7 +59,7 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
                     index_states::write_job(dbs, txn, meta, RecordName { table, name: &known }, None)?;
                 }
             }
-            let noted = NotedKind { table: state, schema, layout: &layout };
+            let noted = NotedKind { table: state, schema, layout: &declared };
             for index in schema.indexes {
                 noted.note_elsewhere(dbs, txn, meta, index.name)?;
             }
@@ -72,9 +69,8 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
         }
         if *event == KindEvent::Converted {
             let swept = index_states::job(dbs, txn, state.id, name)?;
-            let layout = schema::layout(schema);
             let tables: Vec<_> = swept.iter().flat_map(JobRecord::tables).map(str::to_owned).collect();
-            let noted = NotedKind { table: state, schema, layout: &layout };
+            let noted = NotedKind { table: state, schema, layout: &declared };
             noted.forget_elsewhere(dbs, txn, meta, &tables)?;
         }
         index_states::write_index_states(dbs, txn, meta, RecordName { table, name: kind }, &index_states)?;
@@ -83,11 +79,11 @@ pub(super) fn convert(table: &LmdbTable, conversion: &Conversion<'_>) -> Result<
     })
 }
 
-/// Returns the tables in which copies of entities of this declaration may lie, but for the entities' own.
-fn previous_tables(own: &str, noted: &Schema) -> Vec<String> {
+/// Returns the tables in which copies of entities of this layout may lie, but for the entities' own.
+fn previous_tables(own: &str, noted: &Layout) -> Vec<String> {
     let mut tables = Vec::new();
-    let of_copies = noted.indexes.iter().filter(|index| index.is_elsewhere() && index.summary.is_none());
-    unite(&mut tables, own, &mut of_copies.map(|index| index.place.table.source()));
+    let of_copies = noted.indexes().filter(|index| !index.is_summary());
+    unite(&mut tables, own, &mut of_copies.filter_map(|index| noted.table_of(index)));
     tables
 }
 
@@ -102,30 +98,30 @@ fn unite(tables: &mut Vec<String>, own: &str, others: &mut dyn Iterator<Item = &
 
 /// Refuses a version whose entities could have a key of a copy of the version before, which is there as long as they are
 /// converted; and one that leaves a summary behind, whose rows no version says.
-fn check_places(noted: &Schema, schema: &Schema) -> Result<()> {
-    let table =
-        |schema: &Schema, index: &Index| elsewhere::table_of(schema, index.name).map(str::to_ascii_lowercase);
-    let keeps = |summary: &Index| {
+fn check_places(noted: &Layout, schema: &Schema) -> Result<()> {
+    let keeps = |summary: &LayoutIndex| {
         let mut summaries = schema.indexes.iter().filter(|index| index.summary.is_some());
-        summaries.any(|index| index.kind == summary.kind && table(schema, index) == table(noted, summary))
+        let there = noted.table_of(summary).map(str::to_ascii_lowercase);
+        let table = |index: &Index| elsewhere::table_of(schema, index.name).map(str::to_ascii_lowercase);
+        summaries.any(|index| index.kind == noted.index_kind(summary) && table(index) == there)
     };
-    if let Some(left) = noted.indexes.iter().find(|index| index.summary.is_some() && !keeps(index)) {
+    if let Some(left) = noted.indexes().find(|index| index.is_summary() && !keeps(index)) {
         return Err(Error::new(ErrorKind::LayoutConflict).because(format!(
             "the entities of version {} of `{}` are counted in the summary `{name}`, and those of version {} are not, or \
              in another table: drop it first, by `Table::drop_index(\"{name}\")` in a program of version {0}",
-            noted.version,
+            noted.version(),
             schema.kind,
             schema.version,
             name = left.name
         )));
     }
-    let copies = noted.indexes.iter().filter(|index| index.summary.is_none());
-    match copies.into_iter().find(|index| schema::places_meet(schema.place(), &index.place)) {
+    let mut copies = noted.indexes().filter(|index| !index.is_summary());
+    match copies.find(|index| noted.meets(index, schema.place())) {
         None => Ok(()),
         Some(index) => Err(Error::new(ErrorKind::LayoutConflict).because(format!(
             "an entity of version {} of `{}` could have the key of a copy in the index `{}` of version {}, whose copies are \
              there until all is converted: keep the row key of the entity apart from it",
-            schema.version, schema.kind, index.name, noted.version
+            schema.version, schema.kind, index.name, noted.version()
         ))),
     }
 }

@@ -2,7 +2,7 @@
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::layouts::{Noted, pending, refused, unclear, unknown_version};
-use table_engine::schema::{self, IndexMask, IndexStates, Rows, Schema};
+use table_engine::schema::{self, IndexMask, IndexStates, Layout, Rows, Schema};
 use table_engine::sealing::missing;
 
 use super::{elsewhere, plain};
@@ -67,7 +67,7 @@ pub(crate) fn index_mask(
         table.forget_others(schema);
     }
     match layouts::is_outdated(dbs, &txn, table, schema)? {
-        Some(why) => Err(layouts::outdated(schema, why)),
+        Some(why) => Err(layouts::outdated(schema, &why)),
         None => Ok(index_mask),
     }
 }
@@ -98,8 +98,7 @@ impl LmdbTable {
         let (dbs, table) = (&self.inner.environment.dbs, &self.state);
         let index_states = index_states::index_states(dbs, txn, table.id, schema.kind)?;
         let noted = layouts::noted(dbs, txn, table, schema.kind)?;
-        let noted = noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged));
-        match schema::rows(noted.transpose()?.as_ref(), &index_states, schema) {
+        match schema::rows(noted.as_ref(), &index_states, schema) {
             Rows::Readable(version) if as_stored => {
                 Err(pending(schema, version, "asked for as they are stored"))
             }
@@ -148,7 +147,7 @@ fn look(
             // A program that has written by it goes on, as long as it writes nothing plain that is sealed by now.
             Err(changed) if changed.kind() == ErrorKind::LayoutChanged && table.has_written(schema) => {
                 if let Some(why) = layouts::is_outdated(dbs, &txn, table, schema)? {
-                    return Err(layouts::outdated(schema, why));
+                    return Err(layouts::outdated(schema, &why));
                 }
                 goes_on = true;
                 Noted::Same
@@ -157,15 +156,15 @@ fn look(
         };
         if matches!(found, Noted::Same | Noted::PreviousVersion) || !writes {
             let noted = layouts::noted(dbs, &txn, table, schema.kind)?;
-            let (read, index_states) = lived(dbs, &txn, table, schema, noted)?;
-            let (index_mask, refusal) = schema::index_mask(read.as_ref(), &index_states, schema);
+            let (noted, index_states) = lived(dbs, &txn, table, schema, noted)?;
+            let (index_mask, refusal) = schema::index_mask(noted.as_ref(), &index_states, schema);
             // What becomes of indexes is said in the table of their entities.
             let refusal = refusal.filter(|_| schema.lies_in(&table.name));
             let may_write = found == Noted::Same && refusal.is_none();
             let generation = Meta::read(dbs.main, &txn)?.generation;
             table.set_index_mask(schema, generation, index_mask, may_write, goes_on);
             return match refusal {
-                Some(refusal) if writes => Err(refused(schema, noted, &refusal)),
+                Some(refusal) if writes => Err(refused(schema, noted.as_ref(), &refusal)),
                 _ => Ok(Some(index_mask)),
             };
         }
@@ -208,22 +207,20 @@ pub(crate) fn note_first(
     authenticate(dbs, txn, meta, table, schema)
 }
 
-/// Returns the declaration that is noted of a kind in the table of its entities, and the states of its indexes.
+/// Returns the layout of a kind in the table of its entities, given the one that is noted there, and the states of its indexes.
 pub(super) fn lived(
     dbs: &Databases,
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     schema: &'static Schema,
-    noted: Option<&str>,
-) -> Result<(Option<Schema>, IndexStates)> {
-    let read =
-        noted.map(|noted| schema::read(noted, schema.kind).ok_or_else(layouts::damaged)).transpose()?;
+    noted: Option<Layout>,
+) -> Result<(Option<Layout>, IndexStates)> {
     let is_own = schema.lies_in(&table.name);
-    if read.is_none() && is_own && schema.other_tables().next().is_some() {
+    if noted.is_none() && is_own && schema.other_tables().next().is_some() {
         let (index_states, tables) = elsewhere::inherited(dbs, txn, &Meta::read(dbs.main, txn)?, schema)?;
-        return Ok((Some(*schema).filter(|_| !tables.is_empty()), index_states));
+        return Ok(((!tables.is_empty()).then(|| Layout::of(schema)), index_states));
     }
-    Ok((read, index_states::index_states(dbs, txn, table.id, schema.kind)?))
+    Ok((noted, index_states::index_states(dbs, txn, table.id, schema.kind)?))
 }
 
 /// Refuses a declaration by which properties are sealed that some row holds plain.
@@ -232,7 +229,7 @@ fn check_sealed(
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     schema: &Schema,
-    properties: &[&'static str],
+    properties: &[String],
 ) -> Result<()> {
     if properties.is_empty() {
         return Ok(());

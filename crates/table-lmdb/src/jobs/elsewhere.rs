@@ -7,7 +7,7 @@
 
 use table_engine::error::Result;
 use table_engine::executor::{JobRecord, layouts as compared};
-use table_engine::schema::{self, IndexEvent, IndexState, IndexStates, Schema};
+use table_engine::schema::{IndexEvent, IndexState, IndexStates, Layout, Schema};
 
 use crate::lmdb::{Databases, WriteTxn};
 use crate::records::catalog::{self, Entry, TableState};
@@ -27,14 +27,15 @@ pub(super) fn table_of(schema: &Schema, name: &str) -> Option<&'static str> {
 /// which was broken off has yet to purge. The first is that of the entities only if copies may lie there.
 pub(super) fn may_lie_in(
     own: &str,
-    schemas: [Option<&Schema>; 2],
+    layouts: [Option<&Layout>; 2],
     index: &str,
     jobs: impl Iterator<Item = JobRecord>,
 ) -> Vec<String> {
-    let has_it = |schema: &&Schema| schema.indexes.iter().any(|known| known.name == index);
-    let declared = schemas.into_iter().flatten().filter(has_it);
-    let mut names: Vec<String> =
-        declared.map(|schema| table_of(schema, index).unwrap_or(own).to_owned()).collect();
+    let of_layout = |layout: &Layout| {
+        let index = layout.index(index)?;
+        Some(layout.table_of(index).unwrap_or(own).to_owned())
+    };
+    let mut names: Vec<String> = layouts.into_iter().flatten().filter_map(of_layout).collect();
     names.extend(jobs.flat_map(|job| job.tables().map(str::to_owned).collect::<Vec<_>>()));
     let mut found: Vec<String> = Vec::new();
     for name in names {
@@ -49,7 +50,7 @@ pub(super) fn may_lie_in(
 pub(super) struct NotedKind<'k> {
     pub(super) table: &'k TableState,
     pub(super) schema: &'static Schema,
-    pub(super) layout: &'k str,
+    pub(super) layout: &'k Layout,
 }
 
 impl NotedKind<'_> {
@@ -65,14 +66,15 @@ impl NotedKind<'_> {
         let Some(name) = table_of(schema, index) else { return Ok(()) };
         let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
         let there = layouts::all(dbs, txn, entry.id)?;
-        let known = there.iter().find(|(kind, _)| *kind == schema.kind).map(|(_, layout)| *layout);
+        let known = there.iter().find(|(kind, _)| *kind == schema.kind);
+        let known = known.map(|(kind, layout)| layouts::read(layout, kind)).transpose()?;
         // Copies of another table's entities are refused.
-        compared::compare(&entry.name, known, schema).map_err(|error| error.table(&entry.name))?;
+        compared::compare(&entry.name, known.as_ref(), schema).map_err(|error| error.table(&entry.name))?;
         compared::check_apart(&entry.name, there.into_iter(), schema)
             .map_err(|error| error.table(&entry.name))?;
-        let layout = schema::noted_elsewhere(layout, schema.table());
+        let layout = layout.noted_elsewhere(schema.table());
         table.verify_entry(dbs, txn, meta, &entry)?;
-        layouts::put(dbs, txn, entry.id, schema.kind, layout)?;
+        layouts::put(dbs, txn, entry.id, &layout)?;
         table.authenticate_in(dbs, txn, meta, schema, &entry.name)
     }
 
@@ -85,14 +87,8 @@ impl NotedKind<'_> {
         names: &[String],
     ) -> Result<()> {
         let Self { table, schema, layout } = *self;
-        let now = schema::read(layout, schema.kind).ok_or_else(layouts::damaged)?;
         for name in names.iter().filter(|name| !name.eq_ignore_ascii_case(&table.name)) {
-            if now
-                .indexes
-                .iter()
-                .filter_map(|index| table_of(&now, index.name))
-                .any(|other| other.eq_ignore_ascii_case(name))
-            {
+            if layout.other_tables().iter().any(|other| other.eq_ignore_ascii_case(name)) {
                 continue;
             }
             let Some(entry) = catalog::find(dbs, txn, meta, name)? else { continue };
@@ -109,10 +105,9 @@ impl NotedKind<'_> {
     }
 }
 
-/// Reads the declaration of a kind that is noted in a table.
-fn of_kind(dbs: &Databases, txn: &heed::RoTxn<'_>, entry: &Entry, kind: &str) -> Result<Option<Schema>> {
-    let declared = layouts::all_declared(dbs, txn, entry.id)?;
-    Ok(declared.into_iter().find(|schema| schema.kind == kind))
+/// Reads the layout of a kind that is noted in a table.
+fn of_kind(dbs: &Databases, txn: &heed::RoTxn<'_>, entry: &Entry, kind: &str) -> Result<Option<Layout>> {
+    Ok(layouts::all_read(dbs, txn, entry.id)?.into_iter().find(|layout| layout.kind == kind))
 }
 
 /// Moves the states of indexes when a table is dropped that has their entities or their copies, while the other stays.
@@ -125,15 +120,15 @@ pub(crate) fn table_is_dropped(
     stays: &dyn Fn(&str) -> bool,
 ) -> Result<()> {
     // A table whose layouts are damaged can be dropped: there is no other way to be rid of it.
-    let Ok(declared) = layouts::all_declared(dbs, txn, dropped.id) else { return Ok(()) };
-    for schema in declared {
-        let of = schema.table();
+    let Ok(noted) = layouts::all_read(dbs, txn, dropped.id) else { return Ok(()) };
+    for layout in noted {
+        let of = layout.table();
         if of.is_empty() || of.eq_ignore_ascii_case(&dropped.name) {
-            for name in schema.other_tables().filter(|name| stays(name)) {
-                DroppedKind { schema: &schema, table: dropped }.orphan_copies(dbs, txn, meta, name)?;
+            for name in layout.other_tables().into_iter().filter(|name| stays(name)) {
+                DroppedKind { layout: &layout, table: dropped }.orphan_copies(dbs, txn, meta, name)?;
             }
         } else if stays(of) {
-            DroppedKind { schema: &schema, table: dropped }.lose_copies(dbs, txn, meta)?;
+            DroppedKind { layout: &layout, table: dropped }.lose_copies(dbs, txn, meta)?;
         }
     }
     Ok(())
@@ -141,7 +136,7 @@ pub(crate) fn table_is_dropped(
 
 /// A kind of which a dropped table had the entities or copies.
 struct DroppedKind<'d> {
-    schema: &'d Schema,
+    layout: &'d Layout,
     table: &'d Entry,
 }
 
@@ -154,40 +149,40 @@ impl DroppedKind<'_> {
         meta: &mut Meta,
         name: &str,
     ) -> Result<()> {
-        let (schema, own) = (self.schema, &*self.table.name);
+        let (layout, own) = (self.layout, &*self.table.name);
         let Some(entry) = catalog::find(dbs, txn, meta, name)? else { return Ok(()) };
-        if of_kind(dbs, txn, &entry, schema.kind)?
+        if of_kind(dbs, txn, &entry, &layout.kind)?
             .is_none_or(|there| !there.table().eq_ignore_ascii_case(own))
         {
             return Ok(());
         }
-        let mut left = index_states::index_states(dbs, txn, entry.id, schema.kind)?;
-        for index in schema.indexes {
-            if table_of(schema, index.name).is_some_and(|table| table.eq_ignore_ascii_case(name)) {
+        let mut left = index_states::index_states(dbs, txn, entry.id, &layout.kind)?;
+        for index in layout.indexes() {
+            if layout.table_of(index).is_some_and(|table| table.eq_ignore_ascii_case(name)) {
                 let ready = IndexState::Ready { since: 0 };
-                left.transit(index.name, &ready, IndexEvent::EntitiesDropped);
+                left.transit(&index.name, &ready, IndexEvent::EntitiesDropped);
             }
         }
-        let kind = RecordName { table: entry.id, name: schema.kind };
+        let kind = RecordName { table: entry.id, name: &layout.kind };
         index_states::write_index_states(dbs, txn, meta, kind, &left)
     }
 
     /// Notes in the table of the entities that the copies which the dropped table had are to be made again.
     fn lose_copies(&self, dbs: &Databases, txn: &mut WriteTxn<'_>, meta: &mut Meta) -> Result<()> {
-        let (kind, dropped) = (self.schema.kind, &*self.table.name);
-        let Some(entry) = catalog::find(dbs, txn, meta, self.schema.table())? else { return Ok(()) };
+        let (kind, dropped) = (&*self.layout.kind, &*self.table.name);
+        let Some(entry) = catalog::find(dbs, txn, meta, self.layout.table())? else { return Ok(()) };
         let Some(noted) = of_kind(dbs, txn, &entry, kind)? else { return Ok(()) };
         let mut states = index_states::index_states(dbs, txn, entry.id, kind)?;
         let before = states.clone();
-        for index in noted.indexes {
-            if table_of(&noted, index.name).is_none_or(|table| !table.eq_ignore_ascii_case(dropped)) {
+        for index in noted.indexes() {
+            if noted.table_of(index).is_none_or(|table| !table.eq_ignore_ascii_case(dropped)) {
                 continue;
             }
-            let now = states.index(&noted, index.name);
+            let now = states.index(&noted, &index.name);
             if !now.is_kept() {
                 continue;
             }
-            states.transit(index.name, &now, IndexEvent::RowsDropped);
+            states.transit(&index.name, &now, IndexEvent::RowsDropped);
             // A job that fills it begins again.
             let job = format!("rebuild {kind} {}", index.name);
             if let Some(record) = index_states::job(dbs, txn, entry.id, &job)? {

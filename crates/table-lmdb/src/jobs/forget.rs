@@ -16,9 +16,9 @@ pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> 
     let (state, kind) = (&table.state, schema.kind);
     table.inner.transact(|txn, dbs, meta| {
         state.check_generation(dbs, txn, meta)?;
-        let Some(noted) = layouts::noted(dbs, txn, state, kind)?.map(str::to_owned) else { return Ok(0) };
+        let Some(noted) = layouts::noted(dbs, txn, state, kind)? else { return Ok(0) };
         let mut index_states = index_states::index_states(dbs, txn, state.id, kind)?;
-        let version = schema::read(&noted, kind).ok_or_else(layouts::damaged)?.version;
+        let version = noted.version();
         if version != schema.version || index_states.kind != KindState::Stable {
             let is_previous = version < schema.version;
             let converts = version == schema.version || is_previous;
@@ -29,12 +29,12 @@ pub(super) fn copies(table: &LmdbTable, schema: &'static Schema) -> Result<u64> 
             });
         }
         let left = schema::without_copies(&state.name, &noted, schema);
-        let gone = noted.lines().count().saturating_sub(left.lines().count());
+        let gone = noted.len().saturating_sub(left.len());
         if gone == 0 {
             return Ok(0);
         }
         state.verify(dbs, txn, meta)?;
-        layouts::put(dbs, txn, state.id, kind, left.clone())?;
+        layouts::put(dbs, txn, state.id, &left)?;
         authenticate(dbs, txn, meta, state, schema)?;
         let noted = NotedKind { table: state, schema, layout: &left };
         for index in schema.indexes {

@@ -67,6 +67,7 @@ impl MissingBlobs<'_> {
         Ok(())
     }
 
+    #[inline]
     fn describe(&self, property: Option<&str>, id: BlobId) -> String {
         let of = match property {
             Some(name) => format!("the property `{}`", name.escape_debug()),

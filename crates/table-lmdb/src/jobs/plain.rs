@@ -25,7 +25,7 @@ pub(crate) fn plain_values(
     txn: &heed::RoTxn<'_>,
     table: &TableState,
     schema: &Schema,
-    properties: &[&str],
+    properties: &[String],
 ) -> Result<Option<PlainValues>> {
     let mut found = None::<PlainValues>;
     let (mut walked, mut last) = (0_u64, None::<&[u8]>);

@@ -2,7 +2,7 @@
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::JobRecord;
-use table_engine::schema;
+use table_engine::schema::Layout;
 
 use crate::handle::shared::Shared;
 use crate::lmdb::{Databases, WriteTxn};
@@ -59,16 +59,17 @@ impl Renaming<'_> {
         is_verified: bool,
     ) -> Result<bool> {
         let Self { inner, former, name } = *self;
-        let renamed = |(kind, layout): (&str, &str)| {
-            let now = schema::with_table_renamed(layout, former, name);
-            (now != layout).then(|| (kind.to_owned(), now))
+        let renamed = |layout: Layout| {
+            let now = layout.with_table_renamed(former, name);
+            (now != layout).then_some(now)
         };
-        let changed: Vec<_> = layouts::all(dbs, txn, table.id)?.into_iter().filter_map(renamed).collect();
+        let changed: Vec<_> =
+            layouts::all_read(dbs, txn, table.id)?.into_iter().filter_map(renamed).collect();
         if !changed.is_empty() && !is_verified {
             inner.verify_table(txn, meta, table)?;
         }
-        for (kind, layout) in &changed {
-            layouts::put(dbs, txn, table.id, kind, layout.clone())?;
+        for layout in &changed {
+            layouts::put(dbs, txn, table.id, layout)?;
         }
         for (job, record) in index_states::all_jobs(dbs, txn, table.id)? {
             // What other jobs are asked for names no table.

@@ -13,15 +13,15 @@ use table_engine::row::dict::Dict;
 use table_engine::row::key::{self, StoredKey};
 use table_engine::row::view::{self, RowView};
 use table_engine::row::{self, Row};
-use table_engine::schema::{Schema, TOKEN_BYTES};
+use table_engine::schema::{LayoutProperty, Schema, TOKEN_BYTES};
 use table_engine::sealing::job::{Chunk, Resealing, SealedRow, SealedValue};
 
 use super::plain::{damaged, texts};
-use crate::Store;
 use crate::encryption::vault::Encryption;
 use crate::encryption::vault::key_usage::{KeptStore, SealedValues};
 use crate::handle::lmdb_table::LmdbTable;
 use crate::handle::shared::Shared;
+use crate::handle::store::Store;
 use crate::lmdb::{self, Databases};
 use crate::records::catalog::{self, TableState};
 use crate::records::layouts;
@@ -179,13 +179,14 @@ struct Looked {
 impl Looked {
     fn of(table: Arc<TableState>, dbs: &Databases, txn: &heed::RoTxn<'_>) -> Result<Self> {
         let mut kinds = BTreeMap::new();
-        for schema in layouts::all_declared(dbs, txn, table.id)? {
-            let blind = schema.fields.iter().filter_map(|field| Some((field, field.blind?)));
-            let tokens: Vec<_> =
-                blind.map(|(field, blind)| (blind.property, blind.tokens.key_scope(field.scope))).collect();
+        for layout in layouts::all_read(dbs, txn, table.id)? {
+            let token = |property: &LayoutProperty| {
+                Some((property.token()?, property.tokens()?.key_scope(property.scope())))
+            };
+            let tokens: Vec<_> = layout.properties.iter().filter_map(token).collect();
             if !tokens.is_empty() {
-                kinds.extend(schema.indexes.iter().map(|index| (index.kind, tokens.clone())));
-                kinds.insert(schema.entity_type, tokens);
+                kinds.extend(layout.indexes().map(|index| (layout.index_kind(index), tokens.clone())));
+                kinds.insert(layout.entity_type(), tokens);
             }
         }
         let dict = table.dict();
@@ -209,7 +210,7 @@ impl Looked {
 
 /// The properties of tokens by the kinds of rows, and whose key makes what they hold.
 #[derive(Default)]
-struct Kinds(BTreeMap<&'static str, Vec<(&'static str, KeyScope)>>);
+struct Kinds(BTreeMap<String, Vec<(String, KeyScope)>>);
 
 impl Kinds {
     /// Gives each token of a row, and the scope whose key made it.

@@ -114,10 +114,12 @@ impl Store {
     /// # drop(snapshot);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn stats(&self) -> Result<StoreStats> {
         self.read_stats().map_err(|e| e.attempted("read the counts of the store"))
     }
 
+    #[inline]
     fn read_stats(&self) -> Result<StoreStats> {
         let inner = self.shared();
         inner.writer.check_running()?;

@@ -13,7 +13,7 @@ use table_engine::executor::{
 use table_engine::row::Row;
 use table_engine::row::key::{self, StoredKey};
 use table_engine::row::view::{self, RowView};
-use table_engine::schema::{self, IndexEvent, IndexState, IndexStates, Schema};
+use table_engine::schema::{self, IndexEvent, IndexState, IndexStates, Layout, Schema};
 
 use super::declare::{authenticate, lived};
 use super::elsewhere::{self, NotedKind};
@@ -189,10 +189,10 @@ impl Jobs for LmdbTable {
         let noted = layouts::noted(dbs, &txn, &self.state, schema.kind)?;
         let (noted, index_states) = lived(dbs, &txn, &self.state, schema, noted)?;
         let Some(noted) = noted else { return Ok((index_states, IndexState::Absent, false)) };
-        let of = |schema: &Schema| schema.indexes.iter().find(|known| known.name == index).copied();
-        let both = of(&noted).zip(of(schema));
-        let is_same = noted.version == schema.version
-            && both.is_some_and(|(was, is)| schema::same_index(&noted, &was, schema, &is));
+        let declared = Layout::of(schema);
+        let both = noted.index(index).zip(declared.index(index));
+        let is_same = noted.version() == schema.version
+            && both.is_some_and(|(was, is)| schema::same_index(&noted, was, &declared, is));
         let state = index_states.index(&noted, index);
         Ok((index_states, state, is_same))
     }
@@ -201,16 +201,14 @@ impl Jobs for LmdbTable {
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
         let Some(noted) = layouts::noted(dbs, &txn, &self.state, schema.kind)? else { return Ok(Vec::new()) };
-        let noted = schema::read(noted, schema.kind).ok_or_else(layouts::damaged)?;
-        Ok(noted.indexes.iter().map(|index| index.name.to_owned()).collect())
+        Ok(noted.indexes().map(|index| index.name.clone()).collect())
     }
 
     fn kind_of(&self, schema: &'static Schema, index: &str) -> Result<Option<String>> {
         let (txn, dbs) = (self.inner.environment.read_txn()?, &self.inner.environment.dbs);
         self.state.check_exists(dbs, &txn)?;
         let Some(noted) = layouts::noted(dbs, &txn, &self.state, schema.kind)? else { return Ok(None) };
-        let noted = schema::read(noted, schema.kind).ok_or_else(layouts::damaged)?;
-        Ok(noted.indexes.iter().find(|known| known.name == index).map(|known| known.kind.to_owned()))
+        Ok(noted.index(index).map(|index| noted.index_kind(index)))
     }
 
     fn transit(&self, transition: &Transition<'_>) -> Result<Option<IndexState>> {
@@ -219,19 +217,16 @@ impl Jobs for LmdbTable {
         self.inner.transact(|txn, dbs, meta| {
             table.check_generation(dbs, txn, meta)?;
             let mut index_states = index_states::index_states(dbs, txn, table.id, kind)?;
-            let Some(noted) = layouts::noted(dbs, txn, table, kind)?.map(str::to_owned) else {
-                return Ok(None);
-            };
-            let declared = schema::read(&noted, kind).ok_or_else(layouts::damaged)?;
-            if declared.version != schema.version {
-                return Err(unknown_version(schema, declared.version));
+            let Some(noted) = layouts::noted(dbs, txn, table, kind)? else { return Ok(None) };
+            if noted.version() != schema.version {
+                return Err(unknown_version(schema, noted.version()));
             }
             if *event == IndexEvent::Rebuild
                 && let Ok(found) = layouts::compare(dbs, txn, table, schema)
             {
                 unclear(&found, schema)?;
             }
-            let now = index_states.index(&declared, index);
+            let now = index_states.index(&noted, index);
             let event = match event {
                 // The state that this transaction makes is the first in which the index is read.
                 IndexEvent::Backfilled { .. } => {
@@ -240,8 +235,8 @@ impl Jobs for LmdbTable {
                 event => event.clone(),
             };
             let becomes = match event {
-                IndexEvent::Rebuild => Some(schema::with_index(&noted, schema, index)),
-                IndexEvent::Dropped => Some(schema::without_index(&noted, index)),
+                IndexEvent::Rebuild => Some(noted.with_index(schema, index)),
+                IndexEvent::Dropped => Some(noted.without_index(index)),
                 _ => None,
             };
             let (name, record) = *job;
@@ -254,10 +249,10 @@ impl Jobs for LmdbTable {
             let former = match event {
                 // Rows of former declarations lie where those say.
                 IndexEvent::Rebuild | IndexEvent::Drop => {
-                    let rebuilt = (event == IndexEvent::Rebuild).then_some(*schema);
+                    let rebuilt = (event == IndexEvent::Rebuild).then(|| Layout::of(schema));
                     let swept = elsewhere::may_lie_in(
                         &table.name,
-                        [Some(&declared), rebuilt],
+                        [Some(&noted), rebuilt.as_ref()],
                         index,
                         begun.into_iter(),
                     );
@@ -283,7 +278,7 @@ impl Jobs for LmdbTable {
             let noted = if let Some(layout) = becomes.filter(|layout| *layout != noted) {
                 layouts::check_apart(dbs, txn, table, schema)?;
                 table.verify(dbs, txn, meta)?;
-                layouts::put(dbs, txn, table.id, kind, layout.clone())?;
+                layouts::put(dbs, txn, table.id, &layout)?;
                 authenticate(dbs, txn, meta, table, schema)?;
                 layout
             } else {

@@ -109,6 +109,7 @@ fn finish(dir: &Path, mark: &Path) -> Result<()> {
 
 /// Puts a compacted copy in the place of an environment's file. The environment keeps the old file, which is marked. It is
 /// to be closed, and the store opened again.
+#[inline]
 pub(crate) fn compact(environment: &Environment) -> Result<()> {
     let (dir, main) = (&*environment.path, environment.dbs.main);
     filesystem::check(dir)?;
@@ -151,6 +152,7 @@ pub(crate) fn compact(environment: &Environment) -> Result<()> {
 }
 
 /// Makes the copy and looks through it. The caller has the writers' lock.
+#[inline]
 fn make(environment: &Environment, private: &Private) -> Result<()> {
     let data = private.path().join(DATA);
     let mut file = copy::compacted(&environment.env, &data, Meta::transaction_of)?;

@@ -14,6 +14,7 @@ use super::{filesystem, retrying};
 use crate::lmdb::{self, LmdbEnv};
 
 /// Refuses a target inside the store's own directory: moving or removing the store would take the copy along.
+#[inline]
 pub(crate) fn check_outside(store: &Path, target: &Path) -> Result<()> {
     let Ok(target) = std::path::absolute(target) else { return Ok(()) };
     // Of a directory that is not there yet, the one that it will lie in says where that is.
@@ -114,6 +115,7 @@ struct Placed(Vec<PathBuf>);
 
 impl Placed {
     /// Moves everything in a directory but the data file.
+    #[inline]
     fn move_all(&mut self, from: &Path, to: &Path) -> Result<()> {
         let entries = fs::read_dir(from).map_err(|error| atomic_create::failed("reading", from, error))?;
         for entry in entries {
@@ -148,6 +150,7 @@ impl Drop for Placed {
 
 /// Makes a compacted copy in a new file, flushed. Unlike [`copy_with`] it never takes the writers' lock, which the
 /// caller may have; so a file whose pages don't add up is refused.
+#[inline]
 pub(super) fn compacted(
     env: &LmdbEnv,
     path: &Path,
@@ -169,6 +172,7 @@ pub(super) fn compacted(
 }
 
 /// Copies the pages, without the free ones if possible.
+#[inline]
 fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
     let mut attempt = |option| {
         retrying(env, || {
@@ -186,6 +190,7 @@ fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
 }
 
 /// Gives a compacted copy the number of the transaction whose state it is.
+#[inline]
 fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Result<u64>) -> Result<()> {
     let damaged = |error| lmdb::file_damage(error, data, "");
     let header = Header::read(file).map_err(damaged)?;

@@ -4,7 +4,6 @@
 //! the first one's. So each file is open once, and a second opening shares it.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -62,7 +61,7 @@ impl Registered {
     }
 }
 
-static STORES: Mutex<BTreeMap<Identity, Slot>> = Mutex::new(BTreeMap::new());
+static STORES: Mutex<Vec<(Identity, Slot)>> = Mutex::new(Vec::new());
 
 /// Locks a mutex, also after a panic: its value is whole between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -72,10 +71,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn slot(identity: &Identity) -> Slot {
     let mut stores = lock(&STORES);
     // No thread waits at a slot that only the registry holds; if its environment is closed too, it is removed.
-    stores.retain(|_, slot| {
+    stores.retain(|(_, slot)| {
         Arc::strong_count(slot) > 1 || lock(slot).as_ref().is_some_and(|opened| !opened.is_closed())
     });
-    Arc::clone(stores.entry(identity.clone()).or_default())
+    if let Some((_, slot)) = stores.iter().find(|(known, _)| known == identity) {
+        return Arc::clone(slot);
+    }
+    let slot = Slot::default();
+    stores.push((identity.clone(), Arc::clone(&slot)));
+    slot
 }
 
 /// Returns the store that is open under this identity, or else the one that `open` makes, with the event of its

@@ -99,6 +99,7 @@ pub(crate) fn check(
 }
 
 /// Takes an entry of what is to follow in; the number of its table.
+#[inline]
 fn look_at_entry(key: &[u8], record: &[u8]) -> Result<u32> {
     let damaged = || view::damaged(key);
     outbox::OutboxRecord::decode(view::body(record)).ok_or_else(damaged)?;
@@ -107,6 +108,7 @@ fn look_at_entry(key: &[u8], record: &[u8]) -> Result<u32> {
     Ok(stored.table)
 }
 
+#[inline]
 fn count(directory: &Directory) -> u64 {
     let queues = directory.queues.iter().filter(|queue| !queue.is_dropped).count();
     u64::try_from(queues).unwrap_or(u64::MAX)
@@ -117,6 +119,7 @@ fn queue_of(key: &[u8]) -> Option<u32> {
 }
 
 /// Takes a record in.
+#[inline]
 fn look(
     key: &[u8],
     record: &[u8],
@@ -173,11 +176,13 @@ fn look(
 }
 
 /// Bytes as one number: those who come to the same sum are the same.
+#[inline]
 fn digest(parts: &[&[u8]]) -> u64 {
     xxh3_64(&parts.concat())
 }
 
 /// Compares what a queue counts with what it has.
+#[inline]
 fn compare(found: &FoundRecords, state: &State, is_dropped: bool, wrong: &mut dyn FnMut(String)) {
     let words = ["messages", "entries that are ready", "times", "entries that are hidden", "unique keys"];
     for ((counted, found), words) in state.set_digests.iter().zip(&found.set_digests).zip(words) {

@@ -3,12 +3,17 @@
 pub(crate) mod check;
 mod outbox;
 mod overlay;
+#[cfg(feature = "queue")]
 mod tasks;
 #[cfg(test)]
+#[cfg(feature = "queue")]
 mod tests;
 mod view;
+mod work;
 
 pub(crate) use self::outbox::{EntryWork, FoundEntry};
 pub(crate) use self::overlay::{DraftedQueues, QueueOverlay, QueueTxnState};
-pub(crate) use self::tasks::{Outcome, Work, delivery};
+#[cfg(feature = "queue")]
+pub(crate) use self::tasks::delivery;
 pub(crate) use self::view::View;
+pub(crate) use self::work::{Outcome, Work};

@@ -21,7 +21,6 @@ pub(crate) enum QueueCount {
 }
 
 impl Records for Queues {
-    type Bytes = Vec<u8>;
     type Count = QueueCount;
     const LISTED: &'static str = "queues";
     const DIRECTORY: &'static [u8] = &keys::DIRECTORY;

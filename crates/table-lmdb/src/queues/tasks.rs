@@ -1,78 +1,28 @@
-//! What is asked of queues, done in the overlay one after another.
+//! What users ask of queues, done in the overlay one after another.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use table_engine::error::{Error, ErrorKind, Result};
-use table_engine::messages::keys::{self, Kind};
-use table_engine::messages::{Answer, Delivery, Entry, Fate, Message, Receipt, Release, Sending, Task, name};
+use table_engine::messages::{
+    Answer, Delivery, Entry, Fate, Message, Receipt, Release, Sending, Task, keys, name,
+};
 use table_engine::model::Ticks;
 
-use super::outbox::EntryWork;
 use super::overlay::QueueOverlay;
 use super::view;
+use super::work::{Among, FoundMessage, Outcome, STRETCH, Work};
 
-/// What is to be done with queues, by a user or by the store.
-#[derive(Clone, Debug)]
-pub(crate) enum Work {
-    /// What a user asks of a queue of this number.
-    Task(u32, Task),
-    /// The queue of this name is to be there.
-    Create(Box<str>),
-    /// The queue of this name is to be no more; its records go later.
-    Bury(Box<str>),
-    /// So many records of a queue that was dropped are to go, and in the end the queue.
-    Purge(u32, usize),
-    /// Something becomes of the entry under this key.
-    Entry(Vec<u8>, EntryWork),
-    /// So many entries of a table that was dropped are to go.
-    Forget(u32, usize),
-}
-
-/// What comes of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Answer(Answer),
-    /// The queue of this number.
-    Queue(u32),
-    /// Whether nothing is left.
-    Purged(bool),
-    /// An entry has been seen to.
-    Noted,
-}
-
-/// Entries that are looked at in one go.
-const STRETCH: usize = 64;
 /// Messages whose time is over, or which are set aside, that one call removes besides those that it receives.
 const MOST_REMOVED: usize = 256;
 
-/// The entry of a message that was found on a walk.
-struct FoundMessage {
-    key: Vec<u8>,
-    record: Vec<u8>,
-    id: u64,
-    entry: Entry,
-}
-
-/// Which entries a walk goes through.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Among {
-    /// Messages that were hidden and show.
-    Shown,
-    Ready,
-    /// All that are hidden, for who removes them.
-    Hidden,
-}
-
 impl QueueOverlay<'_> {
-    pub(crate) fn carry_out(&mut self, work: &Work) -> Result<Outcome> {
+    /// Does what a user asks.
+    pub(super) fn carry_out_task(&mut self, work: &Work) -> Result<Outcome> {
         match work {
             Work::Task(queue, task) => self.task(*queue, task).map(Outcome::Answer),
             Work::Create(name) => self.create(name).map(Outcome::Queue),
             Work::Bury(name) => self.mark_dropped(name).map(Outcome::Queue),
-            Work::Purge(queue, most) => self.purge(*queue, *most).map(Outcome::Purged),
-            Work::Entry(key, work) => self.entry(key, work).map(|()| Outcome::Noted),
-            Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Purged),
+            work => self.carry_out(work),
         }
     }
 
@@ -175,12 +125,6 @@ impl QueueOverlay<'_> {
         let totals = &mut self.state(queue)?.totals;
         totals.completed = totals.completed.wrapping_add(1);
         Ok(())
-    }
-
-    /// Removes a message with its entry.
-    fn take_out(&mut self, queue: u32, id: u64, entry: &Entry, record: &[u8]) -> Result<()> {
-        self.remove_entry(queue, id, entry, record)?;
-        self.remove_message(queue, id)
     }
 
     fn extend(&mut self, queue: u32, receipt: Receipt, visibility: Duration) -> Result<Receipt> {
@@ -290,42 +234,6 @@ impl QueueOverlay<'_> {
         Ok(deliveries)
     }
 
-    /// Returns so many entries after a key, and whether there are no more. `met` counts those that were met.
-    fn chunk(
-        &self,
-        queue: u32,
-        among: Among,
-        after: Option<&[u8]>,
-        wanted: usize,
-        met: &mut u64,
-    ) -> Result<(Vec<FoundMessage>, bool)> {
-        let mut found = Vec::new();
-        let mut each = |key: &[u8], id, (record, entry): (&[u8], Entry)| -> Result<ControlFlow<()>> {
-            *met += 1;
-            // What this plan has moved or completed itself is found where it was.
-            if self.is_removed(key) {
-                return Ok(ControlFlow::Continue(()));
-            }
-            if found.len() == wanted {
-                return Ok(ControlFlow::Break(()));
-            }
-            found.push(FoundMessage { key: key.to_vec(), record: record.to_vec(), id, entry });
-            Ok(if found.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        };
-        let is_end = match among {
-            Among::Shown => self.view.shown(queue, self.at.clock.now, after, each)?,
-            Among::Ready => self.view.ready(queue, after, each)?,
-            Among::Hidden => self.view.walk(&keys::prefix(Kind::Lease, queue), after, |key, record| {
-                let Some(keys::Key::Lease(_, id)) = keys::Key::parse(key) else {
-                    return Err(view::damaged(key));
-                };
-                let entry = Entry::hidden(view::body(record)).ok_or_else(|| view::damaged(key))?;
-                Ok(each(key, id, (record, entry))?.map_continue(|()| view::Stop::Not))
-            })?,
-        };
-        Ok((found, is_end))
-    }
-
     /// Gives out a message that was found, or removes it if it is not to be given out.
     fn deliver(
         &mut self,
@@ -356,30 +264,6 @@ impl QueueOverlay<'_> {
         Ok(Some(delivery(id, &entry, &message)))
     }
 
-    /// Removes messages whose numbers are below this one: how many, and whether all are gone.
-    fn clear(&mut self, queue: u32, below: u64, most: usize) -> Result<(u64, bool)> {
-        let mut gone = 0;
-        for among in [Among::Hidden, Among::Ready] {
-            let (mut after, mut is_end) = (None, false);
-            while !is_end {
-                if gone >= most {
-                    return Ok((count(gone), false));
-                }
-                let found;
-                let wanted = STRETCH.min(most - gone);
-                (found, is_end) = self.chunk(queue, among, after.as_deref(), wanted, &mut 0)?;
-                after = found.last().map(|last| last.key.clone());
-                for FoundMessage { record, id, entry, .. } in found {
-                    if id < below {
-                        self.take_out(queue, id, &entry, &record)?;
-                        gone += 1;
-                    }
-                }
-            }
-        }
-        Ok((count(gone), true))
-    }
-
     fn create(&mut self, name: &str) -> Result<u32> {
         let (number, is_new) = self.list(name)?;
         if is_new {
@@ -395,25 +279,6 @@ impl QueueOverlay<'_> {
         self.state(number)?.is_dropped = true;
         Ok(number)
     }
-
-    fn purge(&mut self, queue: u32, most: usize) -> Result<bool> {
-        let mut directory = self.directory()?;
-        if directory.get(queue).is_none_or(|queue| !queue.is_dropped) {
-            // Another thread has swept it.
-            return Ok(true);
-        }
-        let (_, is_all) = self.clear(queue, u64::MAX, most)?;
-        if !is_all {
-            return Ok(false);
-        }
-        if !self.state_of(queue, true)?.is_empty() {
-            return Err(view::damaged(&keys::state(queue)));
-        }
-        directory.queues.retain(|listed| listed.number != queue);
-        self.set_directory(directory);
-        self.remove_count(&keys::state(queue));
-        Ok(true)
-    }
 }
 
 /// Returns a message as it is given out, or looked at.
@@ -426,8 +291,4 @@ pub(crate) fn delivery(id: u64, entry: &Entry, message: &Message<'_>) -> Deliver
         error: Some(entry.error.clone()).filter(|error| !error.is_empty()),
         body: message.text.into(),
     }
-}
-
-fn count(many: usize) -> u64 {
-    u64::try_from(many).unwrap_or(u64::MAX)
 }

@@ -9,6 +9,8 @@
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::row::vault::Authenticator;
 
+use table_engine::sorting;
+
 use super::catalog::{self, Entry, RecordMac};
 use super::meta::Meta;
 use super::{kinds, layouts, names};
@@ -85,7 +87,7 @@ pub(crate) fn of_tables(
         .filter(|entry| entry.digest.is_some())
         .map(|entry| entry.identity.as_slice())
         .collect();
-    identities.sort_unstable();
+    sorting::sort(&mut identities);
     identities.insert(0, store);
     authenticator.digest(TABLES, &identities)
 }
@@ -213,7 +215,7 @@ mod tests {
         let entry = Entry { identity: *b"fedcba9876543210", ..found };
         assert_eq!(entry.id, 1);
         for (kind, layout) in LAYOUTS {
-            layouts::put(dbs, &mut txn, entry.id, kind, layout.to_owned()).unwrap();
+            layouts::put(dbs, &mut txn, entry.id, &layouts::read(layout, kind).unwrap()).unwrap();
         }
         number(dbs, &mut txn, entry.id).unwrap();
         let bytes: Vec<u8> = (0..32).collect();

@@ -5,7 +5,7 @@
 
 use table_engine::error::{Error, Result};
 use table_engine::row::view::RowView;
-use table_engine::schema::{self, Schema};
+use table_engine::schema::{self, Layout};
 use table_engine::sealing::sign;
 
 use super::catalog::TableState;
@@ -26,26 +26,21 @@ pub(crate) struct DeclaredKind {
 }
 
 impl DeclaredKind {
-    /// Returns the kinds of the rows that a declaration makes: its own first, then those of its copies.
-    fn of(schema: &Schema) -> impl Iterator<Item = Self> {
-        let own = std::iter::once((None, None));
-        let copies = schema.indexes.iter().enumerate().map(|(at, index)| (Some(at), Some(index.name)));
-        let parts = schema.parts.iter().map(|kind| Self {
-            kind: (*kind).into(),
-            entity: schema.kind.into(),
-            index: None,
-            is_signed: schema.signed,
-        });
-        let rows = own.chain(copies).map(|(at, index)| {
-            let tag = schema.tag(at);
-            Self {
-                kind: tag.kind.into(),
-                entity: schema.kind.into(),
-                index: index.map(Into::into),
-                is_signed: tag.is_signed,
-            }
-        });
-        rows.chain(parts)
+    /// Returns the kinds of the rows that entities of a layout make: their own first, then those of their copies.
+    fn of(layout: &Layout) -> impl Iterator<Item = Self> {
+        let of = |kind: String, index: Option<&str>, is_signed| Self {
+            kind: kind.into(),
+            entity: layout.kind.as_str().into(),
+            index: index.map(Into::into),
+            is_signed,
+        };
+        let own = std::iter::once(of(layout.entity_type(), None, layout.is_signed()));
+        let copies = layout
+            .indexes()
+            .map(move |index| of(layout.index_kind(index), Some(&index.name), layout.always_signs(index)));
+        let parts =
+            (1..=layout.parts()).map(move |part| of(layout.part_kind(part), None, layout.is_signed()));
+        own.chain(copies).chain(parts)
     }
 
     /// Returns the error of a write by properties to a row of the kind.
@@ -57,14 +52,13 @@ impl DeclaredKind {
 
 /// Returns the texts of `EntityType` on the rows of a kind and on its copies.
 pub(super) fn texts(layout: &str, kind: &str) -> Result<Vec<Box<str>>> {
-    let schema = schema::read(layout, kind).ok_or_else(layouts::damaged)?;
-    Ok(DeclaredKind::of(&schema).map(|declared| declared.kind).collect())
+    Ok(DeclaredKind::of(&layouts::read(layout, kind)?).map(|declared| declared.kind).collect())
 }
 
 /// Returns every kind that the structs of a table declare, as far as their layouts tell.
 pub(crate) fn declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<DeclaredKind>> {
-    let schemas = layouts::all_declared(dbs, txn, table)?;
-    Ok(schemas.iter().flat_map(DeclaredKind::of).collect())
+    let layouts = layouts::all_read(dbs, txn, table)?;
+    Ok(layouts.iter().flat_map(DeclaredKind::of).collect())
 }
 
 /// Returns the one of the declared kinds that has this name.

@@ -4,13 +4,13 @@
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::layouts::{self, Noted};
-use table_engine::schema::{self, Outdated, Schema};
+use table_engine::schema::{self, Layout, Outdated, Schema};
 
 use super::catalog::TableState;
 use super::record_digest::{RecordDigest, SetDigest};
 use super::{meta, names};
 use crate::lmdb::{self, Databases, WriteTxn};
-pub(crate) use table_engine::executor::layouts::damaged;
+pub(crate) use table_engine::executor::layouts::{damaged, read};
 
 /// The kind of the dictionary entries that hold layouts, as text, under the names of kinds.
 const LAYOUT_BY_KIND: u8 = 4;
@@ -22,7 +22,7 @@ pub(crate) fn compare(
     table: &TableState,
     schema: &'static Schema,
 ) -> Result<Noted> {
-    layouts::compare(&table.name, noted(dbs, txn, table, schema.kind)?, schema)
+    layouts::compare(&table.name, noted(dbs, txn, table, schema.kind)?.as_ref(), schema)
 }
 
 /// Returns the kinds that seal or sign, in order, with their layouts.
@@ -33,21 +33,20 @@ pub(super) fn authenticated<'t>(
 ) -> Result<Vec<(&'t str, &'t str)>> {
     let mut authenticated = Vec::new();
     for (kind, layout) in all(dbs, txn, table)? {
-        let schema = schema::read(layout, kind).ok_or_else(damaged)?;
-        if schema.seals() || schema.signs_some() {
+        let noted = read(layout, kind)?;
+        if noted.seals() || noted.signs_some() {
             authenticated.push((kind, layout));
         }
     }
     Ok(authenticated)
 }
 
-/// Returns the declarations of every kind in a table, as far as their layouts tell.
-pub(crate) fn all_declared(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Schema>> {
-    let layouts = all(dbs, txn, table)?;
-    layouts.into_iter().map(|(kind, layout)| schema::read(layout, kind).ok_or_else(damaged)).collect()
+/// Reads the layouts of every kind in a table.
+pub(crate) fn all_read(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<Layout>> {
+    all(dbs, txn, table)?.into_iter().map(|(kind, layout)| read(layout, kind)).collect()
 }
 
-/// Returns every kind in a table and its layout. The count and the digest in the table's record digest tell that a
+/// Returns every kind in a table and the text of its layout. The count and the digest in the table's record digest tell that a
 /// layout is missing, or is a former one.
 pub(crate) fn all<'t>(
     dbs: &Databases,
@@ -69,15 +68,16 @@ pub(crate) fn all<'t>(
     Ok(layouts)
 }
 
-/// Returns the noted layout of a kind.
-pub(crate) fn noted<'t>(
+/// Reads the noted layout of a kind.
+pub(crate) fn noted(
     dbs: &Databases,
-    txn: &'t heed::RoTxn<'_>,
+    txn: &heed::RoTxn<'_>,
     table: &TableState,
     kind: &str,
-) -> Result<Option<&'t str>> {
+) -> Result<Option<Layout>> {
     let layouts = all(dbs, txn, table.id)?;
-    Ok(layouts.into_iter().find(|(known, _)| *known == kind).map(|(_, layout)| layout))
+    let noted = layouts.into_iter().find(|(known, _)| *known == kind);
+    noted.map(|(kind, layout)| read(layout, kind)).transpose()
 }
 
 /// Returns why no program may write by this declaration any more, under the layout that is noted; `None` if it may.
@@ -88,12 +88,12 @@ pub(crate) fn is_outdated(
     schema: &Schema,
 ) -> Result<Option<Outdated>> {
     let noted = noted(dbs, txn, table, schema.kind)?;
-    Ok(noted.and_then(|layout| schema::outdated(layout, schema)))
+    Ok(noted.and_then(|layout| schema::outdated(&layout, schema)))
 }
 
 /// Returns the error of a program with a former declaration.
 #[cold]
-pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
+pub(crate) fn outdated(schema: &Schema, why: &Outdated) -> Error {
     let (kind, entity) = (schema.kind, schema.entity);
     let because = match why {
         Outdated::Bare => format!(
@@ -109,7 +109,7 @@ pub(crate) fn outdated(schema: &Schema, why: Outdated) -> Error {
              others; declare them, with `#[part]`, here too",
             schema.parts.len()
         ),
-        Outdated::PreviousVersion(version) => layouts::outdated_version(schema, version),
+        Outdated::PreviousVersion(version) => layouts::outdated_version(schema, *version),
         Outdated::Misnamed { is, was } => format!(
             "the property `{was}` of `{kind}` is called `{is}` by another program, and rows have the one name or the other; \
              declare it in the struct `{entity}` with {} too",
@@ -136,24 +136,18 @@ pub(crate) fn note(
     table: &TableState,
     schema: &Schema,
 ) -> Result<()> {
-    let layout = layouts::noted_with(&table.name, noted(dbs, txn, table, schema.kind)?, schema);
-    put(dbs, txn, table.id, schema.kind, layout)
+    let layout = layouts::noted_with(&table.name, noted(dbs, txn, table, schema.kind)?.as_ref(), schema);
+    put(dbs, txn, table.id, &layout)
 }
 
-/// Puts a layout in the place of the one that is noted.
-pub(crate) fn put(
-    dbs: &Databases,
-    txn: &mut WriteTxn<'_>,
-    table: u32,
-    kind: &str,
-    layout: String,
-) -> Result<()> {
-    let key = names::entry_key(table, LAYOUT_BY_KIND, kind.as_bytes());
+/// Puts a layout in the place of the one that is noted of its kind.
+pub(crate) fn put(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, layout: &Layout) -> Result<()> {
+    let key = names::entry_key(table, LAYOUT_BY_KIND, layout.kind.as_bytes());
     let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
     if let Some(former) = dbs.record(dbs.names, txn, &key)? {
         record_digest.layouts.subtract(former);
     }
-    let record = meta::sealed(&key, layout.into_bytes());
+    let record = meta::sealed(&key, layout.to_string().into_bytes());
     record_digest.layouts.add(&record);
     dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
     record_digest.write(dbs.main, txn, table)
@@ -172,9 +166,5 @@ pub(crate) fn remove(dbs: &Databases, txn: &mut WriteTxn<'_>, table: u32, kind: 
 
 /// Reads every layout of a table; returns how many there are.
 pub(crate) fn check(dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<usize> {
-    let layouts = all(dbs, txn, table)?;
-    if layouts.iter().any(|(kind, layout)| schema::read(layout, kind).is_none()) {
-        return Err(damaged());
-    }
-    Ok(layouts.len())
+    Ok(all_read(dbs, txn, table)?.len())
 }

@@ -17,7 +17,7 @@ use super::meta::{IDENTITY, Meta};
 /// has been put in its place. As text the mark has 64 hex digits.
 ///
 /// A mark does not tell of a former file that was given a higher number, or that was written to until it reached the
-/// number again. Sealed values, and rows of kinds that are [signed](derive@table_engine::Entity), can't be made that way.
+/// number again. Sealed values, and rows of kinds that are [signed](trait@table_engine::Entity), can't be made that way.
 ///
 /// ```
 /// # use table_core::store::Mark;
@@ -69,6 +69,7 @@ impl Mark {
         ))
     }
 
+    #[inline]
     fn bytes(self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
         let all = self.store.into_iter().chain(self.transaction.to_le_bytes());
@@ -78,6 +79,7 @@ impl Mark {
 }
 
 impl fmt::Display for Mark {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.bytes();
         let checksum = xxh3_64_with_seed(&bytes, SEED).to_le_bytes();
@@ -88,6 +90,7 @@ impl fmt::Display for Mark {
 impl FromStr for Mark {
     type Err = Error;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self> {
         let read = || {
             let mut bytes = [0; BYTES + 8];

@@ -9,7 +9,7 @@ mod writes;
 
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
-use std::ops::{Bound, ControlFlow};
+use std::ops::{Bound, ControlFlow, Deref};
 
 pub(crate) use self::overlay::{Counted, Overlay, OverlayContext, PlannedWrites, Records, TxnState};
 use self::writes::{Applied, Write, Writes};
@@ -32,10 +32,18 @@ pub(crate) trait Keyspace {
 
 /// The records of `K` as a transaction sees them.
 pub(crate) struct VerifiedDb<'t, K> {
+    records: VerifiedRecords<'t>,
+    kept: PhantomData<K>,
+}
+
+/// The records of a database as a transaction sees them.
+#[derive(Clone, Copy)]
+pub(crate) struct VerifiedRecords<'t> {
     environment: &'t Environment,
     txn: &'t heed::RoTxn<'t>,
     db: Db,
-    kept: PhantomData<K>,
+    /// Returns what a record of a key is, for people.
+    describe: fn(&[u8]) -> String,
     /// The number of the state that the transaction reads, or began with.
     state: usize,
     /// The database's tree in that state.
@@ -57,6 +65,9 @@ pub(crate) enum Stop {
     Here,
 }
 
+/// What takes each record of a walk, with its key, and says whether it goes on.
+type EachRecord<'e, 't> = &'e mut dyn FnMut(&'t [u8], &'t [u8]) -> Result<ControlFlow<(), Stop>>;
+
 impl<K> Clone for VerifiedDb<'_, K> {
     fn clone(&self) -> Self {
         *self
@@ -72,19 +83,19 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         txn: &'t heed::RoTxn<'t>,
         db: Db,
     ) -> Result<Self> {
-        let (kept, state) = (PhantomData, txn.id());
-        let tree = environment.optional_tree(K::DATABASE, txn, state)?;
-        Ok(Self {
+        let state = txn.id();
+        let records = VerifiedRecords {
             environment,
             txn,
             db,
-            kept,
+            describe: K::describe,
             state,
-            tree,
+            tree: environment.optional_tree(K::DATABASE, txn, state)?,
             removed: None,
             changed_little: true,
             is_write: false,
-        })
+        };
+        Ok(Self { records, kept: PhantomData })
     }
 
     /// Returns the key space as a transaction sees it that may have written.
@@ -95,24 +106,44 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         removed: Option<&'t BTreeSet<Vec<u8>>>,
         changed_little: bool,
     ) -> Result<Self> {
-        let (kept, state) = (PhantomData, state_of_write(txn));
-        let tree = environment.optional_tree(K::DATABASE, txn, state)?;
-        Ok(Self { environment, txn, db, kept, state, tree, removed, changed_little, is_write: true })
+        let state = state_of_write(txn);
+        let records = VerifiedRecords {
+            environment,
+            txn,
+            db,
+            describe: K::describe,
+            state,
+            tree: environment.optional_tree(K::DATABASE, txn, state)?,
+            removed,
+            changed_little,
+            is_write: true,
+        };
+        Ok(Self { records, kept: PhantomData })
     }
+}
 
+impl<'t, K> Deref for VerifiedDb<'t, K> {
+    type Target = VerifiedRecords<'t>;
+
+    fn deref(&self) -> &VerifiedRecords<'t> {
+        &self.records
+    }
+}
+
+impl<'t> VerifiedRecords<'t> {
     /// Returns the record of a key, whole; `None` if it is proved that there is none.
     pub(crate) fn record(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
         let Some(record) = self.found(key)? else {
             return if self.is_absent(key)? { Ok(None) } else { Err(lmdb::damaged_page()) };
         };
         self.check_place(record)?;
-        Self::check_record(key, record)?;
+        self.check_record(key, record)?;
         Ok(Some(record))
     }
 
     /// Returns a record that must be there.
     pub(crate) fn must_have(&self, key: &[u8]) -> Result<&'t [u8]> {
-        self.record(key)?.ok_or_else(|| missing::<K>(key))
+        self.record(key)?.ok_or_else(|| missing_record(self.describe, key))
     }
 
     /// Returns what the record of a key says; `None` if it is proved that there is none.
@@ -122,17 +153,17 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         decode: impl FnOnce(&'t [u8]) -> Option<T>,
     ) -> Result<Option<T>> {
         let Some(record) = self.record(key)? else { return Ok(None) };
-        decode(body(record)).map(Some).ok_or_else(|| damaged::<K>(key))
+        decode(body(record)).map(Some).ok_or_else(|| damaged_record(self.describe, key))
     }
 
     /// Returns what a record says that must be there.
     pub(crate) fn must_read<T>(&self, key: &[u8], decode: impl FnOnce(&'t [u8]) -> Option<T>) -> Result<T> {
-        self.read(key, decode)?.ok_or_else(|| missing::<K>(key))
+        self.read(key, decode)?.ok_or_else(|| missing_record(self.describe, key))
     }
 
     /// Returns a record that must be there, if it was found sound before in this very snapshot.
     pub(crate) fn must_still_have(&self, key: &[u8]) -> Result<&'t [u8]> {
-        let record = self.found(key)?.ok_or_else(|| missing::<K>(key))?;
+        let record = self.found(key)?.ok_or_else(|| missing_record(self.describe, key))?;
         self.check_place(record)?;
         Ok(record)
     }
@@ -155,6 +186,10 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         after: Option<&[u8]>,
         mut each: impl FnMut(&'t [u8], &'t [u8]) -> Result<ControlFlow<(), Stop>>,
     ) -> Result<bool> {
+        self.walk_each(prefix, after, &mut each)
+    }
+
+    fn walk_each(&self, prefix: &[u8], after: Option<&[u8]>, each: EachRecord<'_, 't>) -> Result<bool> {
         let mut ahead = LeavesAhead::new(&self.environment.reader, self.tree);
         ahead.of_key(self.txn, after.unwrap_or(prefix)).map_err(lmdb::damage)?;
         let mut last = match after {
@@ -216,7 +251,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
             last = Some(key);
             let checked = self.record(key).and_then(|found| match found {
                 Some(found) if std::ptr::eq(found, record) => take(key, record),
-                _ => Err(missing::<K>(key)),
+                _ => Err(missing_record(self.describe, key)),
             });
             if let Err(error) = checked {
                 problem(Some(key), error);
@@ -230,32 +265,32 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
 
     /// Has the pages looked at that LMDB changes for the records that a plan writes, and for those of `counts`, which are written at
     /// the transaction's end, or go then.
-    pub(crate) fn meet<R>(
+    pub(crate) fn meet(
         &self,
-        writes: &Writes<R>,
+        writes: &Writes,
         written: usize,
-        counts: impl Iterator<Item = (impl AsRef<[u8]>, bool)>,
+        counts: &mut dyn Iterator<Item = (&[u8], bool)>,
     ) -> Result<()> {
         let mut most = written;
         let mut meet = |key: &[u8], goes: bool| {
             most += usize::from(goes);
             let written = Written { key, removed: goes.then_some(most) };
-            self.tree
-                .meet(&self.environment.reader, self.txn, written, &Self::check_entry)
-                .map_err(lmdb::damage)
+            let check = |key: &[u8], record: &[u8]| self.check_entry(key, record);
+            self.tree.meet(&self.environment.reader, self.txn, written, &check).map_err(lmdb::damage)
         };
         for (key, write) in writes.iter() {
             meet(key, matches!(write, Write::Remove))?;
         }
         for (key, goes) in counts {
-            meet(key.as_ref(), goes)?;
+            meet(key, goes)?;
         }
         Ok(())
     }
 
     /// Returns whether a key has no record in the state that the transaction began with, or has been removed since.
     fn is_absent(&self, key: &[u8]) -> Result<bool> {
-        let is_absent = self.tree.is_absent(&self.environment.reader, self.txn, key, Self::check_entry);
+        let check = |key: &[u8], record: &[u8]| self.check_entry(key, record);
+        let is_absent = self.tree.is_absent(&self.environment.reader, self.txn, key, check);
         Ok(is_absent.map_err(lmdb::damage)? || self.removed.is_some_and(|removed| removed.contains(key)))
     }
 
@@ -299,7 +334,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
             self.environment.check_in_use(self.txn, self.state, key)?;
         }
         self.check_place(record)?;
-        Self::check_record(key, record)
+        self.check_record(key, record)
     }
 
     /// Checks that a record lies in its page, and that the page is in use.
@@ -319,13 +354,13 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
     }
 
     /// Checks the checksum of a record that a search or a write has come to.
-    fn check_entry(key: &[u8], record: &[u8]) -> lmdb_verify::Result<()> {
-        Self::check_record(key, record).map_err(lmdb::entry_error)
+    fn check_entry(&self, key: &[u8], record: &[u8]) -> lmdb_verify::Result<()> {
+        self.check_record(key, record).map_err(lmdb::entry_error)
     }
 
     /// Checks the checksum of a record.
-    fn check_record(key: &[u8], record: &[u8]) -> Result<()> {
-        if meta::opened(key, record).is_some() { Ok(()) } else { Err(damaged::<K>(key)) }
+    fn check_record(&self, key: &[u8], record: &[u8]) -> Result<()> {
+        if meta::opened(key, record).is_some() { Ok(()) } else { Err(damaged_record(self.describe, key)) }
     }
 }
 
@@ -337,11 +372,21 @@ pub(crate) fn body(record: &[u8]) -> &[u8] {
 /// Returns the error of a record that is not what was written.
 #[cold]
 pub(crate) fn damaged<K: Keyspace>(key: &[u8]) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", K::describe(key)))
+    damaged_record(K::describe, key)
+}
+
+#[cold]
+fn damaged_record(describe: fn(&[u8]) -> String, key: &[u8]) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("{} is damaged", describe(key)))
 }
 
 /// Returns the error of a record that must be there.
 #[cold]
 pub(crate) fn missing<K: Keyspace>(key: &[u8]) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("{} is missing", K::describe(key)))
+    missing_record(K::describe, key)
+}
+
+#[cold]
+fn missing_record(describe: fn(&[u8]) -> String, key: &[u8]) -> Error {
+    Error::new(ErrorKind::Corrupt).because(format!("{} is missing", describe(key)))
 }

@@ -1,11 +1,14 @@
 //! Three layers of a feature's records: what a plan drafts lies over what its transaction has done, and that over what the
 //! database has. A plan that is refused leaves the two below as they were.
 
-use std::borrow::{Borrow, Cow};
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::messages::{Clock, Directory, MOST_QUEUES, SetDigest};
+
+use table_engine::sorted_map::SortedMap;
 
 use super::{Applied, Keyspace, VerifiedDb, Write, Writes, body, damaged, missing};
 use crate::lmdb::{Db, WriteTxn};
@@ -15,8 +18,6 @@ use crate::records::meta::{self, Meta};
 
 /// Says what the records of a feature are, to plans that change them.
 pub(crate) trait Records: Keyspace + Sized {
-    /// The bytes of a record that is to be written.
-    type Bytes: Borrow<Vec<u8>> + From<Vec<u8>>;
     /// A record of counts. A transaction keeps it in memory, and writes it at its end.
     type Count: Clone;
     /// What the directory lists, as an error says it.
@@ -45,19 +46,19 @@ pub(crate) struct Counted<C> {
 
 /// Records of counts that have changed, and the directory, if it has.
 struct Counts<K: Records> {
-    by_key: BTreeMap<Vec<u8>, Counted<K::Count>>,
+    by_key: SortedMap<Vec<u8>, Counted<K::Count>>,
     directory: Option<Directory>,
 }
 
 impl<K: Records> Default for Counts<K> {
     fn default() -> Self {
-        Self { by_key: BTreeMap::new(), directory: None }
+        Self { by_key: SortedMap::new(), directory: None }
     }
 }
 
 /// What a plan is to write.
 pub(crate) struct PlannedWrites<K: Records> {
-    writes: Writes<K::Bytes>,
+    writes: Writes,
     counts: Counts<K>,
     /// What the store has from now on.
     features: Vec<Feature>,
@@ -94,7 +95,7 @@ impl<K: Records> TxnState<K> {
 
     /// Writes what a plan has drafted. An error spoils the transaction.
     pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: PlannedWrites<K>) -> Result<()> {
-        self.applied.apply(txn, drafted.writes, |record| record.borrow())?;
+        self.applied.apply(txn, drafted.writes)?;
         self.counts.by_key.extend(drafted.counts.by_key);
         if drafted.counts.directory.is_some() {
             self.counts.directory = drafted.counts.directory;
@@ -104,11 +105,11 @@ impl<K: Records> TxnState<K> {
 
     /// Writes the counts, at the end of the transaction.
     pub(crate) fn close(mut self, txn: &mut WriteTxn<'_>) -> Result<()> {
-        for (key, Counted { count, is_new }) in &self.counts.by_key {
+        for (key, Counted { count, is_new }) in self.counts.by_key {
             match count {
-                Some(count) => self.applied.put_count(txn, key, K::encode(count), *is_new)?,
-                None if *is_new => {}
-                None => self.applied.remove(txn, key)?,
+                Some(count) => self.applied.put_count(txn, &key, K::encode(&count), is_new)?,
+                None if is_new => {}
+                None => self.applied.remove(txn, &key)?,
             }
         }
         if let Some(directory) = &self.counts.directory {
@@ -159,8 +160,9 @@ impl<'b, K: Records> Overlay<'b, K> {
     pub(crate) fn end(self) -> Result<PlannedWrites<K>> {
         let Counts { by_key, directory } = &self.drafted.counts;
         let counts = by_key.iter().map(|(key, counted)| (key.as_slice(), counted.count.is_none()));
-        let counts = counts.chain(directory.iter().map(|_| (K::DIRECTORY, false)));
-        self.view.meet(&self.drafted.writes, self.done.writes(), counts)?;
+        let mut counts = counts.chain(directory.iter().map(|_| (K::DIRECTORY, false)));
+        self.view.meet(&self.drafted.writes, self.done.writes(), &mut counts)?;
+        drop(counts);
         Ok(self.drafted)
     }
 
@@ -211,6 +213,7 @@ impl<'b, K: Records> Overlay<'b, K> {
     }
 
     /// Returns a count as the transaction had left it before the plan, if it has changed it.
+    #[cfg_attr(not(feature = "queue"), allow(dead_code, reason = "who has no queue asks nothing of one"))]
     pub(crate) fn count_before(&self, key: &[u8]) -> Option<&Counted<K::Count>> {
         self.done.counts.by_key.get(key)
     }
@@ -222,7 +225,7 @@ impl<'b, K: Records> Overlay<'b, K> {
         read: impl FnOnce(&VerifiedDb<'b, K>) -> Result<Counted<K::Count>>,
     ) -> Result<Option<&mut K::Count>> {
         let drafted = &mut self.drafted.counts.by_key;
-        if !drafted.contains_key(key) {
+        if drafted.get(key).is_none() {
             let counted = match self.done.counts.by_key.get(key) {
                 Some(known) => known.clone(),
                 None => read(&self.view)?,
@@ -233,6 +236,7 @@ impl<'b, K: Records> Overlay<'b, K> {
     }
 
     /// Adds a record of counts.
+    #[cfg_attr(not(feature = "queue"), allow(dead_code, reason = "who has no queue asks nothing of one"))]
     pub(crate) fn add_count(&mut self, key: &[u8], count: K::Count) {
         self.drafted.counts.by_key.insert(key.to_vec(), Counted { count: Some(count), is_new: true });
     }
@@ -252,9 +256,7 @@ impl<'b, K: Records> Overlay<'b, K> {
     /// Returns the record of a key as the plan leaves it.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
         match self.drafted.writes.get(key) {
-            Some(Write::Add(record) | Write::Replace(record)) => {
-                Ok(Some(Cow::Owned(Borrow::<Vec<u8>>::borrow(record).clone())))
-            }
+            Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.to_vec()))),
             Some(Write::Remove) => Ok(None),
             None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
         }
@@ -278,7 +280,7 @@ impl<'b, K: Records> Overlay<'b, K> {
         old: Option<&[u8]>,
         new_body: Option<Vec<u8>>,
     ) -> Result<()> {
-        let new = new_body.map(|body| meta::sealed(&key, body).into());
+        let new = new_body.map(|body| Arc::new(meta::sealed(&key, body)));
         self.replace_sealed(key, old.map(meta::checksum_of), new)
     }
 
@@ -287,14 +289,14 @@ impl<'b, K: Records> Overlay<'b, K> {
         &mut self,
         key: Vec<u8>,
         old: Option<u64>,
-        new: Option<K::Bytes>,
+        new: Option<Arc<Vec<u8>>>,
     ) -> Result<()> {
         if let Some(set_digest) = K::set_digest(self, &key)? {
             if let Some(old) = old {
                 set_digest.subtract(old);
             }
             if let Some(new) = &new {
-                set_digest.add(meta::checksum_of(Borrow::<Vec<u8>>::borrow(new)));
+                set_digest.add(meta::checksum_of(new));
             }
         }
         self.drafted.writes.replace(key, old.is_some(), new);

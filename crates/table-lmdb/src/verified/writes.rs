@@ -2,6 +2,7 @@
 //! transaction ends.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use heed::{MdbError, PutFlags};
 
@@ -10,36 +11,31 @@ use table_engine::error::Result;
 use crate::lmdb::{self, Db, WriteTxn};
 use crate::records::meta;
 
-/// What becomes of a record, whose bytes are an `R`.
-pub(crate) enum Write<R> {
+/// What becomes of a record. A plan that is tried again may bring the same bytes.
+pub(crate) enum Write {
     /// It is new.
-    Add(R),
-    Replace(R),
+    Add(Arc<Vec<u8>>),
+    Replace(Arc<Vec<u8>>),
     Remove,
 }
 
 /// The writes of a plan, by their keys.
-pub(crate) struct Writes<R>(BTreeMap<Vec<u8>, Write<R>>);
+#[derive(Default)]
+pub(crate) struct Writes(BTreeMap<Vec<u8>, Write>);
 
-impl<R> Default for Writes<R> {
-    fn default() -> Self {
-        Self(BTreeMap::new())
-    }
-}
-
-impl<R> Writes<R> {
+impl Writes {
     /// Returns what the plan makes of the record of a key, if anything.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<&Write<R>> {
+    pub(crate) fn get(&self, key: &[u8]) -> Option<&Write> {
         self.0.get(key)
     }
 
     /// Returns the writes in the order of their keys.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Write<R>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Write)> {
         self.0.iter().map(|(key, write)| (key.as_slice(), write))
     }
 
     /// Has a record in the place of one that was found, or of none; or that one removed.
-    pub(crate) fn replace(&mut self, key: Vec<u8>, is_there: bool, record: Option<R>) {
+    pub(crate) fn replace(&mut self, key: Vec<u8>, is_there: bool, record: Option<Arc<Vec<u8>>>) {
         // One that the plan itself adds is not there yet; one that it removes still is.
         let is_new = match self.0.get(&key) {
             Some(Write::Add(_)) => true,
@@ -92,17 +88,12 @@ impl Applied {
     }
 
     /// Applies the writes of a plan. An error spoils the transaction.
-    pub(crate) fn apply<R>(
-        &mut self,
-        txn: &mut WriteTxn<'_>,
-        writes: Writes<R>,
-        bytes: impl Fn(&R) -> &[u8],
-    ) -> Result<()> {
+    pub(crate) fn apply(&mut self, txn: &mut WriteTxn<'_>, writes: Writes) -> Result<()> {
         for (key, write) in writes.0 {
             self.writes += 1;
             match write {
                 Write::Add(record) => {
-                    let put = self.db.put_with_flags(txn, PutFlags::NO_OVERWRITE, &key, bytes(&record));
+                    let put = self.db.put_with_flags(txn, PutFlags::NO_OVERWRITE, &key, &record);
                     put.map_err(|error| match error {
                         // It was looked for, or its number is new.
                         heed::Error::Mdb(MdbError::KeyExist) => lmdb::damaged_page(),
@@ -110,7 +101,7 @@ impl Applied {
                     })?;
                     self.records = self.records.wrapping_add(1);
                 }
-                Write::Replace(record) => self.db.put(txn, &key, bytes(&record)).map_err(lmdb::error)?,
+                Write::Replace(record) => self.db.put(txn, &key, &record).map_err(lmdb::error)?,
                 Write::Remove => {
                     self.remove(txn, &key)?;
                     self.removed.insert(key);

@@ -284,7 +284,7 @@ proptest::proptest! {
         let double = ValueRef::Double(f64::from_bits(bits));
         for value in [ValueRef::Binary(&bytes), ValueRef::String(&text), ValueRef::Int64(number), double] {
             let sealed = seal(&cell, &STORE, &key(1), value).unwrap();
-            proptest::prop_assert_eq!(sealed.len(), OVERHEAD + Plain::of(value).as_slice().len());
+            proptest::prop_assert_eq!(sealed.len(), OVERHEAD + PlainBytes::of(value).as_slice().len());
             let opened = Sealed::parse(&sealed).unwrap().open(&cell, &STORE, &key(1)).unwrap();
             proptest::prop_assert_eq!(opened, value.to_value());
         }

@@ -13,7 +13,7 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, Name, ValueRef};
 use crate::query::FilterGuard;
 use crate::row::view::RowView;
-use crate::schema::{self, Field, Schema};
+use crate::schema::{Layout, LayoutProperty};
 use crate::sealing::looks_sealed;
 
 /// The user's function: whether the property of a row of these keys is sealed.
@@ -48,9 +48,9 @@ pub(crate) enum RowKind<'l> {
     /// Nothing: no struct of its kind is known.
     Free,
     /// An entity's own row.
-    Own(&'l Schema),
+    Own(&'l Layout),
     /// A copy in an index, which is sealed for its entity's own row.
-    Copy(&'l Schema, &'l str),
+    Copy(&'l Layout, &'l str),
 }
 
 /// How a property is stored.
@@ -60,9 +60,9 @@ pub(crate) enum Treatment<'l> {
     /// The resolver has it sealed.
     Resolved,
     /// Its struct has it sealed.
-    Declared(&'l Field),
+    Declared(&'l LayoutProperty),
     /// No struct declares the row, and some struct of the table has a property of this name sealed.
-    Named(&'l Field),
+    Named(&'l LayoutProperty),
     /// The resolver names what its struct declares in the clear.
     Contradiction,
 }
@@ -72,33 +72,27 @@ impl<'l> RowKind<'l> {
     pub(crate) fn declared(self) -> Option<(&'l str, Option<&'l str>)> {
         match self {
             Self::Free => None,
-            Self::Own(schema) => Some((schema.kind, None)),
-            Self::Copy(schema, index) => Some((schema.kind, Some(index))),
+            Self::Own(layout) => Some((&layout.kind, None)),
+            Self::Copy(layout, index) => Some((&layout.kind, Some(index))),
         }
     }
 
-    fn field(self, property: &str) -> Option<&'l Field> {
+    fn layout(self) -> Option<&'l Layout> {
         match self {
             Self::Free => None,
-            Self::Own(schema) | Self::Copy(schema, _) => {
-                schema.fields.iter().find(|field| field.property == property)
-            }
+            Self::Own(layout) | Self::Copy(layout, _) => Some(layout),
         }
     }
 
     /// Returns whether the property is the token of a field, which lookups compare.
     fn is_token(self, property: &str) -> bool {
-        match self {
-            Self::Free => false,
-            Self::Own(schema) | Self::Copy(schema, _) => {
-                schema.fields.iter().filter_map(|field| field.blind).any(|blind| blind.property == property)
-            }
-        }
+        let mut properties = self.layout().into_iter().flat_map(|layout| &layout.properties);
+        properties.any(|of| of.is_token(property))
     }
 
     fn treatment(self, rule: &Rule, partition: &str, row: &str, property: &str) -> Treatment<'l> {
-        match self.field(property) {
-            Some(field) if field.encrypted => Treatment::Declared(field),
+        match self.layout().and_then(|layout| layout.property(property)) {
+            Some(declared) if declared.sealed.is_some() => Treatment::Declared(declared),
             Some(_) if rule.names(partition, row, property) => Treatment::Contradiction,
             None if !self.is_token(property) && rule.names(partition, row, property) => Treatment::Resolved,
             _ => Treatment::Plain,
@@ -109,17 +103,17 @@ impl<'l> RowKind<'l> {
 /// What is noted of the kinds in a table, with the texts that it was read from.
 pub(crate) struct Declared {
     texts: LayoutTexts,
-    schemas: Vec<Schema>,
+    layouts: Vec<Layout>,
 }
 
 impl Declared {
     fn read(texts: LayoutTexts) -> Result<Self> {
-        let schemas = texts.iter().map(|(kind, text)| schema::read(text, kind).ok_or_else(damaged));
-        Ok(Self { schemas: schemas.collect::<Result<_>>()?, texts })
+        let layouts = texts.iter().map(|(kind, text)| Layout::parse(text, kind).ok_or_else(damaged));
+        Ok(Self { layouts: layouts.collect::<Result<_>>()?, texts })
     }
 
-    fn schema(&self, kind: &str) -> Option<&Schema> {
-        self.schemas.iter().find(|schema| schema.kind == kind)
+    fn layout(&self, kind: &str) -> Option<&Layout> {
+        self.layouts.iter().find(|layout| layout.kind == kind)
     }
 }
 
@@ -162,14 +156,13 @@ impl Lens {
     /// Returns what the rows of this `EntityType` are to the structs of the table.
     pub(crate) fn kind(&self, kind: Option<&str>) -> RowKind<'_> {
         let Some(kind) = kind else { return RowKind::Free };
-        if let Some(schema) = self.declared.schema(kind) {
-            return RowKind::Own(schema);
+        if let Some(layout) = self.declared.layout(kind) {
+            return RowKind::Own(layout);
         }
         // A kind's name has no `.`.
         let Some((kind, index)) = kind.split_once('.') else { return RowKind::Free };
-        let Some(schema) = self.declared.schema(kind) else { return RowKind::Free };
-        let index = schema.indexes.iter().find(|known| known.name == index);
-        index.map_or(RowKind::Free, |index| RowKind::Copy(schema, index.name))
+        let Some(layout) = self.declared.layout(kind) else { return RowKind::Free };
+        layout.index(index).map_or(RowKind::Free, |index| RowKind::Copy(layout, &index.name))
     }
 
     /// Returns how a property of a row of this kind is stored. A person who can write the file can have a row say that
@@ -183,8 +176,8 @@ impl Lens {
     ) -> Treatment<'l> {
         match kind.treatment(&self.rule, keys.0, keys.1, property) {
             Treatment::Plain if matches!(kind, RowKind::Free) => {
-                let mut fields = self.declared.schemas.iter().flat_map(|schema| schema.fields);
-                let sealed = fields.find(|field| field.encrypted && field.property == property);
+                let mut properties = self.declared.layouts.iter().flat_map(|layout| &layout.properties);
+                let sealed = properties.find(|of| of.sealed.is_some() && of.name == property);
                 sealed.map_or(Treatment::Plain, Treatment::Named)
             }
             treatment => treatment,
@@ -219,7 +212,7 @@ impl Lens {
                 Treatment::Plain | Treatment::Contradiction => continue,
                 Treatment::Resolved => false,
                 // The struct itself reads plain values with `#[encrypt(dual)]` alone.
-                Treatment::Declared(field) => field.dual,
+                Treatment::Declared(of) => of.sealed.is_some_and(|sealed| sealed.dual),
                 Treatment::Named(_) => true,
             };
             if may_be_plain && !looks_sealed(value.as_value_ref()) {

@@ -9,7 +9,7 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, EdmType, Value};
 use crate::plan::{Act, Condition};
 use crate::row::encode::Given;
-use crate::schema::Field;
+use crate::schema::LayoutProperty;
 use crate::sealing::{SealedAt, Sealer};
 
 /// The entities of one write, or of one batch, on their way.
@@ -89,10 +89,10 @@ impl<'t> Sealing<'t> {
         if let (false, Some((kind, index))) = (self.table.table.is_raw(), kind.declared()) {
             return Err(needs_its_struct(kind, "", index));
         }
-        if let RowKind::Copy(schema, _) = kind {
+        if let RowKind::Copy(layout, _) = kind {
             return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
                 "the row is a copy of an entity of the kind `{}`, and follows it: change the entity",
-                schema.kind
+                layout.kind
             )));
         }
         let (partition, row) = (entity.partition_key(), entity.row_key());
@@ -102,11 +102,11 @@ impl<'t> Sealing<'t> {
             let scope = match self.lens.treatment(kind, (partition, row), name) {
                 Treatment::Plain => continue,
                 Treatment::Contradiction => return Err(contradiction(kind, name)),
-                Treatment::Declared(field) => {
-                    check_declared(field, value.edm_type())?;
-                    field.scope
+                Treatment::Declared(of) => {
+                    check_declared(of, value.edm_type())?;
+                    of.scope()
                 }
-                Treatment::Named(field) => field.scope,
+                Treatment::Named(of) => of.scope(),
                 Treatment::Resolved => rule.scope,
             };
             let cell = self.table.table.cell(partition, row, name)?.scoped(scope);
@@ -122,9 +122,9 @@ impl<'t> Sealing<'t> {
 }
 
 /// Refuses a value that the struct would not read, or not find.
-fn check_declared(field: &Field, given: EdmType) -> Result<()> {
-    let (name, edm) = (field.property, field.edm);
-    if field.blind.is_some() {
+fn check_declared(of: &LayoutProperty, given: EdmType) -> Result<()> {
+    let (name, edm) = (&of.name, of.edm);
+    if of.tokens().is_some() {
         return Err(Error::new(ErrorKind::SchemaMismatch).because(format!(
             "property `{name}` is looked up by a token, which only its struct's table keeps: \
              change it there, or by `SetTable::merge_any`"
@@ -144,10 +144,7 @@ fn fits(value: EdmType, declared: EdmType) -> bool {
 
 #[cold]
 fn contradiction(kind: RowKind<'_>, name: &str) -> Error {
-    let kind = match kind {
-        RowKind::Own(schema) | RowKind::Copy(schema, _) => schema.kind,
-        RowKind::Free => "",
-    };
+    let kind = kind.declared().map_or("", |(kind, _)| kind);
     Error::new(ErrorKind::SchemaMismatch).because(format!(
         "property `{name}` is to be sealed, and the struct of the kind `{kind}` would not read it so: \
          it needs `#[encrypt]` there"

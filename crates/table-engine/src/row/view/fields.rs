@@ -29,6 +29,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the value of a field's property.
+    #[doc(hidden)]
     pub fn get_field(&self, fields: &'static [Field], field: usize) -> Result<Option<ValueRef<'_>>> {
         let of = fields.get(field);
         self.row_of(of).map_or(Ok(None), |holder| holder.get_own_field(fields, field))
@@ -66,6 +67,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the row as these fields are seen in it, if it has a shape and none of its values is large.
+    #[doc(hidden)]
     #[inline]
     pub fn seen(&self, fields: &'static [Field]) -> Option<SeenRow<'a>> {
         if let KnownKeys::Parts(_) = self.known {
@@ -77,6 +79,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the field as the row is seen.
+    #[doc(hidden)]
     #[inline]
     pub fn get_in(&self, seen: &SeenRow<'a>, fields: &'static [Field], field: usize) -> Near<'a> {
         seen.near(field, || {
@@ -107,6 +110,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the row as these fields are read from it by the short way; `None` where it takes the longer way.
+    #[doc(hidden)]
     #[cfg(feature = "fuzzing")]
     pub fn quick(&self, fields: &'static [Field], place: Option<&'static Place>) -> Option<FastRow<'_>> {
         let mut quick = FastRow::none();
@@ -170,6 +174,8 @@ impl<'a> RowView<'a> {
     }
 
     /// Returns the value of the property of this number; the place after it becomes the next one's.
+    // Slow reads call it for each field, from another unit of the crate.
+    #[inline]
     pub(crate) fn seek(&self, id: u16, place: &Cell<usize>) -> Result<Option<ValueRef<'_>>> {
         let Body::Slots(slots) = self.row.body() else { return self.get_by_id(id) };
         let Some(at) = slots.position(id) else { return Ok(None) };

@@ -6,6 +6,7 @@ use super::rows::same;
 use super::{field_at, field_name};
 
 /// The source is one whose changes can keep the copy, in a place that the copy says.
+#[inline]
 pub(super) const fn source(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> Option<Message> {
     let message = Message::new("`").text(source.entity);
     if source.summary_of.is_some() {
@@ -112,6 +113,7 @@ const fn is_first(schema: &Schema, nth: usize, field: usize) -> bool {
 }
 
 /// Returns whether the source lies in the dependent's partition, whatever both hold.
+#[inline]
 const fn is_beside(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let (here, there) = (dependent.place(), source.place());
     if !here.table.source().eq_ignore_ascii_case(there.table.source()) {
@@ -153,6 +155,7 @@ const fn refers(source: &Schema, of: usize, copy: &CopiedFields, field: usize) -
 
 /// A field of the dependent and the one of the source that it is the value of are of one type. Where all would be in another
 /// order, the first says so.
+#[inline]
 pub(super) const fn key(
     dependent: &Schema,
     source: &Schema,
@@ -204,6 +207,7 @@ const fn is_one_type(a: &Field, b: &Field) -> bool {
 
 /// Returns whether the fields that are named would be of the right types in another order: of each type there are as many as in
 /// the source's key.
+#[inline]
 const fn is_in_another_order(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let mut at = 0;
     while let Some(place) = nth(copy.key, at) {
@@ -227,6 +231,7 @@ const fn is_in_another_order(dependent: &Schema, source: &Schema, copy: &CopiedF
 }
 
 /// Returns whether the fields that are named are called as those of the source's key, and stand in another order.
+#[inline]
 const fn names_another_order(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> bool {
     let (mut at, mut is_other) = (0, false);
     while let Some(place) = nth(copy.key, at) {
@@ -270,6 +275,7 @@ const fn nth(mut all: &[usize], mut at: usize) -> Option<usize> {
 }
 
 /// What is copied is the source's own, readable, and shows that there is a copy.
+#[inline]
 pub(super) const fn fields(source: &Schema, mut copied: &[usize]) -> Option<Message> {
     let mut shows = false;
     while let [place, rest @ ..] = copied {
@@ -297,6 +303,7 @@ pub(super) const fn fields(source: &Schema, mut copied: &[usize]) -> Option<Mess
 }
 
 /// A change of the source finds who refers to it.
+#[inline]
 pub(super) const fn way_back(dependent: &Schema, source: &Schema, copy: &CopiedFields) -> Option<Message> {
     if dependent.way_back(copy).is_some() {
         return None;

@@ -33,7 +33,7 @@ impl KeyOf {
     }
 
     /// Returns the place that it is a template of.
-    pub(super) const fn place(self, schema: &Schema) -> &Place {
+    pub(crate) const fn place(self, schema: &Schema) -> &Place {
         match self {
             Self::Partition | Self::Row => schema.place(),
             Self::Part(part) => part_place(schema, part),
@@ -42,7 +42,7 @@ impl KeyOf {
     }
 
     /// Returns the kind of its rows.
-    pub(super) const fn kind(self, schema: &Schema) -> &'static str {
+    pub(crate) const fn kind(self, schema: &Schema) -> &'static str {
         match self {
             Self::Partition | Self::Row | Self::Part(_) => schema.kind,
             Self::Index(at) | Self::IndexPartition(at) => index(schema, at).kind,
@@ -50,7 +50,7 @@ impl KeyOf {
     }
 
     /// Returns the rows of an entity by number: its own, those of its indexes, those of its parts.
-    pub(super) const fn nth(schema: &Schema, number: usize) -> Option<Self> {
+    pub(crate) const fn nth(schema: &Schema, number: usize) -> Option<Self> {
         let indexes = schema.indexes.len();
         if number == 0 {
             Some(Self::Row)
@@ -77,7 +77,7 @@ impl KeyOf {
     }
 
     /// Appends what it is, and its template.
-    pub(super) const fn drawn(self, schema: &Schema, message: Message) -> Message {
+    pub(crate) const fn drawn(self, schema: &Schema, message: Message) -> Message {
         self.named(schema, message).text(" (").template(self.template(schema)).text(")")
     }
 }
@@ -92,6 +92,7 @@ pub const fn offers_range(schema: &'static Schema, place: KeyOf, part: usize) ->
 }
 
 /// Returns whether the values of a field's part that start with a text are a range of keys.
+#[inline]
 #[must_use]
 pub const fn offers_prefix(schema: &'static Schema, place: KeyOf, part: usize) -> bool {
     match nth(parts_of(schema, place), part) {

@@ -30,6 +30,7 @@ pub(super) const fn literal(schema: &Schema, place: KeyOf, text: &str) -> Option
 }
 
 /// C15: what a template always prints is no longer than a key can be.
+#[inline]
 pub(super) const fn length(schema: &Schema, place: KeyOf) -> Option<Message> {
     let mut units = 0;
     let mut parts = place.template(schema).parts;
@@ -51,6 +52,7 @@ pub(super) const fn length(schema: &Schema, place: KeyOf) -> Option<Message> {
     Some(message.text(" UTF-16 units; a key has at most ").number(limits::KEY_UNITS as u64))
 }
 
+#[inline]
 const fn shortest(names: &[&str]) -> usize {
     let [first, rest @ ..] = names else { return 0 };
     let mut least = utf16_units(first);
@@ -65,6 +67,7 @@ const fn shortest(names: &[&str]) -> usize {
 }
 
 /// C20: a partition key of time alone sends all writes of a time to one partition.
+#[inline]
 pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
     let mut has_time = false;
     let mut parts = schema.place().partition.parts;
@@ -89,6 +92,7 @@ pub(super) const fn hot_partition(schema: &Schema) -> Option<Message> {
 
 /// C22: another part of the primary key keeps what a lossy part forgets. Folded text and blind tokens are for an
 /// index.
+#[inline]
 pub(super) const fn identity(schema: &Schema) -> Option<Message> {
     let place = schema.place();
     match lossy(schema, &place.partition) {
@@ -97,6 +101,7 @@ pub(super) const fn identity(schema: &Schema) -> Option<Message> {
     }
 }
 
+#[inline]
 const fn lossy(schema: &Schema, template: &Template) -> Option<Message> {
     let mut parts = template.parts;
     while let [part, rest @ ..] = parts {

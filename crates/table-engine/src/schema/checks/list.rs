@@ -5,6 +5,7 @@ use super::super::{Part, Schema, Template};
 use super::{field_name, index};
 
 /// An id, the list's own key and, beside the entities, their partition say which entity it is.
+#[inline]
 pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
     let place = schema.place();
     let partition =
@@ -16,6 +17,7 @@ pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
 }
 
 /// Returns the first part of a primary key whose field neither an id nor the list's key gives back.
+#[inline]
 const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Message> {
     let index = index(schema, at);
     let Some(list) = index.list else { return None };

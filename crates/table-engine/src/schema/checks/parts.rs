@@ -9,6 +9,7 @@ use super::super::{FieldPart, Part, Schema};
 use super::field_name;
 
 /// Returns the first mistake in a part, before the `rest` of the template.
+#[inline]
 pub(super) const fn mistake(
     schema: &Schema,
     part: &FieldPart,
@@ -64,6 +65,7 @@ const fn optional(name: &str, part: &FieldPart, is_primary: bool) -> Option<Mess
 }
 
 /// C3: a signed number says how it sorts.
+#[inline]
 const fn signed(name: &str, part: &FieldPart) -> Option<Message> {
     let (KeyType::Signed { bits }, Format::Plain) = (part.key.single(), part.format) else { return None };
     let pad = Message::new("0").count(offset_digits(bits));
@@ -79,6 +81,7 @@ const fn signed(name: &str, part: &FieldPart) -> Option<Message> {
 }
 
 /// C6: a format is for its types. And a time says how it is printed.
+#[inline]
 const fn format(name: &str, part: &FieldPart) -> Option<Message> {
     let key = part.key.single();
     let is_taken = match (part.format, key) {
@@ -129,6 +132,7 @@ const fn format(name: &str, part: &FieldPart) -> Option<Message> {
 
 /// C4: a part of varying width that is not the last is followed by text whose first character can't occur in it.
 /// Where nothing is known of the characters, the write checks it.
+#[inline]
 const fn separated(schema: &Schema, part: &FieldPart, rest: &[Part]) -> Option<Message> {
     let name = field_name(schema, part.field);
     let key = part.key.single();

@@ -8,6 +8,7 @@ use super::super::{Format, Part, Period, PeriodTables, Place, Schema};
 use super::{field_name, index};
 
 /// C27: the key of an entity says in which table it lies, and so does whatever else no two entities may share.
+#[inline]
 pub(super) const fn determined(schema: &Schema) -> Option<Message> {
     // A declaration with mistakes has its messages.
     let Some(tables) = schema.periods() else { return None };
@@ -32,6 +33,7 @@ pub(super) const fn determined(schema: &Schema) -> Option<Message> {
 }
 
 /// The field of the period is a time, by its parts in the primary key.
+#[inline]
 const fn is_a_time(schema: &Schema, tables: &PeriodTables) -> Option<Message> {
     let place = schema.place();
     let templates = [&place.partition, &place.row];
@@ -54,6 +56,7 @@ const fn is_a_time(schema: &Schema, tables: &PeriodTables) -> Option<Message> {
 }
 
 /// Returns whether the keys of a place say in which period their entity lies.
+#[inline]
 const fn says_the_period(place: &Place, tables: &PeriodTables) -> bool {
     // Of the year, the month, the day of the month, that of the year, and the hour.
     let mut said = [false; 5];

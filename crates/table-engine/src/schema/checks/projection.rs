@@ -36,6 +36,7 @@ pub(super) const fn place_of_slot(schema: &Schema, name: &str, slot: usize) -> u
 }
 
 /// Returns why the projection can't have these slots of the series of this name.
+#[inline]
 pub(super) const fn mistake_in_slots(
     schema: &Schema,
     name: &str,
@@ -62,6 +63,7 @@ pub(super) const fn mistake_in_slots(
 }
 
 /// Returns why the projection can't have this field as what it is declared. Of a name that is none [`unknown`] tells.
+#[inline]
 pub(super) const fn mistake(
     schema: &Schema,
     name: &str,
@@ -76,6 +78,7 @@ pub(super) const fn mistake(
 }
 
 /// Returns why the projection can't have a field of this name.
+#[inline]
 pub(super) const fn unknown(schema: &Schema, name: &str) -> Option<Message> {
     // The declaration of the entity does not compile, and its own messages say so.
     if schema.entity.is_empty() || place(schema, name) < schema.fields.len() {
@@ -99,6 +102,7 @@ const fn and_there_are(mut message: Message, mut fields: &[Field]) -> Message {
     message
 }
 
+#[inline]
 const fn misfit(schema: &Schema, field: &Field, edm: EdmType, takes_absent: bool) -> Option<Message> {
     let message = Message::new("`").text(field.name).text("` of `").text(schema.entity).text("` is ");
     // Integers widen as they are read.
@@ -145,6 +149,7 @@ const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
 }
 
 /// Returns the field whose name takes the fewest changes to make of this one, if a third of it may be wrong.
+#[inline]
 const fn nearest(mut fields: &[Field], name: &str) -> Option<&'static str> {
     let mut best = None;
     let mut least = name.len() / 3 + 1;
@@ -162,6 +167,7 @@ const fn nearest(mut fields: &[Field], name: &str) -> Option<&'static str> {
 const LONGEST: usize = 64;
 
 /// Returns how many bytes must be put in, taken out or replaced to make one of the other.
+#[inline]
 #[expect(clippy::indexing_slicing, reason = "a name is no longer than the row")]
 const fn distance(a: &[u8], b: &[u8]) -> usize {
     if a.len() > LONGEST || b.len() > LONGEST {

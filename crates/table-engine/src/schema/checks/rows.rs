@@ -1,7 +1,7 @@
 //! Rules about the rows of an entity among themselves, and beside rows of other kinds.
 
 use super::super::message::Message;
-use super::super::place::{may_lie_in, meet};
+use super::super::place::meet;
 use super::super::{Field, Part, Schema, Series, Template, holds};
 use super::{KeyOf, field_at, field_name, index};
 use crate::limits;
@@ -26,6 +26,7 @@ pub(super) const fn disjoint(schema: &Schema, at: usize) -> Option<Message> {
 }
 
 /// Returns what a copy that lies elsewhere than its entity can't hold yet: sealed values, and tokens in its keys.
+#[inline]
 pub(super) const fn sealed_elsewhere(schema: &Schema, at: usize) -> Option<Message> {
     if !index(schema, at).is_elsewhere() {
         return None;
@@ -65,9 +66,8 @@ const fn stands_in(template: &Template, field: usize) -> bool {
     false
 }
 
-/// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other. Rows in
-/// other tables than this one don't count, if it has a name.
-pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Option<Message> {
+/// C7: kinds that share a table have partitions of their own, or no row of one has the key of a row of the other.
+pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema) -> Option<Message> {
     let mut row_of_a = 0;
     while let Some(of_a) = KeyOf::nth(a, row_of_a) {
         let mut row_of_b = 0;
@@ -75,8 +75,6 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
             let (here, there) = (of_a.place(a), of_b.place(b));
             // The rows of a summary are those of the struct that it is declared by.
             if !(are_of_a_summary(a, of_a, b, of_b) || are_of_a_summary(b, of_b, a, of_a))
-                && may_lie_in(here, table)
-                && may_lie_in(there, table)
                 && meet(here, there)
             {
                 let message = of_a.drawn(a, Message::new("")).text(" of `").text(a.entity);
@@ -91,6 +89,7 @@ pub(super) const fn disjoint_kinds(a: &Schema, b: &Schema, table: &str) -> Optio
 }
 
 /// C7, of a wide entity: no row of a part has the key of another row of the entity's, nor of another entity's head.
+#[inline]
 pub(super) const fn parts(schema: &Schema) -> Option<Message> {
     let mut part = 1;
     while part <= schema.parts.len() {
@@ -135,6 +134,7 @@ const fn are_of_a_summary(a: &Schema, index: KeyOf, b: &Schema, own: KeyOf) -> b
 
 /// C8: an index that isn't `unique`, as none is that is `eventual`, has every field of the primary key in its own, so that two entities never
 /// want one row of it.
+#[inline]
 pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
     if index(schema, at).unique || index(schema, at).list.is_some() {
         return None;
@@ -147,6 +147,7 @@ pub(super) const fn determined(schema: &Schema, at: usize) -> Option<Message> {
 }
 
 /// The first part of a primary key whose field an index doesn't give back.
+#[inline]
 const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Message> {
     let index = index(schema, at);
     let mut parts = primary.parts;
@@ -181,6 +182,7 @@ const fn forgotten(schema: &Schema, at: usize, primary: &Template) -> Option<Mes
 }
 
 /// C25: two kinds of a set are of one table, and have names of their own.
+#[inline]
 pub(super) const fn apart(a: &Schema, b: &Schema) -> Option<Message> {
     let summary = if a.summary_of.is_some() {
         Some(a)
@@ -239,6 +241,7 @@ pub(super) const fn gone(schema: &Schema) -> Option<Message> {
 }
 
 /// C31: a version follows the one that it is made from.
+#[inline]
 pub(super) const fn follows(schema: &Schema, previous: &Schema) -> Option<Message> {
     // A declaration with mistakes has its messages.
     if schema.version == 0 || previous.version == 0 {
@@ -274,6 +277,7 @@ const fn widened(number: u32) -> u64 {
 }
 
 /// C10: no two properties have one name. C12: a row holds them all, and `EntityType`.
+#[inline]
 pub(super) const fn properties(schema: &Schema) -> Option<Message> {
     let mut number = 0;
     while let Some(row) = KeyOf::nth(schema, number) {
@@ -369,6 +373,7 @@ const fn shared_with_series(series: &Series, field: &Field) -> Option<&'static s
 }
 
 /// Returns the name of a property that both fields give; a field with tokens gives two.
+#[inline]
 const fn shared(a: &Field, b: &Field) -> Option<&'static str> {
     match (a.series, b.series) {
         (Some(first), Some(other)) if first.of.meets(other.of) => {

@@ -9,6 +9,7 @@ use super::{field_at, index};
 use crate::model::EdmType;
 
 /// A field of the summary's key is one of its source, of the same type, which is always there and not encrypted.
+#[inline]
 pub(super) const fn key_field(source: &Schema, summary: &Schema, field: usize) -> Option<Message> {
     if source.entity.is_empty() || summary.entity.is_empty() {
         return None;
@@ -41,6 +42,7 @@ pub(super) const fn key_field(source: &Schema, summary: &Schema, field: usize) -
 }
 
 /// A field that is added up is an integer of the source that is not encrypted.
+#[inline]
 pub(super) const fn summed(source: &Schema, name: &str) -> Option<Message> {
     if source.entity.is_empty() {
         return None;
@@ -77,11 +79,13 @@ const fn is_narrow(field: &Field) -> bool {
     matches!(field.column, super::super::ColumnType::U32)
 }
 
+#[inline]
 const fn is_one_type(a: &Field, b: &Field) -> bool {
     a.column.code() == b.column.code() && same(a.edm.name(), b.edm.name())
 }
 
 /// Where the rows lie, and when they come; and what a count that a function picks from needs.
+#[inline]
 pub(super) const fn of_source(source: &Schema, summary: &Schema, at: &Index) -> Option<Message> {
     if source.entity.is_empty() || summary.entity.is_empty() {
         return None;
@@ -144,6 +148,7 @@ const fn missing(source: &Schema, name: &str) -> Message {
 }
 
 /// Returns whether both templates print one text for each entity.
+#[inline]
 const fn is_one_template(a: &Template, b: &Template) -> bool {
     let (mut a, mut b) = (a.parts, b.parts);
     while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b) {

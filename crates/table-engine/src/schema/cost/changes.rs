@@ -18,6 +18,7 @@ pub struct ChangeCost {
 
 /// Returns the rows of each index that an entity has on average: as counted, or one. It counts in one row of a summary, and is
 /// on one list.
+#[inline]
 pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Vec<f64> {
     let of = |rows: Option<&RowCost>| match rows {
         Some(rows) if entities > 0 => super::share(rows.rows, entities),
@@ -31,6 +32,7 @@ pub(super) fn per_entity(schema: &Schema, entities: u64, rows: &[RowCost]) -> Ve
 type Group = (Vec<Touch>, bool);
 
 /// Returns what each kind of change takes: fields whose change writes the same rows stand together.
+#[inline]
 pub(super) fn of(schema: &Schema, copies: &[f64]) -> Vec<ChangeCost> {
     let elsewhere = |written: &dyn Fn(&Index) -> f64| {
         schema.indexes.iter().filter(|index| index.is_elsewhere()).map(written).sum::<f64>()
@@ -85,6 +87,7 @@ pub(super) enum Touch {
 }
 
 impl Touch {
+    #[inline]
     pub(super) fn of(schema: &Schema, number: usize, field: usize) -> Self {
         let Some(index) = schema.indexes.get(number) else { return Self::Nothing };
         let prints = |template| fields(template).any(|part| part.field == field);
@@ -111,6 +114,7 @@ impl Touch {
 }
 
 /// Returns whether the entity's own key is printed from the field: a change of it makes another entity.
+#[inline]
 fn is_of_key(schema: &Schema, field: usize) -> bool {
     let place = schema.place();
     fields(&place.partition).chain(fields(&place.row)).any(|part| part.field == field)

@@ -76,6 +76,7 @@ const FEW_ROWS: u64 = 100;
 
 impl Cost {
     /// Returns what these rows cost, of entities that are used like this.
+    #[inline]
     pub(crate) fn new(
         schema: &Schema,
         basis: Basis,
@@ -113,15 +114,18 @@ impl Cost {
     }
 
     /// Returns the bytes of all rows by the service's formula.
+    #[inline]
     pub fn service_bytes(&self) -> u64 {
         self.rows.iter().map(|rows| rows.service_bytes).sum()
     }
 
     /// Returns the bytes of all rows in the store.
+    #[inline]
     pub fn stored_bytes(&self) -> u64 {
         self.rows.iter().map(|rows| rows.stored_bytes).sum()
     }
 
+    #[inline]
     fn advice_on(&self, schema: &Schema, usage: &Usage, index: &Index, rows: &RowCost) -> Vec<String> {
         let mut advice = Vec::new();
         if index.is_shared() {

@@ -5,6 +5,7 @@ use std::fmt;
 use super::{Basis, Cost, Values, percent};
 
 impl fmt::Display for Cost {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let basis = match self.basis {
             Basis::Estimated => "expected",
@@ -43,6 +44,7 @@ impl fmt::Display for Cost {
 }
 
 /// Lines whose cells stand below each other: the first to the left, figures to the right.
+#[inline]
 fn aligned<const N: usize>(f: &mut fmt::Formatter<'_>, lines: &[[String; N]]) -> fmt::Result {
     let mut widths = [0; N];
     for line in lines {

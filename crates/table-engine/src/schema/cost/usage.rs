@@ -60,6 +60,7 @@ impl Usage {
     }
 
     /// Sets the characters that the texts of a field have on average, or its bytes.
+    #[inline]
     #[must_use]
     pub fn length(mut self, field: &str, length: usize) -> Self {
         self.lengths.push((field.to_owned(), length));
@@ -67,6 +68,7 @@ impl Usage {
     }
 
     /// Sets the characters that one element of a list has on average, for an index with a row for each: `{tags[]}`.
+    #[inline]
     #[must_use]
     pub fn element(mut self, field: &str, length: usize) -> Self {
         self.elements.push((field.to_owned(), length));
@@ -74,6 +76,7 @@ impl Usage {
     }
 
     /// Sets how often entities are read by an index.
+    #[inline]
     #[must_use]
     pub fn reads(mut self, index: &str, often: f64) -> Self {
         self.reads.push((index.to_owned(), often));
@@ -81,17 +84,20 @@ impl Usage {
     }
 
     /// Sets how often a field is changed, over all entities.
+    #[inline]
     #[must_use]
     pub fn changes(mut self, field: &str, often: f64) -> Self {
         self.changes.push((field.to_owned(), often));
         self
     }
 
+    #[inline]
     pub(super) fn reads_of(&self, index: &str) -> f64 {
         self.reads.iter().filter(|(name, _)| name == index).map(|(_, often)| often).sum()
     }
 
     /// Returns how often rows of the index are written because a field has changed.
+    #[inline]
     pub(super) fn rewrites_of(&self, schema: &Schema, index: &Index) -> f64 {
         let Some(number) = schema.indexes.iter().position(|other| other.name == index.name) else {
             return 0.0;
@@ -104,6 +110,7 @@ impl Usage {
     }
 
     /// Refuses names that the declaration does not have.
+    #[inline]
     fn check(&self, schema: &Schema) -> Result<()> {
         let has_field = |name: &str| schema.fields.iter().any(|field| field.name == name);
         let has_index = |name: &str| schema.indexes.iter().any(|index| index.name == name);
@@ -125,6 +132,7 @@ impl Usage {
     }
 
     /// Returns the characters of a field's text, or of one element of it.
+    #[inline]
     fn length_of(&self, schema: &Schema, field: usize, element: bool) -> usize {
         let name = schema.fields.get(field).map_or("", |field| field.name);
         let known = if element { &self.elements } else { &self.lengths };
@@ -135,6 +143,7 @@ impl Usage {
 impl Schema {
     /// Returns what entities used like this would cost, before there are any. The rows of a summary or of lists are left out,
     /// since as many as they have keys are there, whatever the entities. An error if the usage names what is not declared.
+    #[inline]
     pub fn cost(&self, usage: &Usage) -> Result<Cost> {
         usage.check(self).map_err(|error| error.attempted("estimate the cost"))?;
         let own = std::iter::once((None, None, self.place()));
@@ -164,6 +173,7 @@ impl Schema {
     }
 
     /// Returns what one row counts for on the service, and the bytes that it takes in the store.
+    #[inline]
     fn row(&self, usage: &Usage, index: Option<usize>, part: usize, place: &Place) -> (u64, u64) {
         let kind = match index.and_then(|at| self.indexes.get(at)) {
             Some(index) => index.kind,
@@ -203,6 +213,7 @@ impl Schema {
     }
 
     /// Returns how many characters a template prints.
+    #[inline]
     fn printed(&self, usage: &Usage, template: &Template) -> usize {
         let part = |part: &Part| match part {
             Part::Literal(text) => text.len(),

@@ -1,7 +1,9 @@
 //! How a part of a key is read. It is worked out while the program compiles, so that reading a key looks at no type and
 //! no format again.
 
-use super::key_type::{Format, KeyType, edm};
+use table_words::Format;
+
+use super::key_type::{KeyTypeOf, edm};
 use crate::model::EdmType;
 
 /// What the bytes of a part say.
@@ -36,32 +38,32 @@ pub(crate) enum Kind {
 
 impl Form {
     /// Returns the form of a part of this type.
-    pub(crate) const fn of(key: KeyType, format: Format) -> Self {
+    pub(crate) const fn of(key: KeyTypeOf<'_>, format: Format<'_>) -> Self {
         if !format.is_lossless() {
             return Self::Lossy;
         }
         let kind = if matches!(edm(key), EdmType::Int32) { Kind::Int32 } else { Kind::Int64 };
         match (key.single(), format) {
-            (KeyType::Text(chars), Format::Plain) if chars.is_all() => Self::Text,
-            (KeyType::Unsigned { max, .. }, Format::Plain | Format::Pad(_)) => {
+            (KeyTypeOf::Text(chars), Format::Plain) if chars.is_all() => Self::Text,
+            (KeyTypeOf::Unsigned { max, .. }, Format::Plain | Format::Pad(_)) => {
                 Self::Number { most: max, kind }
             }
-            (KeyType::Unsigned { max, .. }, Format::Inverted) => {
+            (KeyTypeOf::Unsigned { max, .. }, Format::Inverted) => {
                 Self::Inverted { from: max, most: max, kind }
             }
-            (KeyType::Unsigned { max, .. }, Format::PadInverted(digits @ 0..=19)) => {
+            (KeyTypeOf::Unsigned { max, .. }, Format::PadInverted(digits @ 0..=19)) => {
                 Self::Inverted { from: below_power(digits), most: max, kind }
             }
-            (KeyType::Signed { bits: bits @ 1..=64 }, Format::Offset | Format::Plain) => {
+            (KeyTypeOf::Signed { bits: bits @ 1..=64 }, Format::Offset | Format::Plain) => {
                 Self::Offset { half: 1 << (bits - 1), kind }
             }
-            (KeyType::Signed { bits: bits @ 1..=64 }, Format::Pad(_)) => {
+            (KeyTypeOf::Signed { bits: bits @ 1..=64 }, Format::Pad(_)) => {
                 Self::Number { most: (1 << (bits - 1)) - 1, kind }
             }
-            (KeyType::Time, Format::Ticks) => Self::Ticks { inverted: false },
-            (KeyType::Time, Format::Inverted) => Self::Ticks { inverted: true },
-            (KeyType::Uuid, Format::Plain) => Self::Uuid,
-            (KeyType::Bool, Format::Plain) => Self::Bool,
+            (KeyTypeOf::Time, Format::Ticks) => Self::Ticks { inverted: false },
+            (KeyTypeOf::Time, Format::Inverted) => Self::Ticks { inverted: true },
+            (KeyTypeOf::Uuid, Format::Plain) => Self::Uuid,
+            (KeyTypeOf::Bool, Format::Plain) => Self::Bool,
             _ => Self::Other,
         }
     }

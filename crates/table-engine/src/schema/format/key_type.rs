@@ -57,10 +57,14 @@ pub trait KeyElements {
 /// How a key part is printed.
 pub type Format = table_words::Format<'static>;
 
-/// The kind of a key part's values: what is known of them.
+/// The kind of a declared key part's values.
+pub type KeyType = KeyTypeOf<'static>;
+
+/// The kind of a key part's values: what is known of them. The names are a declaration's, or those of a layout that a store has
+/// noted, which lends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum KeyType {
+pub enum KeyTypeOf<'t> {
     /// Integers from zero.
     Unsigned {
         /// The digits of the largest.
@@ -82,14 +86,14 @@ pub enum KeyType {
     /// Points in time.
     Time,
     /// One of these names, kept as text.
-    Names(&'static [&'static str]),
+    Names(&'t [&'t str]),
     /// Maybe nothing.
-    Optional(&'static KeyType),
+    Optional(&'t Self),
     /// Any number of values.
-    Each(&'static KeyType),
+    Each(&'t Self),
 }
 
-impl KeyType {
+impl KeyTypeOf<'_> {
     /// Returns the type of one value.
     #[must_use]
     pub(crate) const fn single(self) -> Self {
@@ -107,14 +111,14 @@ impl KeyType {
 }
 
 /// Returns the type of the property that a key's part gives back, as [`Property::EDM`] of the integers has it.
-pub(crate) const fn edm(key: KeyType) -> EdmType {
+pub(crate) const fn edm(key: KeyTypeOf<'_>) -> EdmType {
     match key.single() {
-        KeyType::Unsigned { max, .. } if max <= 0xffff => EdmType::Int32,
-        KeyType::Signed { bits: ..=32 } => EdmType::Int32,
-        KeyType::Unsigned { .. } | KeyType::Signed { .. } => EdmType::Int64,
-        KeyType::Uuid => EdmType::Guid,
-        KeyType::Bool => EdmType::Boolean,
-        KeyType::Time => EdmType::DateTime,
+        KeyTypeOf::Unsigned { max, .. } if max <= 0xffff => EdmType::Int32,
+        KeyTypeOf::Signed { bits: ..=32 } => EdmType::Int32,
+        KeyTypeOf::Unsigned { .. } | KeyTypeOf::Signed { .. } => EdmType::Int64,
+        KeyTypeOf::Uuid => EdmType::Guid,
+        KeyTypeOf::Bool => EdmType::Boolean,
+        KeyTypeOf::Time => EdmType::DateTime,
         _ => EdmType::String,
     }
 }
@@ -132,17 +136,17 @@ pub(crate) const fn offset_digits(bits: u8) -> usize {
 /// Returns the bytes that such a part always prints, or `None` if they vary in number.
 #[expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 #[inline]
-pub(crate) const fn width(key: KeyType, format: Format) -> Option<usize> {
+pub(crate) const fn width(key: KeyTypeOf<'_>, format: table_words::Format<'_>) -> Option<usize> {
     if let width @ Some(_) = format.width() {
         return width;
     }
     match (*key.of_one(), format) {
-        (KeyType::Time, Format::Inverted) => Some(TICKS_DIGITS),
-        (KeyType::Unsigned { digits, .. }, _) => Some(digits as usize),
-        (KeyType::Signed { bits }, _) => Some(offset_digits(bits)),
-        (KeyType::Uuid, _) => Some(32),
-        (KeyType::Bool, _) => Some(1),
-        (KeyType::Names(names), _) => {
+        (KeyTypeOf::Time, table_words::Format::Inverted) => Some(TICKS_DIGITS),
+        (KeyTypeOf::Unsigned { digits, .. }, _) => Some(digits as usize),
+        (KeyTypeOf::Signed { bits }, _) => Some(offset_digits(bits)),
+        (KeyTypeOf::Uuid, _) => Some(32),
+        (KeyTypeOf::Bool, _) => Some(1),
+        (KeyTypeOf::Names(names), _) => {
             let (least, most) = lengths(names);
             if least == most { Some(least) } else { None }
         }

@@ -6,11 +6,12 @@
 
 #![expect(clippy::indexing_slicing, reason = "`get` can't be called in a const fn; the ends stand beside")]
 
+use table_words::Format;
 use table_words::format::{BLIND_DIGITS, TimeItem, TimePattern};
 
-use super::super::{FieldPart, Part, Template};
+use super::super::{FieldPartOf, PartOf};
 use super::charset::CharSet;
-use super::key_type::{Format, KeyType, lengths, width};
+use super::key_type::{KeyTypeOf, lengths, width};
 
 /// The longest sequence that is walked; of a longer one, the rest may be anything.
 const LONGEST: usize = 640;
@@ -67,13 +68,13 @@ struct Sequence {
 
 impl Sequence {
     #[expect(clippy::large_stack_arrays, reason = "30 KiB, in the compiler or once for each pair of kinds")]
-    const fn of(template: &Template) -> Self {
+    const fn of(parts: &[PartOf<'_>]) -> Self {
         let mut sequence = Self { symbols: [Symbol::one(CharSet::NONE); LONGEST], len: 0 };
-        let mut parts = template.parts;
+        let mut parts = parts;
         while let [part, rest @ ..] = parts {
             match part {
-                Part::Literal(text) => sequence.literal(text.as_bytes()),
-                Part::Field(part) => sequence.field(part, ends(rest)),
+                PartOf::Literal(text) => sequence.literal(text.as_bytes()),
+                PartOf::Field(part) => sequence.field(part, ends(rest)),
             }
             parts = rest;
         }
@@ -113,21 +114,21 @@ impl Sequence {
     }
 
     /// `end` holds the characters that end the part, since it has none of them.
-    const fn field(&mut self, part: &FieldPart, end: CharSet) {
+    const fn field(&mut self, part: &FieldPartOf<'_>, end: CharSet) {
         let key = part.key.single();
         match (key, part.format) {
             (_, Format::Blind) => self.repeat(HEX, BLIND_DIGITS),
             (_, Format::Time(pattern)) => self.time(pattern),
-            (KeyType::Text(_), Format::Escaped) => self.push(Symbol::many(ESCAPED)),
-            (KeyType::Text(chars), Format::Lower) => {
+            (KeyTypeOf::Text(_), Format::Escaped) => self.push(Symbol::many(ESCAPED)),
+            (KeyTypeOf::Text(chars), Format::Lower) => {
                 self.push(Symbol::many(CharSet::KEY.and(chars.folded()).without(end)));
             }
-            (KeyType::Text(chars), Format::Plain) => {
+            (KeyTypeOf::Text(chars), Format::Plain) => {
                 self.push(Symbol::many(CharSet::KEY.and(chars).without(end)));
             }
-            (KeyType::Names(names), Format::Plain) => self.names(names),
-            (KeyType::Uuid, Format::Plain) => self.repeat(HEX, 32),
-            (KeyType::Bool, Format::Plain) => self.push(Symbol::one(CharSet::of("01"))),
+            (KeyTypeOf::Names(names), Format::Plain) => self.names(names),
+            (KeyTypeOf::Uuid, Format::Plain) => self.repeat(HEX, 32),
+            (KeyTypeOf::Bool, Format::Plain) => self.push(Symbol::one(CharSet::of("01"))),
             _ => match width(key, part.format) {
                 Some(width) => self.repeat(DIGITS, width),
                 None => self.push(Symbol::many(CharSet::ALL)),
@@ -167,8 +168,8 @@ impl Sequence {
 }
 
 /// Returns the character of ASCII that ends the part before these, which doesn't hold it.
-const fn ends(rest: &[Part]) -> CharSet {
-    if let [Part::Literal(text), ..] = rest
+const fn ends(rest: &[PartOf<'_>]) -> CharSet {
+    if let [PartOf::Literal(text), ..] = rest
         && let [first, ..] = text.as_bytes()
         && first.is_ascii()
     {
@@ -177,10 +178,10 @@ const fn ends(rest: &[Part]) -> CharSet {
     CharSet::NONE
 }
 
-/// Returns whether there may be a key that both print.
-pub(crate) const fn meet(a: &Template, b: &Template) -> bool {
+/// Returns whether there may be a key that templates of these parts both print.
+pub(crate) const fn meet(a: &[PartOf<'_>], b: &[PartOf<'_>]) -> bool {
     // Most templates start with text of their own, and that is all there is to see.
-    if let ([Part::Literal(a), ..], [Part::Literal(b), ..]) = (a.parts, b.parts)
+    if let ([PartOf::Literal(a), ..], [PartOf::Literal(b), ..]) = (a, b)
         && differ(a.as_bytes(), b.as_bytes())
     {
         return false;

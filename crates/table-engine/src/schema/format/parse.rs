@@ -1,25 +1,39 @@
 //! Keys taken apart, as bytes: digits and text are looked at eight at a time.
 
+use table_words::Format;
 use table_words::format::{BLIND_DIGITS, TimeItem, TimePattern};
 use table_words::key::is_forbidden;
 use uuid::Uuid;
 
 use super::super::value::PropertyValue;
-use super::super::{FieldPart, Part, Template};
+use super::super::{FieldPartOf, Part, PartOf, Template};
 use super::charset::CharSet;
 use super::digits::{are_hex, from_hex, number, wide_number};
 use super::escape::unescape;
 use super::fold::fold_char;
 use super::form::{Form, Kind};
-use super::key_type::{Format, KeyType, edm};
+use super::key_type::{KeyTypeOf, edm};
 use super::print::is_clean;
 use crate::model::{EdmType, Ticks, Value, ValueRef, words};
 
 /// Gives `found` the value of every field that the key holds whole. The text of a lossy part is checked and skipped.
 /// Returns `false` if the template doesn't print such a key; the values found until then are worth nothing.
-#[doc(hidden)]
-pub fn parse<'a>(template: &Template, key: &'a str, found: impl FnMut(usize, PropertyValue<'a>)) -> bool {
+pub(crate) fn parse<'a>(
+    template: &Template,
+    key: &'a str,
+    found: impl FnMut(usize, PropertyValue<'a>),
+) -> bool {
     parse_printed(Printed { whole: Some(key), ..Printed::new(template, key.as_bytes()) }, found)
+}
+
+/// Parses a key as [`parse`] does, by the parts of a template, which a layout may lend.
+#[doc(hidden)]
+pub fn parse_parts<'a>(
+    parts: &[PartOf<'_>],
+    key: &'a str,
+    found: impl FnMut(usize, PropertyValue<'a>),
+) -> bool {
+    parse_printed(Printed { whole: Some(key), ..Printed::of(parts, key.as_bytes()) }, found)
 }
 
 /// Parses a key as [`parse`] does, from the bytes of its text.
@@ -47,7 +61,7 @@ pub(crate) fn parse_rest<'a>(
 /// Returns the parts that keys have in common which sort one after another: all before the last field, up to what ends the
 /// field before it. `None` if no field is among them.
 pub(crate) fn head_of(template: &Template) -> Option<&'static [Part]> {
-    let is_field = |part: &Part| matches!(part, Part::Field(_));
+    let is_field = |part: &Part| matches!(part, PartOf::Field(_));
     let last = template.parts.iter().rposition(is_field)?;
     let end = template.parts.get(..last)?.iter().rposition(|part| !is_field(part))?;
     template.parts.get(..=end).filter(|head| head.iter().any(is_field))
@@ -105,7 +119,7 @@ pub(crate) fn parse_plain_field<'a>(
     field: usize,
 ) -> Option<PropertyValue<'a>> {
     // Most partition keys are one text, of which nothing has to be looked for.
-    if let [Part::Field(FieldPart { form: Form::Text, width: None, field: only, .. })] = template.parts
+    if let [PartOf::Field(FieldPartOf { form: Form::Text, width: None, field: only, .. })] = template.parts
         && *only == field
     {
         return Some(PropertyValue::Borrowed(ValueRef::String(key)));
@@ -162,7 +176,7 @@ impl<'a> Piece<'a> {
 /// A key as the bytes that the parts of its template printed.
 struct Printed<'t, 'a> {
     /// The parts that are to come.
-    parts: &'t [Part],
+    parts: &'t [PartOf<'t>],
     rest: &'a [u8],
     /// The key, where it is known to be text.
     whole: Option<&'a str>,
@@ -173,7 +187,12 @@ struct Printed<'t, 'a> {
 impl<'t, 'a> Printed<'t, 'a> {
     #[inline]
     fn new(template: &Template, key: &'a [u8]) -> Self {
-        Self { parts: template.parts, rest: key, whole: None, is_plain: false }
+        Self::of(template.parts, key)
+    }
+
+    #[inline]
+    fn of(parts: &'t [PartOf<'t>], key: &'a [u8]) -> Self {
+        Self { parts, rest: key, whole: None, is_plain: false }
     }
 
     /// The next field, and what it printed. Ends where the key doesn't go on as the template says.
@@ -182,16 +201,16 @@ impl<'t, 'a> Printed<'t, 'a> {
         reason = "for each part of each key, a call costs as much as what it does"
     )]
     #[inline(always)]
-    fn next(&mut self) -> Option<(&'t FieldPart, Piece<'a>)> {
+    fn next(&mut self) -> Option<(&'t FieldPartOf<'t>, Piece<'a>)> {
         while let [part, after @ ..] = self.parts {
             match part {
-                Part::Literal(text) => self.rest = self.rest.strip_prefix(text.as_bytes())?,
-                Part::Field(field) => {
+                PartOf::Literal(text) => self.rest = self.rest.strip_prefix(text.as_bytes())?,
+                PartOf::Field(field) => {
                     let (length, is_plain) = match (field.width, after) {
                         (Some(width), _) => (width, false),
                         (None, []) => (self.rest.len(), false),
-                        (None, [Part::Literal(text), ..]) => end(self.rest, text)?,
-                        (None, [Part::Field(_), ..]) => return None,
+                        (None, [PartOf::Literal(text), ..]) => end(self.rest, text)?,
+                        (None, [PartOf::Field(_), ..]) => return None,
                     };
                     let (bytes, rest) = self.rest.split_at_checked(length)?;
                     // No part ends within a character.
@@ -259,11 +278,11 @@ fn value(form: Form, piece: Piece<'_>) -> Option<ValueRef<'_>> {
 }
 
 /// Returns the value that prints so, of the parts that have no form of their own.
-fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue<'a>> {
+fn value_of_any<'a>(part: &FieldPartOf<'_>, printed: &'a [u8]) -> Option<PropertyValue<'a>> {
     let key = part.key.of_one();
     let kind = if edm(*key) == EdmType::Int32 { Kind::Int32 } else { Kind::Int64 };
     Some(PropertyValue::Borrowed(match (key, part.format) {
-        (KeyType::Unsigned { max, .. }, format) => {
+        (KeyTypeOf::Unsigned { max, .. }, format) => {
             let number = match format {
                 Format::Inverted => max.checked_sub(number(printed)?)?,
                 Format::PadInverted(width) => {
@@ -274,34 +293,34 @@ fn value_of_any<'a>(part: &FieldPart, printed: &'a [u8]) -> Option<PropertyValue
             };
             integer(kind, Some(number).filter(|number| number <= max)?)?
         }
-        (KeyType::Signed { bits }, format) => {
+        (KeyTypeOf::Signed { bits }, format) => {
             let half = 1_i128 << (bits.clamp(&1, &64) - 1);
             let offset = if let Format::Pad(_) = format { 0 } else { half };
             let number = i128::from(number(printed)?) - offset;
             signed(kind, i64::try_from(number).ok().filter(|_| number < half)?)?
         }
-        (KeyType::Text(chars), Format::Escaped) => {
+        (KeyTypeOf::Text(chars), Format::Escaped) => {
             let text = unescape(text(printed)?).filter(|text| holds(*chars, text))?;
             return Some(PropertyValue::Owned(Value::String(text)));
         }
-        (KeyType::Text(chars), _) => {
+        (KeyTypeOf::Text(chars), _) => {
             ValueRef::String(Piece::of(printed).clean_text().filter(|text| holds(*chars, text))?)
         }
-        (KeyType::Names(names), _) => {
+        (KeyTypeOf::Names(names), _) => {
             ValueRef::String(text(printed).filter(|printed| names.contains(printed))?)
         }
-        (KeyType::Uuid, _) => ValueRef::Guid(Uuid::from_u128(from_hex(printed)?)),
-        (KeyType::Bool, _) => value(Form::Bool, Piece::of(printed))?,
-        (KeyType::Time, format) => {
+        (KeyTypeOf::Uuid, _) => ValueRef::Guid(Uuid::from_u128(from_hex(printed)?)),
+        (KeyTypeOf::Bool, _) => value(Form::Bool, Piece::of(printed))?,
+        (KeyTypeOf::Time, format) => {
             let ticks = Form::Ticks { inverted: format == Format::Inverted };
             value(ticks, Piece::of(printed))?
         }
-        (KeyType::Optional(_) | KeyType::Each(_), _) => return None,
+        (KeyTypeOf::Optional(_) | KeyTypeOf::Each(_), _) => return None,
     }))
 }
 
 /// Returns whether a lossy part prints such a text for some value.
-fn is_printed(part: &FieldPart, printed: &[u8]) -> bool {
+fn is_printed(part: &FieldPartOf<'_>, printed: &[u8]) -> bool {
     match part.format {
         Format::Shard(shards) => number(printed).is_some_and(|shard| shard < u64::from(shards)),
         Format::Blind => printed.len() == BLIND_DIGITS && are_hex(printed),

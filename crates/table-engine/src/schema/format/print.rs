@@ -1,8 +1,8 @@
 //! Keys from values.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
+use table_words::Format;
 use table_words::format::{BLIND_DIGITS, TICKS_DIGITS, TimeItem, shard_digits};
 use table_words::key::is_forbidden;
 
@@ -10,16 +10,17 @@ use crate::hash::xxh3_64;
 
 use super::super::key_error::{KeyError, Reason};
 use super::super::value::{PropertyValue, ValueError};
-use super::super::{FieldPart, Part, Template};
+use super::super::{FieldPart, FieldPartOf, PartOf, Template};
 use super::charset::CharSet;
 use super::digits::{are_hex, push_digits, push_hex, push_wide_digits};
 use super::escape::push_escaped;
 use super::fold::fold_char;
 use super::form::Form;
-use super::key_type::{self, Format, KeyType, offset_digits};
-use crate::limits;
+use super::key_type::{self, KeyTypeOf, offset_digits};
 use crate::model::ticks::Civil;
 use crate::model::{Value, ValueRef, key, words};
+use crate::sorted_map::SortedMap;
+use crate::{limits, sorting};
 
 /// The source of a key's values: an entity, the arguments of a key's constructor, or a stored row.
 #[doc(hidden)]
@@ -64,8 +65,8 @@ pub(crate) fn print_bytes(
     let mut field = 0;
     for (at, part) in template.parts.iter().enumerate() {
         match part {
-            Part::Literal(text) => out.extend_from_slice(text.as_bytes()),
-            Part::Field(part) => {
+            PartOf::Literal(text) => out.extend_from_slice(text.as_bytes()),
+            PartOf::Field(part) => {
                 field = part.field;
                 let error = |reason| KeyError { field, reason };
                 let value = values.value(part).map_err(|e| error(Reason::Value(e)))?;
@@ -87,6 +88,25 @@ pub(crate) fn print_bytes(
     Ok(true)
 }
 
+/// Returns the key that the parts of a template print, which a layout may lend, of the values of fields. `None` if one has no
+/// value, or can't be printed.
+#[doc(hidden)]
+pub fn print_parts<'v>(
+    parts: &[PartOf<'_>],
+    value: impl Fn(usize) -> Option<ValueRef<'v>>,
+) -> Option<String> {
+    let mut out = Vec::with_capacity(KEY_BYTES);
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            PartOf::Literal(text) => out.extend_from_slice(text.as_bytes()),
+            PartOf::Field(part) => {
+                print_part(part, value(part.field)?, ended_by(parts, at), &mut out).ok()?;
+            }
+        }
+    }
+    Some(into_text(out)).filter(|key| key::utf16_units(key) <= limits::KEY_UNITS)
+}
+
 /// Returns how many UTF-16 code units the text from there on takes.
 #[cold]
 fn units_from(out: &[u8], start: usize) -> usize {
@@ -101,7 +121,7 @@ pub(crate) fn print_all(
     out: &mut Vec<u8>,
     take: &mut dyn FnMut(Range<usize>),
 ) -> Result<(), KeyError> {
-    if template.parts.iter().all(|part| !matches!(part, Part::Field(FieldPart { each: true, .. }))) {
+    if template.parts.iter().all(|part| !matches!(part, PartOf::Field(FieldPartOf { each: true, .. }))) {
         let start = out.len();
         if print_bytes(template, values, out)? {
             take(start..out.len());
@@ -110,7 +130,7 @@ pub(crate) fn print_all(
     }
     let mut choices: Vec<Choice> = Vec::new();
     for part in template.parts {
-        if let Part::Field(part) = part
+        if let PartOf::Field(part) = part
             && part.each
             && choices.iter().all(|choice| choice.field != part.field)
         {
@@ -138,7 +158,7 @@ pub(crate) fn print_all(
             keys.push(text);
         }
     }
-    keys.sort_unstable();
+    sorting::sort(&mut keys);
     keys.dedup();
     for key in keys {
         let start = out.len();
@@ -157,7 +177,7 @@ struct Choice {
 impl Choice {
     fn of(part: &FieldPart, values: &dyn KeyValues) -> Result<Self, KeyError> {
         let error = |reason| KeyError { field: part.field, reason };
-        let mut distinct = BTreeMap::new();
+        let mut distinct = SortedMap::new();
         for element in values.elements(part).map_err(|e| error(Reason::Value(e)))? {
             if let Some(value) = element.as_value_ref() {
                 distinct.insert(plain(part.key, value).map_err(error)?, value.to_value());
@@ -185,9 +205,11 @@ impl KeyValues for Chosen<'_> {
 }
 
 /// Returns the character that ends this part in its template, if it is one of varying width that is not the last.
-pub(crate) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
+pub(crate) fn ended_by(parts: &[PartOf<'_>], at: usize) -> Option<char> {
     match (parts.get(at), parts.get(at + 1)) {
-        (Some(Part::Field(part)), Some(Part::Literal(text))) if part.width.is_none() => text.chars().next(),
+        (Some(PartOf::Field(part)), Some(PartOf::Literal(text))) if part.width.is_none() => {
+            text.chars().next()
+        }
         _ => None,
     }
 }
@@ -195,7 +217,7 @@ pub(crate) fn ended_by(parts: &[Part], at: usize) -> Option<char> {
 /// Appends what one part prints; `end` is the character that ends it.
 #[inline]
 pub(crate) fn print_part(
-    part: &FieldPart,
+    part: &FieldPartOf<'_>,
     value: ValueRef<'_>,
     end: Option<char>,
     out: &mut Vec<u8>,
@@ -209,7 +231,12 @@ pub(crate) fn print_part(
 /// Appends what one part prints of most values. Appends nothing and gives `None` where there is more to say of the part or of
 /// the value.
 #[inline]
-fn print_by_form(part: &FieldPart, value: ValueRef<'_>, end: Option<char>, out: &mut Vec<u8>) -> Option<()> {
+fn print_by_form(
+    part: &FieldPartOf<'_>,
+    value: ValueRef<'_>,
+    end: Option<char>,
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let unsigned = |most| u64::try_from(value.as_i64()?).ok().filter(|number| *number <= most);
     let number = match part.form {
         Form::Text => {
@@ -253,7 +280,7 @@ fn occurs(c: char, text: &str) -> bool {
 
 /// Appends what a part of any form prints of any value.
 fn print_any(
-    part: &FieldPart,
+    part: &FieldPartOf<'_>,
     value: ValueRef<'_>,
     end: Option<char>,
     out: &mut Vec<u8>,
@@ -262,26 +289,26 @@ fn print_any(
     match (key, part.format) {
         (_, Format::Shard(shards)) => print_shard(shard_of(key, value, shards)?, shards, out),
         (_, Format::Blind) => out.extend_from_slice(token(text(key, value)?)?.as_bytes()),
-        (KeyType::Unsigned { digits: width, max }, format) => {
+        (KeyTypeOf::Unsigned { digits: width, max }, format) => {
             print_unsigned(unsigned(key, value, max)?, width, max, format, out)?;
         }
-        (KeyType::Signed { bits }, format) => print_signed(integer(key, value)?, bits, format, out)?,
-        (KeyType::Text(chars), format) => print_text(text(key, value)?, chars, format, end, out)?,
-        (KeyType::Names(names), _) => {
+        (KeyTypeOf::Signed { bits }, format) => print_signed(integer(key, value)?, bits, format, out)?,
+        (KeyTypeOf::Text(chars), format) => print_text(text(key, value)?, chars, format, end, out)?,
+        (KeyTypeOf::Names(names), _) => {
             let name = text(key, value)?;
             if !names.contains(&name) {
                 return Err(Reason::Unnamed);
             }
             out.extend_from_slice(name.as_bytes());
         }
-        (KeyType::Uuid, _) => {
+        (KeyTypeOf::Uuid, _) => {
             let id = value.as_uuid().ok_or_else(|| mistyped(key, value))?;
             push_hex(id.as_u128(), out);
         }
-        (KeyType::Bool, _) => {
+        (KeyTypeOf::Bool, _) => {
             out.push(if value.as_bool().ok_or_else(|| mistyped(key, value))? { b'1' } else { b'0' });
         }
-        (KeyType::Time, format) => {
+        (KeyTypeOf::Time, format) => {
             let time = value.as_ticks().ok_or_else(|| mistyped(key, value))?;
             match format {
                 Format::Inverted => push_digits(time.inverted(), TICKS_DIGITS, out),
@@ -293,12 +320,18 @@ fn print_any(
             }
         }
         // `single` leaves neither.
-        (KeyType::Optional(_) | KeyType::Each(_), _) => return Err(mistyped(key, value)),
+        (KeyTypeOf::Optional(_) | KeyTypeOf::Each(_), _) => return Err(mistyped(key, value)),
     }
     Ok(())
 }
 
-fn print_unsigned(number: u64, width: u8, max: u64, format: Format, out: &mut Vec<u8>) -> Result<(), Reason> {
+fn print_unsigned(
+    number: u64,
+    width: u8,
+    max: u64,
+    format: Format<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Reason> {
     let (width, inverted) = match format {
         Format::Inverted => {
             push_digits(max - number, width.into(), out);
@@ -322,7 +355,7 @@ fn print_unsigned(number: u64, width: u8, max: u64, format: Format, out: &mut Ve
     Ok(())
 }
 
-fn print_signed(number: i64, bits: u8, format: Format, out: &mut Vec<u8>) -> Result<(), Reason> {
+fn print_signed(number: i64, bits: u8, format: Format<'_>, out: &mut Vec<u8>) -> Result<(), Reason> {
     if let Format::Pad(_) = format {
         let number = u64::try_from(number).map_err(|_| Reason::Negative(number))?;
         return print_unsigned(number, 0, u64::MAX, format, out);
@@ -344,7 +377,7 @@ pub(crate) fn is_clean(text: &str) -> bool {
 fn print_text(
     text: &str,
     chars: CharSet,
-    format: Format,
+    format: Format<'_>,
     end: Option<char>,
     out: &mut Vec<u8>,
 ) -> Result<(), Reason> {
@@ -406,7 +439,7 @@ fn print_item(civil: &Civil, item: TimeItem, out: &mut Vec<u8>) {
 }
 
 /// Returns the shard that a value belongs to: XXH3 of its plain text, modulo the number of shards.
-pub(crate) fn shard_of(key: KeyType, value: ValueRef<'_>, shards: u32) -> Result<u32, Reason> {
+pub(crate) fn shard_of(key: KeyTypeOf<'_>, value: ValueRef<'_>, shards: u32) -> Result<u32, Reason> {
     let hash = xxh3_64(plain(key, value)?.as_bytes());
     Ok(u32::try_from(hash % u64::from(shards.max(1))).unwrap_or_default())
 }
@@ -418,13 +451,13 @@ pub(crate) fn print_shard(shard: u32, shards: u32, out: &mut Vec<u8>) {
 
 /// Returns a value's text as a hash sees it: numbers in decimal without padding, so that a field that grows stays in its
 /// shard; times in ticks; the rest as `{x}` prints it, but any text at all.
-fn plain(key: KeyType, value: ValueRef<'_>) -> Result<String, Reason> {
+fn plain(key: KeyTypeOf<'_>, value: ValueRef<'_>) -> Result<String, Reason> {
     Ok(match (key.single(), value) {
-        (KeyType::Text(_) | KeyType::Names(_), ValueRef::String(text)) => text.to_owned(),
-        (KeyType::Unsigned { .. } | KeyType::Signed { .. }, _) => integer(key, value)?.to_string(),
-        (KeyType::Uuid, ValueRef::Guid(id)) => id.as_simple().to_string(),
-        (KeyType::Bool, ValueRef::Boolean(truth)) => u8::from(truth).to_string(),
-        (KeyType::Time, ValueRef::DateTime(time)) => format!("{:019}", time.get()),
+        (KeyTypeOf::Text(_) | KeyTypeOf::Names(_), ValueRef::String(text)) => text.to_owned(),
+        (KeyTypeOf::Unsigned { .. } | KeyTypeOf::Signed { .. }, _) => integer(key, value)?.to_string(),
+        (KeyTypeOf::Uuid, ValueRef::Guid(id)) => id.as_simple().to_string(),
+        (KeyTypeOf::Bool, ValueRef::Boolean(truth)) => u8::from(truth).to_string(),
+        (KeyTypeOf::Time, ValueRef::DateTime(time)) => format!("{:019}", time.get()),
         _ => return Err(mistyped(key, value)),
     })
 }
@@ -433,20 +466,20 @@ fn token(text: &str) -> Result<&str, Reason> {
     if text.len() == BLIND_DIGITS && are_hex(text.as_bytes()) { Ok(text) } else { Err(Reason::Token) }
 }
 
-fn unsigned(key: KeyType, value: ValueRef<'_>, max: u64) -> Result<u64, Reason> {
+fn unsigned(key: KeyTypeOf<'_>, value: ValueRef<'_>, max: u64) -> Result<u64, Reason> {
     let number = integer(key, value)?;
     let unsigned = u64::try_from(number).map_err(|_| Reason::Negative(number))?;
     if unsigned > max { Err(Reason::Beyond(number)) } else { Ok(unsigned) }
 }
 
-fn integer(key: KeyType, value: ValueRef<'_>) -> Result<i64, Reason> {
+fn integer(key: KeyTypeOf<'_>, value: ValueRef<'_>) -> Result<i64, Reason> {
     value.as_i64().ok_or_else(|| mistyped(key, value))
 }
 
-fn text(key: KeyType, value: ValueRef<'_>) -> Result<&str, Reason> {
+fn text<'v>(key: KeyTypeOf<'_>, value: ValueRef<'v>) -> Result<&'v str, Reason> {
     value.as_str().ok_or_else(|| mistyped(key, value))
 }
 
-fn mistyped(key: KeyType, value: ValueRef<'_>) -> Reason {
+fn mistyped(key: KeyTypeOf<'_>, value: ValueRef<'_>) -> Reason {
     Reason::Value(ValueError::mistyped(key_type::edm(key), Some(value)))
 }

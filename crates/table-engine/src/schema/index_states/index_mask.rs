@@ -1,6 +1,6 @@
 //! What a program may do with a kind, by its own declaration and what the store says.
 
-use super::super::{Outdated, Schema, forgotten, same_index};
+use super::super::{Layout, Outdated, Schema, forgotten, same_index};
 use super::{IndexState, IndexStates, KindState};
 
 /// What who writes and reads a kind by one declaration goes by, as long as the kind's epoch is the same.
@@ -123,14 +123,14 @@ pub enum Rows {
 
 /// Returns what the entities' own rows are to who reads them by this declaration.
 #[doc(hidden)]
-pub fn rows(noted: Option<&Schema>, index_states: &IndexStates, declared: &Schema) -> Rows {
+pub fn rows(noted: Option<&Layout>, index_states: &IndexStates, declared: &Schema) -> Rows {
     let Some(noted) = noted else { return Rows::Own };
-    if noted.version > declared.version {
-        return Rows::Unknown(noted.version);
+    if noted.version() > declared.version {
+        return Rows::Unknown(noted.version());
     }
     let first = match index_states.kind {
-        KindState::Stable => noted.version,
-        KindState::Converting { from } | KindState::Stopped { from, .. } => from.min(noted.version),
+        KindState::Stable => noted.version(),
+        KindState::Converting { from } | KindState::Stopped { from, .. } => from.min(noted.version()),
     };
     match (first..declared.version).find(|version| declared.previous_of(*version).is_none()) {
         Some(version) => Rows::Unknown(version),
@@ -155,31 +155,32 @@ pub enum Unread {
 /// Returns what a program with this declaration goes by, and why it can't write, if it can't.
 #[doc(hidden)]
 pub fn index_mask(
-    noted: Option<&Schema>,
+    noted: Option<&Layout>,
     index_states: &IndexStates,
     declared: &Schema,
 ) -> (IndexMask, Option<Refusal>) {
     let Some(noted) = noted else { return (IndexMask { epoch: index_states.epoch, ..IndexMask::NEW }, None) };
-    let looks = declared.version > 1 || noted.version > 1;
+    let looks = declared.version > 1 || noted.version() > 1;
     let mut found =
         IndexMask { epoch: index_states.epoch, kept: 0, backfilling: 0, ready: 0, since: 0, looks };
     // What its indexes hold is of another version.
-    if noted.version < declared.version {
-        return (found, Some(Refusal::Pending(noted.version)));
+    if noted.version() < declared.version {
+        return (found, Some(Refusal::Pending(noted.version())));
     }
-    if noted.version > declared.version {
-        return (found, Some(Refusal::Outdated(noted.version)));
+    if noted.version() > declared.version {
+        return (found, Some(Refusal::Outdated(noted.version())));
     }
     let mut refusal = match rows(Some(noted), index_states, declared) {
         Rows::Pending(version) | Rows::Unknown(version) => Some(Refusal::Pending(version)),
         Rows::Own | Rows::Readable(_) => None,
     };
-    for (number, index) in declared.indexes.iter().enumerate() {
-        let state = index_states.index(noted, index.name);
-        let is_same = noted.indexes.iter().any(|was| same_index(noted, was, declared, index));
+    let layout = Layout::of(declared);
+    for (number, index) in layout.indexes().enumerate() {
+        let state = index_states.index(noted, &index.name);
+        let is_same = noted.indexes().any(|was| same_index(noted, was, &layout, index));
         let bit = IndexMask::bit(number);
         if state.is_kept() && !is_same {
-            refusal = refusal.or_else(|| Some(Refusal::Otherwise(index.name.to_owned())));
+            refusal = refusal.or_else(|| Some(Refusal::Otherwise(index.name.clone())));
             continue;
         }
         if state.is_kept() {
@@ -193,13 +194,13 @@ pub fn index_mask(
             found.since = found.since.max(since);
         }
     }
-    if let Some(forgotten) = forgotten(noted, declared) {
+    if let Some(forgotten) = forgotten(noted, &layout) {
         refusal = refusal.or(Some(Refusal::Forgets(forgotten)));
     }
-    for index in noted.indexes {
-        let is_known = declared.indexes.iter().any(|known| known.name == index.name);
-        if !is_known && index_states.index(noted, index.name).is_kept() {
-            refusal = refusal.or_else(|| Some(Refusal::Lacks(index.name.to_owned())));
+    for index in noted.indexes() {
+        let is_known = layout.index(&index.name).is_some();
+        if !is_known && index_states.index(noted, &index.name).is_kept() {
+            refusal = refusal.or_else(|| Some(Refusal::Lacks(index.name.clone())));
         }
     }
     let all = declared.indexes.len();
@@ -215,7 +216,7 @@ pub fn index_mask(
 /// Returns why a declared index can't be read in the state of this number; `None` if it can.
 #[doc(hidden)]
 pub fn unread(
-    noted: Option<&Schema>,
+    noted: Option<&Layout>,
     index_states: &IndexStates,
     declared: &Schema,
     name: &str,
@@ -223,16 +224,16 @@ pub fn unread(
 ) -> Option<Unread> {
     let noted = noted?;
     match index_states.kind {
-        _ if noted.version != declared.version => return Some(Unread::Pending(noted.version)),
+        _ if noted.version() != declared.version => return Some(Unread::Pending(noted.version())),
         KindState::Converting { from } | KindState::Stopped { from, .. } => {
             return Some(Unread::Pending(from));
         }
         KindState::Stable => {}
     }
     let is = index_states.index(noted, name);
-    let of = |schema: &Schema| schema.indexes.iter().find(|index| index.name == name).copied();
-    match (&is, of(noted).zip(of(declared))) {
-        (IndexState::Ready { .. }, Some((was, now))) if !same_index(noted, &was, declared, &now) => {
+    let layout = Layout::of(declared);
+    match (&is, noted.index(name).zip(layout.index(name))) {
+        (IndexState::Ready { .. }, Some((was, now))) if !same_index(noted, was, &layout, now) => {
             Some(Unread::Otherwise)
         }
         // A reader of a state before it became ready.

@@ -8,7 +8,7 @@
 
 mod index;
 #[doc(hidden)]
-mod index_mask;
+pub mod index_mask;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +17,7 @@ pub use index_mask::IndexMask;
 #[doc(hidden)]
 pub use index_mask::{Refusal, Rows, Unread, index_mask, rows, unread};
 
-use super::Schema;
+use super::Layout;
 
 /// Whether the rows of a kind are of the version that its layout says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,8 +77,8 @@ pub struct IndexStates {
 
 impl IndexStates {
     /// Returns the state of an index, if the kind's layout has it.
-    pub fn index(&self, noted: &Schema, name: &str) -> IndexState {
-        if noted.indexes.iter().all(|index| index.name != name) {
+    pub fn index(&self, noted: &Layout, name: &str) -> IndexState {
+        if noted.index(name).is_none() {
             return IndexState::Absent;
         }
         self.of(name).cloned().unwrap_or(IndexState::Ready { since: 0 })
@@ -102,7 +102,7 @@ impl IndexStates {
 
     /// Carries out what happens to the kind; `false` if it can't happen now. Converting may change any field, so every index
     /// of the layout, which is that of the later version, is to be made anew.
-    pub fn transit_kind(&mut self, noted: &Schema, event: KindEvent) -> bool {
+    pub fn transit_kind(&mut self, noted: &Layout, event: KindEvent) -> bool {
         let begins = matches!(event, KindEvent::Convert { .. });
         let next = match (&self.kind, event) {
             (KindState::Stable, KindEvent::Convert { from }) => KindState::Converting { from },
@@ -120,10 +120,10 @@ impl IndexStates {
         };
         if begins {
             // What earlier versions had and this one has not is removed with their rows.
-            self.indexes.retain(|(known, _)| noted.indexes.iter().any(|index| index.name == known));
-            for index in noted.indexes {
-                let now = self.index(noted, index.name);
-                self.transit(index.name, &now, IndexEvent::Rebuild);
+            self.indexes.retain(|(known, _)| noted.index(known).is_some());
+            for index in noted.indexes() {
+                let now = self.index(noted, &index.name);
+                self.transit(&index.name, &now, IndexEvent::Rebuild);
             }
         }
         self.kind = next;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::{Blocked, IndexEvent, IndexState, IndexStates, KindEvent, KindState, Rows};
-use crate::schema::{Field, FieldPart, Index, KeyPart, Part, Place, Property, Schema, Template};
+use crate::schema::{Field, FieldPart, Index, KeyPart, Layout, Part, Place, Property, Schema, Template};
 
 const FIELDS: &[Field] = &[String::FIELD.named("team", "Team"), u32::FIELD.named("id", "Id")];
 const TEAM: &[Part] = &[Part::Field(FieldPart::new(0, String::KEY, ""))];
@@ -97,25 +97,28 @@ fn who_may_write_and_read_is_told_by_what_is_noted_and_declared() {
         let is_kept = state.is_kept();
         let index_states = of(state.clone());
         // As it is declared.
-        let (index_mask, refusal) = super::index_mask(Some(&MEMBER), &index_states, &MEMBER);
+        let (index_mask, refusal) = super::index_mask(Some(&Layout::of(&MEMBER)), &index_states, &MEMBER);
         assert_eq!(refusal, None, "{state:?}");
         assert_eq!((index_mask.epoch, index_mask.keeps(0)), (4, is_kept), "{state:?}");
         assert_eq!(index_mask.is_backfilling(0), state.may_lack(), "{state:?}");
         assert_eq!(index_mask.is_ready(0), matches!(state, IndexState::Ready { .. }), "{state:?}");
         // Of another declaration, or of none, no writer keeps it.
         for other in [&BARE, &PLAIN] {
-            let (_, refusal) = super::index_mask(Some(&MEMBER), &index_states, other);
+            let (_, refusal) = super::index_mask(Some(&Layout::of(&MEMBER)), &index_states, other);
             assert_eq!(refusal.is_some(), is_kept, "{state:?}");
         }
         // What is declared and not noted is not there.
-        let (index_mask, refusal) = super::index_mask(Some(&BARE), &of(IndexState::Absent), &MEMBER);
+        let (index_mask, refusal) =
+            super::index_mask(Some(&Layout::of(&BARE)), &of(IndexState::Absent), &MEMBER);
         assert!(refusal.is_none() && !index_mask.keeps(0) && !index_mask.is_ready(0), "{state:?}");
     }
     // A reader of a state from before must not read it.
-    let (index_mask, _) = super::index_mask(Some(&MEMBER), &of(IndexState::Ready { since: 3 }), &MEMBER);
+    let (index_mask, _) =
+        super::index_mask(Some(&Layout::of(&MEMBER)), &of(IndexState::Ready { since: 3 }), &MEMBER);
     assert!(!index_mask.reads(0, 2) && index_mask.reads(0, 3));
     assert!(
-        super::unread(Some(&MEMBER), &of(IndexState::Ready { since: 3 }), &MEMBER, "by_team", 2).is_some()
+        super::unread(Some(&Layout::of(&MEMBER)), &of(IndexState::Ready { since: 3 }), &MEMBER, "by_team", 2)
+            .is_some()
     );
     let (index_mask, refusal) = super::index_mask(None, &IndexStates::default(), &MEMBER);
     assert!(refusal.is_none() && index_mask == super::IndexMask::NEW && index_mask.reads(0, 0));
@@ -124,16 +127,16 @@ fn who_may_write_and_read_is_told_by_what_is_noted_and_declared() {
 #[test]
 fn converting_a_kind_sends_each_index_to_be_purged_and_raises_the_epoch() {
     let mut index_states = IndexStates::default();
-    assert!(!index_states.transit_kind(&MEMBER, KindEvent::Converted));
-    assert!(index_states.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
-    assert_eq!(index_states.index(&MEMBER, "by_team"), IndexState::Purge);
+    assert!(!index_states.transit_kind(&Layout::of(&MEMBER), KindEvent::Converted));
+    assert!(index_states.transit_kind(&Layout::of(&MEMBER), KindEvent::Convert { from: 1 }));
+    assert_eq!(index_states.index(&Layout::of(&MEMBER), "by_team"), IndexState::Purge);
     let entity = ("p".to_owned(), "r".to_owned());
-    assert!(index_states.transit_kind(&MEMBER, KindEvent::Stop { entity, why: "why".into() }));
-    assert!(index_states.transit_kind(&MEMBER, KindEvent::Resume));
+    assert!(index_states.transit_kind(&Layout::of(&MEMBER), KindEvent::Stop { entity, why: "why".into() }));
+    assert!(index_states.transit_kind(&Layout::of(&MEMBER), KindEvent::Resume));
     assert_eq!(index_states.kind, KindState::Converting { from: 1 });
-    assert!(index_states.transit_kind(&MEMBER, KindEvent::Converted));
+    assert!(index_states.transit_kind(&Layout::of(&MEMBER), KindEvent::Converted));
     assert_eq!((index_states.kind.clone(), index_states.epoch), (KindState::Stable, 5));
-    let (index, name) = (index_states.index(&MEMBER, "by_team"), "by_team");
+    let (index, name) = (index_states.index(&Layout::of(&MEMBER), "by_team"), "by_team");
     assert!(!index_states.transit(name, &index, IndexEvent::Dropped));
     assert_eq!(index_states.epoch, 5);
 }
@@ -156,7 +159,7 @@ fn rows_are_readable_as_far_as_the_versions_are_known_and_keep_their_keys() {
     let entity = ("p".to_owned(), "r".to_owned());
     let stopped =
         IndexStates { kind: KindState::Stopped { from: 1, entity, why: "why".into() }, ..stable.clone() };
-    let noted = |version| Some(Schema { version, ..BARE });
+    let noted = |version| Some(Layout::of(&Schema { version, ..BARE }));
     for (noted, index_states, declared, expected) in [
         (None, &stable, &SECOND, Rows::Own),
         (noted(1), &stable, &FIRST, Rows::Own),
@@ -180,7 +183,7 @@ fn rows_are_readable_as_far_as_the_versions_are_known_and_keep_their_keys() {
         );
         // Who writes has to know every row, and to find it where its key says.
         let (index_mask, refusal) = super::index_mask(noted.as_ref(), index_states, declared);
-        let is_own = noted.is_none_or(|noted| noted.version == declared.version);
+        let is_own = noted.as_ref().is_none_or(|noted| noted.version() == declared.version);
         let may_write = is_own && matches!(expected, Rows::Own | Rows::Readable(_));
         assert_eq!(refusal.is_none(), may_write, "{noted:?} {index_states:?} {refusal:?}");
         assert!(is_own || !index_mask.keeps(0) && !index_mask.is_ready(0));
@@ -192,10 +195,10 @@ fn rows_are_readable_as_far_as_the_versions_are_known_and_keep_their_keys() {
 #[test]
 fn a_later_version_takes_over_and_knows_where_the_first_rows_are() {
     let mut index_states = IndexStates::default();
-    assert!(index_states.transit_kind(&MEMBER, KindEvent::Convert { from: 1 }));
+    assert!(index_states.transit_kind(&Layout::of(&MEMBER), KindEvent::Convert { from: 1 }));
     index_states.transit("by_team", &IndexState::Purge, IndexEvent::Purged);
     let epoch = index_states.epoch;
-    assert!(index_states.transit_kind(&BARE, KindEvent::Convert { from: 2 }));
+    assert!(index_states.transit_kind(&Layout::of(&BARE), KindEvent::Convert { from: 2 }));
     // What it has not is forgotten: its rows go with those of the versions before.
     assert_eq!(
         (index_states.kind.clone(), index_states.indexes.len()),
@@ -203,10 +206,10 @@ fn a_later_version_takes_over_and_knows_where_the_first_rows_are() {
     );
     assert!(index_states.epoch > epoch);
     let entity = ("p".to_owned(), "r".to_owned());
-    assert!(index_states.transit_kind(&BARE, KindEvent::Stop { entity, why: "why".into() }));
-    assert!(index_states.transit_kind(&MEMBER, KindEvent::Convert { from: 3 }));
+    assert!(index_states.transit_kind(&Layout::of(&BARE), KindEvent::Stop { entity, why: "why".into() }));
+    assert!(index_states.transit_kind(&Layout::of(&MEMBER), KindEvent::Convert { from: 3 }));
     assert_eq!(index_states.kind, KindState::Converting { from: 1 });
-    assert_eq!(index_states.index(&MEMBER, "by_team"), IndexState::Purge);
+    assert_eq!(index_states.index(&Layout::of(&MEMBER), "by_team"), IndexState::Purge);
 }
 
 /// Entities of which each has a key by the old template and one by the new; two of them, and two keys.

@@ -1,72 +1,58 @@
-//! The lines of indexes in a layout: they come and go by jobs, not by writes.
+//! The lines of a layout that come and go by jobs, not by writes: those of indexes, and those that say where rows lie.
 
 use super::super::Schema;
-use super::{OF, SIGNED, layout_in};
+use super::Layout;
+use super::index::{Elsewhere, LayoutIndex};
+use super::line::Line;
 
-/// Returns whether a line is of this index.
-fn is_of(line: &str, name: &str) -> bool {
-    line.strip_prefix("index ").is_some_and(|rest| rest.split(' ').next() == Some(name))
-}
-
-/// Returns the layout with an index as it is declared, in the place of the one that it may have.
-#[doc(hidden)]
-pub fn with_index(noted: &str, schema: &Schema, name: &str) -> String {
-    let declared = layout_in(schema, schema.table());
-    let mut text = without_index(noted, name);
-    if let Some(line) = declared.lines().find(|line| is_of(line, name)) {
-        text.push('\n');
-        text.push_str(line);
+impl Layout {
+    /// Returns the layout with an index as it is declared, in the place of the one that it may have.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_index(&self, schema: &Schema, name: &str) -> Self {
+        let mut becomes = self.without_index(name);
+        let declared = Self::of(schema).index(name).cloned();
+        becomes.lines.extend(declared.map(Line::Index));
+        becomes
     }
-    text
-}
 
-/// Returns the layout without an index.
-#[doc(hidden)]
-pub fn without_index(noted: &str, name: &str) -> String {
-    noted.lines().filter(|line| !is_of(line, name)).collect::<Vec<_>>().join("\n")
-}
+    /// Returns the layout without an index.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_index(&self, name: &str) -> Self {
+        self.filtered(|line| !matches!(line, Line::Index(index) if index.name == name))
+    }
 
-/// Returns a layout that is noted in the table of the entities, as it is noted in one where copies of them lie.
-#[doc(hidden)]
-pub fn noted_elsewhere(noted: &str, table: &str) -> String {
-    let is_before = |line: &&str| line.starts_with("version ") || *line == SIGNED;
-    let before = noted.lines().filter(is_before).map(str::to_owned);
-    let of = std::iter::once(format!("{OF} {table}"));
-    let behind = noted.lines().filter(|line| !is_before(line)).map(str::to_owned);
-    before.chain(of).chain(behind).collect::<Vec<_>>().join("\n")
-}
+    /// Returns a layout that is noted in the table of the entities, as it is noted in one where copies of them lie.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn noted_elsewhere(&self, table: &str) -> Self {
+        let is_before = |line: &&Line| matches!(line, Line::Version(_) | Line::Signed);
+        let before = self.lines.iter().filter(is_before).cloned();
+        let behind = self.lines.iter().filter(|line| !is_before(line)).cloned();
+        let of = std::iter::once(Line::Of(table.to_owned()));
+        Self::new(&self.kind, before.chain(of).chain(behind).collect())
+    }
 
-/// Returns a layout without the line that says that its entities are of this table, as a declaration has none that names no
-/// table.
-pub(crate) fn without_table(noted: &str, table: &str) -> String {
-    let is_of = |line: &&str| {
-        line.split_once(' ').is_some_and(|(word, name)| word == OF && name.eq_ignore_ascii_case(table))
-    };
-    noted.lines().filter(|line| !is_of(line)).collect::<Vec<_>>().join("\n")
-}
+    /// Returns a layout without the line that says that its entities are of this table, as a declaration has none that names no
+    /// table.
+    pub(crate) fn without_table(&self, table: &str) -> Self {
+        self.filtered(|line| !matches!(line, Line::Of(name) if name.eq_ignore_ascii_case(table)))
+    }
 
-/// Returns a layout whose rows, or whose copies, lie in a table that has another name now.
-#[doc(hidden)]
-pub fn with_table_renamed(noted: &str, previous: &str, name: &str) -> String {
-    let renamed = |line: &str| {
-        let is_previous = |word: &str| word.eq_ignore_ascii_case(previous);
-        // The word that the copies follow stands before the table.
-        let (line, eventual) = match line.split_once(" eventual in ") {
-            Some((index, rest)) if index.starts_with("index ") => (format!("{index} in {rest}"), " eventual"),
-            _ => (line.to_owned(), ""),
-        };
-        let mut words = line.splitn(5, ' ');
-        let parts: [Option<&str>; 5] = std::array::from_fn(|_| words.next());
-        match parts {
-            [Some(OF), Some(table), None, ..] if is_previous(table) => format!("{OF} {name}"),
-            [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] if is_previous(table) => {
-                format!("index {index}{eventual} in {name} {rest}")
+    /// Returns a layout whose rows, or whose copies, lie in a table that has another name now.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_table_renamed(&self, previous: &str, name: &str) -> Self {
+        let mut renamed = self.clone();
+        for line in &mut renamed.lines {
+            if let Line::Of(table)
+            | Line::Index(LayoutIndex { elsewhere: Some(Elsewhere { table: Some(table), .. }), .. }) = line
+                && table.eq_ignore_ascii_case(previous)
+            {
+                name.clone_into(table);
             }
-            [Some("index"), Some(index), Some("in"), Some(table), Some(rest)] => {
-                format!("index {index}{eventual} in {table} {rest}")
-            }
-            _ => line.clone(),
         }
-    };
-    noted.lines().map(renamed).collect::<Vec<_>>().join("\n")
+        renamed
+    }
 }

@@ -1,155 +1,124 @@
-//! A declaration from its layout.
+//! A layout from its text.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-use super::super::column_type::ColumnType;
-use super::super::encrypted::TOKEN;
 use super::super::format::charset::CharSet;
-use super::super::format::key_type::{Format, KeyType};
-use super::super::{
-    Arrival, Blind, CopiedFields, Copies, Field, FieldPart, Index, KeyScope, List, Part, Place, Schema,
-    Series, Slot, Sum, SumOf, Summary, TableTemplate, Template, TokenScope, entity_type, part_key,
+use super::super::format::key_type::KeyType;
+use super::super::{Arrival, KeyScope, TokenScope};
+use super::Layout;
+use super::index::{self, Elsewhere, LayoutIndex, LayoutRows, SumOf, Summed};
+use super::key::{KeyPart, KeyValues, LayoutKey, PRINTS, Printed};
+use super::line::{
+    BY, COPIED, CopiedLine, EVENTUAL, GONE, HOLDER, INDEX, Line, OF, PARTITION, PROPERTY, ROW, SIGNED,
+    VERSION,
 };
-use super::{
-    BLIND, BY, BY_PARTITION, BY_TABLE, COPIED, DUAL, ENCRYPTED, EVENTUAL, GONE, HOLDER, IN, LIST, OF, PART,
-    PARTITION, PRINTS, SIGNED, SUMS, WAS, series,
-};
+use super::property::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, LayoutProperty, PART, Sealed, WAS};
+use super::series::{self, SERIES, SeriesLine};
 use crate::limits;
 use crate::model::EdmType;
 
-/// Returns the declaration that a layout was made of, as far as the layout tells; `None` if it is no layout.
-///
-/// Its parts live until the program ends, since a declaration is a constant everywhere else. Each layout is read once, so
-/// that is little.
-pub fn read(layout: &str, kind: &str) -> Option<Schema> {
-    static READ: Mutex<BTreeMap<(String, String), Option<Schema>>> = Mutex::new(BTreeMap::new());
-    let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    let read = known.entry((kind.to_owned(), layout.to_owned()));
-    *read.or_insert_with(|| read_anew(layout, kind))
+impl Layout {
+    /// Returns the layout of a kind that a text says; `None` if it is no layout.
+    #[doc(hidden)]
+    pub fn parse(text: &str, kind: &str) -> Option<Self> {
+        let mut lines = Vec::new();
+        let mut properties = 0;
+        for line in text.lines() {
+            let line = line_of(line)?;
+            properties += match &line {
+                Line::Property(_) => 1,
+                Line::Series(series) => series.slots,
+                _ => 0,
+            };
+            // Before they are made: a short line asks for many.
+            (properties <= series::MOST).then_some(())?;
+            lines.push(line);
+        }
+        let layout = Self::new(kind, lines);
+        layout.lines.iter().all(|line| layout.has_what_it_names(line)).then_some(layout)
+    }
+
+    /// Returns whether the properties that a line names are there.
+    fn has_what_it_names(&self, line: &Line) -> bool {
+        let has = |name: &String| self.named(name).is_some();
+        let of_key = |key: &LayoutKey| key.printed().all(|printed| has(&printed.property));
+        match line {
+            Line::Partition(key) | Line::Row(key) => of_key(key),
+            Line::Copied(copy) => copy.key.iter().all(has),
+            Line::Index(index) => {
+                of_key(&index.row)
+                    && index.elsewhere.as_ref().is_none_or(|elsewhere| of_key(&elsewhere.partition))
+                    && match &index.rows {
+                        LayoutRows::All | LayoutRows::Keys => true,
+                        LayoutRows::Some(properties) => properties.iter().all(has),
+                        LayoutRows::Sums(sums) => sums.iter().all(|sum| match &sum.of {
+                            Summed::Property(property) => has(property),
+                            Summed::Count | Summed::CountWhen => true,
+                        }),
+                        LayoutRows::Ids(ids) => of_key(ids),
+                    }
+            }
+            _ => true,
+        }
+    }
 }
 
-fn read_anew(layout: &str, kind: &str) -> Option<Schema> {
-    let kind = leaked(kind);
-    let (mut schema, mut place) = (Schema { entity: kind, kind, ..Schema::NOTHING }, Place::NOWHERE);
-    let mut fields = Vec::new();
-    for line in layout.lines() {
-        if let Some(property) = line.strip_prefix("property ") {
-            let (name, rest) = property.split_once(' ')?;
-            let (mut field, edm) = sealing(name, rest);
-            let (edm, was) = edm.split_once(WAS).map_or((edm, None), |(edm, was)| (edm, Some(leaked(was))));
-            let (edm, part) = in_part(edm)?;
-            let optional = edm.ends_with('?');
-            let edm = edm_type(edm.trim_end_matches('?'))?;
-            field.part = part;
-            let name = leaked(name);
-            (field.name, field.property, field.edm, field.optional) = (name, name, edm, optional);
-            (field.column, field.was) = (ColumnType::of(edm), was);
-            fields.push(field);
-        } else if let Some(series) = series::Line::read(line) {
-            // Before they are made: a short line asks for many.
-            (fields.len() + series.slots <= series::MOST).then_some(())?;
-            fields.extend(slots(series)?);
-        }
-    }
-    schema.fields = fields.leak();
-    let gone = layout.lines().filter_map(|line| line.strip_prefix(GONE)?.strip_prefix(' '));
-    schema.removed = gone.map(leaked).collect::<Vec<_>>().leak();
-    let version = layout.lines().find_map(|line| line.strip_prefix("version "));
-    schema.version = version.map_or(Some(schema.version), |version| version.trim().parse().ok())?;
-    schema.entity_type = leaked(&entity_type(kind, schema.version));
-    let (mut indexes, mut copied, mut dependents) = (Vec::new(), Vec::new(), Vec::new());
-    for line in layout.lines() {
-        let mut reader = Reader { rest: line, fields: schema.fields };
-        match reader.word() {
-            SIGNED => schema.signed = true,
-            OF => place.table = TableTemplate::Fixed(leaked(reader.rest.trim())),
-            "partition" => place.partition = reader.template()?,
-            "row" => place.row = reader.template()?,
-            "version" | "property" | GONE => {}
-            // One that can't be read is none.
-            series::SERIES if series::Line::read(line).is_some() => {}
-            COPIED => copied.push(reader.copy()?),
-            HOLDER => dependents.push(leaked(reader.rest.trim())),
-            "index" => indexes.push(reader.index(schema.entity_type)?),
-            _ => return None,
-        }
-    }
-    // The lines of most indexes tell row keys alone: copies lie in their entity's partition.
-    for index in &mut indexes {
-        if !index.is_elsewhere() {
-            index.place.partition = place.partition;
-        }
-        if index.place.table.source().is_empty() {
-            index.place.table = place.table;
-        }
-    }
-    (schema.places, schema.parts) = parts(&schema, place);
-    schema.indexes = indexes.leak();
-    (schema.copied, schema.dependents) = (copied.leak(), dependents.leak());
-    Some(schema)
+/// Returns what a line of a text says; `None` if it is no line of a layout.
+fn line_of(line: &str) -> Option<Line> {
+    let mut reader = Reader { rest: line };
+    Some(match reader.word() {
+        VERSION => Line::Version(reader.rest.trim().parse().ok()?),
+        SIGNED => Line::Signed,
+        OF => Line::Of(reader.rest.trim().to_owned()),
+        PARTITION => Line::Partition(reader.key()?),
+        ROW => Line::Row(reader.key()?),
+        PROPERTY => Line::Property(property(reader.rest.strip_prefix(' ')?)?),
+        SERIES => Line::Series(SeriesLine::read(line)?),
+        COPIED => Line::Copied(reader.copy()?),
+        HOLDER => Line::Dependent(reader.rest.trim().to_owned()),
+        GONE => Line::Removed(reader.rest.strip_prefix(' ')?.to_owned()),
+        INDEX => Line::Index(reader.index()?),
+        _ => return None,
+    })
+}
+
+/// Returns what stands behind the word `property`.
+fn property(text: &str) -> Option<LayoutProperty> {
+    let (name, rest) = text.split_once(' ')?;
+    let (sealed, rest) = sealing(rest);
+    let (rest, was) = rest.split_once(WAS).map_or((rest, None), |(rest, was)| (rest, Some(was)));
+    let (edm, optional, part) = held(rest)?;
+    Some(LayoutProperty { name: name.to_owned(), edm, optional, sealed, part, was: was.map(str::to_owned) })
 }
 
 /// Returns how a property is sealed, and the other words about it.
-fn sealing<'t>(property: &str, text: &'t str) -> (Field, &'t str) {
-    let mut field = Field::PLAIN;
+fn sealing(text: &str) -> (Option<Sealed>, &str) {
     let undual = text.strip_prefix(DUAL);
-    let Some(mut rest) = undual.or_else(|| text.strip_prefix(ENCRYPTED)) else { return (field, text) };
+    let Some(mut rest) = undual.or_else(|| text.strip_prefix(ENCRYPTED)) else { return (None, text) };
     let mut takes = |word: &str| {
         let behind = rest.strip_prefix(word);
         rest = behind.unwrap_or(rest);
         behind.is_some()
     };
-    (field.encrypted, field.dual) = (true, undual.is_some());
-    if takes(BY_TABLE) {
-        field.scope = KeyScope::Table;
+    let scope = if takes(BY_TABLE) {
+        KeyScope::Table
     } else if takes(BY_PARTITION) {
-        field.scope = KeyScope::Partition;
-    }
-    if takes(BLIND) {
-        let tokens = if takes(BY_TABLE) { TokenScope::Table } else { TokenScope::Partition };
-        field.blind = Some(Blind { property: leaked(&format!("{property}{TOKEN}")), tokens });
-    }
-    (field, rest)
-}
-
-/// Returns the fields that a series is.
-fn slots(line: series::Line<'_>) -> Option<Vec<Field>> {
-    let (holds, part) = in_part(line.holds)?;
-    let optional = holds.ends_with('?');
-    let edm = edm_type(holds.trim_end_matches('?'))?;
-    let stem = leaked(line.stem);
-    let of: &'static Series = Box::leak(Box::new(Series::new(stem, stem, line.slots).width(line.width)));
-    let field = |(at, property): (usize, String)| {
-        let name = leaked(&property);
-        let series = Some(Slot { of, at });
-        let column = ColumnType::of(edm);
-        Field { name, property: name, edm, optional, column, series, part, ..Field::PLAIN }
+        KeyScope::Partition
+    } else {
+        KeyScope::Store
     };
-    Some(line.properties().enumerate().map(field).collect())
+    let is_blind = takes(BLIND);
+    let tokens = is_blind.then(|| if takes(BY_TABLE) { TokenScope::Table } else { TokenScope::Partition });
+    (Some(Sealed { dual: undual.is_some(), scope, tokens }), rest)
 }
 
-/// Returns the type of a property, and the number of the part that holds it.
-fn in_part(text: &str) -> Option<(&str, usize)> {
-    match text.split_once(PART) {
-        None => Some((text, 0)),
+/// Returns the type of a property, whether rows may lack it, and the number of the part that holds it.
+pub(super) fn held(text: &str) -> Option<(EdmType, bool, usize)> {
+    let (edm, part) = match text.split_once(PART) {
+        None => (text, 0),
         Some((edm, part)) => {
-            Some((edm, part.parse().ok().filter(|part| (1..=limits::BATCH_OPERATIONS).contains(part))?))
+            (edm, part.parse().ok().filter(|part| (1..=limits::BATCH_OPERATIONS).contains(part))?)
         }
-    }
-}
-
-/// Returns the places of an entity's own rows, and what the rows of its parts are called: as many as its fields lie in.
-fn parts(schema: &Schema, head: Place) -> (&'static [Place], &'static [&'static str]) {
-    let (mut places, mut kinds) = (vec![head], Vec::new());
-    for part in 1..=schema.fields.iter().map(|field| field.part).max().unwrap_or(0) {
-        let suffix = leaked(&part_key("", part));
-        let row = [head.row.parts, &[Part::Literal(suffix)]].concat();
-        let source = leaked(&part_key(head.row.source, part));
-        places.push(head.beside(Template { source, parts: row.leak() }));
-        kinds.push(leaked(&format!("{}.{}", schema.entity_type, suffix.trim_start_matches('_'))));
-    }
-    (places.leak(), kinds.leak())
+    };
+    Some((edm_type(edm.trim_end_matches('?'))?, edm.ends_with('?'), part))
 }
 
 fn edm_type(name: &str) -> Option<EdmType> {
@@ -166,14 +135,9 @@ fn edm_type(name: &str) -> Option<EdmType> {
     })
 }
 
-fn leaked(text: &str) -> &'static str {
-    Box::leak(text.into())
-}
-
 /// Reads a line from left to right.
 struct Reader<'t> {
     rest: &'t str,
-    fields: &'static [Field],
 }
 
 impl<'t> Reader<'t> {
@@ -205,123 +169,97 @@ impl<'t> Reader<'t> {
         Some(text)
     }
 
-    fn field(&self, property: &str) -> Option<usize> {
-        // An index whose copies are older has the name that the property had then.
-        let position = |is_it: &dyn Fn(&Field) -> bool| self.fields.iter().position(is_it);
-        position(&|field| field.property == property)
-            .or_else(|| position(&|field| field.was == Some(property)))
+    /// Returns the words up to the end of the line or to what is none.
+    fn words(&mut self) -> Vec<String> {
+        let mut words = Vec::new();
+        while self.takes(" ") {
+            words.push(self.word().to_owned());
+        }
+        words
     }
 
-    fn index(&mut self, kind: &str) -> Option<Index> {
+    fn index(&mut self) -> Option<LayoutIndex> {
         self.takes(" ").then_some(())?;
-        let name = leaked(self.word());
-        let mut place = Place::NOWHERE;
+        let name = self.word().to_owned();
         let is_eventual = self.takes(EVENTUAL);
-        if self.takes(IN) {
-            place.table = TableTemplate::Fixed(leaked(self.word()));
-        }
-        let arrival = if self.takes(PARTITION) {
-            place.partition = self.template()?;
-            Some(if is_eventual { Arrival::Eventual } else { Arrival::Atomic })
-        } else if is_eventual {
+        let table = self.takes(index::IN).then(|| self.word().to_owned());
+        let elsewhere = if self.takes(index::PARTITION) {
+            let arrival = if is_eventual { Arrival::Eventual } else { Arrival::Atomic };
+            Some(Elsewhere { table, partition: self.key()?, arrival })
+        } else if is_eventual || table.is_some() {
             return None;
         } else {
             None
         };
-        self.takes(" row").then_some(())?;
-        place.row = self.template()?;
-        let (unique, sparse) = (self.takes(" unique"), self.takes(" when"));
+        self.takes(index::ROW).then_some(())?;
+        let row = self.key()?;
+        let (unique, sparse) = (self.takes(index::UNIQUE), self.takes(index::WHEN));
         let when_version = if self.takes("(") {
             let version = self.word().parse().ok()?;
             self.takes(")").then_some(version)?
         } else {
             1
         };
-        if self.takes(SUMS) {
-            let summary = Summary::new(&Schema::NOTHING, self.sums()?);
-            let index = Index { arrival, ..Index::new(name, name, place) };
-            return Some(index.summary(summary));
+        let rows = self.rows()?;
+        Some(LayoutIndex { name, elsewhere, row, unique, sparse, when_version, rows })
+    }
+
+    /// Returns what the rows of an index are.
+    fn rows(&mut self) -> Option<LayoutRows> {
+        if self.takes(index::SUMS) {
+            return Some(LayoutRows::Sums(self.sums()?));
         }
-        if self.takes(LIST) {
-            let ids = self.template()?;
-            let index = Index { arrival, ..Index::new(name, leaked(&format!("{kind}.{name}")), place) };
-            return Some(index.list(List::new(ids)));
+        if self.takes(index::LIST) {
+            return Some(LayoutRows::Ids(self.key()?));
         }
-        self.takes(" copy").then_some(())?;
-        let mut words = Vec::new();
-        while self.takes(" ") {
-            words.push(self.word());
-        }
-        let copies = match *words {
-            ["all"] => Copies::All,
-            ["keys"] => Copies::Keys,
-            _ => {
-                let fields: Option<Vec<_>> = words.into_iter().map(|property| self.field(property)).collect();
-                Copies::Some(fields?.leak())
-            }
-        };
-        Some(Index {
-            name,
-            kind: leaked(&format!("{kind}.{name}")),
-            place,
-            unique,
-            copies,
-            sparse,
-            when_version,
-            arrival,
-            summary: None,
-            list: None,
+        self.takes(index::COPY).then_some(())?;
+        let words = self.words();
+        Some(match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["all"] => LayoutRows::All,
+            ["keys"] => LayoutRows::Keys,
+            _ => LayoutRows::Some(words),
         })
     }
 
-    /// Returns what it holds of another entity, and by which fields.
-    fn copy(&mut self) -> Option<CopiedFields> {
+    /// Returns what an entity holds of another, and by which properties.
+    fn copy(&mut self) -> Option<CopiedLine> {
         self.takes(" ").then_some(())?;
-        let name = leaked(self.word());
-        let follows = self.takes(EVENTUAL);
+        let property = self.word().to_owned();
+        let is_eventual = self.takes(EVENTUAL);
         self.takes(BY).then_some(())?;
-        let mut key = Vec::new();
-        while self.takes(" ") {
-            let property = self.word();
-            key.push(self.field(property)?);
-        }
-        let copy = CopiedFields::new([name, name], [0, 0], key.leak());
-        Some(if follows { copy.eventual() } else { copy })
+        Some(CopiedLine { property, is_eventual, key: self.words() })
     }
 
     /// Returns the numbers of a summary.
-    fn sums(&mut self) -> Option<&'static [Sum]> {
+    fn sums(&mut self) -> Option<Vec<SumOf>> {
         let mut sums = Vec::new();
         while self.takes(" ") {
-            let property = leaked(self.word());
+            let property = self.word().to_owned();
             self.takes(":").then_some(())?;
             let of = match self.word() {
-                "count" if self.takes("(when)") => SumOf::CountWhen,
-                "count" => SumOf::Count,
+                "count" if self.takes("(when)") => Summed::CountWhen,
+                "count" => Summed::Count,
                 "sum" if self.takes("(") => {
-                    let field = self.word();
-                    let field = self.field(field)?;
-                    self.takes(")").then_some(SumOf::Field(field))?
+                    let of = self.word().to_owned();
+                    self.takes(")").then_some(Summed::Property(of))?
                 }
                 _ => return None,
             };
-            sums.push(Sum::new(property, of));
+            sums.push(SumOf { property, of });
         }
-        Some(sums.leak())
+        Some(sums)
     }
 
     /// Returns a key, up to a word that is no part of it.
-    fn template(&mut self) -> Option<Template> {
-        let (mut source, mut parts) = (String::new(), Vec::new());
+    fn key(&mut self) -> Option<LayoutKey> {
+        let mut parts = Vec::new();
         loop {
             let before = self.rest;
             if !self.takes(" ") {
                 break;
             }
             if self.rest.starts_with('"') {
-                let literal = self.quoted()?;
-                source.push_str(&literal);
-                parts.push(Part::Literal(leaked(&literal)));
+                parts.push(KeyPart::Literal(self.quoted()?));
                 continue;
             }
             let word = self.word();
@@ -334,23 +272,19 @@ impl<'t> Reader<'t> {
                 self.rest = before;
                 break;
             }
-            let key = self.key_type()?;
-            let format = if self.takes(":") { self.quoted()? } else { String::new() };
-            let colon = if format.is_empty() { "" } else { ":" };
-            let brackets = if each { "[]" } else { "" };
-            source.extend(["{", property, brackets, colon, &format, "}"]);
-            let printed = leaked(&format);
-            let format = Format::parse(printed).ok()?;
-            let part = FieldPart { each, ..FieldPart::printed(self.field(property)?, key, printed, format) };
-            parts.push(Part::Field(part.version(version)));
+            let values = self.values()?;
+            let source = if self.takes(":") { self.quoted()? } else { String::new() };
+            let printed = Printed { property: property.to_owned(), version, each, values, source };
+            printed.format()?;
+            parts.push(KeyPart::Printed(printed));
         }
-        Some(Template { source: leaked(&source), parts: parts.leak() })
+        Some(LayoutKey { parts })
     }
 
-    fn key_type(&mut self) -> Option<KeyType> {
+    fn values(&mut self) -> Option<KeyValues> {
         let word = self.word();
         let has_more = self.takes("(");
-        Some(match (word, has_more) {
+        Some(KeyValues::Plain(match (word, has_more) {
             ("u8", false) => KeyType::Unsigned { digits: 3, max: u64::from(u8::MAX) },
             ("u16", false) => KeyType::Unsigned { digits: 5, max: u64::from(u16::MAX) },
             ("u32", false) => KeyType::Unsigned { digits: 10, max: u64::from(u32::MAX) },
@@ -369,22 +303,22 @@ impl<'t> Reader<'t> {
             ("bool", false) => KeyType::Bool,
             ("time", false) => KeyType::Time,
             ("names", true) => {
-                let mut names: Vec<&'static str> = Vec::new();
+                let mut names = Vec::new();
                 while !self.takes(")") {
                     self.takes(" ");
-                    names.push(leaked(&self.quoted()?));
+                    names.push(self.quoted()?);
                 }
-                KeyType::Names(names.leak())
+                return Some(KeyValues::Names(names));
             }
             ("option", true) => {
-                let inner = self.key_type()?;
-                self.takes(")").then(|| KeyType::Optional(Box::leak(Box::new(inner))))?
+                let inner = self.values()?;
+                return self.takes(")").then(|| KeyValues::Optional(Box::new(inner)));
             }
             ("each", true) => {
-                let inner = self.key_type()?;
-                self.takes(")").then(|| KeyType::Each(Box::leak(Box::new(inner))))?
+                let inner = self.values()?;
+                return self.takes(")").then(|| KeyValues::Each(Box::new(inner)));
             }
             _ => return None,
-        })
+        }))
     }
 }

@@ -4,27 +4,26 @@
 //! together after that. So the program is refused before it writes.
 
 use super::super::{Field, Schema};
-use super::differences::{Subject, of_property, renamed_to};
+use super::Layout;
+use super::differences::is_dispensable;
+use super::property::LayoutProperty;
 
 /// A name in `was` or `gone` that no row has, where rows have one like it that the declaration doesn't know.
-pub(super) struct Misspelt {
+pub(super) struct Misspelt<'l> {
     /// The word that says it.
     word: &'static str,
     said: &'static str,
     /// What rows have.
-    is: &'static str,
+    is: &'l str,
 }
 
 /// Returns the names that the declaration says otherwise than rows have them.
-pub(super) fn misspelt(noted: &Schema, schema: &Schema) -> Vec<Misspelt> {
+pub(super) fn misspelt<'l>(noted: &'l Layout, schema: &Schema) -> Vec<Misspelt<'l>> {
     let like = |said: &str| {
-        noted
-            .fields
-            .iter()
-            .find(|old| is_like(old.property, said) && is_unknown(schema, old))
-            .map(|old| old.property)
+        let mut unknown = noted.properties.iter().filter(|old| is_unknown(schema, &old.name));
+        unknown.find(|old| is_like(&old.name, said)).map(|old| &*old.name)
     };
-    let is_noted = |name: &str| of_property(noted, name).is_some();
+    let is_noted = |name: &str| noted.property(name).is_some();
     let of_field = |field: &Field| {
         // Who has written under the new name has found out what rows have.
         let said = field.was.filter(|said| !is_noted(said) && !is_noted(field.property))?;
@@ -37,15 +36,15 @@ pub(super) fn misspelt(noted: &Schema, schema: &Schema) -> Vec<Misspelt> {
     schema.fields.iter().filter_map(of_field).chain(schema.removed.iter().filter_map(of_gone)).collect()
 }
 
-impl Misspelt {
+impl Misspelt<'_> {
     /// Returns whether the field says it.
     pub(super) fn is_said_of(&self, field: &Field) -> bool {
         self.word == "was" && field.was == Some(self.said)
     }
 
     /// Returns whether rows have this property.
-    pub(super) fn is_of(&self, old: &Field) -> bool {
-        old.property == self.is
+    pub(super) fn is_of(&self, old: &LayoutProperty) -> bool {
+        old.name == self.is
     }
 
     /// Returns what would be right.
@@ -69,30 +68,26 @@ fn is_like(one: &str, other: &str) -> bool {
     one != other && letters(one) == letters(other)
 }
 
-/// Returns whether the declaration says nothing of a property that rows have.
-fn is_unknown(schema: &Schema, old: &Field) -> bool {
-    of_property(schema, old.property).is_none()
-        && renamed_to(schema, Subject::property(old.property)).is_none()
-        && !schema.removed.contains(&old.property)
+/// Returns whether the declaration says nothing of a property that rows have under this name.
+fn is_unknown(schema: &Schema, name: &str) -> bool {
+    schema.fields.iter().all(|field| field.property != name && field.was != Some(name))
+        && !schema.removed.contains(&name)
 }
 
 /// An optional property that rows have and the declaration doesn't know, with one that the declaration has and rows don't: it
 /// may be the same one with another name.
-pub(super) struct Unclear<'s> {
-    went: &'s Field,
-    came: &'s Field,
+pub(super) struct Unclear<'l> {
+    went: &'l LayoutProperty,
+    came: &'static Field,
 }
 
 /// Returns what may have another name, each with the first that it may be.
-pub(super) fn unclear<'s>(noted: &'s Schema, schema: &'s Schema) -> Vec<Unclear<'s>> {
+pub(super) fn unclear<'l>(noted: &'l Layout, schema: &Schema) -> Vec<Unclear<'l>> {
     let mut came: Vec<&Field> = schema.fields.iter().filter(|field| comes(noted, field)).collect();
-    let went = noted.fields.iter().filter(|old| {
-        old.optional
-            && !old.encrypted
-            && old.was.is_none()
-            && old.series.is_none()
-            && is_unknown(schema, old)
-            && !noted.removed.contains(&old.property)
+    let went = noted.single_properties().filter(|old| {
+        is_dispensable(old)
+            && is_unknown(schema, &old.name)
+            && noted.removed().all(|removed| removed != old.name)
     });
     went.filter_map(|went| {
         let may_be = |came: &&Field| {
@@ -105,34 +100,38 @@ pub(super) fn unclear<'s>(noted: &'s Schema, schema: &'s Schema) -> Vec<Unclear<
 }
 
 /// Returns whether no row has the field yet, and the declaration does not say what it is.
-fn comes(noted: &Schema, field: &Field) -> bool {
+fn comes(noted: &Layout, field: &Field) -> bool {
     field.optional
         && !field.new
         && !field.encrypted
         && field.was.is_none()
         && field.series.is_none()
-        && of_property(noted, field.property).is_none()
+        && noted.property(field.property).is_none()
 }
 
-/// Returns the copy of another entity, of those that the declaration says, that a property is of by its name.
-fn copy_of(schema: &Schema, property: &str) -> Option<&'static str> {
-    let of = schema.copied.iter().filter(|copy| property.starts_with(copy.property));
-    of.max_by_key(|copy| copy.property.len()).map(|copy| copy.property)
+/// Returns the copy of another entity, of those with these names, that a property is of by its name.
+fn copy_of<'n>(copies: impl Iterator<Item = &'n str>, property: &str) -> Option<&'n str> {
+    copies.filter(|copy| property.starts_with(copy)).max_by_key(|copy| copy.len())
+}
+
+/// Returns the copies of other entities that a declaration says.
+fn declared_copies(schema: &Schema) -> impl Iterator<Item = &'static str> {
+    schema.copied.iter().map(|copy| copy.property)
 }
 
 /// Returns whether both are of one copy of another entity, or both are of none.
-fn same_copy(noted: &Schema, schema: &Schema, went: &Field, came: &Field) -> bool {
+fn same_copy(noted: &Layout, schema: &Schema, went: &LayoutProperty, came: &Field) -> bool {
     let place = schema.fields.iter().position(|field| field.property == came.property);
     match place.and_then(|place| schema.copy_of(place)) {
-        Some(copy) => copy_of(schema, went.property) == Some(copy.property),
-        None => copy_of(noted, went.property).is_none(),
+        Some(copy) => copy_of(declared_copies(schema), &went.name) == Some(copy.property),
+        None => copy_of(noted.copied().map(|copy| &*copy.property), &went.name).is_none(),
     }
 }
 
 impl Unclear<'_> {
     /// Returns the words that say what the property is.
     pub(super) fn advice(&self, schema: &Schema) -> String {
-        let (went, came) = (self.went.property, self.came.property);
+        let (went, came) = (&*self.went.name, self.came.property);
         let place = schema.fields.iter().position(|field| field.property == came);
         if let Some(copy) = place.and_then(|place| schema.copy_of(place))
             && let (Some(was), Some(field)) =
@@ -169,16 +168,16 @@ pub fn both_names(schema: &Schema, is: &str, was: &str) -> String {
 
 /// Returns whether a copy of another entity would be read as if there were none: no property of it has the name that rows hold it
 /// under, though they hold one.
-pub(super) fn empties_copies(noted: &Schema, schema: &Schema) -> bool {
+pub(super) fn empties_copies(noted: &Layout, schema: &Schema) -> bool {
     schema.copied.iter().any(|copy| {
-        let is_held = noted.copied.iter().any(|known| known.property == copy.property);
+        let is_held = noted.copied().any(|known| known.property == copy.property);
         let names = || schema.fields.iter().skip(copy.first).take(copy.count);
-        let is_known = |field: &Field| {
-            of_property(noted, field.property).is_some()
-                || field.was.is_some_and(|was| of_property(noted, was).is_some())
+        let is_noted = |name: &str| noted.property(name).is_some();
+        let is_known = |field: &Field| is_noted(field.property) || field.was.is_some_and(is_noted);
+        let of_copy = |old: &LayoutProperty| {
+            is_unknown(schema, &old.name)
+                && copy_of(declared_copies(schema), &old.name) == Some(copy.property)
         };
-        let of_copy =
-            |old: &Field| is_unknown(schema, old) && copy_of(schema, old.property) == Some(copy.property);
-        is_held && !names().any(|field| is_known(field) || field.new) && noted.fields.iter().any(of_copy)
+        is_held && !names().any(|field| is_known(field) || field.new) && noted.properties.iter().any(of_copy)
     })
 }

@@ -3,12 +3,17 @@
 //! Layouts are compared property by property, so a series may become properties that are declared one by one, and the other
 //! way round. What is shown is the line.
 
-use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt;
 
 use super::super::{Field, Schema, Series};
-use super::differences::{holds_what, of_property};
+use super::Layout;
+use super::differences::Changed;
+use super::line::Line;
+use super::property::{self, LayoutProperty};
+use super::read::held;
+use super::same::holds_what;
 use crate::limits;
+use crate::model::EdmType;
 
 /// The word that such a line begins with.
 pub(super) const SERIES: &str = "series";
@@ -16,124 +21,121 @@ pub(super) const SERIES: &str = "series";
 /// A text that says more than any entity can have is no layout.
 pub(super) const MOST: usize = limits::PROPERTIES * limits::BATCH_OPERATIONS;
 
-/// A line, taken apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'t> {
-    /// The first property, by which layouts name the series.
-    pub(super) first: &'t str,
-    pub(super) stem: &'t str,
+/// A series: properties that are called by one stem and their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SeriesLine {
+    pub(super) stem: String,
+    /// How many digits a number has at least.
     pub(super) width: usize,
     pub(super) slots: usize,
     /// The type of its properties.
-    pub(super) holds: &'t str,
+    pub(super) edm: EdmType,
+    pub(super) optional: bool,
+    /// The part of a wide entity that holds it.
+    pub(super) part: usize,
 }
 
-impl<'t> Line<'t> {
+impl SeriesLine {
+    /// Returns the line of a series of fields like this one.
+    pub(super) fn of(series: &Series, field: &Field) -> Self {
+        Self {
+            stem: series.stem.to_owned(),
+            width: series.width,
+            slots: series.slots,
+            edm: field.edm,
+            optional: field.optional,
+            part: field.part,
+        }
+    }
+
     /// Returns what a line says; `None` if it is none of a series.
-    pub(super) fn read(line: &'t str) -> Option<Self> {
+    pub(super) fn read(line: &str) -> Option<Self> {
         let mut words = line.strip_prefix(SERIES)?.strip_prefix(' ')?.splitn(3, ' ');
         let (first, slots, holds) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
         let (stem, number) = first.rsplit_once('_')?;
         let is_first = !number.is_empty() && number.len() < 10 && number.bytes().all(|digit| digit == b'0');
         let fits = is_first && !stem.is_empty() && (1..=MOST).contains(&slots);
-        fits.then_some(Self { first, stem, width: number.len(), slots, holds })
+        let (edm, optional, part) = held(holds).filter(|_| fits)?;
+        Some(Self { stem: stem.to_owned(), width: number.len(), slots, edm, optional, part })
+    }
+
+    /// Returns the name of the property of a slot.
+    pub(super) fn property(&self, slot: usize) -> String {
+        format!("{}_{slot:0width$}", self.stem, width = self.width)
     }
 
     /// Returns the properties that it stands for.
-    pub(super) fn properties(self) -> impl Iterator<Item = String> {
-        (0..self.slots).map(move |slot| format!("{}_{slot:0width$}", self.stem, width = self.width))
+    pub(super) fn properties(&self) -> impl Iterator<Item = LayoutProperty> {
+        (0..self.slots).map(|slot| LayoutProperty {
+            name: self.property(slot),
+            edm: self.edm,
+            optional: self.optional,
+            sealed: None,
+            part: self.part,
+            was: None,
+        })
     }
 
     /// Returns whether a property is one of them.
-    fn has(self, property: &str) -> bool {
+    fn has(&self, property: &str) -> bool {
         let digits =
             |rest: &str| (rest.bytes().all(|digit| digit.is_ascii_digit())).then(|| rest.parse().ok());
-        let rest = property.strip_prefix(self.stem).and_then(|rest| rest.strip_prefix('_'));
+        let rest = property.strip_prefix(&*self.stem).and_then(|rest| rest.strip_prefix('_'));
         let slot: Option<usize> = rest.and_then(digits).flatten();
-        slot.is_some_and(|slot| {
-            slot < self.slots && property == format!("{}_{slot:0width$}", self.stem, width = self.width)
-        })
+        slot.is_some_and(|slot| slot < self.slots && property == self.property(slot))
     }
 }
 
-/// Writes the line of a series of fields like this one.
-pub(super) fn write(text: &mut String, series: &Series, field: &Field) {
-    let absent = if field.optional { "?" } else { "" };
-    let (first, slots) = (series.property(0), series.slots);
-    // Writing to a `String` can't fail.
-    let _: std::fmt::Result = write!(text, "\n{SERIES} {first} {slots} {:?}{absent}", field.edm);
-    super::in_part(text, field);
-}
-
-fn lines(layout: &str) -> impl Iterator<Item = Line<'_>> {
-    layout.lines().filter_map(Line::read)
-}
-
-/// Returns the layout with a line for each property of its series.
-pub(super) fn spread(layout: &str) -> Cow<'_, str> {
-    if lines(layout).next().is_none() {
-        return Cow::Borrowed(layout);
+impl fmt::Display for SeriesLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SERIES} {} {} ", self.property(0), self.slots)?;
+        property::held(f, self.edm, self.optional, self.part)
     }
-    let mut text = String::with_capacity(layout.len());
-    for line in layout.lines() {
-        let separate = |text: &mut String| {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-        };
-        match Line::read(line) {
-            None => {
-                separate(&mut text);
-                text.push_str(line);
-            }
-            Some(series) => {
-                for property in series.properties() {
-                    separate(&mut text);
-                    let _: std::fmt::Result = write!(text, "property {property} {}", series.holds);
-                }
+}
+
+impl Layout {
+    /// Returns the lines, one for each property of its series.
+    pub(super) fn spread(&self) -> Vec<Line> {
+        let mut lines = Vec::with_capacity(self.lines.len());
+        for line in &self.lines {
+            match line {
+                Line::Series(series) => lines.extend(series.properties().map(Line::Property)),
+                other => lines.push(other.clone()),
             }
         }
+        lines
     }
-    Cow::Owned(text)
 }
 
-/// The lines of a difference, in which those of a series' properties are the series' own.
-pub(super) fn gathered(lines_of: &mut Vec<String>, noted: &str, declared: &str) {
-    let (old, new): (Vec<_>, Vec<_>) = (lines(noted).collect(), lines(declared).collect());
-    if old.is_empty() && new.is_empty() {
-        return;
-    }
-    lines_of.retain(|line| {
-        let (sign, rest) = line.split_at_checked(2).unwrap_or(("", line));
-        let Some(property) = rest.strip_prefix("property ").and_then(|rest| rest.split(' ').next()) else {
-            return true;
-        };
-        let of = if sign == "- " { &old } else { &new };
-        !of.iter().any(|series| series.has(property))
+/// Puts the lines of series in the place of those of their properties, in the difference between two layouts.
+pub(super) fn gather(lines: &mut Vec<Changed>, noted: &Layout, declared: &Layout) {
+    lines.retain(|Changed { line, is_new }| match line {
+        Line::Property(property) => {
+            let of = if *is_new { declared } else { noted };
+            !of.series().any(|series| series.has(&property.name))
+        }
+        _ => true,
     });
-    let only = |sign: &'static str, in_one: &str, other: &str| -> Vec<String> {
-        let is_series = |line: &&str| Line::read(line).is_some() && other.lines().all(|there| there != *line);
-        in_one.lines().filter(is_series).map(|line| format!("{sign} {line}")).collect()
-    };
-    lines_of.extend(only("-", noted, declared));
-    lines_of.extend(only("+", declared, noted));
+    for (of, other, is_new) in [(noted, declared, false), (declared, noted, true)] {
+        let only = of.series().filter(|series| other.series().all(|there| there != *series));
+        lines.extend(only.map(|series| Changed { line: Line::Series(series.clone()), is_new }));
+    }
 }
 
-/// Returns the lines of series in the layout that says what the one noted does and the declaration: of two of one series the one
-/// with more slots.
-pub(super) fn longer<'t>(noted: &'t str, declared: &'t str) -> &'t str {
-    let Some(now) = Line::read(declared) else { return declared };
-    let mut noted = noted.lines().filter_map(|line| Some((line, Line::read(line)?)));
-    let is_longer = |(_, was): &(&str, Line<'_>)| was.first == now.first && was.slots > now.slots;
-    noted.find(is_longer).map_or(declared, |(line, _)| line)
+/// Returns the line of the layout that says what the one noted does and the declaration: of two lines of one series the one with
+/// more slots.
+pub(super) fn longer(noted: &Layout, declared: &Line) -> Line {
+    let Line::Series(now) = declared else { return declared.clone() };
+    let is_longer = |was: &&SeriesLine| was.property(0) == now.property(0) && was.slots > now.slots;
+    noted.series().find(is_longer).map_or_else(|| declared.clone(), |was| Line::Series(was.clone()))
 }
 
 /// Returns whether a series of the layout has other names now: the numbers of its slots another width.
-pub(super) fn is_renamed(noted: &str, declared: &str) -> bool {
-    lines(noted).any(|was| {
-        let is_of_it = |is: Line<'_>| is.stem == was.stem;
-        lines(declared).any(|is| is_of_it(is) && is.width != was.width)
-            && !lines(declared).any(|is| is_of_it(is) && is.width == was.width)
+pub(super) fn is_renamed(noted: &Layout, declared: &Layout) -> bool {
+    noted.series().any(|was| {
+        let is_of_it = |is: &&SeriesLine| is.stem == was.stem;
+        declared.series().filter(is_of_it).any(|is| is.width != was.width)
+            && !declared.series().filter(is_of_it).any(|is| is.width == was.width)
     })
 }
 
@@ -146,10 +148,10 @@ fn series_of(schema: &Schema) -> impl Iterator<Item = (&'static Series, &Field)>
 }
 
 /// Adds what the series of a declaration take where rows have another layout and can't be read by it.
-pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
+pub(super) fn advice(noted: &Layout, schema: &Schema, declared: &Layout, lines: &mut Vec<String>) {
     for (series, field) in series_of(schema) {
-        let was = series_of(noted).find(|(was, _)| was.stem == series.stem);
-        if let Some((was, old)) = was {
+        let was = noted.series().find(|was| was.stem == series.stem);
+        if let Some(was) = was {
             if was.width != series.width {
                 lines.push(format!(
                     "say `#[series(width = {})]` of `{}`, whose slots are properties like `{}`: that keeps their names",
@@ -159,16 +161,17 @@ pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
                 ));
                 continue;
             }
-            if !holds_what(old, field) && old.edm != field.edm {
+            let [old, new] = [was.properties().next(), SeriesLine::of(series, field).properties().next()];
+            if old.zip(new).is_some_and(|(old, new)| !holds_what(&old, &new)) && was.edm != field.edm {
                 lines.push(format!(
                     "keep the type of the slots of `{}`: rows hold {}, which is not read as {}; or call the series \
                      otherwise, `#[property(rename = \"..\")]`",
-                    series.stem, old.edm, field.edm
+                    series.stem, was.edm, field.edm
                 ));
                 continue;
             }
         }
-        let lacks = |slot: &usize| of_property(noted, &series.property(*slot)).is_none_or(|old| old.optional);
+        let lacks = |slot: &usize| noted.property(&series.property(*slot)).is_none_or(|old| old.optional);
         if let Some(first) = (0..series.slots).find(lacks)
             && !field.optional
         {
@@ -179,9 +182,9 @@ pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
             ));
         }
     }
-    for (was, old) in series_of(noted).filter(|(_, old)| !old.optional) {
-        let lacks = |slot: &usize| of_property(schema, &was.property(*slot)).is_none();
-        if series_of(schema).all(|(series, _)| (series.stem, series.width) != (was.stem, was.width))
+    for was in noted.series().filter(|was| !was.optional) {
+        let lacks = |slot: &usize| declared.property(&was.property(*slot)).is_none();
+        if declared.series().all(|series| (&series.stem, series.width) != (&was.stem, was.width))
             || (0..was.slots).any(|slot| lacks(&slot))
         {
             lines.push(format!(
@@ -190,14 +193,13 @@ pub(super) fn advice(noted: &Schema, schema: &Schema, lines: &mut Vec<String>) {
                 was.slots, was.stem
             ));
         }
-        let _ = old;
     }
 }
 
 /// Returns what a series that has other slots than rows takes, where rows can be read.
-pub(super) fn takes(noted: &Schema, schema: &Schema) -> Vec<String> {
+pub(super) fn takes(noted: &Layout, schema: &Schema) -> Vec<String> {
     let changed = series_of(schema).filter_map(|(series, _)| {
-        let (was, _) = series_of(noted).find(|(was, _)| was.stem == series.stem)?;
+        let was = noted.series().find(|was| was.stem == series.stem)?;
         let (from, to, stem) = (was.slots, series.slots, series.stem);
         match from.cmp(&to) {
             std::cmp::Ordering::Equal => None,
@@ -220,8 +222,15 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_apart_or_is_none() {
-        let line = Line::read("series Cpu_00 24 Double?").unwrap();
-        let expected = Line { first: "Cpu_00", stem: "Cpu", width: 2, slots: 24, holds: "Double?" };
+        let line = SeriesLine::read("series Cpu_00 24 Double?").unwrap();
+        let expected = SeriesLine {
+            stem: "Cpu".to_owned(),
+            width: 2,
+            slots: 24,
+            edm: EdmType::Double,
+            optional: true,
+            part: 0,
+        };
         assert_eq!(line, expected);
         for other in [
             "series",
@@ -238,7 +247,7 @@ mod tests {
             "property Cpu_00 Double",
             "series Cpu_0000000000 24 Double",
         ] {
-            assert_eq!(Line::read(other), None, "{other}");
+            assert_eq!(SeriesLine::read(other), None, "{other}");
         }
     }
 
@@ -246,8 +255,9 @@ mod tests {
     fn a_series_is_its_properties() {
         let text = "version 1\nseries Cpu_00 3 Double?\nproperty Cpu_10 Double";
         let expected = "version 1\nproperty Cpu_00 Double?\nproperty Cpu_01 Double?\nproperty Cpu_02 Double?\nproperty Cpu_10 Double";
-        assert_eq!(spread(text), expected);
-        let line = Line::read("series Cpu_0 12 Double").unwrap();
+        let spread = Layout::parse(text, "load").unwrap().spread();
+        assert_eq!(spread.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), expected);
+        let line = SeriesLine::read("series Cpu_0 12 Double").unwrap();
         for (name, has) in [
             ("Cpu_0", true),
             ("Cpu_9", true),

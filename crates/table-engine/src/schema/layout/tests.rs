@@ -7,8 +7,24 @@ use super::super::{
     Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Sum, SumOf,
     Summary, Template, TokenScope,
 };
-use super::{Outdated, differences, differences_in, layout, layout_in, outdated, read, same_index, united};
+use super::{Differences, Layout, LayoutIndex, LayoutKey, Outdated, layout};
 use crate::model::EdmType;
+
+fn read(text: &str, kind: &str) -> Option<Layout> {
+    Layout::parse(text, kind)
+}
+
+fn differences_in(table: &str, noted: &str, schema: &Schema) -> Option<Differences> {
+    super::differences_in(table, &read(noted, schema.kind).unwrap(), schema)
+}
+
+fn differences(noted: &str, schema: &Schema) -> Option<Differences> {
+    differences_in(schema.table(), noted, schema)
+}
+
+fn outdated(noted: &str, schema: &Schema) -> Option<Outdated> {
+    super::outdated(&read(noted, schema.kind).unwrap(), schema)
+}
 
 const EMPLOYEES: &str = "\
 version 1
@@ -45,17 +61,21 @@ fn spread() -> Schema {
 fn a_layout_says_which_copies_lie_elsewhere_and_in_their_table_of_which_entities_they_are() {
     let schema = spread();
     assert_eq!(schema.other_tables().collect::<Vec<_>>(), ["Names"]);
-    let (own, there) = (layout(&schema), layout_in(&schema, "NAMES"));
+    let (own, there) = (layout(&schema), Layout::of_in(&schema, "NAMES").to_string());
     let lines = "index by_email partition \"all\" row \"email_\" Email:text unique copy all\n\
                  index by_name in Names partition LastName:text row \"name_\" LastName:text \"_\" Id:u32:\"06\" copy FirstName";
     assert!(own.ends_with(lines), "{own}");
     assert_eq!(there, own.replace("version 1\n", "version 1\nof Company\n"));
-    for (text, table, tables) in [(&own, "", ["", "Names"]), (&there, "Company", ["Company", "Names"])] {
+    for (text, table) in [(&own, ""), (&there, "Company")] {
         let back = read(text, "employee").unwrap();
-        assert_eq!((back.table(), back.indexes.iter().all(Index::is_elsewhere)), (table, true));
-        assert!(back.indexes.iter().map(|index| index.place.table.source()).eq(tables));
-        let partitions = back.indexes.iter().map(|index| index.place.partition.parts);
-        assert!(partitions.eq(schema.indexes.iter().map(|index| index.place.partition.parts)));
+        assert_eq!((back.table(), back.indexes().all(LayoutIndex::is_elsewhere)), (table, true));
+        let of = |index| back.table_of(index).unwrap_or_default();
+        assert!(back.indexes().map(of).eq(["", "Names"]));
+        for (index, declared) in back.indexes().zip(schema.indexes) {
+            let [partition, _] = back.keys_of(Some(index));
+            let names = partition.names();
+            assert_eq!(partition.parts(&back, &names), declared.place.partition.parts);
+        }
     }
     assert_eq!((differences(&own, &schema), differences_in("Names", &there, &schema)), (None, None));
     // Rows that would lie elsewhere than they do are another index, which is to be made, and till then keeps from writing.
@@ -73,6 +93,27 @@ fn a_layout_says_which_copies_lie_elsewhere_and_in_their_table_of_which_entities
     let without = |text: &str| text.replace("\nproperty Age Int32?", "");
     assert!(differences(&without(&own), &schema).unwrap().is_compatible);
     assert!(differences_in("Names", &without(&there), &schema).unwrap().is_compatible);
+}
+
+#[test]
+fn lines_come_and_go_with_indexes_and_with_the_names_of_tables() {
+    let schema = spread();
+    let own = Layout::of(&schema);
+    let bare = own.without_index("by_email");
+    assert_eq!(bare.indexes().map(|index| &*index.name).collect::<Vec<_>>(), ["by_name"]);
+    assert_eq!(bare.to_string().lines().count(), own.len() - 1);
+    // One that is made anew comes last.
+    let again = bare.with_index(&schema, "by_email");
+    assert_eq!(again.indexes().map(|index| &*index.name).collect::<Vec<_>>(), ["by_name", "by_email"]);
+    assert_eq!(again.index("by_email"), own.index("by_email"));
+
+    let there = own.noted_elsewhere("Company");
+    assert_eq!(there, Layout::of_in(&schema, "Names"));
+    assert_eq!(there.without_table("company"), own);
+    assert_eq!(there.without_table("Names"), there);
+    let renamed = there.with_table_renamed("names", "People").with_table_renamed("company", "Firm");
+    let expected = there.to_string().replace("in Names", "in People").replace("of Company", "of Firm");
+    assert_eq!(renamed.to_string(), expected);
 }
 
 fn one(key: KeyType, format: &'static str, each: bool) -> Part {
@@ -112,6 +153,16 @@ fn parts() -> Vec<Part> {
     std::iter::once(Part::Literal("a \"b\": c(d)[]:x ")).chain(keys).collect()
 }
 
+fn of_one_value(part: &Part) -> Part {
+    match *part {
+        Part::Field(part) => {
+            let printed = FieldPart::new(part.field, part.key.single(), part.source);
+            Part::Field(FieldPart { each: part.each, ..printed })
+        }
+        literal => literal,
+    }
+}
+
 #[test]
 fn a_layout_is_read_back() {
     for part in parts() {
@@ -124,12 +175,17 @@ fn a_layout_is_read_back() {
         let schema = Schema { indexes: Vec::leak(vec![index, employee::BY_NAME]), ..with_row(row) };
         let text = layout(&schema);
         let back = read(&text, "employee").unwrap_or_else(|| panic!("{text}"));
-        assert_eq!(layout(&back), text);
-        assert_eq!((back.place().row.parts, back.kind, back.version), (row.parts, "employee", 1));
-        let partitions = back.indexes.iter().map(|index| index.place.partition.parts);
-        assert!(partitions.eq([back.place().partition.parts; 2]));
-        assert_eq!(back.place().partition.parts, EMPLOYEE.place().partition.parts);
-        assert_eq!(back.indexes.len(), 2);
+        assert_eq!(back.to_string(), text);
+        assert_eq!(back, Layout::of(&schema));
+        assert_eq!((&*back.kind, back.version(), back.indexes().count()), ("employee", 1, 2));
+        // Keys are lent as they are declared, but for the types: a key is printed of one value.
+        let declared: Vec<_> = row.parts.iter().map(of_one_value).collect();
+        for keys in [back.keys_of(None), back.keys_of(back.index("by_email"))] {
+            let [of_partition, of_row] = keys.map(LayoutKey::names);
+            let [partition, row] = keys;
+            assert_eq!(partition.parts(&back, &of_partition), EMPLOYEE.place().partition.parts);
+            assert_eq!(row.parts(&back, &of_row), declared);
+        }
         assert_eq!(differences(&text, &schema), None);
     }
     let damaged = [
@@ -192,7 +248,7 @@ fn what_is_sealed_reads_otherwise_than_what_is_not() {
     let sealed = changed(&fields);
     let text = layout(&sealed);
     assert!(text.contains("\nproperty Age encrypted Int32?\n"), "{text}");
-    assert_eq!(layout(&read(&text, "employee").unwrap()), text);
+    assert_eq!(read(&text, "employee").unwrap().to_string(), text);
     let lines = ["- property Age Int32?", "+ property Age encrypted Int32?"];
     let found = differences(EMPLOYEES, &sealed).unwrap();
     assert_eq!((&found.lines[..], found.is_compatible), (&lines.map(str::to_owned)[..], false));
@@ -211,8 +267,14 @@ fn whose_key_seals_and_which_tokens_there_are_is_part_of_the_layout() {
             let schema = changed(&fields);
             let text = layout(&schema);
             let back = read(&text, "employee").unwrap();
-            assert_eq!((back.fields[5].scope, back.fields[5].blind), (scope, blind), "{text}");
-            assert_eq!(layout(&back), text);
+            let (property, tokens) = (&back.properties[5], blind.map(|blind| blind.tokens));
+            assert_eq!((property.scope(), property.tokens()), (scope, tokens), "{text}");
+            assert_eq!(property.token(), tokens.map(|_| "AgeToken".to_owned()));
+            assert_eq!(
+                (property.is_token("AgeToken"), property.is_token("Token")),
+                (tokens.is_some(), false)
+            );
+            assert_eq!(back.to_string(), text);
             for other in &seen {
                 assert!(!differences(other, &schema).unwrap().is_compatible, "{other}\n{text}");
             }
@@ -232,7 +294,7 @@ fn what_is_plain_comes_to_be_sealed_in_two_steps_and_never_back() {
     let (plain, dual, sealed) = (EMPLOYEE, with(true, true), with(true, false));
     let text = layout(&dual);
     assert!(text.contains("\nproperty Age encrypted(dual) Int32?\n"), "{text}");
-    assert_eq!(layout(&read(&text, "employee").unwrap()), text);
+    assert_eq!(read(&text, "employee").unwrap().to_string(), text);
 
     let step = |old: &Schema, new: &Schema| differences(&layout(old), new).unwrap();
     let begins = step(&plain, &dual);
@@ -253,7 +315,7 @@ fn what_is_plain_comes_to_be_sealed_in_two_steps_and_never_back() {
     let (dual_blind, sealed_blind) = (with_tokens(&dual), with_tokens(&sealed));
     let text = layout(&dual_blind);
     assert!(text.contains("\nproperty Age encrypted(dual) blind Int32?\n"), "{text}");
-    assert_eq!(layout(&read(&text, "employee").unwrap()), text);
+    assert_eq!(read(&text, "employee").unwrap().to_string(), text);
     assert!(step(&plain, &dual_blind).is_compatible && step(&dual_blind, &sealed_blind).is_compatible);
     for (old, new) in [(&dual, &dual_blind), (&dual, &sealed_blind), (&dual_blind, &sealed)] {
         assert!(!step(old, new).is_compatible);
@@ -332,24 +394,25 @@ fn a_property_that_was_renamed_is_compared_with_what_it_was() {
     };
     let (before, now, later, other, maybe) = (of(BEFORE), of(NOW), of(LATER), of(OTHER), of(MAYBE));
     assert!(layout(&now).contains("\nproperty Mail String was Email\n"));
-    assert_eq!(read(&layout(&now), "member").unwrap().fields[1].was, Some("Email"));
-    assert_eq!(layout(&read(&layout(&now), "member").unwrap()), layout(&now));
-    assert_eq!(
-        read(&layout(&maybe), "member").map(|read| (read.fields[1].optional, read.fields[1].was)),
-        Some((true, Some("Email")))
-    );
+    for (schema, is_optional) in [(&now, false), (&maybe, true)] {
+        let back = read(&layout(schema), "member").unwrap();
+        let mail = &back.properties[1];
+        assert_eq!((mail.was.as_deref(), mail.optional), (Some("Email"), is_optional));
+        assert_eq!(back, Layout::of(schema));
+    }
 
     let compared = |noted: &Schema, schema: &Schema| differences(&layout(noted), schema).unwrap();
     for new in [&now, &maybe] {
         let found = compared(&before, new);
         assert!(found.is_compatible && found.adds, "{found:?}");
-        assert_eq!(united("Club", &layout(&before), new), layout(new));
+        assert_eq!(super::united("Club", &Layout::of(&before), new), Layout::of(new));
     }
     // No program may go back, or forget what it was, as long as that is noted.
     for previous in [&before, &later, &other] {
         assert!(!compared(&now, previous).is_compatible);
         assert!(!compared(&maybe, previous).is_compatible);
-        assert_eq!(outdated(&layout(&now), previous), Some(Outdated::Misnamed { is: "Mail", was: "Email" }));
+        let misnamed = Outdated::Misnamed { is: "Mail".to_owned(), was: "Email".to_owned() };
+        assert_eq!(outdated(&layout(&now), previous), Some(misnamed));
     }
     assert!(!compared(&later, &before).is_compatible);
     assert!(!compared(&before, &other).is_compatible);
@@ -384,12 +447,15 @@ fn a_layout_says_which_numbers_a_summary_has() {
     let line = format!("\nindex total row \"total\" sums People:count Old:count(when) Ages:sum({summed})");
     assert!(noted.ends_with(&line), "{noted}");
     let read = read(&noted, "employee").unwrap();
-    assert_eq!((read.indexes[0].name, read.indexes[0].kind), ("total", "total"));
-    assert!(same_index(&read, &read.indexes[0], &schema, &TOTAL[0]));
+    let total = read.index("total").unwrap();
+    assert_eq!(read.index_kind(total), "total");
+    let is_same =
+        |declared: &Layout| super::same_index(&read, total, declared, declared.index("total").unwrap());
+    assert!(is_same(&Layout::of(&schema)));
     assert_eq!(differences(&noted, &schema), None);
     // One with other numbers is another, and keeps a program that doesn't know it from writing.
     let other = Schema { indexes: FEWER, ..EMPLOYEE };
-    assert!(!same_index(&read, &read.indexes[0], &other, &FEWER[0]));
+    assert!(!is_same(&Layout::of(&other)));
     for declared in [&other, &EMPLOYEE] {
         let (index_mask, refusal) = crate::schema::index_mask(Some(&read), &IndexStates::default(), declared);
         assert!(refusal.is_some() && (declared.indexes != FEWER || !index_mask.is_ready(0)));
@@ -397,6 +463,6 @@ fn a_layout_says_which_numbers_a_summary_has() {
     // What is no number of a summary is no layout.
     for wrong in ["Ages:sum(Nothing)", "Ages:sum", "Ages:most", "Ages"] {
         let wrong = noted.replace(&format!("Ages:sum({summed})"), wrong);
-        assert!(super::read(&wrong, "employee").is_none(), "{wrong}");
+        assert!(Layout::parse(&wrong, "employee").is_none(), "{wrong}");
     }
 }

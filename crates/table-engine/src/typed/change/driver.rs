@@ -178,6 +178,7 @@ fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize,
 }
 
 /// Returns the rows that the changes would touch.
+#[inline]
 pub(crate) fn explain(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],

@@ -47,6 +47,7 @@ pub(crate) fn commit(store: &Tables, attempt: QueueOpsAttempt) -> Result<ETag> {
 }
 
 /// Returns the rows that such touch: none.
+#[inline]
 #[expect(clippy::unnecessary_wraps, reason = "as changes are shown")]
 pub(crate) fn explain(_: &Tables, attempt: QueueOpsAttempt) -> Result<WriteExplain> {
     Ok(WriteExplain::of(&attempt.into_plan()))

@@ -44,6 +44,7 @@ macro_rules! messages_and_end {
         }
 
         /// Returns the rows that committing would touch, by table and partition: nothing is written.
+        #[inline]
         pub fn explain(self) -> Result<WriteExplain> {
             self.run($($explain),+)
         }

@@ -5,9 +5,12 @@ use std::thread;
 
 use super::attempt::{Attempt, PlanScratch};
 use super::driver::{Scope, planned};
+use table_derive::Entity;
+
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::{ImagesOf, TypedImages};
 use super::{Change, Payload, values_of};
+use crate::DynamicEntity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, IfMatch, Ticks, ValueRef};
 use crate::plan::{
@@ -18,7 +21,6 @@ use crate::row::named::{Names, PackedRow};
 use crate::schema::{Blind, Field, IndexMask, KeyPair};
 use crate::typed::entity::Entity as Declared;
 use crate::typed::read::key::Key;
-use crate::{DynamicEntity, Entity};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]

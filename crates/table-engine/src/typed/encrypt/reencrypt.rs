@@ -24,7 +24,7 @@ const FAILURES: usize = 100;
 
 impl<E: Entity> Table<E> {
     /// Returns a job that seals anew, with the keys that are current now, every value of the entities that is sealed with
-    /// another key; and values that are plain, where [`#[encrypt(dual)]`](derive@crate::Entity) says that there may be
+    /// another key; and values that are plain, where `#[encrypt(dual)]` says that there may be
     /// such. To be run after a rotation, and when a property is to become encrypted.
     ///
     /// The tokens of fields with `#[encrypt(blind)]` are made anew with them, and copies that lie under tokens move along:

@@ -31,6 +31,7 @@ impl Blobless {
     }
 
     /// Returns whether the entity of these keys is among them.
+    #[inline]
     pub(super) fn has(&self, keys: &(String, String)) -> bool {
         self.0.contains_key(keys)
     }
@@ -58,6 +59,7 @@ pub(super) fn open_blobs<E: Entity>(table: &DynamicTable) -> Result<()> {
 
 impl At<'_> {
     /// Looks at the fields of an entity that refer to blobs.
+    #[inline]
     pub(super) fn look_at_blobs(
         &self,
         schema: &'static Schema,
@@ -87,6 +89,7 @@ impl At<'_> {
     }
 
     /// Returns whether the store has every blob that a value refers to.
+    #[inline]
     fn has_all(&self, value: &[u8]) -> Result<bool> {
         let mut ids: Vec<BlobId> = Vec::new();
         reference::each_in(value, |_, id, _| ids.push(id));

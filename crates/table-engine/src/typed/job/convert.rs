@@ -30,6 +30,7 @@ const RENEWING: u8 = 1;
 const PURGING: u8 = 2;
 
 /// Returns the table whose copies of previous versions a job removes; `None` if it is not that far, or none is left.
+#[inline]
 fn purged(at: &JobRecord) -> Option<&str> {
     at.tables().nth(usize::from(at.phase.checked_sub(PURGING)?))
 }
@@ -149,6 +150,7 @@ impl<E: Entity> Convert<E> {
 }
 
 /// Returns whether a row has a property under the name that it had before, or one that is to go.
+#[inline]
 fn has_something_previous(view: &RowView<'_>, schema: &Schema) -> Result<bool> {
     for was in schema.fields.iter().filter_map(|field| field.was).chain(schema.removed.iter().copied()) {
         if view.get(was)?.is_some() {
@@ -179,6 +181,7 @@ fn with_previous_copies<E: Entity>(
 }
 
 /// Returns whether something of an entity's rows is to be written anew though their version is right.
+#[inline]
 pub(super) fn renews(schema: &Schema) -> bool {
     !schema.removed.is_empty() || schema.fields.iter().any(|field| field.was.is_some())
 }
@@ -360,6 +363,7 @@ impl<E: Entity> Work for Convert<E> {
 }
 
 /// Removes copies of a previous version, which no writer keeps.
+#[inline]
 fn remove(partition: &str, keys: &[String], epoch: Epoch, loader: &mut dyn Loader) -> Result<()> {
     for keys in keys.chunks(limits::BATCH_OPERATIONS) {
         let rows = keys

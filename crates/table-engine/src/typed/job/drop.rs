@@ -30,6 +30,7 @@ struct DropIndex {
 
 impl DropIndex {
     /// Returns the error of a name that no index of the kind has in the store.
+    #[inline]
     #[cold]
     fn no_index(&self, known: &[String]) -> Error {
         let (kind, index) = (self.schema.kind, self.index.escape_debug());
@@ -45,6 +46,7 @@ impl DropIndex {
         Error::new(ErrorKind::EntityNotFound).because(because)
     }
 
+    #[inline]
     fn transit(
         &self,
         table: &DynamicTable,
@@ -63,6 +65,7 @@ impl Work for DropIndex {
         format!("drop {} {}", self.schema.kind, self.index)
     }
 
+    #[inline]
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
         loop {
@@ -85,10 +88,12 @@ impl Work for DropIndex {
         )))
     }
 
+    #[inline]
     fn reach(&self, table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
         purge::reach(table, at)
     }
 
+    #[inline]
     fn step(
         &mut self,
         table: &DynamicTable,

@@ -59,6 +59,7 @@ impl Tables {
     /// assert!(store.jobs()?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn jobs(&self) -> Result<Vec<JobInfo>> {
         let mut found = Vec::new();
         for name in self.tables()? {
@@ -111,6 +112,7 @@ impl Tables {
     /// assert!(store.jobs()?.is_empty() && sessions.all().count()? == 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn cancel_job(&self, job: &JobInfo) -> Result<()> {
         let cancel = || {
             let table = self.dynamic_table(&job.table)?;

@@ -146,6 +146,7 @@ pub struct Job<'j, R = JobProgress> {
 
 impl<'j> Job<'j> {
     /// Makes a job that says how far it is, and nothing else.
+    #[inline]
     pub(crate) fn new(table: &DynamicTable, works: Vec<Box<dyn Work + 'j>>) -> Self {
         Self { copies: JobProgress::clone_from, ..Self::reporting(table, works) }
     }
@@ -153,6 +154,7 @@ impl<'j> Job<'j> {
 
 impl<'j, R: Default> Job<'j, R> {
     /// Makes a job with a report, which its works [report](Work::report).
+    #[inline]
     pub(crate) fn reporting(table: &DynamicTable, works: Vec<Box<dyn Work<R> + 'j>>) -> Self {
         Self {
             table: table.clone(),
@@ -341,6 +343,7 @@ impl<R> Job<'_, R> {
 }
 
 /// Returns the plans of a step that were refused, and why; if none was, the step itself.
+#[inline]
 fn failures(outcomes: Vec<Result<(), Refused>>) -> Vec<(usize, Error)> {
     let last = outcomes.len().saturating_sub(1);
     let refused = outcomes.into_iter().enumerate().filter_map(|(number, done)| Some((number, done.err()?)));
@@ -367,6 +370,7 @@ fn is_overtaken(kind: ErrorKind) -> bool {
 /// No writer waits for a step that is being made. While it is carried out, others wait for its rows, which take about as long
 /// as it takes to make them, and for a commit, whose flush takes what the disk takes. Where that is most of it, a step of few
 /// rows has others wait as long as one of many, and more often for the same work.
+#[inline]
 fn paced(size: StepSize, most: StepSize, made: Duration, carried_out: Duration) -> StepSize {
     let rows = if carried_out >= made.saturating_mul(4) {
         size.rows.saturating_mul(2)

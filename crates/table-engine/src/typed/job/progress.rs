@@ -30,6 +30,7 @@ impl JobProgress {
 }
 
 impl fmt::Display for JobProgress {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { done, total, changed, rate } = self;
         write!(f, "{done} of about {total} rows, {changed} changed, {rate} rows a second")
@@ -62,6 +63,7 @@ impl Clock {
     }
 
     /// Takes note of a step that was carried out.
+    #[inline]
     pub(super) fn note(&mut self, at: &JobRecord, to: &JobRecord) {
         let rate = self.since.as_mut().map_or(0, |(begun, rows)| {
             *rows += to.done.saturating_sub(at.done);

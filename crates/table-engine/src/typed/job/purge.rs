@@ -12,11 +12,13 @@ use crate::schema::Schema;
 use crate::sealing::SealedAt;
 
 /// Returns the table of the entities, beside the one that is purged if that is another.
+#[inline]
 pub(super) fn reach(table: &DynamicTable, at: &JobRecord) -> Result<DynamicTable> {
     beside(table, purged(table, at))
 }
 
 /// Returns the table of the entities, beside another one if there is one of that name.
+#[inline]
 pub(super) fn beside(table: &DynamicTable, name: Option<&str>) -> Result<DynamicTable> {
     let own = table.alone();
     Ok(match name {
@@ -29,6 +31,7 @@ pub(super) fn beside(table: &DynamicTable, name: Option<&str>) -> Result<Dynamic
 }
 
 /// Returns the name of the table that is purged; `None` if none is left.
+#[inline]
 fn purged<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
     if at.asked.is_empty() && at.phase == 0 {
         return Some(table.name());
@@ -38,6 +41,7 @@ fn purged<'j>(table: &'j DynamicTable, at: &'j JobRecord) -> Option<&'j str> {
 
 /// Removes the next copies of this kind, in the table that has been [reached](reach), and those of previous versions of the
 /// entities; `None` if no row is left to look at in any. No writer keeps them, so whatever is found there goes.
+#[inline]
 pub(super) fn step(
     table: &DynamicTable,
     schema: &Schema,
@@ -59,6 +63,7 @@ pub(super) fn step(
 
 /// Removes the next rows whose kind is one that `goes`, of a table that the handle knows; where the job is then, without a
 /// position if no row is left to look at.
+#[inline]
 pub(super) fn remove(
     table: &DynamicTable,
     name: &str,
@@ -109,6 +114,7 @@ pub(super) fn remove(
 
 /// Returns the plan that removes rows of a partition of the table of this number, in this epoch of the kind, which the first
 /// of the tables knows.
+#[inline]
 pub(super) fn removal<'p>(
     table: usize,
     partition: &'p str,

@@ -100,6 +100,7 @@ pub(super) fn compare<E: Entity>(
 }
 
 /// Lends each row of a table as it is in a snapshot, and returns how many there are.
+#[inline]
 pub(super) fn each(
     table: &DynamicTable,
     snapshot: &Snapshot,
@@ -140,6 +141,7 @@ fn given<E: Entity>(own: &RowView<'_>, kind: RowKind, index: usize) -> Result<Op
 }
 
 /// Returns the numbers that a row of a summary has.
+#[inline]
 fn numbers(view: &RowView<'_>, summary: Summary) -> Result<Vec<i64>> {
     let number =
         |property| Ok(view.get(property)?.and_then(crate::model::ValueRef::as_i64).unwrap_or_default());
@@ -147,6 +149,7 @@ fn numbers(view: &RowView<'_>, summary: Summary) -> Result<Vec<i64>> {
 }
 
 /// Adds to what a row lacks. A summary's own numbers are added negated, so that what is left over is the difference.
+#[inline]
 fn add(differences: &mut Differences, place: (String, String), adds: &[i128]) {
     let sums = differences.entry(place).or_insert_with(|| vec![0; adds.len()]);
     for (sum, add) in sums.iter_mut().zip(adds) {

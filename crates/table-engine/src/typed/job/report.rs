@@ -115,6 +115,7 @@ impl CopyReport {
     }
 
     /// Counts something that is wrong with a row, and names it if not too many others are.
+    #[inline]
     pub(super) fn add(&mut self, what: &'static str, index: &'static str, row: RowKeys<'_>) {
         let counter = match what {
             MISSING => &mut self.missing,
@@ -150,6 +151,7 @@ pub(super) const UNSAID: &str = "it does not say how many parts it has: put the 
 pub(super) const ORPHAN: &str = "the copy is of no entity that has one there";
 
 impl fmt::Display for CopyReport {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entities, copies, missing, stale, orphans, summaries, miscounted, mended, .. } = self;
         write!(

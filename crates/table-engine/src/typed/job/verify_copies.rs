@@ -54,6 +54,7 @@ impl Wrong {
 
 impl Orphan {
     /// Returns the plan that removes it as long as its owner is as it was found, or not there.
+    #[inline]
     pub(super) fn removal(&self, epoch: Epoch) -> Plan<'_> {
         let place = &self.place;
         let write = |condition, act, key| RowWrite { key, condition, act, kind: None, of: 0 };
@@ -180,6 +181,7 @@ impl At<'_> {
     }
 
     /// Returns whether the copies of an index are compared: it is ready, and they are copies.
+    #[inline]
     fn is_looked_at(&self, schema: &Schema, index: usize) -> bool {
         self.index_mask.is_ready(index) && schema.indexes.get(index).is_some_and(|index| !index.is_shared())
     }
@@ -218,6 +220,7 @@ impl At<'_> {
     }
 
     /// Looks at a part of a wide entity: its head must say that it is there.
+    #[inline]
     fn look_at_part(
         &self,
         schema: &'static Schema,
@@ -344,6 +347,7 @@ impl At<'_> {
 
 /// Returns whether a row says what it is to say, and nothing else: what it says is a field's value, whatever name that has in
 /// the row.
+#[inline]
 fn holds(row: &RowView<'_>, content: &RowContent<'_>) -> Result<bool> {
     let Schema { fields, removed, .. } = content.kind.schema;
     let of = |name: &str| fields.iter().find(|field| field.property == name);

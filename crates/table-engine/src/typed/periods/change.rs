@@ -8,6 +8,7 @@ use crate::error::{ErrorKind, Result};
 use crate::handle::bulk::{BulkFailure, BulkReport};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch, IntoIfMatch, Ticks};
+use crate::sorting;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
@@ -127,7 +128,7 @@ impl<E: InPeriods> Periods<E> {
             run.push((number, entity));
         }
         self.load(&mut run, period, &mut report)?;
-        report.failures.sort_by_key(|failure| failure.index);
+        sorting::sort_by_key(&mut report.failures, |failure| failure.index);
         Ok(report)
     }
 

@@ -105,6 +105,7 @@ impl PeriodsShared {
     }
 
     /// Returns the tables that a snapshot sees.
+    #[inline]
     pub(crate) fn seen(&self, snapshot: &Snapshot) -> Result<Arc<PeriodsSeen>> {
         let known = || self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().clone();
@@ -124,6 +125,7 @@ impl PeriodsShared {
 
     /// Returns the table of the period that begins then, if there is one now; else where the first period begins that is not
     /// dropped.
+    #[inline]
     fn open(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = open.get(&start.get()) {
@@ -133,6 +135,7 @@ impl PeriodsShared {
         self.look(start)
     }
 
+    #[inline]
     #[cold]
     fn look(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
         // One table is looked up. To list all of them would read the catalog for each new period.
@@ -144,6 +147,7 @@ impl PeriodsShared {
     }
 
     /// Opens the table of the period that begins then, and makes it if there is none.
+    #[inline]
     fn open_or_make(&self, start: Ticks) -> Result<DynamicTable> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = open.get(&start.get()) {
@@ -157,10 +161,12 @@ impl PeriodsShared {
     }
 
     /// Opens or makes the table of the period that begins then, and starts again if it is dropped meanwhile.
+    #[inline]
     pub(super) fn make(&self, start: Ticks) -> Result<DynamicTable> {
         self.unless_dropped(start, || self.open_or_make(start))
     }
 
+    #[inline]
     fn opened(&self, start: Ticks, exec: Arc<dyn TableExec>) -> Result<DynamicTable> {
         let table = DynamicTable::new(exec);
         table.declare(self.schema).map_err(|error| error.attempted("open").table(table.name()))?;
@@ -190,6 +196,7 @@ impl PeriodsShared {
     }
 
     /// Forgets a table that is no more.
+    #[inline]
     #[cold]
     pub(super) fn forget(&self, gone: &DynamicTable) {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -197,12 +204,14 @@ impl PeriodsShared {
     }
 
     /// Forgets the tables of periods that begin before.
+    #[inline]
     pub(super) fn forget_before(&self, floor: Ticks) {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         open.retain(|start, _| *start >= floor.get());
     }
 
     /// Returns the error of a change of an entity whose period has no table.
+    #[inline]
     #[cold]
     fn missing(&self, start: Ticks, floor: Ticks) -> Error {
         let error = if start < floor {
@@ -215,6 +224,7 @@ impl PeriodsShared {
         error.attempted("write to").table(&self.tables.name(start))
     }
 
+    #[inline]
     #[cold]
     fn unsteady(&self, start: Ticks) -> Error {
         Error::new(ErrorKind::TableNotFound)

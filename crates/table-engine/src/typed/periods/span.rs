@@ -68,10 +68,12 @@ impl<'s> Origin for InPeriodRangeAt<'s> {
 
 impl PeriodsShared {
     /// Returns a stand-in for all tables, which has no rows: what is declared of them, and their store.
+    #[inline]
     pub(crate) fn template(self: &Arc<Self>) -> DynamicTable {
         DynamicTable::new(Arc::new(Template(self.clone())))
     }
 
+    #[inline]
     fn in_span(self: &Arc<Self>, span: Span) -> InPeriodRange {
         InPeriodRange { table: self.template(), spread: PeriodScan::new(self.clone(), span) }
     }

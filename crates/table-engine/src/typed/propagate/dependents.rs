@@ -27,6 +27,7 @@ use crate::typed::entity::dependent::{CopyReader, Dependent};
 const ROWS: usize = 256;
 
 /// Returns whether some of these dependents hold deferred copies of the entity.
+#[inline]
 pub(super) fn follows(dependents: &[Dependent]) -> bool {
     dependents.iter().any(|dependent| {
         let copied = dependent.schema().copied;
@@ -44,6 +45,7 @@ pub(super) struct Of<'a> {
 
 /// Takes one step: brings the copies of the next dependents up to date, as many as one step looks for. Returns whether more is
 /// to follow: further dependents, or the deferred copies of those that have changed.
+#[inline]
 pub(super) fn step(together: Together<'_>, of: Of<'_>) -> Result<bool> {
     let mut most = ROWS;
     loop {
@@ -84,6 +86,7 @@ struct Step<'a> {
 }
 
 /// Takes a step that looks at this many rows at most. Returns whether more is to follow.
+#[inline]
 fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
     let Of { schema, dependents, entry } = of;
     let (partition, row) = (entry.source.partition.as_str(), entry.source.row.as_str());
@@ -138,6 +141,7 @@ fn attempt(together: Together<'_>, of: Of<'_>, most: usize) -> Result<bool> {
 impl Step<'_> {
     /// Finds dependents behind the row to which an earlier step has come, and adds those that are not among the changes yet.
     /// Returns the row to which this step comes, if there may be more behind it.
+    #[inline]
     fn find(
         self,
         dependent: &Dependent,
@@ -189,6 +193,7 @@ impl Step<'_> {
     }
 
     /// Has the dependents take what the source says. Drops the changes of those that have it already.
+    #[inline]
     fn make(self, changes: &mut Vec<Change>) -> Result<()> {
         let Self { together, snapshot, of } = self;
         let keys = KeyPair::of(&of.entry.source.partition, &of.entry.source.row);
@@ -227,6 +232,7 @@ impl Sources for Following<'_> {
 
 /// Reads the fields that a key of the kind is made of back from the key, in the order of its constructor's arguments. A primary
 /// key gives all of them back (C22); `None` if it is no key of the kind.
+#[inline]
 fn arguments(schema: &'static Schema, partition: &str, row: &str) -> Option<Vec<Option<Value>>> {
     let mut found: Vec<(usize, Value)> = Vec::new();
     let place = schema.place();

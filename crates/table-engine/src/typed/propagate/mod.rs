@@ -20,6 +20,7 @@ use crate::outbox::OutboxEntry;
 use crate::plan::{OutboxOp, Plan};
 use crate::schema::Schema;
 use crate::sealing::SealedAt;
+use crate::sorting;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
 use crate::typed::set::{EntitySet, SetMember, Visitor};
@@ -55,6 +56,7 @@ pub(crate) fn register<E: Entity>(store: &Tables) {
 }
 
 /// Adds a propagator to those of the store, if its kind has deferred copies and was not added yet.
+#[inline]
 fn add(store: &Tables, propagator: KindPropagator) {
     if !propagator.schema.has_eventual() && !dependents::follows(propagator.dependents) {
         return;
@@ -135,12 +137,14 @@ impl Tables {
     /// assert_eq!((&*copy.last_name, Eventual::as_of(&copy)), ("Jones", written));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn propagate(&self) -> Result<Propagation> {
         self.propagate_all().map_err(|error| error.attempted(ATTEMPTED))
     }
 
-    /// Propagates what was noted by this time, as far as this process can; returns whether more may follow what it has
-    /// propagated: the copies of dependents that hold fields of an entity.
+    /// Propagates what was noted by this time, as far as this process can; returns whether more may follow what it has propagated:
+    /// the copies of dependents that hold fields of an entity.
+    #[inline]
     fn propagate_noted(&self, noted_by: Ticks) -> Result<bool> {
         let (mut passes, mut rounds, mut brings_more) = (0, 0_u32, false);
         while passes < PASSES {
@@ -165,6 +169,7 @@ impl Tables {
         Ok(brings_more)
     }
 
+    #[inline]
     fn propagate_all(&self) -> Result<Propagation> {
         let outbox = self.backend().outbox()?;
         outbox.purge()?;
@@ -191,7 +196,7 @@ impl Tables {
         let propagators = outbox.propagators();
         let unknown = left.iter().filter(|entry| !propagators.propagates(&entry.kind));
         let mut kinds: Vec<_> = unknown.map(|entry| entry.kind.clone()).collect();
-        kinds.sort();
+        sorting::sort(&mut kinds);
         kinds.dedup();
         Ok(Propagation::Incomplete { kinds })
     }
@@ -199,6 +204,7 @@ impl Tables {
     /// Returns what is to follow and has not yet: how many entities there are whose copies are to, since when, and what fails.
     ///
     /// It reads every entry of the outbox, whichever process has written it.
+    #[inline]
     pub fn pending_propagation(&self) -> Result<PendingPropagation> {
         let list = self.list().map_err(|error| error.attempted(ATTEMPTED))?;
         let propagators = self.backend().outbox().map_err(|error| error.attempted(ATTEMPTED))?.propagators();
@@ -210,10 +216,12 @@ impl Tables {
     /// entities those are.
     ///
     /// Another change of such an entity does that for this entity, too.
+    #[inline]
     pub fn retry_failed(&self) -> Result<u64> {
         self.retry_all_failed().map_err(|error| error.attempted(ATTEMPTED))
     }
 
+    #[inline]
     fn retry_all_failed(&self) -> Result<u64> {
         let mut armed = 0;
         for entry in self.list()?.into_iter().filter(|entry| entry.tries > 0) {
@@ -233,6 +241,7 @@ impl Tables {
     }
 
     /// Returns every entry whose table is there.
+    #[inline]
     fn list(&self) -> Result<Vec<OutboxEntry>> {
         let outbox = self.backend().outbox()?;
         let (mut all, mut last) = (Vec::new(), None);

@@ -49,6 +49,7 @@ pub(super) struct Pass {
 
 /// Goes over the entries once, and propagates those that this process can, each by itself: a failure is noted, and holds up no
 /// other entry.
+#[inline]
 pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
     let outbox = store.outbox()?;
     let (mut done, mut last) = (Pass::default(), None);
@@ -107,6 +108,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
 }
 
 /// Propagates entries of a kind by that version of its struct which can write it: a program may have registered several.
+#[inline]
 fn propagate(
     store: &Arc<dyn Backend>,
     propagators: &[Arc<dyn Propagator>],
@@ -143,6 +145,7 @@ pub(super) fn is_no_table(kind: ErrorKind) -> bool {
 }
 
 /// Notes that an entry has failed. Returns about when it is to be tried again.
+#[inline]
 fn fail(store: &Arc<dyn Backend>, entry: OutboxEntry, error: &Error) -> Result<Option<Ticks>> {
     let outbox_ops = vec![OutboxOp::Fail(entry.source, entry.version, error.to_string())];
     let plan = Plan { outbox_ops, ..Plan::default() };
@@ -159,6 +162,7 @@ const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
 /// Propagates as long as the store is open and there is something that this process can propagate. Runs as a thread.
+#[inline]
 #[expect(clippy::needless_pass_by_value, reason = "a thread has what it is given")]
 pub(super) fn background(store: Weak<dyn Backend>, propagators: Arc<Propagators>) {
     let mut delay = FIRST_DELAY;

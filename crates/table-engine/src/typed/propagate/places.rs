@@ -23,6 +23,7 @@ pub(super) struct Places<'p>(Vec<Group<'p>>);
 
 impl<'p> Places<'p> {
     /// Returns the group of a place, which is added if it is new.
+    #[inline]
     fn at(&mut self, place: Place<'p>) -> Option<&mut Group<'p>> {
         if let Some(known) = self.0.iter().position(|group| place.is_of(group)) {
             return self.0.get_mut(known);
@@ -32,6 +33,7 @@ impl<'p> Places<'p> {
     }
 
     /// Adds a row to those of its place.
+    #[inline]
     pub(super) fn put(&mut self, place: Place<'p>, row: RowWrite<'p>) {
         if let Some(group) = self.at(place) {
             group.rows.push(row);
@@ -39,6 +41,7 @@ impl<'p> Places<'p> {
     }
 
     /// Puts the entity on the list of this row key, or takes it off.
+    #[inline]
     pub(super) fn list(&mut self, place: Place<'p>, key: &'p str, kind: RowKind, listing: Listing) {
         let amounts = Amounts::listing(kind, &[listing], false);
         if let Some(group) = self.at(place) {
@@ -47,6 +50,7 @@ impl<'p> Places<'p> {
     }
 
     /// Returns whether something is done to the row of this key.
+    #[inline]
     pub(super) fn has(&self, place: Place<'_>, key: &str) -> bool {
         self.0.iter().filter(|group| place.is_of(group)).any(|group| {
             group.rows.iter().any(|row| row.key == key)

@@ -52,6 +52,7 @@ impl Propagator for KindPropagator {
         self.schema
     }
 
+    #[inline]
     fn propagate(&self, store: &Arc<dyn Backend>, entries: &[OutboxEntry]) -> Result<Vec<Result<Remaining>>> {
         let table = self.open(&Tables::new(store.clone()))?;
         let index_mask = driver::index_mask(Together::alone(&table), self.schema, true)?;
@@ -82,6 +83,7 @@ impl Propagator for KindPropagator {
 
 impl KindPropagator {
     /// Propagates the rows of the entities' own indexes.
+    #[inline]
     fn propagate_copies(
         &self,
         table: &DynamicTable,
@@ -112,6 +114,7 @@ impl KindPropagator {
 }
 
 /// Carries out what was added, and notes in its results what was refused.
+#[inline]
 fn carry_out(
     loader: &mut dyn Loader,
     added: &mut Vec<usize>,
@@ -126,6 +129,7 @@ fn carry_out(
 }
 
 /// Returns the error of an entry under a key that no entity of the declaration has.
+#[inline]
 #[cold]
 fn key_of_another(schema: &Schema) -> Error {
     let (partition, row) = (schema.place().partition.source, schema.place().row.source);
@@ -136,6 +140,7 @@ fn key_of_another(schema: &Schema) -> Error {
 
 impl KindPropagator {
     /// Opens the table of the entities, with those of their copies. It creates none: what was dropped stays dropped.
+    #[inline]
     fn open(&self, store: &Tables) -> Result<DynamicTable> {
         let table = store.dynamic_table(self.schema.table())?;
         table.declare(self.schema)?;
@@ -175,6 +180,7 @@ impl KindPropagator {
     }
 
     /// Plans what propagates an entry, and adds it to those that are carried out together.
+    #[inline]
     fn add(
         &self,
         table: &DynamicTable,
@@ -284,6 +290,7 @@ impl KindPropagator {
     }
 
     /// Returns the version of the entity's copy under a key, and its index; `None` if there is none, or another row.
+    #[inline]
     fn copy(
         &self,
         table: &DynamicTable,

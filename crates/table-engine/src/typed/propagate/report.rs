@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::model::Ticks;
 use crate::outbox::OutboxEntry;
+use crate::sorting;
 
 /// What became of all that was to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl PendingPropagation {
     ) -> Self {
         let mut unknown: Vec<_> =
             entries.iter().filter(|entry| !is_known(&entry.kind)).map(|entry| entry.kind.clone()).collect();
-        unknown.sort();
+        sorting::sort(&mut unknown);
         unknown.dedup();
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         Self {
@@ -85,6 +86,7 @@ impl PendingPropagation {
     }
 }
 
+#[inline]
 fn failed(entry: OutboxEntry) -> FailedPropagation {
     FailedPropagation {
         table: entry.table.unwrap_or_default(),
@@ -97,6 +99,7 @@ fn failed(entry: OutboxEntry) -> FailedPropagation {
 }
 
 impl fmt::Display for PendingPropagation {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "copies of {} entities are to follow", self.entities)?;
         if let Some(oldest) = self.oldest {

@@ -18,13 +18,13 @@ use crate::executor::{
 use crate::handle::rows::Across;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::limits;
 use crate::model::{Ticks, Value};
 use crate::query::{self, Continuation, Explain, Position, Query, declared};
 use crate::row::view::RowView;
 use crate::schema::{self, Edge, FieldPart, Format, Schema, Template, TimeItem};
 use crate::typed::entity::path::PathKeys;
 use crate::typed::periods::{PeriodsShared, Span};
+use crate::{limits, sorting};
 
 /// What is asked of the rows of a path.
 pub(super) struct PathRead<'q> {
@@ -80,6 +80,7 @@ impl PeriodScan {
 
     /// Returns what running a query reads: the ranges of a table at an end of the span, or else of the first, and how many
     /// tables there are.
+    #[inline]
     pub(super) fn explain(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Explain> {
         let explain = || {
             let Plan { asked, follow, at_an_end } = self.plan(snapshot, wanted)?;
@@ -97,11 +98,13 @@ impl PeriodScan {
     }
 
     /// Returns the rows of a query.
+    #[inline]
     pub(super) fn rows(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Across> {
         self.across(snapshot, wanted, None).map_err(|error| self.attempted(error))
     }
 
     /// Gives `each` a page of the rows, with the table of each.
+    #[inline]
     pub(super) fn page(
         &self,
         snapshot: &Snapshot,
@@ -137,6 +140,7 @@ impl PeriodScan {
     }
 
     /// Returns what binds a token to this query of these periods: no table is named, since they come and go between two pages.
+    #[inline]
     fn fingerprint(&self, all: &ScanRanges, seen: &PeriodsSeen) -> Result<u64> {
         let plans = all.queries().iter().map(query::plan).collect::<Result<Vec<_>>>()?;
         let Span { first, beyond } = self.span;
@@ -144,11 +148,13 @@ impl PeriodScan {
         Ok(fingerprint(plans.iter(), 0, seen.store) ^ xxh3_64(source.as_bytes()))
     }
 
+    #[inline]
     fn lower(&self, keys: &'static PathKeys, given: &KeyArgs, narrowing: Query) -> Result<ScanRanges> {
         lowering::lower(keys, given, narrowing, &self.known.template())
     }
 
     /// Returns the rows, from the start or behind the row of these keys.
+    #[inline]
     fn across(
         &self,
         snapshot: &Snapshot,
@@ -157,7 +163,7 @@ impl PeriodScan {
     ) -> Result<Across> {
         let Plan { asked, follow, .. } = self.plan(snapshot, wanted)?;
         let mut tables: Vec<_> = asked.iter().map(|asked| asked.table.clone()).collect();
-        tables.sort_by_key(|table| table.exec().id());
+        sorting::sort_by_key(&mut tables, |table| table.exec().id());
         let Some(scan_ranges) = asked.first().map(|asked| asked.scan_ranges.clone()) else {
             return Ok(Across { tables, rows: MergeIter::new(Query::new().top(0).into(), Vec::new()) });
         };
@@ -192,6 +198,7 @@ impl PeriodScan {
         Ok(Across { tables, rows: MergeIter::new(scan_ranges, cursors) })
     }
 
+    #[inline]
     fn plan(&self, snapshot: &Snapshot, wanted: &PathRead<'_>) -> Result<Plan> {
         let PathRead { keys, given, narrowing } = wanted;
         let (tables, schema) = (self.known.tables, self.known.schema);
@@ -231,6 +238,7 @@ impl PeriodScan {
 
     /// Returns what a table is asked for that has times beyond the span: bounds on its keys where the time comes next in them,
     /// and a filter elsewhere.
+    #[inline]
     fn lower_end(&self, wanted: &PathRead<'_>, span: Span, is_bound: bool) -> Result<ScanRanges> {
         let PathRead { keys, given, narrowing } = wanted;
         if !is_bound {
@@ -242,6 +250,7 @@ impl PeriodScan {
     }
 
     /// Returns the query, of entities of the span alone.
+    #[inline]
     fn cut(&self, schema: &Schema, mut narrowing: Query) -> Result<Query> {
         let property = schema.fields.get(self.known.tables.field).map_or("", |field| field.property);
         let check = |time: Ticks| {
@@ -280,6 +289,7 @@ impl Next {
 }
 
 /// Finds the part of the keys behind those that are given.
+#[inline]
 fn next_part(keys: &PathKeys, given: &KeyArgs) -> Option<Next> {
     let place = keys.place();
     let width = schema::fields(&place.partition).count();
@@ -292,6 +302,7 @@ fn next_part(keys: &PathKeys, given: &KeyArgs) -> Option<Next> {
 
 /// Returns whether the text of the part grows with time, so that those of one period lie behind those of another; `None` if
 /// they may lie among each other.
+#[inline]
 fn direction(part: &FieldPart, keys: &PathKeys) -> Option<bool> {
     let tables = keys.schema().periods()?;
     match part.format {

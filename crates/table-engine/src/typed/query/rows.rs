@@ -70,6 +70,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
 
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(debug_assertions, inline(always))]
+    #[cfg_attr(not(debug_assertions), inline)]
     fn next(&mut self) -> Option<Result<R::Item>> {
         match &mut self.0 {
             Ok(rows) if const { R::LEAVES_OUT } => {

@@ -100,6 +100,7 @@ struct Run {
 }
 
 impl Counted {
+    #[inline]
     fn new(schema: &'static Schema) -> Self {
         let own = OfRows::default();
         let of_index = |index: &'static Index| OfRows {
@@ -117,6 +118,7 @@ impl Counted {
         }
     }
 
+    #[inline]
     fn add(&mut self, is_own_table: bool, view: &RowView<'_>) -> Result<()> {
         let Some(kind) = view.kind()? else { return Ok(()) };
         let number = if kind == self.schema.entity_type {
@@ -157,6 +159,7 @@ impl OfRows {
 
 impl Run {
     /// Begins a count; `None` where the index's key has no field of its own, or one whose value it does not give back.
+    #[inline]
     fn of(schema: &'static Schema, index: &'static Index) -> Option<Self> {
         let own = schema.place();
         let is_own = |field| {
@@ -179,6 +182,7 @@ impl Run {
         (!run.fields.is_empty()).then_some(run)
     }
 
+    #[inline]
     fn add(&mut self, partition: &str, row: &str) {
         let mut value = String::new();
         let place = &self.index.place;
@@ -196,6 +200,7 @@ impl Run {
     }
 
     /// Adds what a key gives back of the value, or the key itself if it is not of the template.
+    #[inline]
     fn print(&self, template: &Template, key: &str, out: &mut String) {
         let from = out.len();
         let is_whole = schema::parse(template, key, |field, value| {

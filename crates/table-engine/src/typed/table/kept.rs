@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::schema::{self, Schema};
+use crate::schema::{self, Layout, Schema};
 
 /// Compares the layouts of entities with those that are kept in a folder beside the source, in a test: a change of a layout
 /// then shows in review.
@@ -50,6 +50,7 @@ const UPDATE: &str = "UPDATE_LAYOUTS";
 ///
 /// `package` is the folder of the package, and `source` the file as the compiler names it: from the package or from a
 /// folder above it, whichever the compiler was started in.
+#[inline]
 pub fn kept_layouts(
     package: &str,
     source: &str,
@@ -62,11 +63,13 @@ pub fn kept_layouts(
 }
 
 /// Returns the folder of the source file.
+#[inline]
 fn beside(package: &Path, source: &Path) -> PathBuf {
     let found = package.ancestors().map(|above| above.join(source)).find(|path| path.is_file());
     found.and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_else(|| package.to_path_buf())
 }
 
+#[inline]
 fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<(), String> {
     let mut differences = String::new();
     for schema in schemas {
@@ -107,10 +110,15 @@ fn compare(folder: &Path, schemas: &[&'static Schema], updates: bool) -> Result<
 }
 
 /// Returns a layout that is kept and what is declared, line by line, and what the difference takes.
+#[inline]
 fn difference(kept: &str, schema: &'static Schema, path: &Path) -> String {
-    let lines =
-        schema::differences_in(schema.table(), kept, schema).map(|found| found.lines).unwrap_or_default();
-    let takes = schema::takes(kept, schema);
+    let (lines, takes) = if let Some(kept) = Layout::parse(kept, schema.kind) {
+        let found = schema::differences_in(schema.table(), &kept, schema);
+        (found.map(|found| found.lines).unwrap_or_default(), schema::takes(&kept, schema))
+    } else {
+        let takes = "the text is no layout: write it anew";
+        (different_lines(kept, &schema::layout(schema)), vec![takes.to_owned()])
+    };
     format!(
         "`{}` of the struct `{}` is declared otherwise than in {} (- kept, + declared):\n  {}\nit takes:\n  {}",
         schema.kind,
@@ -119,4 +127,13 @@ fn difference(kept: &str, schema: &'static Schema, path: &Path) -> String {
         lines.join("\n  "),
         takes.join("\n  ")
     )
+}
+
+/// Returns the lines that one of two texts alone has.
+fn different_lines(kept: &str, declared: &str) -> Vec<String> {
+    let only = |sign: char, of: &str, other: &str| -> Vec<String> {
+        let lines = of.lines().filter(|line| other.lines().all(|there| there != *line));
+        lines.map(|line| format!("{sign} {line}")).collect()
+    };
+    [only('-', kept, declared), only('+', declared, kept)].concat()
 }

@@ -13,7 +13,7 @@ pub struct SealedValues {
     pub table: String,
     /// How many values it sealed, those in copies too.
     pub values: u64,
-    /// How many [tokens](derive@table_engine::Entity) of values it made, those in copies too. A row does not name the key of a
+    /// How many [tokens](trait@table_engine::Entity) of values it made, those in copies too. A row does not name the key of a
     /// token, so they are counted where the store was opened with a key provider, and are none without.
     pub tokens: u64,
     /// The partition key and the row key of the first row that has one.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use table_engine::crypt::mac::MacKey;
-use table_engine::crypt::plain::{self, Plain};
+use table_engine::crypt::plain::{self, PlainBytes};
 use table_engine::crypt::{Cell, KeyHandle, Secret, Token, TokenScope};
 use table_engine::error::Result;
 use table_engine::model::{Value, ValueRef};
@@ -77,7 +77,7 @@ fn of_row<'p>(
 ) -> [u8; DIGEST] {
     let mut properties: Vec<_> = properties
         .map(|(name, value)| {
-            let (plain, tag) = (Plain::of(value), plain::tag(value.edm_type()));
+            let (plain, tag) = (PlainBytes::of(value), plain::tag(value.edm_type()));
             // A large value need not be read again if its digest is known.
             let large = (plain.as_slice().len() > SMALL)
                 .then(|| authenticator.digest::<32>(VALUE, &[name.as_bytes(), plain.as_slice()]));

@@ -169,7 +169,7 @@ impl TableState {
         for schema in declarations {
             // They are compared by their contents: a constant may lie in several places.
             if let Some((_, why)) = outdated.iter().find(|(former, _)| *former == schema) {
-                return Err(layouts::outdated(schema, *why));
+                return Err(layouts::outdated(schema, why));
             }
         }
         Ok(())

@@ -5,9 +5,15 @@ use proptest::prelude::*;
 use super::{EMPLOYEE, SLUG, TEXT, each, employee, placed, said, sourced, with_partition, with_row};
 use crate::model::EdmType;
 use crate::schema::checks::{self, KeyOf};
-use crate::schema::format::overlap::meet;
+use crate::schema::format::overlap;
 use crate::schema::tests::strategies::{Values, case, field, template};
-use crate::schema::{Field, Index, KeyPart, KeyType, Part, Place, Schema, print};
+use crate::schema::{
+    Field, Index, KeyPart, KeyType, Layout, Part, Place, Schema, Template, kinds_that_meet, print,
+};
+
+fn meet(a: &Template, b: &Template) -> bool {
+    overlap::meet(a.parts, b.parts)
+}
 
 #[test]
 fn c22_a_primary_key_tells_entities_apart() {
@@ -85,16 +91,16 @@ fn c7_kinds_in_a_table_have_keys_of_their_own() {
     );
     let review = Schema { indexes: Vec::leak(vec![by_id]), ..review };
     assert_eq!(
-        checks::kinds_that_meet("", &review, &EMPLOYEE).unwrap(),
-        "the index `by_name` (`empid_{id:06}`) of `Review` and the row key (`empid_{id:06}`) of `Employee` \
+        kinds_that_meet("", &review, &Layout::of(&EMPLOYEE)).unwrap(),
+        "the index `by_name` (`empid_{id:06}`) of `Review` and the row key (`empid_{Id:06}`) of `employee` \
          could print one key: start each with literal text of its own"
     );
     // Partitions of their own are enough.
     let elsewhere = |text| template(vec![Part::Literal(text), employee::text(0)]);
     let a = with_partition(elsewhere("a_"));
     let b = with_partition(elsewhere("b_"));
-    assert_eq!(checks::kinds_that_meet("", &a, &b), None);
-    assert!(checks::kinds_that_meet("", &a, &a).is_some());
+    assert_eq!(kinds_that_meet("", &a, &Layout::of(&b)), None);
+    assert!(kinds_that_meet("", &a, &Layout::of(&a)).is_some());
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use table_core::__executor::{
+use table_engine::__executor::{
     self as executor, Abilities, Act, Addition, Condition, Content, Group, ListBecomes, Plan, Refused,
     RowProperty, RowWrite, TableExec,
 };
-use table_core::{ETag, Error, ErrorKind, Result, Ticks, Value};
+use table_engine::{ETag, Error, ErrorKind, Result, Ticks, Value};
 
 use super::table::MapTable;
 use super::{MapStore, Row, Rows, State, missing, own};
@@ -240,19 +240,12 @@ fn properties(content: &Content<'_>) -> BTreeMap<String, Value> {
     }
 }
 
-/// The digest of the keys and versions of the rows whose row keys begin so.
-fn digest(rows: &Rows, table: u32, partition: &str, prefix: &str) -> u64 {
+/// Returns a digest of the keys and versions of the rows whose row keys begin so.
+pub(super) fn digest(rows: &Rows, table: u32, partition: &str, prefix: &str) -> u64 {
     let start = executor::stored_key(table, partition, prefix);
     let mut hash = DefaultHasher::new();
     for (key, row) in rows.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start)) {
         (key, row.timestamp.get()).hash(&mut hash);
     }
     hash.finish()
-}
-
-impl MapStore {
-    /// What a [range](executor::Range) has as its digest while the rows that begin so are those that they are now.
-    pub fn digest(&self, table: u32, partition: &str, prefix: &str) -> u64 {
-        digest(&self.state().rows, table, partition, prefix)
-    }
 }

@@ -4,14 +4,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use table_core::__executor::{
+use table_engine::__executor::{
     self as executor, Batch, InPlace, Kept, LayoutTexts, Layouts, PageRequest, RangeQuery, ReadSnapshot,
     RowCursor, RowView, ScanRanges, TableExec, TakeEach,
 };
-use table_core::{Continuation, ErrorKind, Result};
+use table_engine::{Continuation, ErrorKind, Result};
 
 use super::table::{MapTable, pack};
-use super::{MapStore, Rows, TableEntry, now, own};
+use super::{MapStore, Rows, TableEntry, commit, now, own};
 
 /// Tells a token of a map from that of other stores.
 const TAG: u64 = 0x6d61_7073;
@@ -61,6 +61,10 @@ impl ReadSnapshot for MapMoment {
 
     fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
         own(table)?.layouts()
+    }
+
+    fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
+        Ok(commit::digest(&self.rows, own(table)?.entry.id, partition, prefix))
     }
 
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {

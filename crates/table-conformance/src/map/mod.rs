@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use table_core::__executor::{
+use table_engine::__executor::{
     self as executor, Abilities, Backend, HasVault, LayoutTexts, Names, OneSnapshotForEachThread, Plan,
     Refused, RetryFairness, SealedAt, TableExec,
 };
-use table_core::{ETag, Error, ErrorKind, Result, Tables, Ticks, Value};
+use table_engine::{ETag, Error, ErrorKind, Result, Tables, Ticks, Value};
 
 use self::cursor::MapMoment;
 use self::table::MapTable;
@@ -27,6 +27,7 @@ type Rows = BTreeMap<Vec<u8>, Arc<Row>>;
 
 /// A row as the map has it.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "a row's key is its row key")]
 struct Row {
     partition: String,
     row: String,
@@ -80,6 +81,11 @@ impl MapStore {
 
     fn with(abilities: Abilities, page: usize) -> Arc<Self> {
         Arc::new(Self { abilities, page, turns: RetryFairness::default(), state: Mutex::default() })
+    }
+
+    /// Returns the store as the engine holds it.
+    pub fn backend(self: Arc<Self>) -> Arc<dyn Backend> {
+        self
     }
 
     /// Its tables as a user holds them.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use table_core::__executor::{
+use table_engine::__executor::{
     self as executor, Backend, LayoutTexts, Layouts, OneSnapshotForEachThread, PackedRow, Read, TableExec,
     Take,
 };
-use table_core::schema::{IndexMask, Schema};
-use table_core::{Result, Value, ValueRef};
+use table_engine::schema::{IndexMask, Schema};
+use table_engine::{Result, Value, ValueRef};
 
 use super::{MapStore, Row, State, TableEntry, missing};
 

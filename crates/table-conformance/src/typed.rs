@@ -1,0 +1,145 @@
+//! Typed tables: copies, unique keys, declarations.
+
+use std::sync::Arc;
+use std::thread;
+
+use table_derive::Entity;
+use table_engine::__executor::Backend;
+use table_engine::{DynamicEntity, ErrorKind, IfMatch, Query};
+
+use super::tables;
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Company", kind = "employee")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+#[index(by_email, row = "email_{email}", unique)]
+#[index(by_age, row = "age_{age:03}_{id:06}")]
+struct Employee {
+    department: String,
+    id: u32,
+    email: String,
+    age: u8,
+}
+
+fn employee(id: u32, email: &str, age: u8) -> Employee {
+    Employee { department: "Sales".into(), id, email: email.into(), age }
+}
+
+pub(crate) fn entities_and_their_copies_change_together(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
+    let staff = tables.table::<Employee>().unwrap();
+    for (id, age) in [(1, 30), (2, 20), (3, 25)] {
+        staff.insert(&employee(id, &format!("{id}@contoso.com"), age)).unwrap();
+    }
+    let by_age =
+        || staff.by_age().department("Sales").into_iter().map(|found| found.unwrap().id).collect::<Vec<_>>();
+    assert_eq!(by_age(), [2, 3, 1]);
+    staff.update(Employee::key("Sales", 2), |employee| employee.age = 40).unwrap();
+    assert_eq!(by_age(), [3, 1, 2]);
+    staff.update(Employee::key("Sales", 3), |employee| employee.email = "new@contoso.com".into()).unwrap();
+    assert!(staff.get(Employee::by_email("Sales", "3@contoso.com")).unwrap().is_none());
+    assert_eq!(staff.get(Employee::by_email("Sales", "new@contoso.com")).unwrap().unwrap().id, 3);
+    staff.delete(Employee::key("Sales", 1)).unwrap();
+    assert_eq!(by_age(), [3, 2]);
+    // Nothing is left but two entities with two copies each.
+    let rows = tables.dynamic_table("Company").unwrap().query(&Query::new()).unwrap().count();
+    assert_eq!(rows, 6);
+}
+
+pub(crate) fn a_unique_key_is_of_one_entity(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
+    let staff = tables.table::<Employee>().unwrap();
+    staff.insert(&employee(1, "jun@contoso.com", 30)).unwrap();
+    staff.insert(&employee(2, "ann@contoso.com", 30)).unwrap();
+    let rows = || -> Vec<DynamicEntity> {
+        tables.dynamic_table("Company").unwrap().query(&Query::new()).unwrap().map(Result::unwrap).collect()
+    };
+    let before = rows();
+    for refused in [
+        staff.insert(&employee(3, "jun@contoso.com", 31)).map(drop),
+        staff.put(&employee(3, "jun@contoso.com", 31)).map(drop),
+        staff.update(Employee::key("Sales", 2), |ann| ann.email = "jun@contoso.com".into()).map(drop),
+    ] {
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::UniqueConflict);
+        assert_eq!(rows(), before);
+    }
+    // Of many who want one key at once, one has it.
+    thread::scope(|scope| {
+        let claims: Vec<_> = (10..18)
+            .map(|id| {
+                let staff = staff.clone();
+                scope.spawn(move || staff.insert(&employee(id, "new@contoso.com", 20)).is_ok())
+            })
+            .collect();
+        let won = claims.into_iter().filter_map(|claim| claim.join().unwrap().then_some(())).count();
+        assert_eq!(won, 1);
+    });
+    assert_eq!(rows().len(), 9);
+}
+
+pub(crate) fn rows_of_a_declared_kind_are_their_structs(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
+    let staff = tables.table::<Employee>().unwrap();
+    staff.insert(&employee(1, "jun@contoso.com", 30)).unwrap();
+    let company = tables.dynamic_table("Company").unwrap();
+    let all = || company.query(&Query::new()).unwrap().map(Result::unwrap).collect::<Vec<_>>();
+    let before = all();
+    let change = DynamicEntity::new("Sales", "empid_000001").with("Email", "cao@contoso.com");
+    let copy = DynamicEntity::new("Sales", "x").with("EntityType", "employee.by_email");
+    for refused in [
+        company.merge(&change, IfMatch::Any).map(drop),
+        company.replace(&change, IfMatch::Any).map(drop),
+        company.delete("Sales", "empid_000001"),
+        company.insert(&copy).map(drop),
+    ] {
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::DeclaredKind);
+    }
+    assert_eq!(all(), before);
+    company.raw().merge(&change, IfMatch::Any).unwrap();
+    assert_ne!(all(), before);
+}
+
+mod changed {
+    use table_derive::Entity;
+
+    /// An employee whose key is another.
+    #[derive(Entity, Clone, Debug)]
+    #[entity(table = "Company", kind = "employee")]
+    #[key(partition = "{department}", row = "no_{id:06}")]
+    pub(super) struct Moved {
+        pub department: String,
+        pub id: u32,
+        pub email: String,
+        pub age: u8,
+    }
+}
+
+pub(crate) fn a_changed_declaration_is_refused(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
+    let staff = tables.table::<Employee>().unwrap();
+    staff.insert(&employee(1, "jun@contoso.com", 30)).unwrap();
+    let refused = tables.table::<changed::Moved>().map(drop).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::LayoutChanged, "{refused}");
+    assert!(refused.to_string().contains("- row \"empid_\""), "{refused}");
+    assert_eq!(staff.get(Employee::key("Sales", 1)).unwrap().unwrap().age, 30);
+}
+
+/// Of updates at once none is lost.
+pub(crate) fn a_lost_update_is_tried_again(backend: &Arc<dyn Backend>) {
+    let staff = tables(backend).table::<Employee>().unwrap();
+    staff.insert(&employee(1, "jun@contoso.com", 0)).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let staff = staff.clone();
+            scope.spawn(move || {
+                for _ in 0..25 {
+                    staff.update(Employee::key("Sales", 1), |employee| employee.age += 1).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(staff.get(Employee::key("Sales", 1)).unwrap().unwrap().age, 100);
+    let found: Vec<_> =
+        staff.by_age().department("Sales").age(100).into_iter().map(|found| found.unwrap().id).collect();
+    assert_eq!(found, [1]);
+}
