@@ -43,6 +43,7 @@ fn modules(folder: &Path) -> BTreeSet<String> {
 fn the_map_has_the_modules_that_there_are() {
     for (after, folder) in [
         ("Inside `crates/table-engine/src`:", "crates/table-engine/src"),
+        ("Inside `crates/lmdb-verify/src`:", "crates/lmdb-verify/src"),
         ("Inside `crates/table-lmdb/src`, from the bottom up", "crates/table-lmdb/src"),
         ("Inside `typed`", "crates/table-engine/src/typed"),
     ] {
@@ -188,11 +189,13 @@ fn the_feature_of_encryption_is_asked_for_in_its_folder() {
 /// where it belongs.
 #[test]
 fn the_arrows_between_crates_are_those_of_the_map() {
-    let ours = ["table-words", "table-engine", "table-lmdb", "table-derive", "table-core", "heed"];
+    let ours =
+        ["table-words", "table-engine", "lmdb-verify", "table-lmdb", "table-derive", "table-core", "heed"];
     for (package, seen) in [
         ("crates/table-words", &[][..]),
         ("crates/table-engine", &["table-words"]),
-        ("crates/table-lmdb", &["heed", "table-engine"]),
+        ("crates/lmdb-verify", &["heed"]),
+        ("crates/table-lmdb", &["heed", "lmdb-verify", "table-engine"]),
         ("table-derive", &["table-words"]),
         ("table-core", &["table-derive", "table-engine", "table-lmdb"]),
     ] {
@@ -248,12 +251,14 @@ fn every_fault_that_was_found_has_its_tests() {
         let (modules, test) = name.rsplit_once("::").unwrap();
         let modules = modules.trim_end_matches("::tests").replace("::", "/");
         let is_there =
-            ["tests/it", "crates/table-engine/src", "crates/table-lmdb/src"].into_iter().any(|folder| {
-                let place = root().join(folder).join(&modules);
-                let files = [place.with_extension("rs"), place.join("mod.rs"), place.join("tests.rs")];
-                let texts = files.into_iter().filter_map(|file| fs::read_to_string(file).ok());
-                texts.into_iter().any(|text| text.contains(&format!("fn {test}()")))
-            });
+            ["tests/it", "crates/table-engine/src", "crates/lmdb-verify/src", "crates/table-lmdb/src"]
+                .into_iter()
+                .any(|folder| {
+                    let place = root().join(folder).join(&modules);
+                    let files = [place.with_extension("rs"), place.join("mod.rs"), place.join("tests.rs")];
+                    let texts = files.into_iter().filter_map(|file| fs::read_to_string(file).ok());
+                    texts.into_iter().any(|text| text.contains(&format!("fn {test}()")))
+                });
         assert!(is_there, "there is no test `{name}`");
     }
 }

@@ -107,7 +107,7 @@ fn oldest() -> Result<(), String> {
     };
     let features = ["encrypt", "queue", "blob", "jiff", "chrono", "serde"];
     let features: Vec<_> = features.iter().map(|feature| format!("table-core/{feature}")).collect();
-    cargo("check -p table-words -p table-engine -p table-lmdb -p table-core -p table-derive")
+    cargo("check -p table-words -p table-engine -p lmdb-verify -p table-lmdb -p table-core -p table-derive")
         .argument("--features")
         .argument(&features.join(","))
         .run()?;
@@ -162,11 +162,12 @@ fn semver() -> Result<(), String> {
     need("cargo-semver-checks")?;
     // What is `#[doc(hidden)]` is outside, by the tool's own rule. What `table-core` shows of the others is theirs. Macros
     // have no API that it knows.
-    Command::cargo(
-        "semver-checks --package table-core --package table-engine --package table-lmdb --baseline-rev",
-    )
-    .argument(last.standard.trim())
-    .run()
+    let packages = "--package table-core --package table-engine --package table-lmdb --package lmdb-verify";
+    Command::cargo("semver-checks")
+        .arguments(packages)
+        .argument("--baseline-rev")
+        .argument(last.standard.trim())
+        .run()
 }
 
 /// Fails with what to do if a tool of cargo is not installed.

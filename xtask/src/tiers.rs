@@ -111,12 +111,14 @@ impl Tier {
             // The workspace's features are those of all its packages together: alone each crate has its own.
             Self::DefaultFeatures => vec![
                 Command::cargo("test --locked -p table-engine"),
+                Command::cargo("test --locked -p lmdb-verify"),
                 Command::cargo("test --locked -p table-lmdb"),
                 Command::cargo("test --locked -p table-core"),
                 Command::cargo("test --locked -p table-derive"),
             ],
             Self::AllFeatures => {
-                vec![Command::cargo("test --locked -p table-engine -p table-lmdb --all-features --lib")]
+                let packages = "-p table-engine -p lmdb-verify -p table-lmdb";
+                vec![Command::cargo("test --locked --all-features --lib").arguments(packages)]
             }
             Self::Tools => vec![Command::cargo("test --locked -p table-bench -p xtask")],
             Self::Examples => examples()?,
@@ -145,10 +147,7 @@ impl Tier {
             }
             Self::Miri => vec![
                 miri("table-engine", "model::text"),
-                miri(
-                    "table-lmdb",
-                    "open::tree::leaves::tests::a_flipped_bit open::tree::leaves::tests::a_page",
-                ),
+                miri("lmdb-verify", "tree::leaves::tests::a_flipped_bit tree::leaves::tests::a_page"),
             ],
         })
     }
@@ -271,7 +270,7 @@ mod tests {
             let folders: &[&str] = if line.contains(" --test ") {
                 &["tests/it"]
             } else {
-                &["crates/table-engine/src", "crates/table-lmdb/src"]
+                &["crates/table-engine/src", "crates/lmdb-verify/src", "crates/table-lmdb/src"]
             };
             let words = line.split_once(" -- ").map_or("", |(_, words)| words).split(' ');
             filters.extend(words.filter(|word| word.contains("::")).map(|word| (folders, word.to_owned())));

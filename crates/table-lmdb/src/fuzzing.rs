@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use lmdb_verify::Image;
 use uuid::Uuid;
 
 pub use self::layout::{layout, list, sample_layout, sample_list};
@@ -31,7 +32,6 @@ use table_engine::query::{
 };
 use table_engine::row::key::{self, StoredKey};
 
-use crate::open::Image;
 use crate::records::meta::{self, META_KEY, Meta};
 
 /// Keeps a result from being optimised away, and all that led to it.

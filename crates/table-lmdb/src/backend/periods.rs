@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use lmdb_verify::state_of_write;
+
 use table_engine::error::Result;
 use table_engine::executor::{Dropped, PeriodsSeen, TableExec};
 use table_engine::model::Ticks;
@@ -12,7 +14,6 @@ use crate::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::handle::shared::Shared;
 use crate::jobs::{declare, elsewhere, reclaim};
 use crate::lmdb::{Databases, WriteTxn};
-use crate::open;
 use crate::records::catalog::{self, Entry};
 use crate::records::meta::Meta;
 use crate::records::periods::{self, PeriodsEntry};
@@ -63,7 +64,7 @@ impl Shared {
         tables: &'static PeriodTables,
         start: Ticks,
     ) -> Result<Option<Entry>> {
-        let (name, state) = (tables.name(start), open::state_of_write(txn));
+        let (name, state) = (tables.name(start), state_of_write(txn));
         if let Lookup::Found(noted) = self.lookup_periods(txn, state, tables)?
             && noted.period == tables.period
         {

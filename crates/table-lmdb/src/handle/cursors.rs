@@ -1,13 +1,13 @@
 //! A scan range's rows, lent a leaf at a time.
 
+use lmdb_verify::{Entry, HEADER, LeafWalk, SnapshotPages};
+
 use table_engine::error::Result;
 use table_engine::executor::{Batch, Lent, ReadSnapshot, RowCursor, ScanRanges};
 
 use super::lmdb_snapshot::LmdbSnapshot;
 use super::lmdb_table::LmdbTable;
-use crate::lmdb::damaged_page;
-use crate::lmdb::pages::HEADER;
-use crate::open::{Entry, LeafWalk, SnapshotPages};
+use crate::lmdb::{damage, damaged_page};
 use crate::scan::rows::pages;
 use crate::scan::{Scan, scan_ranges};
 
@@ -76,15 +76,15 @@ impl Leaves {
         self.rows = (wanted * GROWTH).min(MOST);
         while self.scan.remaining > 0 {
             let Some((start, end)) = &self.scan.range else { break };
-            let Some(leaf) = walk.leaf(pages, (start, end))? else {
+            let Some(leaf) = walk.leaf(pages, (start, end)).map_err(damage)? else {
                 batch.end();
                 return self.scan.end();
             };
             batch.lend_page(leaf.number, leaf.length());
             let most = usize::try_from(self.scan.remaining).unwrap_or(usize::MAX);
-            batch.expect(leaf.rows().min(MOST_EXPECTED).min(most));
+            batch.expect(leaf.entries().min(MOST_EXPECTED).min(most));
             while let Some(row) = walk.next_of(pages, leaf) {
-                let Entry { key, bytes, apart } = row?;
+                let Entry { key, bytes, apart } = row.map_err(damage)?;
                 if !self.scan.accepts_fast_path(key, bytes)
                     && self.scan.take(inner, txn, key, bytes)?.is_none()
                 {
@@ -110,6 +110,6 @@ impl Leaves {
 
     fn begin(&self, pages: SnapshotPages<'_>) -> Result<LeafWalk> {
         let Some((start, end)) = &self.scan.range else { return Err(damaged_page()) };
-        pages.walk((start, end), self.scan.plan.reverse)
+        pages.walk((start, end), self.scan.plan.reverse).map_err(damage)
     }
 }

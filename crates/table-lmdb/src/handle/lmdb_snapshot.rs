@@ -4,6 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lmdb_verify::SnapshotPages;
+
 use table_engine::contents::BlobId;
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{
@@ -24,7 +26,7 @@ use super::shared::Shared;
 use crate::Store;
 use crate::blobs::BlobView;
 use crate::lmdb::{Db, ReadTxn};
-use crate::open::{OptionalDb, SnapshotPages};
+use crate::open::OptionalDb;
 use crate::queues::View;
 use crate::records::features::Feature;
 use crate::records::layouts;
@@ -213,7 +215,7 @@ impl ReadSnapshot for LmdbSnapshot {
     }
 
     fn lent(&self, page: u64, length: usize) -> Option<&[u8]> {
-        SnapshotPages::of(&self.inner.environment, &self.txn, None).lent(page, length)
+        SnapshotPages::of(&self.inner.environment.reader, &self.txn, None).lent(page, length)
     }
 
     fn views<'s>(

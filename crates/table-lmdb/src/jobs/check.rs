@@ -147,9 +147,9 @@ impl Store {
             let blobs = inner.optional_db(OptionalDb::Blobs);
             let txn = inner.environment.read_txn()?;
             let mut check = Check::new(inner, &txn);
-            let pages = inner.environment.check_pages(&txn);
-            for error in &pages.problems {
-                check.problem(None, error);
+            let pages = inner.environment.reader.check_pages(&txn);
+            for problem in pages.problems {
+                check.problem(None, &lmdb::damage(problem));
             }
             if pages.are_whole {
                 check.run();
@@ -162,7 +162,7 @@ impl Store {
             let problem = |what| Problem { table: None, row: None, what };
             check.report.problems.extend(of_keys.into_iter().map(problem));
             if check.report.problems.is_empty() {
-                inner.environment.meet_all();
+                inner.environment.reader.meet_all();
             }
             Ok(check.report)
         };
@@ -341,7 +341,7 @@ impl<'t> Check<'t> {
             let place = self.dbs.pages.place(key);
             if leaf != Some(place) {
                 leaf = Some(place);
-                self.dbs.pages.check_leaf(key).map_err(|e| key::locate(e, key))?;
+                self.dbs.pages.check_leaf(key).map_err(|e| key::locate(lmdb::damage(e), key))?;
             }
             if last.is_some_and(|last| last >= key) {
                 return Err(key::locate(read::out_of_order(), key));
@@ -368,7 +368,7 @@ impl<'t> Check<'t> {
             return Err(unreadable());
         };
         let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
-        self.dbs.pages.check_value(bytes)?;
+        self.dbs.pages.check_value(bytes).map_err(lmdb::damage)?;
         if found.is_none_or(|found| !std::ptr::eq(found, bytes)) {
             return Err(corrupt("a search for the row's key does not find it".into()));
         }

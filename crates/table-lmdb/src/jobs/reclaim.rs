@@ -7,6 +7,8 @@
 use std::ops::Bound;
 use std::sync::{Arc, Weak};
 
+use lmdb_verify::{LeavesAhead, Tree, Written, state_of_write};
+
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::messages::Clock;
 use table_engine::row::key::Number;
@@ -14,7 +16,7 @@ use table_engine::row::key::Number;
 use crate::blobs::{BlobOverlay, BlobTxnState};
 use crate::handle::shared::Shared;
 use crate::lmdb::{self, Db, WriteTxn};
-use crate::open::{self, Environment, LeavesAhead, OptionalDb, Tree, Written};
+use crate::open::{Environment, OptionalDb};
 use crate::records::catalog::{self, Entry};
 use crate::records::features::Feature;
 use crate::records::meta::Meta;
@@ -199,18 +201,18 @@ struct First<'e> {
 
 impl<'e> First<'e> {
     fn rows(environment: &'e Environment, txn: &WriteTxn<'_>, most: usize) -> Result<Self> {
-        let tree = Tree::find(environment, txn, open::state_of_write(txn))?;
+        let tree = environment.rows_tree(txn, state_of_write(txn))?;
         Ok(Self { environment, db: environment.dbs.data, tree: Some(tree), most })
     }
 
     /// Removes the entries. Returns how many there were.
     fn remove(&self, txn: &mut WriteTxn<'_>, prefix: &[u8]) -> Result<usize> {
         let (mut last, mut checked) = (None, Ok(()));
-        let state = open::state_of_write(txn);
+        let state = state_of_write(txn);
         self.each(txn, prefix, |key, value| {
             last = Some(key.to_vec());
             if checked.is_ok() {
-                checked = self.environment.check_run(txn, state, value);
+                checked = self.environment.reader.check_run(txn, state, value).map_err(lmdb::damage);
             }
         })?;
         checked?;
@@ -223,18 +225,19 @@ impl<'e> First<'e> {
     fn meet(&self, txn: &WriteTxn<'_>, prefix: &[u8], key: &[u8]) -> Result<()> {
         let Some(tree) = self.tree else { return Ok(()) };
         let verify = |key: &[u8], row: &[u8]| {
-            if key.starts_with(prefix) { Ok(()) } else { read::verify_alone(key, row) }
+            if key.starts_with(prefix) { Ok(()) } else { read::verify_entry(key, row) }
         };
-        tree.meet(self.environment, txn, Written { key, removed: Some(self.most) }, &verify)
+        let written = Written { key, removed: Some(self.most) };
+        tree.meet(&self.environment.reader, txn, written, &verify).map_err(lmdb::damage)
     }
 
     fn each(&self, txn: &WriteTxn<'_>, prefix: &[u8], mut each: impl FnMut(&[u8], &[u8])) -> Result<()> {
-        let mut ahead = self.tree.map(|tree| LeavesAhead::new(self.environment, tree));
-        ahead.iter().try_for_each(|ahead| ahead.of_key(txn, prefix))?;
+        let mut ahead = self.tree.map(|tree| LeavesAhead::new(&self.environment.reader, tree));
+        ahead.iter().try_for_each(|ahead| ahead.of_key(txn, prefix)).map_err(lmdb::damage)?;
         let (mut bytes, mut leaf) = (0, None);
         for entry in self.db.prefix_iter(txn, prefix).map_err(lmdb::error)?.take(self.most) {
             let (key, value) = entry.map_err(lmdb::error)?;
-            ahead.iter_mut().try_for_each(|ahead| ahead.of_entry(txn, key))?;
+            ahead.iter_mut().try_for_each(|ahead| ahead.of_entry(txn, key)).map_err(lmdb::damage)?;
             // Of an entry that is said to be longer, LMDB would move what lies beside its page.
             self.environment.dbs.check_entry(key, value)?;
             let place = self.environment.dbs.pages.place(key);

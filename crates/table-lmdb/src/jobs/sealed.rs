@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lmdb_verify::LeavesAhead;
+
 use table_engine::crypt::{KeyHandle, KeyScope, Scope, Token};
 use table_engine::error::{Error, Result};
 use table_engine::executor::{Jobs, Position, StepSize};
@@ -21,7 +23,6 @@ use crate::handle::lmdb_table::LmdbTable;
 use crate::handle::shared::Shared;
 use crate::handle::store::Store;
 use crate::lmdb::{self, Databases};
-use crate::open::{LeavesAhead, Tree};
 use crate::records::catalog::{self, TableState};
 use crate::records::layouts;
 use crate::records::meta::Meta;
@@ -78,11 +79,12 @@ impl KeptStore for Shared {
         let mut looked = None::<(u32, Looked)>;
         let mut found = BTreeMap::<(u32, KeyHandle), SealedValues>::new();
         let (mut seen, mut last) = (0_u64, None::<&[u8]>);
-        let mut ahead = LeavesAhead::new(&self.environment, Tree::find(&self.environment, &txn, txn.id())?);
-        ahead.of_key(&txn, b"")?;
+        let mut ahead =
+            LeavesAhead::new(&self.environment.reader, self.environment.rows_tree(&txn, txn.id())?);
+        ahead.of_key(&txn, b"").map_err(lmdb::damage)?;
         for pair in dbs.data.iter(&txn).map_err(lmdb::error)? {
             let (key, bytes) = pair.map_err(lmdb::error)?;
-            ahead.of_entry(&txn, key)?;
+            ahead.of_entry(&txn, key).map_err(lmdb::damage)?;
             seen += 1;
             // A row that is met twice in the place of another would come to the same number.
             if last.is_some_and(|last| last >= key) {

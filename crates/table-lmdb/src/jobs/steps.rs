@@ -3,6 +3,8 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use lmdb_verify::LeavesAhead;
+
 use table_engine::error::{Error, Result};
 use table_engine::executor::layouts::{unclear, unknown_version};
 use table_engine::executor::{
@@ -19,7 +21,7 @@ use super::plain::damaged;
 use super::{convert, forget};
 use crate::handle::lmdb_table::LmdbTable;
 use crate::lmdb;
-use crate::open::{Environment, LeavesAhead, Tree};
+use crate::open::Environment;
 use crate::records::counts::Counts;
 use crate::records::index_states::RecordName;
 use crate::records::meta::Meta;
@@ -147,8 +149,9 @@ impl Jobs for LmdbTable {
         };
         let (mut dict, mut last, mut looked) = (state.dict(), None, Looked::new(size));
         // The walk is as good as its proof: what a damaged page hides would be left out for ever.
-        let mut ahead = LeavesAhead::new(&inner.environment, Tree::find(&inner.environment, &txn, txn.id())?);
-        ahead.of_key(&txn, &start)?;
+        let mut ahead =
+            LeavesAhead::new(&inner.environment.reader, inner.environment.rows_tree(&txn, txn.id())?);
+        ahead.of_key(&txn, &start).map_err(lmdb::damage)?;
         let mut before = dbs.data.get_lower_than_or_equal_to(&txn, &start).map_err(lmdb::error)?;
         if let Some((key, bytes)) = before {
             read::verify_row(&inner.environment, key, bytes)?;
@@ -158,7 +161,7 @@ impl Jobs for LmdbTable {
         while !looked.is_enough() {
             let pair = pairs.next().transpose().map_err(lmdb::error)?;
             if let Some((key, _)) = pair {
-                ahead.of_entry(&txn, key)?;
+                ahead.of_entry(&txn, key).map_err(lmdb::damage)?;
             }
             check_next(&inner.environment, &txn, before, pair)?;
             let Some((key, found)) = pair else { break };

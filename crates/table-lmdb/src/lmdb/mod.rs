@@ -1,13 +1,14 @@
-//! LMDB's errors and types in this crate's words, and its pages as they lie in the map.
+//! LMDB's errors and types in this crate's words.
 
-pub(crate) mod pages;
+mod damage;
 
 use heed::types::Bytes;
 use heed::{Env, MdbError, WithoutTls};
+use lmdb_verify::Pages;
 
 use table_engine::error::{Error, ErrorKind};
 
-use self::pages::Pages;
+pub(crate) use self::damage::{damage, entry_error, file_damage};
 
 /// Read transactions are not tied to a thread, so snapshots and iterators can move between threads.
 pub(crate) type LmdbEnv = Env<WithoutTls>;
@@ -52,13 +53,13 @@ impl Databases {
 
     /// Checks the leaf on which an entry of a small database stands, and that its record lies there, or on pages of its own.
     pub(crate) fn check_entry(&self, key: &[u8], record: &[u8]) -> Result<(), Error> {
-        self.pages.check_leaf(key)?;
+        self.pages.check_leaf(key).map_err(damage)?;
         self.check_extent(record)
     }
 
     fn check_extent(&self, record: &[u8]) -> Result<(), Error> {
         // What a write transaction has changed does not lie in the map.
-        if self.pages.of(record).is_some() { self.pages.check_value(record) } else { Ok(()) }
+        if self.pages.of(record).is_some() { self.pages.check_value(record).map_err(damage) } else { Ok(()) }
     }
 }
 

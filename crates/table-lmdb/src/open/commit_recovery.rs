@@ -19,12 +19,14 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use lmdb_verify::Header;
+use lmdb_verify::raw_pages::{self, Contents};
+
 use table_engine::error::{Error, ErrorKind, Result};
 
 use super::atomic_create::{self, DATA, Private};
-use super::header::{Flaw, Header};
 use super::options::OpenOptions;
-use super::raw_pages::{self, Contents};
+use crate::lmdb;
 use crate::records::meta;
 
 /// The number of the transaction that wrote the record which stands first in an environment, if it is sound.
@@ -35,7 +37,7 @@ const NOTE: &str = "failed-commit";
 
 /// Refuses a file whose last commit is in doubt, unless the options accept that it is lost.
 pub(super) fn check(dir: &Path, file: &mut File, number_of: NumberOf, options: &OpenOptions) -> Result<()> {
-    let of = |flaw: Flaw| flaw.of(&dir.join(DATA));
+    let of = |error| lmdb::file_damage(error, &dir.join(DATA), "");
     let noted = noted(dir);
     let found = match suspect(file, number_of).map_err(of)? {
         Some(state) if stands(file, &state).map_err(of)? => Some(state.transaction),
@@ -90,20 +92,20 @@ fn noted(dir: &Path) -> Option<u64> {
 }
 
 /// Returns the header of the commit that the file seems to hold, and of which its header page says that it never was.
-fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<Header>, Flaw> {
+fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> lmdb_verify::Result<Option<Header>> {
     let (newer, older) = Header::read_both(file)?;
     if older.main_root.is_none() {
         return Ok(None);
     }
     let leaf = match raw_pages::first_leaf(file, &older) {
         Ok((_, leaf)) => leaf,
-        Err(Flaw::Unfit(..)) => return Ok(None),
-        Err(unread) => return Err(unread),
+        Err(error) if error.is_unread() => return Err(error),
+        Err(_) => return Ok(None),
     };
     let Some(written) = raw_pages::first_value(&leaf).and_then(number_of) else { return Ok(None) };
     if newer.main_root.is_none() {
         // The page that a compacted copy begins with leads nowhere, and is never the newer one.
-        return Err(Flaw::corrupt(format!(
+        return Err(lmdb_verify::Error::file(format!(
             "is damaged: its newer header page leads nowhere, and the other one to what commit {written} has written"
         )));
     }
@@ -113,8 +115,8 @@ fn suspect(file: &mut (impl Read + Seek), number_of: NumberOf) -> Result<Option<
 
 /// Returns whether all of that commit's state is there, as it is behind a header page whose number alone is wrong.
 /// Every commit frees pages, so the list of free pages has the number, too.
-fn stands(file: &mut (impl Read + Seek), state: &Header) -> Result<bool, Flaw> {
-    let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
+fn stands(file: &mut (impl Read + Seek), state: &Header) -> lmdb_verify::Result<bool> {
+    let length = file.seek(SeekFrom::End(0)).map_err(lmdb_verify::Error::unread)?;
     let mut last_freed = 0;
     let looked = raw_pages::verify(file, state, length, Contents::Unread).and_then(|_| {
         raw_pages::each_freed(file, state, |freed| {
@@ -124,8 +126,8 @@ fn stands(file: &mut (impl Read + Seek), state: &Header) -> Result<bool, Flaw> {
     });
     match looked {
         Ok(()) => Ok(last_freed == state.transaction),
-        Err(Flaw::Unfit(..)) => Ok(false),
-        Err(unread) => Err(unread),
+        Err(error) if error.is_unread() => Err(error),
+        Err(_) => Ok(false),
     }
 }
 

@@ -31,15 +31,15 @@ use std::{fs, io};
 
 use heed::CommitOrAbort;
 use heed::types::Bytes;
+use lmdb_verify::Header;
+use lmdb_verify::raw_pages::{self, Contents};
 
 use table_engine::error::{Error, ErrorKind, Result};
 
 use super::atomic_create::{self, DATA, Private};
-use super::header::Header;
 use super::lockfile::{self, LOCK};
 use super::meta_resync::MetaResync;
 use super::open_lock::OpenLock;
-use super::raw_pages::{self, Contents};
 use super::{Environment, copy, filesystem, identify};
 use crate::lmdb::{self, LmdbEnv};
 use crate::records::meta::Meta;
@@ -159,7 +159,7 @@ fn make(environment: &Environment, private: &Private) -> Result<()> {
     let length = file.metadata().map_err(|error| atomic_create::failed("reading", &data, error))?.len();
     Header::read(&mut file)
         .and_then(|header| raw_pages::verify(&mut file, &header, length, Contents::Unread).map(drop))
-        .map_err(|flaw| flaw.of(&data))
+        .map_err(|error| lmdb::file_damage(error, &data, ""))
 }
 
 /// Takes back the mark that a compaction has left in a file which is still the store's. The caller has had a [`OpenLock`]

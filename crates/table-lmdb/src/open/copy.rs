@@ -5,12 +5,12 @@ use std::io::Seek;
 use std::path::{Path, PathBuf};
 
 use heed::{CompactionOption, MdbError};
+use lmdb_verify::{Header, raw_pages};
 
 use table_engine::error::{Error, ErrorKind, Result};
 
 use super::atomic_create::{self, DATA, Private};
-use super::header::{Flaw, Header};
-use super::{filesystem, raw_pages, retrying};
+use super::{filesystem, retrying};
 use crate::lmdb::{self, LmdbEnv};
 
 /// Refuses a target inside the store's own directory: moving or removing the store would take the copy along.
@@ -192,10 +192,11 @@ fn write(env: &LmdbEnv, file: &mut File) -> Result<CompactionOption> {
 /// Gives a compacted copy the number of the transaction whose state it is.
 #[inline]
 fn renumber(file: &mut File, data: &Path, transaction: impl FnOnce(&[u8]) -> Result<u64>) -> Result<()> {
-    let header = Header::read(file).map_err(|flaw| flaw.of(data))?;
-    let (_, leaf) = raw_pages::first_leaf(file, &header).map_err(|flaw| flaw.of(data))?;
-    let record = raw_pages::first_value(&leaf)
-        .ok_or_else(|| Flaw::corrupt("is damaged: it has no record of its own").of(data))?;
+    let damaged = |error| lmdb::file_damage(error, data, "");
+    let header = Header::read(file).map_err(damaged)?;
+    let (_, leaf) = raw_pages::first_leaf(file, &header).map_err(damaged)?;
+    let none = || damaged(lmdb_verify::Error::file("is damaged: it has no record of its own"));
+    let record = raw_pages::first_value(&leaf).ok_or_else(none)?;
     let number = transaction(record)?;
     header.renumber(file, number).map_err(|error| atomic_create::failed("writing", data, error))
 }

@@ -1,15 +1,18 @@
-//! LMDB's environment, mapped. The crate's `unsafe` stands here and in [`lmdb::pages`] alone.
+//! LMDB's environment, mapped. The crate's `unsafe` stands here alone.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use heed::{EnvFlags, EnvOpenOptions, MdbError};
+use lmdb_verify::{Names, PageReader, Pages};
 
 use table_engine::error::{Error, ErrorKind, Result};
 
 use super::options::{DEFAULT_MAP_SIZE, Durability};
-use crate::lmdb::{self, LmdbEnv};
+use super::reader_pin::with_pinned_reader;
+use crate::lmdb::{self, Db, LmdbEnv};
 
 /// Named databases that an environment can hold; every transaction pays a little for each.
 const NAMED: u32 = 8;
@@ -86,6 +89,24 @@ fn open_once(dir: &Path, sizes: &Sizes, access: Access) -> heed::Result<LmdbEnv>
     // neither locks nor maps are refused. What is left, other programs writing into the store's directory, the
     // documentation forbids.
     unsafe { options.open(dir) }
+}
+
+/// Returns the reader of an environment's pages. `file` is the data file, opened once more.
+#[allow(unsafe_code, reason = "the pages are those of the environment that is open here")]
+pub(super) fn reader(
+    env: &LmdbEnv,
+    main: Db,
+    names: Names,
+    mut file: File,
+    data: &Path,
+) -> Result<PageReader> {
+    let pages = with_pinned_reader(env, &mut file, data, |txn, header, file| {
+        // SAFETY: The reader and the copy of the pages beside it are parts of an `Environment`, which keeps `env` open, and
+        // whose transactions alone it is used with.
+        let found = unsafe { Pages::find(env, txn, main, header, file) };
+        found.map_err(|error| lmdb::file_damage(error, data, ""))
+    })?;
+    Ok(PageReader::new(env.clone(), main, pages, names, file))
 }
 
 #[cold]

@@ -20,10 +20,11 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lmdb_verify::Header;
+
 use table_engine::error::{Error, ErrorKind, Result};
 
 use super::commit_recovery::{self, NumberOf};
-use super::header::Header;
 use crate::lmdb::{self, LmdbEnv, WriteTxn};
 
 /// Two pages of the largest size.

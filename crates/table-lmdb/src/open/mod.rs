@@ -5,7 +5,7 @@
 //! 1. [`create`]: a missing store is made in private and put in place in one step ([`atomic_create`]).
 //! 2. [`registry`]: a store that this process has open is shared.
 //! 3. [`filesystem`]: a network file system is refused, here and before anything is made.
-//! 4. [`header`], [`raw_pages`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
+//! 4. [`lmdb_verify`]: the file is as long as its pages, or at least as those in use; [`lockfile`]: what lies
 //!    under the lock's name is a file, and this store's alone; [`hard_links`]: so is the data file.
 //! 5. [`map`]: LMDB opens it. If it is to be, all pages are looked at once more, under a snapshot ([`reader_pin`]). Only
 //!    now is any page but the header's touched through the map.
@@ -25,29 +25,19 @@ mod compact;
 mod copy;
 mod create;
 mod filesystem;
-mod free_list;
 mod hard_links;
-mod header;
-mod integrity_check;
 mod lockfile;
 mod map;
-mod mapped;
-mod met;
 mod meta_resync;
 mod open_lock;
 mod optional_db;
 mod options;
-mod page_set;
-mod pre_cow_check;
-mod raw_pages;
 mod reader_pin;
 mod readers;
 mod registry;
 mod removed;
 mod space;
-mod stale_pages;
-mod tree;
-mod used_pages;
+mod trees;
 #[cfg(feature = "encrypt")]
 mod whole;
 
@@ -55,11 +45,13 @@ use std::any::Any;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, MdbError};
+use lmdb_verify::raw_pages::{self, Contents, Demand};
+use lmdb_verify::{Header, PageReader};
 
 use table_engine::error::{Error, ErrorKind, Result};
 
@@ -70,24 +62,15 @@ pub(crate) use self::compact::compact;
 pub(crate) use self::copy::copy_to;
 pub(crate) use self::copy::{check_outside, copy_with};
 pub(crate) use self::create::NAMES;
-use self::free_list::FreeList;
-use self::header::{Flaw, Header};
 use self::map::{Access, Sizes};
-use self::met::Met;
 use self::meta_resync::MetaResync;
 use self::optional_db::OptionalDatabases;
 pub(crate) use self::optional_db::OptionalDb;
 pub use self::options::{Durability, OpenOptions, Propagate};
-use self::raw_pages::{Contents, Demand};
 use self::reader_pin::with_pinned_reader;
 use self::registry::Identity;
 pub(crate) use self::space::{Space, Usage};
-use self::stale_pages::StalePages;
-pub(crate) use self::stale_pages::state_of_write;
-#[cfg(feature = "fuzzing")]
-pub(crate) use self::tree::Image;
-pub(crate) use self::tree::{Entry, LeafWalk, LeavesAhead, SnapshotPages, Tree, WalkedLeaf, Written};
-use crate::lmdb::pages::Pages;
+use self::trees::{DATABASES, soundness};
 use crate::lmdb::{self, Databases, Db, LmdbEnv, ReadTxn, WriteTxn};
 use crate::records::meta::{META_KEY, Meta};
 
@@ -101,14 +84,11 @@ pub(crate) struct Environment {
     /// The store's directory, absolute and without links.
     pub(crate) path: PathBuf,
     meta_resync: MetaResync,
-    /// The data file once more, to look at what LMDB does not tell.
-    file: Mutex<File>,
+    /// The store's pages, and what is known of them.
+    pub(crate) reader: PageReader,
     /// When the data file was last seen to have a name, in ticks.
     had_name_at: AtomicU64,
-    stale: StalePages,
-    free_list: FreeList,
     optional_db: OptionalDatabases,
-    met: Met,
 }
 
 /// Opens the store in the directory `path`, or shares it if this process has it open. `wrap` makes the shared value of a
@@ -221,7 +201,7 @@ fn open_sound(
     lockfile::check(path)?;
     let data = path.join(DATA);
     hard_links::check(path, file, &data, options.read_only)?;
-    let whole = is_whole(file).map_err(|flaw| flaw.of(&data))?;
+    let whole = is_whole(file).map_err(|error| lmdb::file_damage(error, &data, ""))?;
     commit_recovery::check(path, file, number_of, options)?;
     let env = map::open_for(path, sizes, if options.read_only { Access::Read } else { Access::Write })?;
     let mapped = env.try_clone_inner_file().map_err(lmdb::error)?;
@@ -235,10 +215,11 @@ fn open_sound(
     if options.verify_first || !whole {
         // The pages stand still under the snapshot, and of all pages only the header's are touched through the map.
         with_pinned_reader(&env, file, &data, |_, header, file| {
-            let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread);
-            let contents = if options.verify_first { Contents::Verified } else { Contents::Unread };
+            let length = file.seek(SeekFrom::End(0)).map_err(lmdb_verify::Error::unread);
+            let contents =
+                if options.verify_first { Contents::Verified(soundness) } else { Contents::Unread };
             let verified = length.and_then(|length| raw_pages::verify(file, header, length, contents));
-            verified.map_err(|flaw| flaw.of(&data))
+            verified.map_err(|error| lmdb::file_damage(error, &data, ""))
         })?;
     }
     env.clear_stale_readers().map_err(lmdb::error)?;
@@ -264,7 +245,8 @@ impl Environment {
             }
             opened => opened?,
         };
-        let pages = Pages::find(&env, main, &mut file, &data)?;
+        let reader = map::reader(&env, main, DATABASES, file, &data)?;
+        let pages = reader.pages();
         let dbs = Databases { main, data: rows, names, catalog, tombstones, pages };
         let meta_resync = MetaResync::new(&path, Meta::number_of);
         let environment = Self {
@@ -273,17 +255,16 @@ impl Environment {
             options: options.clone(),
             path,
             meta_resync,
-            file: Mutex::new(file),
+            reader,
             had_name_at: AtomicU64::new(0),
-            stale: StalePages::new(),
-            free_list: FreeList::default(),
             optional_db: OptionalDatabases::default(),
-            met: Met::default(),
         };
         if options.verify_first {
-            environment.meet_all();
+            environment.reader.meet_all();
         }
-        environment.learn_stale_pages()?;
+        let txn = environment.read_txn()?;
+        environment.reader.learn_stale_pages(&txn);
+        drop(txn);
         Ok(environment)
     }
 
@@ -300,19 +281,8 @@ impl Environment {
     /// Begins a transaction that is to be committed by [`Self::commit`].
     pub(crate) fn write_txn(&self) -> Result<WriteTxn<'_>> {
         let txn = self.meta_resync.write_txn(&self.env)?;
-        self.check_free_list(&txn)?;
+        self.reader.check_writable(&txn).map_err(lmdb::damage)?;
         Ok(txn)
-    }
-
-    /// Returns whether no write has to look at a page any more.
-    #[inline]
-    pub(crate) fn has_met_all(&self) -> bool {
-        self.met.are_all()
-    }
-
-    /// Notes that every page of the store has been looked at, with the checksums of what is on them.
-    pub(crate) fn meet_all(&self) {
-        self.met.meet_all();
     }
 
     /// Commits a transaction. Every commit comes here, so that one that fails is known to the next.
@@ -375,9 +345,9 @@ fn snapshot<'e>(
 
 /// Returns whether the file is as long as its header says. The header is read first: a commit that comes between makes
 /// the file longer, never shorter.
-fn is_whole(file: &mut File) -> Result<bool, Flaw> {
+fn is_whole(file: &mut File) -> lmdb_verify::Result<bool> {
     let header = Header::read(file)?;
-    let length = file.seek(SeekFrom::End(0)).map_err(Flaw::Unread)?;
+    let length = file.seek(SeekFrom::End(0)).map_err(lmdb_verify::Error::unread)?;
     Ok(length >= header.bytes())
 }
 
@@ -402,22 +372,15 @@ fn check_records(env: &LmdbEnv, file: &mut File, data: &Path, read_only: bool) -
     with_pinned_reader(env, file, data, |_, header, file| {
         // That a file is another program's is found where the databases are opened.
         let is_ours = |record: &[u8]| Meta::number_of(record).is_some();
-        raw_pages::check_records(file, header, demand, is_ours).map_err(|flaw| {
-            let flaw = match flaw {
-                Flaw::Unfit(kind, what) if read_only => {
-                    Flaw::Unfit(kind, format!("{what}; take the store from a backup"))
-                }
-                Flaw::Unfit(kind, what) => Flaw::Unfit(kind, format!("{what}; {SALVAGE}")),
-                unread @ Flaw::Unread(_) => unread,
-            };
-            flaw.of(data)
-        })
+        let advice = if read_only { "; take the store from a backup" } else { SALVAGE };
+        raw_pages::check_records(file, header, demand, &DATABASES, is_ours)
+            .map_err(|error| lmdb::file_damage(error, data, advice))
     })
 }
 
-/// What is to be done about a store that can't be written to.
+/// What is to be done about a store that can't be written to, behind what is wrong with it.
 const SALVAGE: &str =
-    "take the store from a backup, or what can be read out of this one, opened by `OpenOptions::read_only`";
+    "; take the store from a backup, or what can be read out of this one, opened by `OpenOptions::read_only`";
 
 /// Opens the databases of a store that this library can read: the unnamed one, and those of [`NAMES`].
 fn open_databases(env: &LmdbEnv, path: &Path) -> Result<[Db; 5]> {
@@ -434,7 +397,7 @@ fn open_databases(env: &LmdbEnv, path: &Path) -> Result<[Db; 5]> {
             return Ok(CommitOrAbort::Abort(error));
         }
         for name in NAMES {
-            if main.get(txn, name.as_bytes())?.is_some_and(|record| !tree::is_database(record)) {
+            if main.get(txn, name.as_bytes())?.is_some_and(|record| !lmdb_verify::is_database(record)) {
                 let because = format!("LMDB's record of the database `{name}` is damaged");
                 return Ok(CommitOrAbort::Abort(Error::new(ErrorKind::Corrupt).because(because)));
             }

@@ -9,7 +9,7 @@ use table_engine::contents;
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::messages::{self, Directory};
 
-use super::{Environment, tree};
+use super::Environment;
 use crate::lmdb::{self, Db};
 use crate::records::features::Feature;
 use crate::records::meta::{self, Meta};
@@ -94,7 +94,7 @@ impl Environment {
             return Ok(None);
         }
         let record = self.dbs.main.get(&txn, name.as_bytes()).map_err(lmdb::error)?;
-        if !record.is_some_and(tree::is_database) {
+        if !record.is_some_and(lmdb_verify::is_database) {
             return Err(Error::new(ErrorKind::Corrupt).because(format!(
                 "the store has {name}, and LMDB's record of their database is missing or damaged"
             )));

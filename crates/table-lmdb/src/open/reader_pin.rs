@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
+use lmdb_verify::Header;
+
 use table_engine::error::Result;
 
-use super::header::{Flaw, Header};
 use super::retrying;
 use crate::lmdb::{self, LmdbEnv, ReadTxn};
 
@@ -25,10 +26,12 @@ pub(super) fn with_pinned_reader<R>(
         let txn = retrying(env, || env.read_txn()).map_err(lmdb::error)?;
         let transaction = u64::try_from(txn.id()).unwrap_or(u64::MAX);
         // The next commit but one takes its page, and may have come already.
-        let header = Header::of_commit(file, page_size, transaction).map_err(|flaw| flaw.of(data))?;
+        let header = Header::of_commit(file, page_size, transaction)
+            .map_err(|error| lmdb::file_damage(error, data, ""))?;
         if let Some(header) = header {
             return look(&txn, &header, file);
         }
     }
-    Err(Flaw::corrupt("is damaged: what is mapped is not what the file holds").of(data))
+    let differs = lmdb_verify::Error::file("is damaged: what is mapped is not what the file holds");
+    Err(lmdb::file_damage(differs, data, ""))
 }

@@ -4,7 +4,6 @@
 //! store anew, and everything is gone with the last process. The system doesn't notify the process. So it looks, by the clock, how
 //! many names its file has. A directory that was moved has its file still.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use table_engine::error::{Error, ErrorKind, Result};
@@ -25,7 +24,7 @@ impl Environment {
 
     #[cold]
     fn look_for_name(&self, ticks: u64) -> Result<()> {
-        let found = self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata();
+        let found = self.reader.file().metadata();
         // What can't be asked for says nothing.
         if found.is_ok_and(|found| hard_links::names(&found) == 0) {
             return Err(Error::new(ErrorKind::StoreRemoved).because(format!(

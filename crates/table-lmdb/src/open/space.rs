@@ -1,16 +1,16 @@
 //! The use of the pages of the store's file.
 
 use std::fs::File;
-use std::sync::PoisonError;
+
+use lmdb_verify::raw_pages;
 
 use table_engine::error::Result;
 
+use super::Environment;
 use super::atomic_create::DATA;
-use super::header::Flaw;
 use super::reader_pin::with_pinned_reader;
 use super::readers::{self, Reader};
-use super::{Environment, raw_pages};
-use crate::lmdb::ReadTxn;
+use crate::lmdb::{self, ReadTxn};
 
 /// The pages of a file, in bytes, by their use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +36,10 @@ impl Environment {
     /// Returns how the file is used now. `oldest` is the number of the oldest snapshot that the process knows of.
     pub(crate) fn usage(&self, oldest: Option<u64>) -> Result<Usage> {
         let data = self.path.join(DATA);
-        let of_file = |flaw: Flaw| flaw.of(&data);
-        let file = &mut *self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let length = |file: &File| file.metadata().map_err(|error| of_file(Flaw::Unread(error)));
+        let of_file = |error| lmdb::file_damage(error, &data, "");
+        let file = &mut *self.reader.file();
+        let length =
+            |file: &File| file.metadata().map_err(|error| of_file(lmdb_verify::Error::unread(error)));
         with_pinned_reader(&self.env, file, &data, |txn, header, file| {
             let length = length(file)?.len();
             let behind = self.behind(txn)?;

@@ -18,14 +18,21 @@ mod cut;
 #[cfg(unix)]
 mod dying;
 mod flushes;
+mod free_list;
 #[cfg(unix)]
 mod hostile;
+mod integrity_check;
+mod meet;
 #[cfg(unix)]
 mod names;
+mod pre_cow_check;
+mod raw_pages;
 mod records;
 mod sharing;
+mod tree;
 #[cfg(unix)]
 mod turns;
+mod whole_file;
 
 pub(super) use self::cut::{rightly_short, varied};
 

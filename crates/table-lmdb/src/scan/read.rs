@@ -9,7 +9,7 @@ use table_engine::row::view::{self, RowView};
 use table_engine::row::{self, Row};
 
 use crate::lmdb;
-use crate::open::{Environment, Tree};
+use crate::open::Environment;
 use crate::records::catalog::TableState;
 use crate::state::StoreState;
 
@@ -69,7 +69,8 @@ fn find<'t>(
         return Ok(None);
     }
     let verify = environment.options.verify_reads;
-    let Some(bytes) = Tree::find(environment, txn, txn.id())?.row(environment, txn, key)? else {
+    let tree = environment.rows_tree(txn, txn.id())?;
+    let Some(bytes) = tree.get(&environment.reader, txn, key).map_err(lmdb::damage)? else {
         return if verify && !is_absent(environment, txn, txn.id(), key)? {
             Err(out_of_order())
         } else {
@@ -77,7 +78,7 @@ fn find<'t>(
         };
     };
     if verify {
-        environment.dbs.pages.check_value(bytes)?;
+        environment.dbs.pages.check_value(bytes).map_err(lmdb::damage)?;
         environment.check_in_use(txn, txn.id(), bytes)?;
     }
     let row = Row::parse(bytes)?;
@@ -101,14 +102,20 @@ pub(crate) fn is_absent(
     state: usize,
     key: &[u8],
 ) -> Result<bool> {
-    let tree = Tree::find(environment, txn, state)?;
-    tree.is_absent(environment, txn, key, verify_alone).map_err(|damaged| key::locate(damaged, key))
+    let tree = environment.rows_tree(txn, state)?;
+    tree.is_absent(&environment.reader, txn, key, verify_entry)
+        .map_err(|damaged| key::locate(lmdb::damage(damaged), key))
 }
 
 /// Checks a row that is only a neighbour.
 pub(crate) fn verify_alone(key: &[u8], bytes: &[u8]) -> Result<()> {
     let verify = || Row::parse(bytes)?.verify(row::key_seed(key));
     verify().map_err(|damaged| key::locate(damaged.into(), key))
+}
+
+/// Checks a row that a search, a walk or a write has come to.
+pub(crate) fn verify_entry(key: &[u8], bytes: &[u8]) -> lmdb_verify::Result<()> {
+    verify_alone(key, bytes).map_err(lmdb::entry_error)
 }
 
 /// Returns whether no row stands between these two, which were met one after the other; without one, none before the
@@ -126,7 +133,8 @@ pub(crate) fn adjacent(
     {
         return Ok(true);
     }
-    Tree::find(environment, txn, txn.id())?.adjoin(environment, txn, before, after)
+    let tree = environment.rows_tree(txn, txn.id())?;
+    tree.adjoin(&environment.reader, txn, before, after).map_err(lmdb::damage)
 }
 
 /// Returns whether a search from each of two rows comes to the other.
@@ -153,13 +161,13 @@ pub(crate) fn lead_to_each_other(
 
 /// Checks a row that is only a neighbour, and its leaf.
 pub(crate) fn verify_row(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
-    environment.dbs.pages.check_leaf(key)?;
+    environment.dbs.pages.check_leaf(key).map_err(lmdb::damage)?;
     verify_in_leaf(environment, key, bytes)
 }
 
 /// Checks a row that is only a neighbour, whose leaf has been checked.
 pub(crate) fn verify_in_leaf(environment: &Environment, key: &[u8], bytes: &[u8]) -> Result<()> {
-    environment.dbs.pages.check_value(bytes)?;
+    environment.dbs.pages.check_value(bytes).map_err(lmdb::damage)?;
     verify_alone(key, bytes)
 }
 

@@ -1,11 +1,12 @@
 //! The rows of a range in a snapshot, one after another.
 
+use lmdb_verify::{Entry, LeafWalk, SnapshotPages, WalkedLeaf};
+
 use table_engine::error::Result;
 use table_engine::row::key::StoredRange;
 
 use super::{Scan, read};
-use crate::lmdb::ReadTxn;
-use crate::open::{Entry, LeafWalk, SnapshotPages, WalkedLeaf};
+use crate::lmdb::{self, ReadTxn};
 use crate::state::StoreState;
 
 /// A key and its row.
@@ -23,7 +24,8 @@ pub(crate) struct Rows<'t> {
 impl<'t> Rows<'t> {
     pub(crate) fn new(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> Result<Self> {
         let pages = pages(inner, txn, scan);
-        let walk = |range: &StoredRange| pages.walk((&range.0, &range.1), scan.plan.reverse);
+        let walk =
+            |range: &StoredRange| pages.walk((&range.0, &range.1), scan.plan.reverse).map_err(lmdb::damage);
         Ok(Self { pages, walk: scan.range.as_ref().map(walk).transpose()?, on: None })
     }
 
@@ -33,15 +35,19 @@ impl<'t> Rows<'t> {
         let Self { pages, walk, on } = self;
         let (Some(walk), Some((start, end))) = (walk, range) else { return Ok(None) };
         if let Some(row) = on.and_then(|leaf| walk.next_of(*pages, leaf)) {
-            return row.map(|Entry { key, bytes, .. }| Some((key, bytes)));
+            return row.map(|Entry { key, bytes, .. }| Some((key, bytes))).map_err(lmdb::damage);
         }
-        *on = walk.leaf(*pages, (start, end))?;
-        let row = on.and_then(|leaf| walk.next_of(*pages, leaf)).transpose()?;
+        *on = walk.leaf(*pages, (start, end)).map_err(lmdb::damage)?;
+        let row = on.and_then(|leaf| walk.next_of(*pages, leaf)).transpose().map_err(lmdb::damage)?;
         Ok(row.map(|Entry { key, bytes, .. }| (key, bytes)))
     }
 }
 
 /// Returns the pages that a scan walks over in place.
 pub(crate) fn pages<'t>(inner: &'t StoreState, txn: &'t ReadTxn<'static>, scan: &Scan) -> SnapshotPages<'t> {
-    SnapshotPages::of(&inner.environment, txn, if scan.verify { Some(read::verify_alone) } else { None })
+    SnapshotPages::of(
+        &inner.environment.reader,
+        txn,
+        if scan.verify { Some(read::verify_entry) } else { None },
+    )
 }

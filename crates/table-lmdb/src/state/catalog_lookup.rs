@@ -6,7 +6,6 @@ use table_engine::schema::PeriodTables;
 
 use super::StoreState;
 use crate::lmdb;
-use crate::open::Tree;
 use crate::records::catalog::{self, Entry};
 use crate::records::meta::Meta;
 use crate::records::periods::{self, PeriodsEntry};
@@ -78,15 +77,16 @@ impl StoreState {
     /// The record of a key.
     fn lookup<'t>(&self, txn: &'t heed::RoTxn<'_>, state: usize, key: &[u8]) -> Result<Lookup<&'t [u8]>> {
         let (environment, dbs) = (&self.environment, &self.environment.dbs);
-        let tree = Tree::of_catalog(environment, txn, state)?;
+        let tree = environment.catalog_tree(txn, state)?;
         if let Some(record) = dbs.catalog.get(txn, key).map_err(lmdb::error)? {
             // A sound record on a leaf in use is the current one: keys are unique over those.
-            dbs.pages.check_leaf(record)?;
+            dbs.pages.check_leaf(record).map_err(lmdb::damage)?;
             environment.check_in_use(txn, state, record)?;
             return Ok(Lookup::Found(record));
         }
-        let verify = |key: &[u8], record: &[u8]| catalog::decode(key, record).map(drop);
-        if tree.is_absent(environment, txn, key, verify)? {
+        let verify =
+            |key: &[u8], record: &[u8]| catalog::decode(key, record).map(drop).map_err(lmdb::entry_error);
+        if tree.is_absent(&environment.reader, txn, key, verify).map_err(lmdb::damage)? {
             Ok(Lookup::Absent)
         } else {
             Err(lmdb::damaged_page())

@@ -14,10 +14,12 @@ use std::ops::{Bound, ControlFlow, Deref};
 pub(crate) use self::overlay::{Counted, Overlay, OverlayContext, PlannedWrites, Records, TxnState};
 use self::writes::{Applied, Write, Writes};
 
+use lmdb_verify::{LeavesAhead, Tree, Written, state_of_write};
+
 use table_engine::error::{Error, ErrorKind, Result};
 
 use crate::lmdb::{self, Db};
-use crate::open::{self, Environment, LeavesAhead, OptionalDb, Tree, Written};
+use crate::open::{Environment, OptionalDb};
 use crate::records::meta;
 
 /// What a feature keeps in its database.
@@ -88,7 +90,7 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
             db,
             describe: K::describe,
             state,
-            tree: Tree::of_late(environment, K::DATABASE, txn, state)?,
+            tree: environment.optional_tree(K::DATABASE, txn, state)?,
             removed: None,
             changed_little: true,
             is_write: false,
@@ -104,14 +106,14 @@ impl<'t, K: Keyspace> VerifiedDb<'t, K> {
         removed: Option<&'t BTreeSet<Vec<u8>>>,
         changed_little: bool,
     ) -> Result<Self> {
-        let state = open::state_of_write(txn);
+        let state = state_of_write(txn);
         let records = VerifiedRecords {
             environment,
             txn,
             db,
             describe: K::describe,
             state,
-            tree: Tree::of_late(environment, K::DATABASE, txn, state)?,
+            tree: environment.optional_tree(K::DATABASE, txn, state)?,
             removed,
             changed_little,
             is_write: true,
@@ -169,10 +171,10 @@ impl<'t> VerifiedRecords<'t> {
     /// Returns the record of a key, as far as a search finds one.
     fn found(&self, key: &[u8]) -> Result<Option<&'t [u8]>> {
         if self.removed.is_none() {
-            return self.tree.row(self.environment, self.txn, key);
+            return self.tree.get(&self.environment.reader, self.txn, key).map_err(lmdb::damage);
         }
         // LMDB alone knows what the transaction has written.
-        self.tree.check_leaf(self.environment, self.txn, key)?;
+        self.tree.check_leaf(&self.environment.reader, self.txn, key).map_err(lmdb::damage)?;
         self.db.get(self.txn, key).map_err(lmdb::error)
     }
 
@@ -188,8 +190,8 @@ impl<'t> VerifiedRecords<'t> {
     }
 
     fn walk_each(&self, prefix: &[u8], after: Option<&[u8]>, each: EachRecord<'_, 't>) -> Result<bool> {
-        let mut ahead = LeavesAhead::new(self.environment, self.tree);
-        ahead.of_key(self.txn, after.unwrap_or(prefix))?;
+        let mut ahead = LeavesAhead::new(&self.environment.reader, self.tree);
+        ahead.of_key(self.txn, after.unwrap_or(prefix)).map_err(lmdb::damage)?;
         let mut last = match after {
             Some(after) => self.db.get_lower_than_or_equal_to(self.txn, after),
             None => self.db.get_lower_than(self.txn, prefix),
@@ -209,7 +211,7 @@ impl<'t> VerifiedRecords<'t> {
         loop {
             let step = records.next().transpose().map_err(lmdb::error)?;
             if let Some((key, _)) = step {
-                ahead.of_entry(self.txn, key)?;
+                ahead.of_entry(self.txn, key).map_err(lmdb::damage)?;
             }
             let (before, next) = (last.map(|(key, _)| key), step.map(|(key, _)| key));
             if !self.adjacent(before, next)? {
@@ -273,7 +275,8 @@ impl<'t> VerifiedRecords<'t> {
         let mut meet = |key: &[u8], goes: bool| {
             most += usize::from(goes);
             let written = Written { key, removed: goes.then_some(most) };
-            self.tree.meet(self.environment, self.txn, written, &|key, record| self.check_record(key, record))
+            let check = |key: &[u8], record: &[u8]| self.check_entry(key, record);
+            self.tree.meet(&self.environment.reader, self.txn, written, &check).map_err(lmdb::damage)
         };
         for (key, write) in writes.iter() {
             meet(key, matches!(write, Write::Remove))?;
@@ -286,9 +289,9 @@ impl<'t> VerifiedRecords<'t> {
 
     /// Returns whether a key has no record in the state that the transaction began with, or has been removed since.
     fn is_absent(&self, key: &[u8]) -> Result<bool> {
-        let check = |key: &[u8], record: &[u8]| self.check_record(key, record);
-        Ok(self.tree.is_absent(self.environment, self.txn, key, check)?
-            || self.removed.is_some_and(|removed| removed.contains(key)))
+        let check = |key: &[u8], record: &[u8]| self.check_entry(key, record);
+        let is_absent = self.tree.is_absent(&self.environment.reader, self.txn, key, check);
+        Ok(is_absent.map_err(lmdb::damage)? || self.removed.is_some_and(|removed| removed.contains(key)))
     }
 
     /// Returns whether nothing stands between two records that were met one after the other; without one, none before the first
@@ -303,10 +306,10 @@ impl<'t> VerifiedRecords<'t> {
             return Ok(true);
         }
         if self.removed.is_none() {
-            return self.tree.adjoin(environment, txn, before, after);
+            return self.tree.adjoin(&environment.reader, txn, before, after).map_err(lmdb::damage);
         }
         for key in before.into_iter().chain(after) {
-            self.tree.check_way(environment, txn, key)?;
+            self.tree.check_way(&environment.reader, txn, key).map_err(lmdb::damage)?;
         }
         // What this transaction has written is on no page of that tree: a search from each must come to the other.
         let next = match before {
@@ -327,7 +330,7 @@ impl<'t> VerifiedRecords<'t> {
     fn check(&self, key: &[u8], record: &[u8]) -> Result<()> {
         let pages = self.environment.dbs.pages;
         if self.changed_little && pages.of(key).is_some() {
-            pages.check_leaf(key)?;
+            pages.check_leaf(key).map_err(lmdb::damage)?;
             self.environment.check_in_use(self.txn, self.state, key)?;
         }
         self.check_place(record)?;
@@ -341,10 +344,18 @@ impl<'t> VerifiedRecords<'t> {
         if !self.changed_little || pages.of(record).is_none() {
             return Ok(());
         }
-        pages.check_value(record)?;
+        pages.check_value(record).map_err(lmdb::damage)?;
         self.environment.check_in_use(self.txn, self.state, record)?;
         // Who reads changes nothing.
-        if self.is_write { self.environment.check_run(self.txn, self.state, record) } else { Ok(()) }
+        if !self.is_write {
+            return Ok(());
+        }
+        self.environment.reader.check_run(self.txn, self.state, record).map_err(lmdb::damage)
+    }
+
+    /// Checks the checksum of a record that a search or a write has come to.
+    fn check_entry(&self, key: &[u8], record: &[u8]) -> lmdb_verify::Result<()> {
+        self.check_record(key, record).map_err(lmdb::entry_error)
     }
 
     /// Checks the checksum of a record.

@@ -8,6 +8,8 @@ use super::encoded::{EncodedGroup, EncodedPlan, EncodedStep};
 use super::gathered::Gathered;
 use super::transaction::{TableDelta, Transaction, touched};
 
+use lmdb_verify::Tree;
+
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::model::Ticks;
 use table_engine::plan::Refused;
@@ -17,7 +19,7 @@ use table_engine::row::{self, Row};
 
 use crate::blobs::{BlobTxnState, Sealed};
 use crate::lmdb::{self, Databases, Db, WriteTxn};
-use crate::open::{Environment, Tree};
+use crate::open::Environment;
 use crate::records::features::Feature;
 use crate::records::index_states::{self, RecordName};
 

@@ -2,6 +2,8 @@
 //!
 //! All of a plan's conditions are looked at before its first put, so nothing has to be taken back here.
 
+use lmdb_verify::state_of_write;
+
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::plan::{Act, Condition, Refused};
 use table_engine::row::version::{Proof, check_condition};
@@ -14,7 +16,7 @@ use super::encoded::{EncodedPlan, EncodedRange, EncodedRow, Image};
 use super::insert::Becomes;
 use super::range::{self, Ground};
 use super::transaction::{TableDelta, touched};
-use crate::{lmdb, open};
+use crate::lmdb;
 
 impl Writing<'_, '_> {
     /// Looks at the old rows, checks every condition and puts into bytes what is not yet. Writes nothing.
@@ -64,7 +66,7 @@ impl Writing<'_, '_> {
     #[cold]
     fn examine_range(&self, plan: &EncodedPlan, range: &EncodedRange) -> Result<(), Refused> {
         let changed_little = self.scratch.puts <= FEW_PUTS;
-        let state = open::state_of_write(self.txn);
+        let state = state_of_write(self.txn);
         let has_written = self.scratch.puts > 0;
         let ground = Ground { environment: self.environment, state, has_written, changed_little };
         let refused = match range::digest(&ground, self.txn, plan.prefix(range)) {
@@ -101,7 +103,7 @@ impl Writing<'_, '_> {
     /// the first of them says, and LMDB frees as many.
     fn may_have_pages(&self, length: usize) -> bool {
         // LMDB puts what would fill half of a page on pages of its own, or a little less.
-        !self.environment.has_met_all() && length >= self.dbs.pages.size() / 4
+        !self.environment.reader.has_met_all() && length >= self.dbs.pages.size() / 4
     }
 
     pub(super) fn examine_row(&mut self, plan: &EncodedPlan, row: &EncodedRow) -> Result<AppliedRow> {
@@ -120,7 +122,7 @@ impl Writing<'_, '_> {
         };
         // Before the transaction has written, what it sees lies in the map.
         let found = if self.state.is_some() {
-            self.tree()?.row(self.environment, self.txn, key)?
+            self.tree()?.get(&self.environment.reader, self.txn, key).map_err(lmdb::damage)?
         } else {
             self.dbs.data.get(self.txn, key).map_err(lmdb::error)?
         };
@@ -176,10 +178,10 @@ impl Writing<'_, '_> {
         if pages.of(bytes).is_none() || self.scratch.puts > FEW_PUTS {
             return Ok(());
         }
-        pages.check_value(bytes)?;
-        let state = open::state_of_write(self.txn);
+        pages.check_value(bytes).map_err(lmdb::damage)?;
+        let state = state_of_write(self.txn);
         self.environment.check_in_use(self.txn, state, bytes)?;
-        self.environment.check_run(self.txn, state, bytes)
+        self.environment.reader.check_run(self.txn, state, bytes).map_err(lmdb::damage)
     }
 
     /// Refuses to write over a row that is signed, or should be, with one that is not.

@@ -1,6 +1,7 @@
 //! Rows that must not be there yet: put without a look for them, and taken back if one is there.
 
 use heed::{MdbError, PutFlags};
+use lmdb_verify::{Tree, Written};
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::model::Ticks;
@@ -11,7 +12,6 @@ use super::apply::{New, Writing};
 use super::encoded::EncodedPlan;
 use super::transaction::touched;
 use crate::lmdb;
-use crate::open::{Tree, Written};
 use crate::scan::read;
 
 /// What a write does to a row.
@@ -71,7 +71,7 @@ impl Writing<'_, '_> {
     /// Has the pages looked at that LMDB changes for a row, if they have not been looked at before.
     #[inline]
     pub(super) fn meet(&mut self, key: &[u8], becomes: Becomes) -> Result<()> {
-        if self.environment.has_met_all() {
+        if self.environment.reader.has_met_all() {
             return Ok(());
         }
         let tree = self.tree()?;
@@ -79,25 +79,29 @@ impl Writing<'_, '_> {
         let removed = (becomes == Becomes::Gone).then_some(most);
         let verify = |other: &[u8], bytes: &[u8]| {
             let verified = read::verify_alone(other, bytes);
-            if other == key { verified } else { verified.map_err(|damaged| beside(&damaged)) }
+            let verified = if other == key { verified } else { verified.map_err(|damaged| beside(&damaged)) };
+            verified.map_err(lmdb::entry_error)
         };
-        tree.meet(self.environment, self.txn, Written { key, removed }, &verify)
+        tree.meet(&self.environment.reader, self.txn, Written { key, removed }, &verify).map_err(lmdb::damage)
     }
 
     /// Makes sure that a row which was looked for and not found was absent when the transaction began.
     #[cold]
     pub(super) fn check_miss(&mut self, key: &[u8]) -> Result<()> {
-        let is_absent = self.tree()?.is_absent(self.environment, self.txn, key, read::verify_alone)?;
+        let reader = &self.environment.reader;
+        let is_absent =
+            self.tree()?.is_absent(reader, self.txn, key, read::verify_entry).map_err(lmdb::damage)?;
         // Another plan of this transaction may have removed the row.
         if is_absent || self.state.is_none() { Ok(()) } else { Err(read::out_of_order()) }
     }
 
     /// Returns the tree of the rows that the transaction began with.
     pub(super) fn tree(&mut self) -> Result<Tree> {
-        match *self.tree {
-            Some(tree) => Ok(tree),
-            None => Ok(*self.tree.insert(self.records.of_rows(self.environment, self.txn)?)),
+        if let Some(tree) = *self.tree {
+            return Ok(tree);
         }
+        let rows = self.records.of_largest(&self.environment.reader, self.txn).map_err(lmdb::damage)?;
+        Ok(*self.tree.insert(rows))
     }
 
     /// Returns the error of a row that should not be there, once it was found sound.

@@ -1,11 +1,13 @@
 //! Whether the rows of a range are still those that were read.
 
+use lmdb_verify::LeavesAhead;
+
 use table_engine::error::Result;
 use table_engine::hash::Xxh3;
 use table_engine::row::{self, Row, key};
 
 use crate::lmdb::{self, ReadTxn};
-use crate::open::{Environment, LeavesAhead, Tree};
+use crate::open::Environment;
 use crate::scan::read;
 
 /// The environment and the state in which a range is walked over.
@@ -28,8 +30,9 @@ pub(crate) struct Ground<'g> {
 pub(crate) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefix: &[u8]) -> Result<u64> {
     let data = ground.environment.dbs.data;
     let mut digest = Xxh3::new();
-    let mut ahead = LeavesAhead::new(ground.environment, Tree::find(ground.environment, txn, ground.state)?);
-    ahead.of_key(txn, prefix)?;
+    let mut ahead =
+        LeavesAhead::new(&ground.environment.reader, ground.environment.rows_tree(txn, ground.state)?);
+    ahead.of_key(txn, prefix).map_err(lmdb::damage)?;
     let mut last = data.get_lower_than(txn, prefix).map_err(lmdb::error)?;
     if let Some((key, bytes)) = last {
         ground.check(txn, key, bytes)?;
@@ -42,7 +45,7 @@ pub(crate) fn digest(ground: &Ground<'_>, txn: &heed::RoTxn<'_>, prefix: &[u8]) 
     loop {
         let step = rows.next().transpose().map_err(lmdb::error)?;
         if let Some((key, _)) = step {
-            ahead.of_entry(txn, key)?;
+            ahead.of_entry(txn, key).map_err(lmdb::damage)?;
         }
         let before = last.map(|(key, _)| key);
         let after = step.map(|(key, _)| key);
@@ -79,7 +82,7 @@ impl Ground<'_> {
     /// search from each must come to the other, and the branches that led to both must be whole.
     fn adjacent(&self, txn: &heed::RoTxn<'_>, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<bool> {
         let environment = self.environment;
-        let tree = Tree::find(environment, txn, self.state)?;
+        let tree = environment.rows_tree(txn, self.state)?;
         let pages = environment.dbs.pages;
         let leaf = |key| pages.of(key).is_some().then(|| pages.place(key));
         if let (Some(one), Some(other)) = (before.and_then(leaf), after.and_then(leaf))
@@ -88,10 +91,10 @@ impl Ground<'_> {
             return Ok(true);
         }
         if !self.has_written {
-            return tree.adjoin(environment, txn, before, after);
+            return tree.adjoin(&environment.reader, txn, before, after).map_err(lmdb::damage);
         }
         for key in before.into_iter().chain(after) {
-            tree.check_way(environment, txn, key)?;
+            tree.check_way(&environment.reader, txn, key).map_err(lmdb::damage)?;
         }
         read::lead_to_each_other(environment, txn, before, after)
     }
@@ -103,11 +106,11 @@ impl Ground<'_> {
             if self.changed_little {
                 // What a write transaction has changed does not lie in the map.
                 if pages.of(key).is_some() {
-                    pages.check_leaf(key)?;
+                    pages.check_leaf(key).map_err(lmdb::damage)?;
                     self.environment.check_in_use(txn, self.state, key)?;
                 }
                 if pages.of(bytes).is_some() {
-                    pages.check_value(bytes)?;
+                    pages.check_value(bytes).map_err(lmdb::damage)?;
                     self.environment.check_in_use(txn, self.state, bytes)?;
                 }
             }

@@ -3,6 +3,8 @@
 use crate::records::names;
 use std::sync::Arc;
 
+use lmdb_verify::Tree;
+
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::model::Ticks;
 use table_engine::row::dict::{Dict, Length};
@@ -13,7 +15,7 @@ use super::encoded::EncodedGroup;
 use super::gathered::Gathered;
 use crate::blobs::BlobTxnState;
 use crate::lmdb::{self, Databases, Db, WriteTxn};
-use crate::open::{Environment, OptionalDb, Tree};
+use crate::open::{Environment, OptionalDb};
 use crate::queues::QueueTxnState;
 use crate::records::catalog::TableState;
 use crate::records::counts::{self, Counts};
@@ -86,8 +88,9 @@ impl<'e> Transaction<'e> {
         let dbs = &inner.environment.dbs;
         let environment = &inner.environment;
         // The small records are read off their pages: that takes half of what LMDB's search does.
-        let records = Tree::of_records(environment, &txn)?;
-        let meta = Meta::begin_with(records.record(environment, &txn, META_KEY)?, &txn)?;
+        let records = Tree::of_records(&environment.reader, &txn).map_err(lmdb::damage)?;
+        let record = records.record(&environment.reader, &txn, META_KEY).map_err(lmdb::damage)?;
+        let meta = Meta::begin_with(record, &txn)?;
         let rows = dbs.data.len(&txn).map_err(lmdb::error)?;
         // A write transaction has the number of the state that it will make.
         let state = txn.id().checked_sub(1);
@@ -146,7 +149,8 @@ impl<'e> Transaction<'e> {
 
     /// Returns the counts of a table as they were at the beginning: no record is written before the transaction ends.
     fn counts(&self, table: u32) -> Result<Counts> {
-        let record = self.records.record(self.environment, &self.txn, &counts::key(table))?;
+        let record = self.records.record(&self.environment.reader, &self.txn, &counts::key(table));
+        let record = record.map_err(lmdb::damage)?;
         Counts::of_record(record, table)
     }
 

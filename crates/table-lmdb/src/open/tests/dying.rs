@@ -225,7 +225,7 @@ fn a_page_that_is_said_to_be_changed_is_not_written_to() {
     let environment = &store.shared().environment;
     let (size, pages) = {
         let (pages, txn) = (environment.dbs.pages, environment.read_txn().unwrap());
-        let header = environment.header(pages, u64::try_from(txn.id()).unwrap()).unwrap();
+        let header = environment.reader.header(u64::try_from(txn.id()).unwrap()).unwrap();
         (pages.size(), usize::try_from(header.last_page).unwrap())
     };
     drop((table, store));

@@ -12,9 +12,9 @@ use table_engine::model::Ticks;
 use table_engine::schema::PeriodTables;
 
 use super::Lookup;
+use crate::Store;
 use crate::records::catalog::{self, Entry};
 use crate::records::meta::Meta;
-use crate::{Store, open};
 
 #[derive(Entity)]
 #[entity(table = "Seen{at:%Y%m%d%H}", kind = "seen")]
@@ -63,7 +63,7 @@ fn listed(store: &Store, number: u64) -> Result<Lookup<Entry>> {
     let read = inner.lookup_table(&txn, txn.id(), &tables().name(hour(number)));
     drop(txn);
     let txn = inner.environment.write_txn()?;
-    let written = inner.lookup_table(&txn, open::state_of_write(&txn), &tables().name(hour(number)));
+    let written = inner.lookup_table(&txn, lmdb_verify::state_of_write(&txn), &tables().name(hour(number)));
     assert_eq!(read.is_err(), written.is_err());
     written
 }
