@@ -394,15 +394,15 @@ impl Forge {
             .collect()
     }
 
-    /// Puts a dictionary entry or a layout, or takes it away, and keeps the table's inventory right.
+    /// Puts a dictionary entry or a layout, or takes it away, and keeps the table's record digest right.
     pub fn put_entry(&self, table: u32, entry: &[u8], new: Option<&[u8]>) {
         let key = [&table.to_be_bytes()[..], entry].concat();
         self.change(|txn| {
             let old = self.names.get(txn, &key).expect("it can be read").map(checksum);
             let new = new.map(|body| sealed(&key, body));
-            let inventory = [&b"\0t#"[..], &table.to_be_bytes()].concat();
+            let record_digest = [&b"\0t#"[..], &table.to_be_bytes()].concat();
             if entry[0] == 4 {
-                self.edit_record(txn, self.main, &inventory, |body| {
+                self.edit_record(txn, self.main, &record_digest, |body| {
                     tally(body, 12, old, new.as_deref().map(checksum));
                 });
             }
@@ -429,8 +429,8 @@ impl Forge {
             let old = self.catalog.get(txn, name).expect("it can be read").map(checksum);
             let record = sealed(name, new);
             let table = u32::from_le_bytes(number(new, 0));
-            let inventory = [&b"\0t#"[..], &table.to_be_bytes()].concat();
-            self.edit_record(txn, self.main, &inventory, |body| {
+            let record_digest = [&b"\0t#"[..], &table.to_be_bytes()].concat();
+            self.edit_record(txn, self.main, &record_digest, |body| {
                 body[24..32].copy_from_slice(&checksum(&record).to_le_bytes());
             });
             self.edit_record(txn, self.main, b"\0meta", |body| tally(body, 76, old, Some(checksum(&record))));

@@ -21,7 +21,7 @@ struct Counts {
     digest: u64,
 }
 
-struct Inventory {
+struct RecordDigest {
     numbered: [u32; 3],
     layouts: Tally,
     catalog: u64,
@@ -100,10 +100,10 @@ fn table(image: &Image, own: &Own, number: u32, in_catalog: u64) -> Read<Table> 
     let mut bytes = Bytes(counts);
     let counts = Counts { rows: bytes.u64()?, bytes: bytes.u64()?, digest: bytes.u64()? };
     bytes.end("the counts")?;
-    let inventory = counted(image, b"\0t#", number)?;
-    ensure!(inventory.len() == 32 || inventory.len() == 56, "an inventory of {} bytes", inventory.len());
-    let mut bytes = Bytes(inventory);
-    let mut inventory = Inventory {
+    let record = counted(image, b"\0t#", number)?;
+    ensure!(record.len() == 32 || record.len() == 56, "a record digest of {} bytes", record.len());
+    let mut bytes = Bytes(record);
+    let mut digest = RecordDigest {
         numbered: [bytes.u32()?, bytes.u32()?, bytes.u32()?],
         layouts: bytes.tally()?,
         catalog: bytes.u64()?,
@@ -111,15 +111,15 @@ fn table(image: &Image, own: &Own, number: u32, in_catalog: u64) -> Read<Table> 
         jobs: Tally::default(),
     };
     if !bytes.0.is_empty() {
-        (inventory.states, inventory.jobs) = (bytes.tally()?, bytes.tally()?);
+        (digest.states, digest.jobs) = (bytes.tally()?, bytes.tally()?);
         ensure!(own.readers & 2 != 0, "states of kinds, and no feature of them");
     }
-    ensure!(inventory.catalog == in_catalog, "the record of the catalog is another than the inventory says");
+    ensure!(digest.catalog == in_catalog, "the record of the catalog is another than the record digest says");
     let dictionary = Dictionary::read(&image.names, number)?;
-    ensure!(dictionary.numbered() == inventory.numbered, "{:?} are counted", inventory.numbered);
-    ensure!(dictionary.layouts.1 == inventory.layouts, "there are other layouts than are counted");
-    ensure!(dictionary.states == inventory.states, "there are other states than are counted");
-    ensure!(dictionary.jobs == inventory.jobs, "there are other jobs than are counted");
+    ensure!(dictionary.numbered() == digest.numbered, "{:?} are counted", digest.numbered);
+    ensure!(dictionary.layouts.1 == digest.layouts, "there are other layouts than are counted");
+    ensure!(dictionary.states == digest.states, "there are other states than are counted");
+    ensure!(dictionary.jobs == digest.jobs, "there are other jobs than are counted");
 
     let mut seen = Counts { rows: 0, bytes: 0, digest: 0 };
     let mut found = BTreeMap::new();

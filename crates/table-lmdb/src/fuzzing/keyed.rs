@@ -34,7 +34,7 @@ pub(super) fn again(sort: u8, input: &[u8]) -> Option<Vec<u8>> {
             }
         }
         GRAVE => opened(key, &catalog::decode_tombstone(key, &record).ok()??.encode(key)),
-        COUNTS | INVENTORY => {
+        COUNTS | RECORD_DIGEST => {
             let table = numbered()?;
             if sort == COUNTS {
                 let key = crate::records::counts::key(table);
@@ -56,7 +56,7 @@ pub(super) fn again(sort: u8, input: &[u8]) -> Option<Vec<u8>> {
 const CATALOG: u8 = 0;
 const GRAVE: u8 = 1;
 const COUNTS: u8 = 2;
-const INVENTORY: u8 = 3;
+const RECORD_DIGEST: u8 = 3;
 const MARK: u8 = 4;
 const KEYS: u8 = 5;
 const RING: u8 = 6;
@@ -94,7 +94,7 @@ pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     let long = RecordDigest { index_states: SetDigest { count: 1, digest: 9 }, ..short };
     for record_digest in [short, long] {
         let body = record_digest.recorded(table, opened).unwrap_or_default();
-        samples.push((INVENTORY, input(&number, body)));
+        samples.push((RECORD_DIGEST, input(&number, body)));
     }
     samples.push((MARK, Mark::of(&Meta::initial(1_982)).to_string().into_bytes()));
     samples.extend(keys::samples().into_iter().map(|(key, body)| (KEYS, input(&key, body))));

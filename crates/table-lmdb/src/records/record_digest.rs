@@ -2,7 +2,7 @@
 //!
 //! Small records have no neighbours that could prove it. Numbers of names are given without gaps, so their count is enough;
 //! a reader that misses a table or a layout reads the group and compares. Groups are small and misses rare. A table's
-//! inventory lies apart from its counts, which each commit rewrites.
+//! record digest lies apart from its counts, which each commit rewrites.
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::fields::Fields;
@@ -74,12 +74,12 @@ const BYTES: usize = 4 + 4 + 4 + SetDigest::BYTES + 8;
 const LONG: usize = BYTES + 2 * SetDigest::BYTES;
 
 impl RecordDigest {
-    /// Reads the inventory of a table, which has one from its creation on.
+    /// Reads the record digest of a table, which has one from its creation on.
     pub(crate) fn read(main: Db, txn: &heed::RoTxn<'_>, table: u32) -> Result<Self> {
         Self::of_record(main.get(txn, &key(table)).map_err(lmdb::error)?, table)
     }
 
-    /// Returns the inventory of a table, from its record as it was found.
+    /// Returns the record digest of a table, from its record as it was found.
     pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self> {
         let read = |record: &[u8]| {
             // One that is said to be longer may reach beyond the end of the file.
@@ -98,13 +98,13 @@ impl RecordDigest {
             if !body.0.is_empty() {
                 (record_digest.index_states, record_digest.jobs) =
                     (SetDigest::take(&mut body)?, SetDigest::take(&mut body)?);
-                // Tallies of nothing are left out.
+                // Set digests of nothing are left out.
                 (!record_digest.is_short()).then_some(())?;
             }
             body.0.is_empty().then_some(record_digest)
         };
         record.and_then(read).ok_or_else(|| {
-            Error::new(ErrorKind::Corrupt).because("the table's inventory is missing or damaged")
+            Error::new(ErrorKind::Corrupt).because("the table's record digest is missing or damaged")
         })
     }
 
@@ -112,7 +112,7 @@ impl RecordDigest {
         self.recorded(table, |key, record| main.put(txn, key, record).map_err(lmdb::error))
     }
 
-    /// Gives the record of the table's inventory with its key.
+    /// Gives the record of the table's record digest with its key.
     pub(crate) fn recorded<T>(&self, table: u32, then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
         let key = key(table);
         if self.is_short() {
@@ -146,7 +146,7 @@ impl RecordDigest {
     }
 }
 
-/// Returns the key of the inventory in LMDB's unnamed database: behind the store's own record, which stands first.
+/// Returns the key of a table's record digest in LMDB's unnamed database: behind the store's own record, which stands first.
 pub(crate) fn key(table: u32) -> [u8; 7] {
     let [a, b, c, d] = table.to_be_bytes();
     [0, b't', b'#', a, b, c, d]
