@@ -65,6 +65,11 @@ pub(crate) struct PlannedWrites<K: Records> {
 }
 
 impl<K: Records> PlannedWrites<K> {
+    /// Begins with no writes.
+    fn new() -> Self {
+        Self { writes: Writes::default(), counts: Counts::default(), features: Vec::new() }
+    }
+
     /// Returns what the store has from now on.
     pub(crate) fn features(&self) -> &[Feature] {
         &self.features
@@ -94,11 +99,11 @@ impl<K: Records> TxnState<K> {
     }
 
     /// Writes what a plan has drafted. An error spoils the transaction.
-    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, drafted: PlannedWrites<K>) -> Result<()> {
-        self.applied.apply(txn, drafted.writes)?;
-        self.counts.by_key.extend(drafted.counts.by_key);
-        if drafted.counts.directory.is_some() {
-            self.counts.directory = drafted.counts.directory;
+    pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, planned: PlannedWrites<K>) -> Result<()> {
+        self.applied.apply(txn, planned.writes)?;
+        self.counts.by_key.extend(planned.counts.by_key);
+        if planned.counts.directory.is_some() {
+            self.counts.directory = planned.counts.directory;
         }
         Ok(())
     }
@@ -135,7 +140,7 @@ pub(crate) struct Overlay<'b, K: Records> {
     pub(crate) at: OverlayContext<'b>,
     /// What the transaction has done before.
     done: &'b TxnState<K>,
-    drafted: PlannedWrites<K>,
+    planned: PlannedWrites<K>,
     /// Whether it leaves something to be removed later.
     pub(crate) has_left: bool,
 }
@@ -151,24 +156,22 @@ impl<'b, K: Records> Overlay<'b, K> {
         let applied = &done.applied;
         let view =
             VerifiedDb::of_write(environment, txn, applied.db(), applied.removed(), at.changed_little)?;
-        let drafted =
-            PlannedWrites { writes: Writes::default(), counts: Counts::default(), features: Vec::new() };
-        Ok(Self { view, at, done, drafted, has_left: false })
+        Ok(Self { view, at, done, planned: PlannedWrites::new(), has_left: false })
     }
 
     /// Returns what is to be written, once the pages that change for it have been looked at.
     pub(crate) fn end(self) -> Result<PlannedWrites<K>> {
-        let Counts { by_key, directory } = &self.drafted.counts;
+        let Counts { by_key, directory } = &self.planned.counts;
         let counts = by_key.iter().map(|(key, counted)| (key.as_slice(), counted.count.is_none()));
         let mut counts = counts.chain(directory.iter().map(|_| (K::DIRECTORY, false)));
-        self.view.meet(&self.drafted.writes, self.done.writes(), &mut counts)?;
+        self.view.meet(&self.planned.writes, self.done.writes(), &mut counts)?;
         drop(counts);
-        Ok(self.drafted)
+        Ok(self.planned)
     }
 
     /// Returns the directory as the plan leaves it.
     pub(crate) fn directory(&self) -> Result<Directory> {
-        match self.drafted.counts.directory.as_ref().or(self.done.counts.directory.as_ref()) {
+        match self.planned.counts.directory.as_ref().or(self.done.counts.directory.as_ref()) {
             Some(known) => Ok(known.clone()),
             None => self.view.directory(),
         }
@@ -176,7 +179,7 @@ impl<'b, K: Records> Overlay<'b, K> {
 
     /// Has the directory say this.
     pub(crate) fn set_directory(&mut self, directory: Directory) {
-        self.drafted.counts.directory = Some(directory);
+        self.planned.counts.directory = Some(directory);
     }
 
     /// Returns the number of a name in the directory, to which it is added if it is not there, and whether it is new.
@@ -207,8 +210,8 @@ impl<'b, K: Records> Overlay<'b, K> {
 
     /// Has the store say that it has this from now on.
     pub(crate) fn set_feature(&mut self, feature: Feature) {
-        if !self.drafted.features.contains(&feature) {
-            self.drafted.features.push(feature);
+        if !self.planned.features.contains(&feature) {
+            self.planned.features.push(feature);
         }
     }
 
@@ -224,7 +227,7 @@ impl<'b, K: Records> Overlay<'b, K> {
         key: &[u8],
         read: impl FnOnce(&VerifiedDb<'b, K>) -> Result<Counted<K::Count>>,
     ) -> Result<Option<&mut K::Count>> {
-        let drafted = &mut self.drafted.counts.by_key;
+        let drafted = &mut self.planned.counts.by_key;
         if drafted.get(key).is_none() {
             let counted = match self.done.counts.by_key.get(key) {
                 Some(known) => known.clone(),
@@ -238,24 +241,24 @@ impl<'b, K: Records> Overlay<'b, K> {
     /// Adds a record of counts.
     #[cfg_attr(not(feature = "queue"), allow(dead_code, reason = "who has no queue asks nothing of one"))]
     pub(crate) fn add_count(&mut self, key: &[u8], count: K::Count) {
-        self.drafted.counts.by_key.insert(key.to_vec(), Counted { count: Some(count), is_new: true });
+        self.planned.counts.by_key.insert(key.to_vec(), Counted { count: Some(count), is_new: true });
     }
 
     /// Has a record of counts removed, which was asked for before.
     pub(crate) fn remove_count(&mut self, key: &[u8]) {
-        if let Some(counted) = self.drafted.counts.by_key.get_mut(key) {
+        if let Some(counted) = self.planned.counts.by_key.get_mut(key) {
             counted.count = None;
         }
     }
 
     /// Returns whether the plan removes a record.
     pub(crate) fn is_removed(&self, key: &[u8]) -> bool {
-        matches!(self.drafted.writes.get(key), Some(Write::Remove))
+        matches!(self.planned.writes.get(key), Some(Write::Remove))
     }
 
     /// Returns the record of a key as the plan leaves it.
     pub(crate) fn find(&self, key: &[u8]) -> Result<Option<Cow<'b, [u8]>>> {
-        match self.drafted.writes.get(key) {
+        match self.planned.writes.get(key) {
             Some(Write::Add(record) | Write::Replace(record)) => Ok(Some(Cow::Owned(record.to_vec()))),
             Some(Write::Remove) => Ok(None),
             None => Ok(self.view.record(key)?.map(Cow::Borrowed)),
@@ -299,7 +302,7 @@ impl<'b, K: Records> Overlay<'b, K> {
                 set_digest.add(meta::checksum_of(new));
             }
         }
-        self.drafted.writes.replace(key, old.is_some(), new);
+        self.planned.writes.replace(key, old.is_some(), new);
         Ok(())
     }
 }
