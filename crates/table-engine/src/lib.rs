@@ -19,6 +19,8 @@ pub mod __private;
 pub mod blob;
 #[doc(hidden)]
 pub mod contents;
+#[doc(hidden)]
+pub mod copies;
 #[cfg(feature = "encrypt")]
 pub mod crypt;
 pub mod error;

@@ -76,6 +76,11 @@ impl DynamicTable {
         found.unwrap_or(self)
     }
 
+    /// Returns the number of the table of this name among them.
+    pub(crate) fn number_of(&self, name: &str) -> Option<usize> {
+        self.family().iter().position(|table| table.name().eq_ignore_ascii_case(name))
+    }
+
     /// Returns another table of the store, as it is now; `None` if there is none of this name.
     pub(crate) fn sibling(&self, name: &str) -> Result<Option<Self>> {
         let found = self.exec.jobs()?.sibling(name)?;

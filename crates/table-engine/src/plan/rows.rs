@@ -232,9 +232,12 @@ impl<'a> EntityRows<'a> {
         self.text.get(..self.partition).unwrap_or_default()
     }
 
-    /// Returns those that are of an index: copies, and rows that the entity shares with others.
-    pub(crate) fn of_indexes(&self) -> impl Iterator<Item = &EntityRow<'a>> {
-        self.rows.iter().filter(|row| matches!(row.cause(), Cause::Index(_)))
+    /// Returns those that are of an index, with its number: copies, and rows that the entity shares with others.
+    pub(crate) fn of_indexes(&self) -> impl Iterator<Item = (usize, &EntityRow<'a>)> {
+        self.rows.iter().filter_map(|row| match row.cause() {
+            Cause::Index(index) => Some((index, row)),
+            Cause::Entity | Cause::Part(_) => None,
+        })
     }
 
     /// Returns the key of one of them.

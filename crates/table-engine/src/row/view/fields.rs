@@ -12,7 +12,7 @@ use crate::schema::{self, Field, Place, PropertyValue};
 
 impl<'a> RowView<'a> {
     /// Returns the row that holds what this part of the entity does: the row itself, unless it is the head of a wide one.
-    fn of_part(&self, part: usize) -> Option<&RowView<'a>> {
+    pub(crate) fn of_part(&self, part: usize) -> Option<&RowView<'a>> {
         match (part.checked_sub(1), &self.known) {
             (Some(part), KnownKeys::Parts(parts)) => parts.get(part)?.as_ref(),
             _ => Some(self),

@@ -15,7 +15,7 @@ use crate::sealing::job::{Chunk, SealedRow, SealedValue};
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, Payload, driver};
 use crate::typed::entity::Entity;
-use crate::typed::job::{Job, StepOutcome, Work};
+use crate::typed::job::{Job, Step, StepOutcome, Work};
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
 
@@ -67,8 +67,7 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn reencrypt(&self) -> Result<Job<'static, ReencryptReport>> {
         let table = self.dynamic();
-        let begun = Job::reporting(table, vec![Box::new(Reencrypt::<E>::new())]).begun();
-        begun.map_err(|error| error.attempted("re-encrypt in").table(table.name()))
+        Job::reporting(table, vec![Box::new(Reencrypt::<E>::new())]).begun("re-encrypt in")
     }
 }
 
@@ -109,13 +108,8 @@ impl<E: Entity> Reencrypt<E> {
 
     /// Goes over the next rows, until the step has enough that need to be sealed anew; the last of them, and how many there
     /// were. What others write meanwhile needs nothing, and is passed in large steps.
-    fn next(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<Option<(Position, u64)>> {
+    fn next(&mut self, table: &DynamicTable, step: Step<'_>) -> Result<Option<(Position, u64)>> {
+        let Step { at, size, loader } = step;
         let keys = table.exec().resealing()?;
         let (begun, mut passed) = (Instant::now(), None::<(Position, u64)>);
         loop {
@@ -195,19 +189,14 @@ impl<E: Entity> Work<ReencryptReport> for Reencrypt<E> {
         Ok(true)
     }
 
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<StepOutcome> {
+    fn step(&mut self, table: &DynamicTable, step: Step<'_>) -> Result<StepOutcome> {
+        let at = step.at;
         let keys = table.exec().resealing()?;
         self.handed.clear();
         self.failures.clear();
         // Rows that come later are sealed with the keys that are current.
         let of_part = at.within(table.exec().jobs()?)?;
-        let last = if at.is_at_end() { None } else { self.next(table, at, size, loader)? };
+        let last = if at.is_at_end() { None } else { self.next(table, step)? };
         let Some((last, rows)) = last else {
             // If a key was rotated meanwhile, the job begins again.
             let generation = keys.generation()?;

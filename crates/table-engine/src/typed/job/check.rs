@@ -4,13 +4,12 @@ use std::cell::RefCell;
 
 use super::blobs::open_blobs;
 use super::report::CopyReport;
+use super::shared_rows;
 use super::verify_copies::{At, Wrong};
-use super::{repair_lists, repair_summaries};
 use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::query::Query;
-use crate::schema::Schema;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::entity::Entity;
 use crate::typed::table::Table;
@@ -56,30 +55,18 @@ impl<E: Entity> Table<E> {
     pub fn check(&self) -> Result<CopyReport> {
         let mut report = CopyReport::default();
         self.go_over(&mut report)?;
-        self.repair_summaries(&mut report)?;
-        self.repair_lists(&mut report)?;
+        self.check_shared_rows(&mut report)?;
         Ok(report)
     }
 
-    /// Compares the summaries that are ready, each in one snapshot.
-    fn repair_summaries(&self, report: &mut CopyReport) -> Result<()> {
+    /// Compares the summaries and the index lists that are ready, each in one snapshot.
+    fn check_shared_rows(&self, report: &mut CopyReport) -> Result<()> {
         let table = self.dynamic();
-        for number in (0..E::SCHEMA.indexes.len()).filter(|number| is_summary(E::SCHEMA, *number)) {
-            if driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
-                repair_summaries::compare::<E>(table, &as_stored::<E>(table)?, number)?
-                    .report::<E>(number, report);
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares the index lists that are ready, each in one snapshot.
-    fn repair_lists(&self, report: &mut CopyReport) -> Result<()> {
-        let table = self.dynamic();
-        for number in (0..E::SCHEMA.indexes.len()).filter(|number| E::SCHEMA.list(*number).is_some()) {
-            if driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number) {
-                repair_lists::compare::<E>(table, &as_stored::<E>(table)?, number)?
-                    .report::<E>(number, report);
+        for number in 0..E::SCHEMA.indexes.len() {
+            if let Some(mut rows) = shared_rows::of::<E>(number)
+                && driver::index_mask(Together::alone(table), E::SCHEMA, false)?.is_ready(number)
+            {
+                rows.compare(table, &as_stored::<E>(table)?, report)?;
             }
         }
         Ok(())
@@ -140,9 +127,4 @@ pub(super) fn open_outbox<E: Entity>(table: &DynamicTable) -> Result<()> {
         table.exec().store().outbox()?.count()?;
     }
     Ok(())
-}
-
-/// Returns whether this index is a summary.
-pub(super) fn is_summary(schema: &Schema, index: usize) -> bool {
-    schema.indexes.get(index).is_some_and(|index| index.summary.is_some())
 }

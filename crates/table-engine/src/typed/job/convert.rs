@@ -8,13 +8,11 @@ use super::verify_copies::At;
 use super::{Step, StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::layouts::unknown_version;
-use crate::executor::{Conversion, JobRecord, Loader, StepSize};
+use crate::executor::{Conversion, JobRecord};
 use crate::handle::table::DynamicTable;
-use crate::limits;
-use crate::plan::{Act, Condition, Epoch, Group, OneOrMore, Plan, RowWrite};
+use crate::plan::Epoch;
 use crate::row::view::RowView;
 use crate::schema::{IndexStates, KindEvent, KindState, Kinship, Schema};
-use crate::sealing::SealedAt;
 use crate::typed::change::driver::Together;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, Payload, driver};
@@ -87,13 +85,13 @@ impl<E: Entity> Convert<E> {
         &self,
         table: &DynamicTable,
         index_states: &IndexStates,
-        step: Step<'_>,
-        loader: &mut dyn Loader,
+        epoch: Epoch,
+        mut step: Step<'_>,
     ) -> Result<StepOutcome> {
-        let Step { at, epoch, .. } = step;
+        let at = step.at;
         let Some(name) = purged(at) else { return self.purged_or(table, index_states, at.clone(), epoch) };
         let goes = |kind: &str| E::SCHEMA.is_previous_copy(kind);
-        let to = purge::remove(table, name, &goes, step, loader)?;
+        let to = purge::remove(table, name, &goes, epoch, &mut step)?;
         if to.position.is_some() {
             return Ok(StepOutcome::Rows(Some(to), Some(epoch)));
         }
@@ -283,13 +281,8 @@ impl<E: Entity> Work for Convert<E> {
         if at.phase < PURGING { Ok(table.clone()) } else { purge::beside(table, purged(at)) }
     }
 
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<StepOutcome> {
+    fn step(&mut self, table: &DynamicTable, step: Step<'_>) -> Result<StepOutcome> {
+        let Step { at, size, .. } = step;
         let jobs = table.exec().jobs()?;
         let (index_states, noted) = jobs.version(E::SCHEMA)?;
         if let Some(version) = noted.filter(|version| *version > E::SCHEMA.version) {
@@ -303,7 +296,7 @@ impl<E: Entity> Work for Convert<E> {
         }
         let epoch = Epoch { kind: E::SCHEMA.kind, number: index_states.epoch };
         if at.phase >= PURGING {
-            return self.purge(table, &index_states, Step { at, size, epoch }, loader);
+            return self.purge(table, &index_states, epoch, step);
         }
         let mut found = FoundRows::default();
         // Rows that come later have the new version and the new names: writers of previous ones are refused.
@@ -332,7 +325,7 @@ impl<E: Entity> Work for Convert<E> {
         for (partition, row) in &found.entities {
             let mut attempt =
                 EntityAttempt::new(Key::<E>::stored(partition, row), Change::Rewrite, Payload::Nothing);
-            match driver::loaded(table, &mut attempt, loader) {
+            match driver::loaded(table, &mut attempt, step.loader) {
                 Ok(_) => changed += 1,
                 // Another writer was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}
@@ -342,9 +335,8 @@ impl<E: Entity> Work for Convert<E> {
                 Err(error) => return Err(error),
             }
         }
-        for (partition, keys) in &found.copies {
-            remove(partition, keys, epoch, loader)?;
-        }
+        // No writer keeps them.
+        purge::remove_rows(0, &found.copies, epoch, step.loader)?;
         let to = JobRecord { position: last, done: at.done + rows, changed: at.changed + changed, ..of_part };
         Ok(StepOutcome::Rows(Some(to), Some(epoch)))
     }
@@ -360,21 +352,4 @@ impl<E: Entity> Work for Convert<E> {
             _ => error,
         }
     }
-}
-
-/// Removes copies of a previous version, which no writer keeps.
-#[inline]
-fn remove(partition: &str, keys: &[String], epoch: Epoch, loader: &mut dyn Loader) -> Result<()> {
-    for keys in keys.chunks(limits::BATCH_OPERATIONS) {
-        let rows = keys
-            .iter()
-            .map(|key| RowWrite { key, condition: Condition::Any, act: Act::Remove, kind: None, of: 0 })
-            .collect();
-        let mut epochs = OneOrMore::default();
-        epochs.push(epoch);
-        let group = Group { epochs, ..Group::new(partition, rows) };
-        let plan = Plan { groups: group.into(), is_raw: true, ..Plan::default() };
-        loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)?;
-    }
-    Ok(())
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::hash::xxh3_64;
 
-use super::{Job, StepOutcome, Work};
+use super::{Job, Step, StepOutcome, Work};
 use crate::error::{ErrorKind, Result};
-use crate::executor::{JobRecord, Loader, Position, ScanRanges, StepSize};
+use crate::executor::{JobRecord, Position, ScanRanges, StepSize};
 use crate::handle::table::DynamicTable;
 use crate::model::IfMatch;
 use crate::query::Query;
@@ -115,8 +115,7 @@ impl<E: Entity> Table<E> {
     /// Begins the job of a deletion.
     fn deleting(&self, work: Delete<E>) -> Result<Job<'static>> {
         let table = self.dynamic();
-        let begun = Job::new(table, vec![Box::new(work)]).begun();
-        begun.map_err(|error| error.attempted("delete from").table(table.name()))
+        Job::new(table, vec![Box::new(work)]).begun("delete from")
     }
 }
 
@@ -164,13 +163,8 @@ impl<E: Entity> Work for Delete<E> {
         Ok(true)
     }
 
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<StepOutcome> {
+    fn step(&mut self, table: &DynamicTable, step: Step<'_>) -> Result<StepOutcome> {
+        let Step { at, size, loader } = step;
         let most = if self.limit.is_some() { at.stamp } else { u64::MAX };
         let passes = at.counts.first().copied().unwrap_or_default();
         if most == 0 || passes >= PASSES {

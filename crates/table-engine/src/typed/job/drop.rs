@@ -2,7 +2,7 @@
 
 use super::{Job, Step, StepOutcome, Work, purge};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobRecord, Loader, StepSize, Transition};
+use crate::executor::{JobRecord, Transition};
 use crate::handle::table::DynamicTable;
 use crate::plan::Epoch;
 use crate::schema::{IndexEvent, IndexState, Schema};
@@ -18,8 +18,7 @@ impl<E: Entity> Table<E> {
         let table = self.dynamic();
         super::check_converted::<E>(table)?;
         let work = DropIndex { schema: E::SCHEMA, index: name.to_owned() };
-        let begun = Job::new(table, vec![Box::new(work)]).begun();
-        begun.map_err(|error| error.attempted("drop an index of").table(table.name()))
+        Job::new(table, vec![Box::new(work)]).begun("drop an index of")
     }
 }
 
@@ -45,19 +44,6 @@ impl DropIndex {
         };
         Error::new(ErrorKind::EntityNotFound).because(because)
     }
-
-    #[inline]
-    fn transit(
-        &self,
-        table: &DynamicTable,
-        epoch: u64,
-        event: IndexEvent,
-        record: Option<&JobRecord>,
-    ) -> Result<Option<IndexState>> {
-        let (name, schema, index) = (self.name(), self.schema, self.index.as_str());
-        let job = (name.as_str(), record);
-        table.exec().jobs()?.transit(&Transition { schema, index, event, epoch, job })
-    }
 }
 
 impl Work for DropIndex {
@@ -68,14 +54,16 @@ impl Work for DropIndex {
     #[inline]
     fn begin(&mut self, table: &DynamicTable) -> Result<bool> {
         let jobs = table.exec().jobs()?;
+        let (schema, index, name) = (self.schema, &*self.index, self.name());
         loop {
-            let (index_states, state, _) = jobs.index_states(self.schema, &self.index)?;
+            let (index_states, state, _) = jobs.index_states(schema, index)?;
             let record = match state {
-                IndexState::Absent => return Err(self.no_index(&jobs.indexes(self.schema)?)),
-                IndexState::Dropping if jobs.job(&self.name())?.is_some() => return Ok(true),
+                IndexState::Absent => return Err(self.no_index(&jobs.indexes(schema)?)),
+                IndexState::Dropping if jobs.job(&name)?.is_some() => return Ok(true),
                 _ => JobRecord::new(jobs.row_count()?, String::new()),
             };
-            if self.transit(table, index_states.epoch, IndexEvent::Drop, Some(&record))?.is_some() {
+            let (event, epoch, job) = (IndexEvent::Drop, index_states.epoch, (&*name, Some(&record)));
+            if jobs.transit(&Transition { schema, index, event, epoch, job })?.is_some() {
                 return Ok(true);
             }
         }
@@ -94,26 +82,22 @@ impl Work for DropIndex {
     }
 
     #[inline]
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<StepOutcome> {
-        let (index_states, state, _) = table.exec().jobs()?.index_states(self.schema, &self.index)?;
+    fn step(&mut self, table: &DynamicTable, mut step: Step<'_>) -> Result<StepOutcome> {
+        let (schema, index, jobs) = (self.schema, &*self.index, table.exec().jobs()?);
+        let (index_states, state, _) = jobs.index_states(schema, index)?;
         if state != IndexState::Dropping {
             // It is being made again, or is gone.
             return Ok(StepOutcome::Rows(None, None));
         }
-        let epoch = Epoch { kind: self.schema.kind, number: index_states.epoch };
+        let epoch = Epoch { kind: schema.kind, number: index_states.epoch };
         // The index may be declared nowhere any more but in the layout.
-        let kind = table.exec().jobs()?.kind_of(self.schema, &self.index)?;
-        let kind = kind.unwrap_or_else(|| format!("{}.{}", self.schema.entity_type, self.index));
-        if let Some(made) = purge::step(table, self.schema, &kind, Step { at, size, epoch }, loader)? {
+        let kind = jobs.kind_of(schema, index)?;
+        let kind = kind.unwrap_or_else(|| format!("{}.{index}", schema.entity_type));
+        if let Some(made) = purge::step(table, schema, &kind, epoch, &mut step)? {
             return Ok(made);
         }
-        self.transit(table, index_states.epoch, IndexEvent::Dropped, None)?;
+        let (event, epoch, name) = (IndexEvent::Dropped, epoch.number, self.name());
+        jobs.transit(&Transition { schema, index, event, epoch, job: (&name, None) })?;
         Ok(StepOutcome::Moved)
     }
 }

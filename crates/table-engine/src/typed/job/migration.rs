@@ -160,8 +160,7 @@ impl<E: Entity> Migration<E> {
         works.extend(
             (0..E::SCHEMA.indexes.len()).map(|index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) }),
         );
-        let begun = Job::new(&self.table, works).begun();
-        begun.map_err(|error| error.attempted("begin the migration of").table(self.table.name()))
+        Job::new(&self.table, works).begun("begin the migration of")
     }
 }
 

@@ -18,6 +18,7 @@ mod repair;
 mod repair_lists;
 mod repair_summaries;
 mod report;
+mod shared_rows;
 mod verify_copies;
 
 use std::collections::VecDeque;
@@ -63,14 +64,8 @@ pub(crate) trait Work<R = JobProgress> {
         Ok(table.clone())
     }
 
-    /// Hands the loader the plans of the next step, behind where the job is. Nothing else is written here.
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<StepOutcome>;
+    /// Hands over the plans of the next step, behind where the job is. Nothing else is written here.
+    fn step(&mut self, table: &DynamicTable, step: Step<'_>) -> Result<StepOutcome>;
 
     /// Returns whether the step is to be made again without what the plan of this number was to do, of those that it has
     /// handed over. It was refused for this, and the whole step with it.
@@ -92,14 +87,13 @@ pub(crate) trait Work<R = JobProgress> {
 }
 
 /// What a step begins with.
-#[derive(Clone, Copy)]
-struct Step<'j> {
+pub(crate) struct Step<'j> {
     /// Where the job is.
-    at: &'j JobRecord,
+    pub(crate) at: &'j JobRecord,
     /// How much the step changes at most.
-    size: StepSize,
-    /// The epoch of the kind that the step's plans state.
-    epoch: Epoch,
+    pub(crate) size: StepSize,
+    /// What takes the plans.
+    pub(crate) loader: &'j mut dyn Loader,
 }
 
 /// What a step has come to.
@@ -172,10 +166,12 @@ impl<'j, R: Default> Job<'j, R> {
 }
 
 impl<R> Job<'_, R> {
-    /// Begins everything at once, so that the store knows of it. What there is nothing to do for is left out.
-    pub(crate) fn begun(mut self) -> Result<Self> {
+    /// Begins everything at once, so that the store knows of it. What there is nothing to do for is left out. An error says that
+    /// this was `attempted`.
+    pub(crate) fn begun(mut self, attempted: &'static str) -> Result<Self> {
         for mut work in std::mem::take(&mut self.works) {
-            if work.begin(&self.table)? {
+            let begun = work.begin(&self.table);
+            if begun.map_err(|error| error.attempted(attempted).table(self.table.name()))? {
                 self.works.push_back(work);
             }
         }
@@ -293,7 +289,7 @@ impl<R> Job<'_, R> {
             }
             let table = work.reach(&own, &at)?;
             let (begun, mut loader) = (Instant::now(), table.loader());
-            let to = match work.step(&table, &at, size, &mut *loader)? {
+            let to = match work.step(&table, Step { at: &at, size, loader: &mut *loader })? {
                 StepOutcome::Moved => return Ok(true),
                 StepOutcome::Stepped(to) => Some(to),
                 StepOutcome::Rows(to, epoch) => {

@@ -46,15 +46,14 @@ pub(super) fn step(
     table: &DynamicTable,
     schema: &Schema,
     kind: &str,
-    step: Step<'_>,
-    loader: &mut dyn Loader,
+    epoch: Epoch,
+    step: &mut Step<'_>,
 ) -> Result<Option<StepOutcome>> {
-    let Step { at, epoch, .. } = step;
-    let Some(name) = purged(table, at) else { return Ok(None) };
+    let Some(name) = purged(table, step.at) else { return Ok(None) };
     let goes = |found: &str| found == kind || schema.is_previous_copy(found);
-    let to = remove(table, name, &goes, step, loader)?;
+    let to = remove(table, name, &goes, epoch, step)?;
     if to.position.is_none() {
-        let next = to.in_part(at.phase.saturating_add(1));
+        let next = to.in_part(to.phase.saturating_add(1));
         let is_last = purged(table, &next).is_none();
         return Ok((!is_last).then_some(StepOutcome::Rows(Some(next), Some(epoch))));
     }
@@ -68,15 +67,15 @@ pub(super) fn remove(
     table: &DynamicTable,
     name: &str,
     goes: &dyn Fn(&str) -> bool,
-    step: Step<'_>,
-    loader: &mut dyn Loader,
+    epoch: Epoch,
+    step: &mut Step<'_>,
 ) -> Result<JobRecord> {
-    let Step { at, size, epoch } = step;
+    let Step { at, size, ref mut loader } = *step;
     if at.is_at_end() {
         return Ok(JobRecord { position: None, ..at.clone() });
     }
     let (mut at, mut found) = (at.clone(), BTreeMap::<String, Vec<String>>::new());
-    let there = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(name));
+    let there = table.number_of(name);
     let (position, rows) = match there.and_then(|number| table.family().get(number)) {
         // It was dropped, and its rows with it.
         None => (None, 0),
@@ -97,19 +96,29 @@ pub(super) fn remove(
             })?
         }
     };
-    let mut changed = 0;
-    for (partition, keys) in &found {
+    let changed = remove_rows(there.unwrap_or_default(), &found, epoch, *loader)?;
+    Ok(JobRecord { position, done: at.done + rows, changed: at.changed + changed, ..at })
+}
+
+/// Hands over what removes the rows of these keys, by their partitions, from the table of this number. Returns how many they
+/// are.
+#[inline]
+pub(super) fn remove_rows(
+    table: usize,
+    rows: &BTreeMap<String, Vec<String>>,
+    epoch: Epoch,
+    loader: &mut dyn Loader,
+) -> Result<u64> {
+    let goes = |key| RowWrite { key, condition: Condition::Any, act: Act::Remove, kind: None, of: 0 };
+    let mut removed = 0;
+    for (partition, keys) in rows {
         for keys in keys.chunks(limits::BATCH_OPERATIONS) {
-            let rows: Vec<_> = keys
-                .iter()
-                .map(|key| RowWrite { key, condition: Condition::Any, act: Act::Remove, kind: None, of: 0 })
-                .collect();
-            changed += u64::try_from(rows.len()).unwrap_or(u64::MAX);
-            let plan = removal(there.unwrap_or_default(), partition, rows, epoch);
+            removed += u64::try_from(keys.len()).unwrap_or(u64::MAX);
+            let plan = removal(table, partition, keys.iter().map(|key| goes(key)).collect(), epoch);
             loader.add(&plan, &SealedAt::NOTHING).map_err(|refused| refused.error)?;
         }
     }
-    Ok(JobRecord { position, done: at.done + rows, changed: at.changed + changed, ..at })
+    Ok(removed)
 }
 
 /// Returns the plan that removes rows of a partition of the table of this number, in this epoch of the kind, which the first

@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::repair_summaries::Recount;
+use super::repair_summaries::RepairSummaries;
+use super::shared_rows::SharedRows;
 use super::{Job, Step, StepOutcome, Work, purge, verify_copies};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{JobRecord, Loader, Position, StepSize, Transition};
+use crate::executor::{JobRecord, Position, Transition};
 use crate::handle::table::DynamicTable;
 use crate::model::Ticks;
 use crate::plan::Epoch;
@@ -70,8 +71,7 @@ impl<E: Entity> Table<E> {
         super::check_converted::<E>(table)?;
         let work = |index| -> Box<dyn Work> { Box::new(Rebuild::<E>::of(index)) };
         let works = (0..E::SCHEMA.indexes.len()).map(work).collect();
-        let begun = Job::new(table, works).begun();
-        begun.map_err(|error| error.attempted("rebuild the indexes of").table(table.name()))
+        Job::new(table, works).begun("rebuild the indexes of")
     }
 }
 
@@ -92,13 +92,13 @@ const BACKFILLING: u8 = u8::MAX;
 pub(super) struct Rebuild<E> {
     index: usize,
     /// Of a summary: what it still lacks.
-    recount: Recount<E>,
+    summary: RepairSummaries<E>,
     entity: PhantomData<fn() -> E>,
 }
 
 impl<E: Entity> Rebuild<E> {
     pub(super) fn of(index: usize) -> Self {
-        Self { index, recount: Recount::of(index), entity: PhantomData }
+        Self { index, summary: RepairSummaries::of(index), entity: PhantomData }
     }
 
     fn index(&self) -> &'static str {
@@ -131,10 +131,9 @@ impl<E: Entity> Rebuild<E> {
         &self,
         table: &DynamicTable,
         index_states: &IndexStates,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
+        step: Step<'_>,
     ) -> Result<Option<StepOutcome>> {
+        let Step { at, size, loader } = step;
         if at.is_at_end() {
             return Ok(None);
         }
@@ -251,13 +250,8 @@ impl<E: Entity> Work for Rebuild<E> {
         if at.phase == BACKFILLING { Ok(table.clone()) } else { purge::reach(table, at) }
     }
 
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<StepOutcome> {
+    fn step(&mut self, table: &DynamicTable, mut step: Step<'_>) -> Result<StepOutcome> {
+        let at = step.at;
         let (index_states, state, is_same) = table.exec().jobs()?.index_states(E::SCHEMA, self.index())?;
         if index_states.kind != KindState::Stable {
             super::check_converted::<E>(table)?;
@@ -272,8 +266,8 @@ impl<E: Entity> Work for Rebuild<E> {
         }
         match state {
             IndexState::Purge => {
-                let step = Step { at, size, epoch: Self::epoch(&index_states) };
-                if let Some(made) = purge::step(table, E::SCHEMA, kind, step, loader)? {
+                let epoch = Self::epoch(&index_states);
+                if let Some(made) = purge::step(table, E::SCHEMA, kind, epoch, &mut step)? {
                     return Ok(made);
                 }
                 let begun = JobRecord {
@@ -287,15 +281,14 @@ impl<E: Entity> Work for Rebuild<E> {
             }
             IndexState::Backfill => {
                 let made = if self.is_summary() {
-                    let step = Step { at, size, epoch: Self::epoch(&index_states) };
                     let then = |changed, looked| JobRecord {
                         done: looked,
                         changed: at.changed + changed,
                         ..at.clone()
                     };
-                    self.recount.next(table, &self.name(), step, &then, loader)?
+                    self.summary.next(table, &self.name(), Self::epoch(&index_states), step, &then)?
                 } else {
-                    self.backfill(table, &index_states, at, size, loader)?
+                    self.backfill(table, &index_states, step)?
                 };
                 if let Some(made) = made {
                     return Ok(made);

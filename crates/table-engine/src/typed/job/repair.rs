@@ -11,10 +11,9 @@ use std::time::Instant;
 use crate::hash::xxh3_64;
 
 use super::blobs::open_blobs;
-use super::check::{as_stored, is_summary, open_outbox};
-use super::repair_lists::Relist;
-use super::repair_summaries::Recount;
+use super::check::{as_stored, open_outbox};
 use super::report::{COUNTS, CopyProblem, CopyReport};
+use super::shared_rows::{self, SharedRows};
 use super::verify_copies::{At, Place, Wrong};
 use super::{Job, Step, StepOutcome, Work};
 use crate::error::{Error, ErrorKind, Result};
@@ -75,8 +74,7 @@ impl<E: Entity> Table<E> {
     /// ```
     pub fn repair(&self) -> Result<Job<'static, CopyReport>> {
         let table = self.dynamic();
-        let begun = Job::reporting(table, vec![Box::new(Repair::<E>::new())]).begun();
-        begun.map_err(|error| error.attempted("repair the copies of").table(table.name()))
+        Job::reporting(table, vec![Box::new(Repair::<E>::new())]).begun("repair the copies of")
     }
 }
 
@@ -117,8 +115,8 @@ struct Repair<E> {
     refused: BTreeSet<Place>,
     /// The rows that are left as they are.
     left_out: BTreeSet<Place>,
-    recount: Option<Recount<E>>,
-    relist: Option<Relist<E>>,
+    /// What compares and puts right the summary, or the lists, at hand.
+    shared: Option<Box<dyn SharedRows>>,
     entity: PhantomData<fn() -> E>,
 }
 
@@ -140,8 +138,7 @@ impl<E: Entity> Repair<E> {
             handed: Vec::new(),
             refused: BTreeSet::new(),
             left_out: BTreeSet::new(),
-            recount: None,
-            relist: None,
+            shared: None,
             entity: PhantomData,
         }
     }
@@ -153,11 +150,9 @@ impl<E: Entity> Repair<E> {
         for member in table.family() {
             total = total.saturating_add(count(member)?);
         }
-        for (number, index) in E::SCHEMA.indexes.iter().enumerate().filter(|(_, index)| index.is_shared()) {
-            if is_summary(E::SCHEMA, number) || E::SCHEMA.list(number).is_some() {
-                let there = count(table.member(index.place.table.source()))?;
-                total = total.saturating_add(count(table)?).saturating_add(there);
-            }
+        for index in E::SCHEMA.indexes.iter().filter(|index| index.is_shared()) {
+            let there = count(table.member(index.place.table.source()))?;
+            total = total.saturating_add(count(table)?).saturating_add(there);
         }
         Ok(total)
     }
@@ -191,9 +186,8 @@ impl<E: Entity> Repair<E> {
         number: usize,
         index_mask: IndexMask,
         step: Step<'_>,
-        loader: &mut dyn Loader,
     ) -> Result<JobRecord> {
-        let Step { at, size, .. } = step;
+        let Step { at, size, loader } = step;
         let Some(there) = table.family().get(number).filter(|_| !at.is_at_end()) else { return Ok(next(at)) };
         // What comes later its writers keep right.
         let at = &at.within(there.exec().jobs()?)?;
@@ -335,69 +329,45 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
         Ok(true)
     }
 
-    fn step(
-        &mut self,
-        table: &DynamicTable,
-        at: &JobRecord,
-        size: StepSize,
-        loader: &mut dyn Loader,
-    ) -> Result<StepOutcome> {
+    fn step(&mut self, table: &DynamicTable, step: Step<'_>) -> Result<StepOutcome> {
+        let at = step.at;
         if at.asked != self.asked {
             let because = "it is repaired by another declaration, which came later";
             return Err(Error::new(ErrorKind::LayoutChanged).because(because));
         }
         self.found.clear();
         self.handed.clear();
-        let (recount, relist) = (self.recount.take(), self.relist.take());
+        let shared = self.shared.take();
         let index_mask = driver::index_mask(Together::alone(table), E::SCHEMA, true)?;
         let epoch = Epoch { kind: E::SCHEMA.kind, number: index_mask.epoch };
-        let step = Step { at, size, epoch };
         let to = match Part::of(E::SCHEMA, table.family().len(), at.phase) {
-            Part::Rows(number) => self.rows(table, number, index_mask, step, loader)?,
+            Part::Rows(number) => self.rows(table, number, index_mask, step)?,
             Part::Compare(index) | Part::Mend(index) if !index_mask.is_ready(index) => next(at),
-            Part::Compare(index) if is_summary(E::SCHEMA, index) => {
-                let mut recount = Recount::of(index);
-                let to = recount.compare(table, index_mask.epoch, |compared| {
+            Part::Compare(index) => match shared_rows::of::<E>(index) {
+                Some(mut rows) => {
                     let mut delta = CopyReport::default();
-                    compared.report::<E>(index, &mut delta);
+                    let looked = rows.compare(table, &table.snapshot()?, &mut delta)?;
                     let to = self.with(at, delta, 0);
-                    next(&JobRecord { done: to.done + compared.looked, ..to })
-                })?;
-                self.recount = Some(recount);
-                to
-            }
-            Part::Compare(index) if E::SCHEMA.list(index).is_some() => {
-                let mut relist = Relist::of(index);
-                let to = relist.compare(table, |compared| {
-                    let mut delta = CopyReport::default();
-                    compared.report::<E>(index, &mut delta);
-                    let to = self.with(at, delta, 0);
-                    next(&JobRecord { done: to.done + compared.looked, ..to })
-                })?;
-                self.relist = Some(relist);
-                to
-            }
-            Part::Mend(index) if is_summary(E::SCHEMA, index) => {
-                let name = self.name();
-                let of_it = recount.filter(|recount| recount.index() == index);
-                let mut recount = of_it.unwrap_or_else(|| Recount::of(index));
+                    let to = next(&JobRecord { done: to.done + looked, ..to });
+                    rows.expect(&to, index_mask.epoch);
+                    self.shared = Some(rows);
+                    to
+                }
+                None => next(at),
+            },
+            Part::Mend(index) => {
+                let of_it = shared.filter(|rows| rows.index() == index);
+                let Some(mut rows) = of_it.or_else(|| shared_rows::of::<E>(index)) else {
+                    return Ok(StepOutcome::Rows(Some(next(at)), Some(epoch)));
+                };
                 let then = |mended, _| mended_more(at, mended);
-                let made = recount.next(table, &name, step, &then, loader)?;
-                self.recount = Some(recount);
+                let made = rows.next(table, &self.name(), epoch, step, &then)?;
+                self.shared = Some(rows);
                 if let Some(made) = made {
                     return Ok(made);
                 }
                 next(at)
             }
-            Part::Mend(index) if E::SCHEMA.list(index).is_some() => {
-                let of_it = relist.filter(|relist| relist.index() == index);
-                let mut relist = of_it.unwrap_or_else(|| Relist::of(index));
-                let then = |mended| mended_more(at, mended);
-                let made = relist.next(table, step, &then, loader)?;
-                self.relist = Some(relist);
-                made.unwrap_or_else(|| next(at))
-            }
-            Part::Compare(_) | Part::Mend(_) => next(at),
             Part::End => {
                 let of_pass = |number: usize| at.counts.get(number).copied().unwrap_or_default();
                 if of_pass(WRONG) == 0 || of_pass(MENDED) == 0 || at.stamp + 1 >= PASSES {
@@ -420,7 +390,7 @@ impl<E: Entity> Work<CopyReport> for Repair<E> {
             return false;
         }
         let Some(place) = self.handed.get(plan) else {
-            return self.relist.as_mut().is_some_and(|relist| relist.leave_out(plan));
+            return self.shared.as_mut().is_some_and(|rows| rows.leave_out(plan));
         };
         // After the first refusal the step reads it again, since it may have been written meanwhile.
         if self.refused.insert(place.clone()) {

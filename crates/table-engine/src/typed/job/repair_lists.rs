@@ -8,51 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::Step;
-use super::repair_summaries::each;
 use super::report::{CopyReport, MISLISTED, RowKeys, UNLISTED};
+use super::shared_rows::{RowKey, SharedRows, each, each_of};
+use super::{Step, StepOutcome};
 use crate::error::{ErrorKind, Result};
 use crate::executor::{JobRecord, Loader};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::plan::{
-    Act, Addition, Amounts, Cause, Condition, EntityRows, Epoch, Group, Listing, Plan, RowKind, RowWrite,
-    Version, ids_of, with_blob,
+    Act, Addition, Amounts, Cause, Condition, Epoch, Group, Listing, Plan, RowKind, RowWrite, Version,
+    ids_of, with_blob,
 };
 use crate::row::version::version_of;
-use crate::schema::KeyPair;
+use crate::row::view::RowView;
+use crate::schema::{Index, KeyPair};
 use crate::sealing::SealedAt;
-use crate::typed::encrypt::unopened;
 use crate::typed::entity::{Entity, wide};
 use crate::typed::read::list::ListOfIds;
 
 /// Ids that one plan puts right.
 const IDS: usize = 50;
-
-/// What is wrong with the lists of an index.
-#[derive(Default)]
-pub(super) struct Compared {
-    /// How many lists there are.
-    rows: u64,
-    /// The lists that are wrong, and what is to become of ids on them.
-    wrong: BTreeMap<(String, String), Vec<Wrong>>,
-    /// How many rows were looked at, the entities' and others.
-    pub(super) looked: u64,
-}
-
-impl Compared {
-    /// Adds what is wrong to the report.
-    pub(super) fn report<E: Entity>(&self, index: usize, report: &mut CopyReport) {
-        report.lists += self.rows;
-        let Some(of) = E::SCHEMA.indexes.get(index) else { return };
-        for ((partition, row), wrong) in &self.wrong {
-            for wrong in wrong {
-                let what = if wrong.is_missing() { UNLISTED } else { MISLISTED };
-                report.add(what, of.name, RowKeys { table: of.place.table.source(), partition, row });
-            }
-        }
-    }
-}
 
 /// An id on a list that is to come or to go.
 struct Wrong {
@@ -61,136 +36,60 @@ struct Wrong {
     entity: Option<(KeyPair, Option<Version>)>,
 }
 
-impl Wrong {
-    /// Returns whether an entity is not on the list.
-    fn is_missing(&self) -> bool {
-        self.listing.stays
-    }
-}
-
 /// The ids that are to be on a list and were not found there yet, each with its entity's keys and version.
 type Missing = BTreeMap<String, (KeyPair, Version)>;
 
-/// Compares the lists of an index with its entities, all as it is in the snapshot.
-pub(super) fn compare<E: Entity>(
-    table: &DynamicTable,
-    snapshot: &Snapshot,
-    index: usize,
-) -> Result<Compared> {
-    let (mut wanted, mut compared) = (BTreeMap::<(String, String), Missing>::new(), Compared::default());
-    let Some((of, list)) = E::SCHEMA.list(index) else { return Ok(compared) };
-    let state = snapshot.state();
-    // An entry that propagation has still to add or to remove is not wrong.
-    let follows =
-        |keys: &KeyPair| Ok::<_, crate::Error>(of.is_eventual() && snapshot.follows(table, keys.as_strs())?);
-    let add_missing = |wrong: &mut Vec<Wrong>, expected: Missing| {
-        for (id, (keys, version)) in expected {
-            if !follows(&keys)? {
-                wrong.push(Wrong::missing(id, keys, version));
-            }
-        }
-        Ok::<_, crate::Error>(())
-    };
-    // Wide entities that lack a part, which the check of the rows reports: it is unknown on what lists they are to be.
-    let mut halves = BTreeSet::<(String, String)>::new();
-    let of_entities = each(table, snapshot, &mut |view| {
-        if view.kind()? != Some(E::SCHEMA.entity_type) {
-            return Ok(());
-        }
-        let (partition, row) = view.keys();
-        let whole = match wide::whole::<E>(snapshot, table, view.clone()) {
+/// What the entities of a snapshot say of the lists of an index.
+#[derive(Default)]
+struct Expected {
+    lists: BTreeMap<RowKey, Missing>,
+    /// Wide entities that lack a part, which the check of the rows reports: it is unknown on what lists they are to be.
+    halves: BTreeSet<RowKey>,
+}
+
+impl Expected {
+    /// Takes what an entity says. `own` is its row, or its head.
+    fn add<E: Entity>(
+        &mut self,
+        table: &DynamicTable,
+        snapshot: &Snapshot,
+        own: &RowView<'_>,
+        index: usize,
+    ) -> Result<()> {
+        let Some((_, list)) = E::SCHEMA.list(index) else { return Ok(()) };
+        let (partition, row) = own.keys();
+        let whole = match wide::whole::<E>(snapshot, table, own.clone()) {
             Err(error) if error.kind() == ErrorKind::Corrupt => {
-                halves.insert((partition.into_owned(), row.into_owned()));
+                self.halves.insert((partition.into_owned(), row.into_owned()));
                 return Ok(());
             }
             whole => whole?,
         };
-        let values = unopened::read::<E>(&whole)?;
-        let rows = EntityRows::of(E::SCHEMA, &values, Some((&partition, &row)), None, &|at| at == index)?;
-        for listed in rows.of_indexes() {
-            let Some(id) = listed.content.id(list) else { continue };
-            let key = (rows.place_of(listed).1.to_owned(), rows.key(listed).to_owned());
-            let keys = KeyPair::of(&partition, &row);
-            wanted.entry(key).or_default().insert(id, (keys, version_of(view, state)));
-        }
-        Ok(())
-    })?;
-    let of_lists = each(table.member(of.place.table.source()), snapshot, &mut |view| {
-        if view.kind()? != Some(of.kind) {
-            return Ok(());
-        }
-        compared.rows += 1;
-        let (partition, row) = view.keys();
-        let mut expected =
-            wanted.remove(&(partition.clone().into_owned(), row.clone().into_owned())).unwrap_or_default();
-        let mut wrong = Vec::new();
-        let long = snapshot.long_list(view)?;
-        match ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name))) {
-            Ok(ids) => {
-                let shared = of.place.values_in(&partition, &row).unwrap_or_default();
-                let found = ListOfIds { index: of, list, partition: &partition, shared: &shared };
-                for id in ids.into_iter().filter(|id| expected.remove(&**id).is_none()) {
-                    let keys = found.key_of(E::SCHEMA, &id).ok();
-                    let is_half =
-                        |(partition, row): (&str, &str)| halves.contains(&(partition.into(), row.into()));
-                    if !halves.is_empty() && keys.as_ref().is_some_and(|keys| is_half(keys.as_strs())) {
-                        continue;
-                    }
-                    if let Some(keys) = &keys
-                        && follows(keys)?
-                    {
-                        continue;
-                    }
-                    let entity = keys.map(|keys| {
-                        let (partition, row) = keys.as_strs();
-                        let found = snapshot.view(table, partition, row)?;
-                        let version = found.map(|view| version_of(&view, state));
-                        Ok::<_, crate::Error>((keys, version))
-                    });
-                    let listing = Listing { id: id.into_owned(), stays: false };
-                    wrong.push(Wrong { listing, entity: entity.transpose()? });
-                }
+        each_of::<E>(&whole, index, &mut |key, content| {
+            if let Some(id) = content.id(list) {
+                let of = (KeyPair::of(&partition, &row), version_of(own, snapshot.state()));
+                self.lists.entry(key).or_default().insert(id, of);
             }
-            // A damaged list is made anew of all that is to be on it; of nothing, by taking off an id that no entity has.
-            Err(error) if error.kind() == ErrorKind::Corrupt => {
-                if expected.is_empty() {
-                    let listing = Listing { id: String::new(), stays: false };
-                    wrong.push(Wrong { listing, entity: None });
-                }
-            }
-            Err(error) => return Err(error),
-        }
-        add_missing(&mut wrong, expected)?;
-        if !wrong.is_empty() {
-            compared.wrong.insert((partition.into_owned(), row.into_owned()), wrong);
-        }
-        Ok(())
-    })?;
-    compared.looked = of_entities + of_lists;
-    for (key, expected) in wanted {
-        let mut wrong = Vec::new();
-        add_missing(&mut wrong, expected)?;
-        if !wrong.is_empty() {
-            compared.wrong.insert(key, wrong);
-        }
+            Ok(())
+        })
     }
-    Ok(compared)
-}
 
-impl Wrong {
-    /// Makes an id of this entity that is to come.
-    fn missing(id: String, keys: KeyPair, version: Version) -> Self {
-        Self { listing: Listing { id, stays: true }, entity: Some((keys, Some(version))) }
+    /// Returns whether an entity lacks a part.
+    fn is_half(&self, keys: &KeyPair) -> bool {
+        let (partition, row) = keys.as_strs();
+        !self.halves.is_empty() && self.halves.contains(&(partition.into(), row.into()))
     }
 }
 
 /// What makes the lists of an index right again, some ids in each step of a job.
-pub(super) struct Relist<E> {
+pub(super) struct RepairLists<E> {
     index: usize,
     /// Where the job was when the last step was made, and where it is if that was carried out.
     made: Option<(JobRecord, JobRecord)>,
     /// What is still to be put right, of which list. The next are the last.
-    left: Vec<((String, String), Wrong)>,
+    left: Vec<(RowKey, Wrong)>,
+    /// How many rows were looked at to find that.
+    looked: u64,
     /// How many of these the last step takes.
     taken: usize,
     /// Which of these are left as they are: others have written them.
@@ -200,44 +99,79 @@ pub(super) struct Relist<E> {
     entity: PhantomData<fn() -> E>,
 }
 
-impl<E: Entity> Relist<E> {
-    pub(super) fn of(index: usize) -> Self {
-        let (left, left_out, plans) = (Vec::new(), BTreeSet::new(), Vec::new());
-        Self { index, made: None, left, taken: 0, left_out, plans, entity: PhantomData }
-    }
-
-    pub(super) fn index(&self) -> usize {
+impl<E: Entity> SharedRows for RepairLists<E> {
+    fn index(&self) -> usize {
         self.index
     }
 
-    /// Compares the lists, and returns where the job is with what was found, as `then` says.
-    pub(super) fn compare(
-        &mut self,
-        table: &DynamicTable,
-        then: impl FnOnce(&Compared) -> JobRecord,
-    ) -> Result<JobRecord> {
-        let compared = compare::<E>(table, &table.snapshot()?, self.index)?;
-        let to = then(&compared);
-        let of_list = |(list, wrong): ((String, String), Vec<Wrong>)| {
-            wrong.into_iter().map(move |wrong| (list.clone(), wrong))
-        };
+    fn compare(&mut self, table: &DynamicTable, snapshot: &Snapshot, report: &mut CopyReport) -> Result<u64> {
         *self = Self::of(self.index);
-        self.left = compared.wrong.into_iter().flat_map(of_list).collect();
+        let Some((of, list)) = E::SCHEMA.list(self.index) else { return Ok(0) };
+        let (mut expected, mut found) = (Expected::default(), Found::new(table, snapshot, of));
+        let of_entities = each(table, snapshot, &mut |view| {
+            if view.kind()? == Some(E::SCHEMA.entity_type) {
+                expected.add::<E>(table, snapshot, view, self.index)?;
+            }
+            Ok(())
+        })?;
+        let place = of.place.table.source();
+        let of_lists = each(table.member(place), snapshot, &mut |view| {
+            if view.kind()? != Some(of.kind) {
+                return Ok(());
+            }
+            report.lists += 1;
+            let (partition, row) = view.keys();
+            let key = (partition.clone().into_owned(), row.clone().into_owned());
+            let mut missing = expected.lists.remove(&key).unwrap_or_default();
+            let long = snapshot.long_list(view)?;
+            match ids_of(&mut |name| with_blob(long.as_deref(), name, || view.get(name))) {
+                Ok(ids) => {
+                    let shared = of.place.values_in(&partition, &row).unwrap_or_default();
+                    let listed = ListOfIds { index: of, list, partition: &partition, shared: &shared };
+                    for id in ids.into_iter().filter(|id| missing.remove(&**id).is_none()) {
+                        let keys = listed.key_of(E::SCHEMA, &id).ok();
+                        if keys.as_ref().is_none_or(|keys| !expected.is_half(keys)) {
+                            found.add_stray(&key, id.into_owned(), keys)?;
+                        }
+                    }
+                }
+                // A damaged list is made anew of all that is to be on it; of nothing, by taking off an id that no entity has.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    if missing.is_empty() {
+                        found.add_stray(&key, String::new(), None)?;
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+            found.add_missing(&key, missing)
+        })?;
+        for (key, missing) in expected.lists {
+            found.add_missing(&key, missing)?;
+        }
+        self.left = found.wrong;
+        self.left.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for ((partition, row), wrong) in &self.left {
+            let what = if wrong.listing.stays { UNLISTED } else { MISLISTED };
+            report.add(what, of.name, RowKeys { table: place, partition, row });
+        }
         self.left.reverse();
-        self.made = Some((to.clone(), to.clone()));
-        Ok(to)
+        self.looked = of_entities + of_lists;
+        Ok(self.looked)
     }
 
-    /// Hands over what puts the next ids right, and returns where the job is then, by what `then` makes of their count. `None` if
-    /// none is left.
-    pub(super) fn next(
+    fn expect(&mut self, at: &JobRecord, _epoch: u64) {
+        self.made = Some((at.clone(), at.clone()));
+    }
+
+    fn next(
         &mut self,
         table: &DynamicTable,
+        _name: &str,
+        epoch: Epoch,
         step: Step<'_>,
-        then: &dyn Fn(u64) -> JobRecord,
-        loader: &mut dyn Loader,
-    ) -> Result<Option<JobRecord>> {
-        let Step { at, size, epoch } = step;
+        then: &dyn Fn(u64, u64) -> JobRecord,
+    ) -> Result<Option<StepOutcome>> {
+        let Step { at, size, loader } = step;
         match &self.made {
             Some((_, to)) if to == at => {
                 self.left.truncate(self.left.len().saturating_sub(self.taken));
@@ -245,7 +179,9 @@ impl<E: Entity> Relist<E> {
             }
             // It was refused, and what was at fault is left out.
             Some((from, _)) if from == at => {}
-            _ => drop(self.compare(table, |_| at.clone())?),
+            _ => {
+                self.compare(table, &table.snapshot()?, &mut CopyReport::default())?;
+            }
         }
         if self.left.is_empty() {
             return Ok(None);
@@ -272,16 +208,76 @@ impl<E: Entity> Relist<E> {
             mended += u64::try_from(many).unwrap_or(u64::MAX);
             end -= many;
         }
-        let to = then(mended);
+        let to = then(mended, self.looked);
         self.made = Some((at.clone(), to.clone()));
-        Ok(Some(to))
+        Ok(Some(StepOutcome::Rows(Some(to), Some(epoch))))
     }
 
-    /// Leaves out what a plan of the step was to put right.
-    pub(super) fn leave_out(&mut self, plan: usize) -> bool {
+    fn leave_out(&mut self, plan: usize) -> bool {
         let Some(range) = self.plans.get(plan) else { return false };
         self.left_out.extend(range.clone());
         true
+    }
+}
+
+/// What was found to be wrong with the lists of an index.
+struct Found<'a> {
+    table: &'a DynamicTable,
+    snapshot: &'a Snapshot,
+    of: &'static Index,
+    wrong: Vec<(RowKey, Wrong)>,
+}
+
+impl<'a> Found<'a> {
+    fn new(table: &'a DynamicTable, snapshot: &'a Snapshot, of: &'static Index) -> Self {
+        Self { table, snapshot, of, wrong: Vec::new() }
+    }
+
+    /// Returns whether propagation has still to add the id of an entity, or to remove it. It is not wrong until then.
+    fn follows(&self, keys: &KeyPair) -> Result<bool> {
+        Ok(self.of.is_eventual() && self.snapshot.follows(self.table, keys.as_strs())?)
+    }
+
+    /// Adds the ids that a list lacks.
+    fn add_missing(&mut self, list: &RowKey, missing: Missing) -> Result<()> {
+        for (id, (keys, version)) in missing {
+            if !self.follows(&keys)? {
+                let listing = Listing { id, stays: true };
+                self.wrong.push((list.clone(), Wrong { listing, entity: Some((keys, Some(version))) }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an id that a list has, and that is not to be there; `keys` are those of the entity that it is the id of.
+    fn add_stray(&mut self, list: &RowKey, id: String, keys: Option<KeyPair>) -> Result<()> {
+        let mut entity = None;
+        if let Some(keys) = keys {
+            if self.follows(&keys)? {
+                return Ok(());
+            }
+            let (partition, row) = keys.as_strs();
+            let found = self.snapshot.view(self.table, partition, row)?;
+            let version = found.map(|view| version_of(&view, self.snapshot.state()));
+            entity = Some((keys, version));
+        }
+        self.wrong.push((list.clone(), Wrong { listing: Listing { id, stays: false }, entity }));
+        Ok(())
+    }
+}
+
+impl<E: Entity> RepairLists<E> {
+    pub(super) fn of(index: usize) -> Self {
+        Self {
+            index,
+            made: None,
+            left: Vec::new(),
+            looked: 0,
+            taken: 0,
+            left_out: BTreeSet::new(),
+            plans: Vec::new(),
+            entity: PhantomData,
+        }
     }
 
     /// Hands over one plan, for some ids of one list.
@@ -297,8 +293,7 @@ impl<E: Entity> Relist<E> {
             return Ok(());
         };
         let kind = RowKind { schema: E::SCHEMA, cause: Cause::Index(self.index) };
-        let place = of.place.table.source();
-        let there = table.family().iter().position(|member| member.name().eq_ignore_ascii_case(place));
+        let there = table.number_of(of.place.table.source());
         let listings: Vec<_> = some.iter().map(|(_, wrong)| wrong.listing.clone()).collect();
         let amounts = Amounts::listing(kind, &listings, true);
         let mut groups = vec![Group {

@@ -1,18 +1,23 @@
 //! Rows that a check meets: an entity's copies must be there, and a copy's entity must say it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
 
 use super::blobs::Blobless;
 use super::purge;
 use super::report::{CopyReport, LOST, MISSING, ORPHAN, OUTDATED, RowKeys, STALE, TAKEN, UNSAID};
-use crate::error::{Error, ErrorKind, Result};
+use crate::copies::{
+    EntityTypes, ExpectedCopy, Fault, Known, Role, TakeCopy, WrongRow, compare_copies, compare_copy,
+    compare_part, parts_of,
+};
+use crate::error::Result;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::ValueRef;
-use crate::plan::{Act, Cause, Condition, EntityRows, Epoch, Group, Plan, RowContent, RowWrite, Version};
+use crate::plan::{Act, Condition, EntityRow, EntityRows, Epoch, Group, Plan, RowContent, RowWrite, Version};
 use crate::row::version::version_of;
 use crate::row::view::RowView;
-use crate::schema::{Absent, Field, Index, IndexMask, Schema, head_key, part_key};
+use crate::schema::{Absent, Field, Index, IndexMask, Schema};
 use crate::typed::change::before::{has_previous_name, unknown};
 use crate::typed::change::derive;
 use crate::typed::change::driver::Together;
@@ -111,73 +116,58 @@ impl At<'_> {
     ) -> Result<()> {
         let schema = E::SCHEMA;
         let Some(kind) = view.kind()? else { return Ok(()) };
+        let known = OfStruct::<E>::new(self);
+        match Role::of(schema, kind, self.number == 0) {
+            Some(Role::Entity) => {
+                report.entities += 1;
+                if const { E::SCHEMA.is_wide() } && !self.has_all_parts(&known, view, report)? {
+                    return Ok(());
+                }
+                self.look_at_entity(&known, &known.whole(view.clone())?, report, wrong)
+            }
+            Some(Role::Part(part)) => {
+                if let Some(found) = compare_part(&known, part, view)? {
+                    self.report_stray(schema.kind_of_part(part), view, found, report, wrong);
+                }
+                Ok(())
+            }
+            Some(Role::Index(number)) if self.is_looked_at(schema, number) => {
+                report.copies += 1;
+                let Some(found) = compare_copy(&known, number, view)? else { return Ok(()) };
+                // Propagation removes it later.
+                if schema.is_eventual(number)
+                    && let Some((partition, row)) = &found.owner
+                    && self.snapshot.follows(self.table, (partition, row))?
+                {
+                    return Ok(());
+                }
+                let name = schema.indexes.get(number).map_or("", |index| index.name);
+                self.report_stray(name, view, found, report, wrong);
+                Ok(())
+            }
+            Some(Role::Index(_)) | None => Ok(()),
+        }
+    }
+
+    /// Reports a copy or a part that no entity is to have. It goes as long as the row of its owner stays as it was found.
+    #[inline]
+    fn report_stray(
+        &self,
+        name: &'static str,
+        view: &RowView<'_>,
+        found: WrongRow<'_>,
+        report: &mut CopyReport,
+        wrong: &mut Wrong,
+    ) {
         let (partition, row) = view.keys();
-        if kind == schema.entity_type {
-            if self.number > 0 {
-                // Entities are in their own table.
-                return Ok(());
-            }
-            report.entities += 1;
-            if const { E::SCHEMA.is_wide() } {
-                return self.look_at_wide::<E>(view, report, wrong);
-            }
-            return self.look_at_entity::<E>(view, &partition, &row, report, wrong);
-        }
-        if let Some(part) = schema.part_of_kind(kind)
-            && self.number == 0
-        {
-            return self.look_at_part(schema, part, view, report, wrong);
-        }
-        let index = schema.indexes.iter().position(|index| index.kind == kind);
-        let Some(number) = index.filter(|number| self.is_looked_at(schema, *number)) else { return Ok(()) };
-        report.copies += 1;
-        let name = schema.indexes.get(number).map_or("", |index| index.name);
-        let owner = unopened::source_of(schema, number, view);
-        let own = match &owner {
-            Some((partition, row)) => self.snapshot.view(self.table, partition, row)?,
-            None => None,
-        };
-        let own = own.filter(|own| own.kind().is_ok_and(|kind| kind == Some(schema.entity_type)));
-        let own = match own.map(|own| wide::whole::<E>(self.snapshot, self.table, own)).transpose() {
-            Ok(own) => own,
-            // What the copy is to say is lost with a part, which is reported of the entity.
-            Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let is_said = match &own {
-            Some(own) => self.with_rows::<E, _>(own, |rows| {
-                rows.rows.iter().any(|wants| {
-                    let (table, there) = rows.place_of(wants);
-                    wants.cause() == Cause::Index(number)
-                        && rows.key(wants) == row
-                        && there == partition
-                        && if wants.is_elsewhere() {
-                            table.eq_ignore_ascii_case(self.there.name())
-                        } else {
-                            self.number == 0
-                        }
-                })
-            })?,
-            None => false,
-        };
-        let is_eventual = schema.is_eventual(number);
-        let follows =
-            |(partition, row): &(String, String)| self.snapshot.follows(self.table, (partition, row));
-        if is_eventual && !is_said && owner.as_ref().map_or(Ok(false), follows)? {
-            return Ok(());
-        }
-        if !is_said {
-            report.add(ORPHAN, name, self.row_keys(&partition, &row));
-            let state = self.snapshot.state();
-            let version = own.as_ref().map(|own| version_of(own, state));
-            let (partition, row) = (partition.into_owned(), row.into_owned());
-            let is_itself =
-                |owner: &(String, String)| self.number == 0 && owner.0 == partition && owner.1 == row;
-            let owner = owner.filter(|owner| !is_itself(owner)).map(|owner| (owner, version));
-            let place = Place { table: self.number, partition, row };
-            wrong.orphans.push(Orphan { place, version: version_of(view, state), owner });
-        }
-        Ok(())
+        report.add(ORPHAN, name, self.row_keys(&partition, &row));
+        let state = self.snapshot.state();
+        let version = found.own.map(|own| version_of(&own, state));
+        let (partition, row) = (partition.into_owned(), row.into_owned());
+        let is_itself = |owner: &(String, String)| self.number == 0 && owner.0 == partition && owner.1 == row;
+        let owner = found.owner.filter(|owner| !is_itself(owner)).map(|owner| (owner, version));
+        let place = Place { table: self.number, partition, row };
+        wrong.orphans.push(Orphan { place, version: version_of(view, state), owner });
     }
 
     /// Returns whether the copies of an index are compared: it is ready, and they are copies.
@@ -186,148 +176,92 @@ impl At<'_> {
         self.index_mask.is_ready(index) && schema.indexes.get(index).is_some_and(|index| !index.is_shared())
     }
 
-    /// Looks at the head of a wide entity: its parts must be there. Without one of them it is unknown what copies are to say.
-    fn look_at_wide<E: Entity>(
+    /// Looks whether a wide entity has its parts. Without one of them it is unknown what copies are to say.
+    fn has_all_parts<E: Entity>(
         &self,
+        known: &OfStruct<'_, E>,
         head: &RowView<'_>,
         report: &mut CopyReport,
-        wrong: &mut Wrong,
-    ) -> Result<()> {
-        let (partition, row) = head.keys();
-        let Ok(said) = wide::parts_said(head) else {
-            report.add(UNSAID, E::SCHEMA.kind, self.row_keys(&partition, &row));
-            return Ok(());
-        };
-        let said = said.unwrap_or(0);
+    ) -> Result<bool> {
+        let (schema, (partition, row)) = (E::SCHEMA, head.keys());
+        if wide::parts_said(head).is_err() {
+            report.add(UNSAID, schema.kind, self.row_keys(&partition, &row));
+            return Ok(false);
+        }
         let mut is_whole = true;
-        for part in 1..=said.min(E::SCHEMA.parts.len()) {
-            let key = part_key(&row, part);
-            let found = self.snapshot.view(self.table, &partition, &key)?;
-            let kind = E::SCHEMA.kind_of_part(part);
-            let what = match &found {
-                None => LOST,
-                Some(found) if found.kind()? != Some(kind) => TAKEN,
-                Some(_) => continue,
-            };
+        parts_of(known, head, &mut |part, key, is_taken| {
             is_whole = false;
-            report.add(what, kind, self.row_keys(&partition, &key));
-        }
-        if !is_whole {
-            return Ok(());
-        }
-        let whole = wide::whole::<E>(self.snapshot, self.table, head.clone())?;
-        self.look_at_entity::<E>(&whole, &partition, &row, report, wrong)
-    }
-
-    /// Looks at a part of a wide entity: its head must say that it is there.
-    #[inline]
-    fn look_at_part(
-        &self,
-        schema: &'static Schema,
-        part: usize,
-        view: &RowView<'_>,
-        report: &mut CopyReport,
-        wrong: &mut Wrong,
-    ) -> Result<()> {
-        let (partition, row) = view.keys();
-        let head_row = head_key(&row, part);
-        let head = match head_row {
-            Some(head) => self.snapshot.view(self.table, &partition, head)?,
-            None => None,
-        };
-        let said = match &head {
-            Some(head) if head.kind()? == Some(schema.entity_type) => {
-                wide::parts_said(head).ok().flatten().unwrap_or(0)
-            }
-            _ => 0,
-        };
-        if part <= said {
-            return Ok(());
-        }
-        let kind = schema.kind_of_part(part);
-        report.add(ORPHAN, kind, self.row_keys(&partition, &row));
-        let state = self.snapshot.state();
-        let version = head.as_ref().map(|head| version_of(head, state));
-        let owner = head_row.map(|head| ((partition.clone().into_owned(), head.to_owned()), version));
-        let (partition, row) = (partition.into_owned(), row.into_owned());
-        let place = Place { table: 0, partition, row };
-        wrong.orphans.push(Orphan { place, version: version_of(view, state), owner });
-        Ok(())
+            let what = if is_taken { TAKEN } else { LOST };
+            report.add(what, schema.kind_of_part(part), self.row_keys(&partition, key));
+            Ok(())
+        })?;
+        Ok(is_whole)
     }
 
     /// Looks at an entity: its copies must say what it says, and it what its sources and its blobs do.
     fn look_at_entity<E: Entity>(
         &self,
-        view: &RowView<'_>,
-        partition: &str,
-        row: &str,
+        known: &OfStruct<'_, E>,
+        own: &RowView<'_>,
         report: &mut CopyReport,
         wrong: &mut Wrong,
     ) -> Result<()> {
-        self.look_at_blobs(E::SCHEMA, view, report, wrong)?;
-        let mut unknown = unknown(view, E::SCHEMA)?;
-        // A copy that was mended has it no more, and its entity's row has it until that is written.
-        unknown.retain(|(name, _)| !E::SCHEMA.removed.contains(&&**name));
-        let own = (partition, row);
-        let mut is_wrong = false;
-        self.with_rows::<E, _>(view, |rows| {
-            for wants in rows.of_indexes() {
-                let key = rows.key(wants);
-                let name = wants.content.kind.index().map_or("", |index| index.name);
-                let (table, partition) = rows.place_of(wants);
-                let found = self.snapshot.view_unverified(self.table.member(table), partition, key)?;
-                let what = match &found {
-                    Some(copy) if holds(copy, &wants.content.carrying(&unknown))? => continue,
-                    // Propagation writes it later.
-                    _ if wants.content.kind.index().is_some_and(Index::is_eventual)
-                        && self.snapshot.follows(self.table, own)? =>
-                    {
-                        continue;
-                    }
-                    None => MISSING,
-                    Some(_) => STALE,
-                };
-                is_wrong = true;
-                report.add(what, name, RowKeys { table, partition, row: key });
+        self.look_at_blobs(E::SCHEMA, own, report, wrong)?;
+        let (partition, row) = own.keys();
+        let entity = || (partition.clone().into_owned(), row.clone().into_owned());
+        compare_copies(known, own, &mut |copy, found| {
+            // Propagation writes it later.
+            if E::SCHEMA.is_eventual(copy.index) && self.snapshot.follows(self.table, (&partition, &row))? {
+                return Ok(());
             }
-            Ok::<(), Error>(())
-        })??;
+            let what = if found.is_none() { MISSING } else { STALE };
+            let name = E::SCHEMA.indexes.get(copy.index).map_or("", |index| index.name);
+            report.add(what, name, RowKeys { table: copy.table, partition: copy.partition, row: copy.row });
+            wrong.entities.insert(entity());
+            Ok(())
+        })?;
         if const { !E::HELD.is_empty() } {
             let together = Together::alone(self.table);
-            let values = unopened::read::<E>(view)?;
+            let values = unopened::read::<E>(own)?;
             for name in derive::outdated(together, self.snapshot, E::SCHEMA, E::HELD, &values)? {
-                report.add(OUTDATED, name, self.row_keys(partition, row));
-                wrong.dependents.insert((partition.to_owned(), row.to_owned()));
+                report.add(OUTDATED, name, self.row_keys(&partition, &row));
+                wrong.dependents.insert(entity());
             }
-        }
-        if is_wrong {
-            wrong.entities.insert((partition.to_owned(), row.to_owned()));
         }
         Ok(())
     }
 
     /// Returns whether a copy of an entity has something under the name that its property had before.
     pub(super) fn has_previous_copy<E: Entity>(&self, own: &RowView<'_>) -> Result<bool> {
-        self.with_rows::<E, _>(own, |rows| {
-            for copy in rows.of_indexes() {
-                let (table, partition) = rows.place_of(copy);
-                let there = self.table.member(table);
-                if let Some(copy) = self.snapshot.view_unverified(there, partition, rows.key(copy))?
-                    && has_previous_name(&copy, E::SCHEMA)?
-                {
-                    return Ok(true);
-                }
+        let (known, mut has) = (OfStruct::<E>::new(self), false);
+        known.each_copy(own, &mut |copy| {
+            if !has && let Some(row) = known.copy_row(copy)? {
+                has = has_previous_name(&row, E::SCHEMA)?;
             }
-            Ok(false)
-        })?
+            Ok(())
+        })?;
+        Ok(has)
+    }
+}
+
+/// The entities of a struct, as a check finds their rows.
+struct OfStruct<'a, E> {
+    at: &'a At<'a>,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<'a, E: Entity> OfStruct<'a, E> {
+    fn new(at: &'a At<'a>) -> Self {
+        Self { at, entity: PhantomData }
     }
 
-    /// Returns what `read` makes of the rows that an entity is to have, by its own row. Nothing sealed is opened, but where a
-    /// function of the user's says whether there is a copy.
-    fn with_rows<E: Entity, T>(
+    /// Reads the rows that an entity is to have in those of the indexes that are compared, by its own row. Nothing sealed is
+    /// opened, but where a function of the user's says whether there is a copy.
+    fn with_rows<T>(
         &self,
         own: &RowView<'_>,
-        read: impl FnOnce(&EntityRows<'_>) -> T,
+        is_asked: &dyn Fn(usize) -> bool,
+        read: impl FnOnce(&EntityRows<'_>) -> Result<T>,
     ) -> Result<T> {
         let schema = E::SCHEMA;
         let values = unopened::read::<E>(own)?;
@@ -337,11 +271,67 @@ impl At<'_> {
             None
         };
         let has_row = |index| {
-            self.is_looked_at(schema, index) && entity.as_ref().is_none_or(|entity| entity.has_row(index))
+            is_asked(index)
+                && self.at.is_looked_at(schema, index)
+                && entity.as_ref().is_none_or(|entity| entity.has_row(index))
         };
         let (partition, row) = own.keys();
-        let rows = EntityRows::of(schema, &values, Some((&partition, &row)), None, &has_row)?;
-        Ok(read(&rows))
+        read(&EntityRows::of(schema, &values, Some((&partition, &row)), None, &has_row)?)
+    }
+}
+
+impl<E: Entity> Known for OfStruct<'_, E> {
+    fn entity_types(&self) -> &dyn EntityTypes {
+        E::SCHEMA
+    }
+
+    fn own_row(&self, partition: &str, row: &str) -> Result<Option<RowView<'_>>> {
+        self.at.snapshot.view(self.at.table, partition, row)
+    }
+
+    fn whole<'v>(&'v self, own: RowView<'v>) -> Result<RowView<'v>> {
+        wide::whole::<E>(self.at.snapshot, self.at.table, own)
+    }
+
+    fn each_copy(&self, own: &RowView<'_>, take: TakeCopy<'_>) -> Result<()> {
+        let mut unknown = unknown(own, E::SCHEMA)?;
+        // A copy that was mended has it no more, and its entity's row has it until that is written.
+        unknown.retain(|(name, _)| !E::SCHEMA.removed.contains(&&**name));
+        self.with_rows(own, &|_| true, |rows| {
+            rows.of_indexes().try_for_each(|(index, copy)| {
+                let (table, partition) = rows.place_of(copy);
+                let content = copy.content.carrying(&unknown);
+                let is_right = |row: &RowView<'_>| holds(row, &content);
+                take(&ExpectedCopy { index, table, partition, row: rows.key(copy), is_right: &is_right })
+            })
+        })
+    }
+
+    fn copy_row(&self, copy: &ExpectedCopy<'_>) -> Result<Option<RowView<'_>>> {
+        let there = self.at.table.member(copy.table);
+        self.at.snapshot.view_unverified(there, copy.partition, copy.row)
+    }
+
+    fn owner(&self, index: usize, copy: &RowView<'_>) -> Result<Option<(String, String)>> {
+        Ok(unopened::source_of(E::SCHEMA, index, copy))
+    }
+
+    /// What a copy holds was compared with its entity, which knows all of its copies.
+    fn fault(&self, own: &RowView<'_>, index: usize, copy: &RowView<'_>) -> Result<Option<Fault>> {
+        let (partition, row) = copy.keys();
+        self.with_rows(own, &|at| at == index, |rows| {
+            let is_it = |expected: &EntityRow<'_>| {
+                let (table, there) = rows.place_of(expected);
+                let lies_here = if expected.is_elsewhere() {
+                    table.eq_ignore_ascii_case(self.at.there.name())
+                } else {
+                    self.at.number == 0
+                };
+                rows.key(expected) == row && there == partition && lies_here
+            };
+            let is_expected = rows.of_indexes().any(|(_, expected)| is_it(expected));
+            Ok((!is_expected).then_some(Fault::Stray))
+        })
     }
 }
 

@@ -217,8 +217,6 @@ impl KindPropagator {
             .and_then(|found| found.values.as_ref())
             .map(|values| EntityRows::of(schema, values, Some(own), None, &is_wanted))
             .transpose()?;
-        let number =
-            |name: &str| table.family().iter().position(|known| known.name().eq_ignore_ascii_case(name));
         let kind = |cause| Some(RowKind { schema, cause });
         let condition = found.as_ref().map_or(Condition::StillAbsent, |found| Condition::Is(found.version));
         let keep = RowWrite { key: own.1, condition, act: Act::Keep, kind: kind(Cause::Entity), of: 0 };
@@ -227,7 +225,7 @@ impl KindPropagator {
         for row in rows.iter().flat_map(|rows| &rows.rows).filter(|row| row.is_elsewhere()) {
             let Some((rows, found)) = rows.as_ref().zip(found.as_ref()) else { continue };
             let (name, partition) = rows.place_of(row);
-            let Some(table) = number(name) else { continue };
+            let Some(table) = table.number_of(name) else { continue };
             let place = Place { table, partition };
             if let Some(of) = row.content.kind.index().and_then(|index| index.list) {
                 if let Some(id) = row.content.id(of) {
@@ -244,7 +242,7 @@ impl KindPropagator {
             // The job that drops an index, or makes it again elsewhere, removes the rows where they were.
             let Some(cause) = schema.indexes.iter().position(|known| known.name == index) else { continue };
             let Some(index) = schema.indexes.get(cause) else { continue };
-            let Some(at) = number(index.place.table.source()) else { continue };
+            let Some(at) = table.number_of(index.place.table.source()) else { continue };
             let place = Place { table: at, partition };
             // The entity has a copy there now, too, which is written above.
             if places.has(place, row) {
