@@ -17,7 +17,7 @@ const UNKNOWN: [&str; 3] = ["Note", "zeta", "A_1"];
 
 /// A table and what it must hold.
 pub(super) struct Run<E: Shape> {
-    store: Store,
+    store: Tables,
     table: Table<E>,
     model: Model<E>,
     random: Random,
@@ -60,7 +60,8 @@ impl<E: Shape> Run<E> {
             0 => {
                 // What a change leaves alone stays under the key that it had, in the entity and in its copies.
                 if !E::SEALED.is_empty() && self.random.below(20) == 0 {
-                    let encryption = self.store.encryption().unwrap();
+                    let store = Store::of(&self.store).expect("what seals is on LMDB");
+                    let encryption = store.encryption().unwrap();
                     // A store takes 256 of them.
                     if encryption.keys().unwrap().len() > 100 {
                         encryption.destroy_unused().unwrap();
@@ -124,7 +125,8 @@ impl<E: Shape> Run<E> {
             let value = known.map_or_else(
                 || {
                     let cell = self.table.dynamic().cell(row.partition_key(), own, property).unwrap();
-                    let value = self.store.encryption().unwrap().open(&cell, bytes);
+                    let store = Store::of(&self.store).expect("what seals is on LMDB");
+                    let value = store.encryption().unwrap().open(&cell, bytes);
                     value.unwrap_or_else(|error| panic!("{}: {error}", context()))
                 },
                 |(_, value)| value.clone(),

@@ -2,7 +2,7 @@
 //!
 //! The own rows of an entity say which copies it has, where those lie and what they hold. So an entity is compared with its
 //! copies, each of which may be missing or say something else, and a copy, or a part of a wide entity, with the entity that is
-//! to have it. What is known of a kind is [`Known`] by its struct (`typed/job`), or by a [layout](by_layout) alone, which
+//! to have it. What is known of a kind is `Known` by its struct (`typed/job`), or by a [layout](by_layout) alone, which
 //! tells less. Callers walk over the rows, and report what is wrong in a form of their own.
 
 pub mod by_layout;

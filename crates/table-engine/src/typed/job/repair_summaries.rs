@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
 use super::report::{CopyReport, MISCOUNTED, RowKeys};
-use super::shared_rows::{RowKey, SharedRows, each, each_of};
+use super::shared_rows::{ROWS, RowKey, SharedRows, each, each_of};
 use super::{Step, StepOutcome};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{JobRecord, JobStep};
@@ -145,7 +145,7 @@ impl<E: Entity> SharedRows for RepairSummaries<E> {
                 "the summary lies in the table `{place}`, which the handle does not know"
             )));
         };
-        let most = usize::try_from(size.rows).unwrap_or(usize::MAX).max(1);
+        let most = usize::try_from(size.rows).unwrap_or(usize::MAX).clamp(1, ROWS);
         let taken = self.left.split_off(self.left.len().saturating_sub(most));
         let mut groups = BTreeMap::<&str, Vec<Addition<'_>>>::new();
         for ((partition, key), adds) in &taken {

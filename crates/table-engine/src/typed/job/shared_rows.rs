@@ -19,8 +19,8 @@ use crate::schema::Index;
 use crate::typed::encrypt::unopened;
 use crate::typed::entity::Entity;
 
-/// Rows that are read at a time.
-const ROWS: usize = 500;
+/// The most rows that are read, or put right, at a time.
+pub(super) const ROWS: usize = 500;
 
 /// The partition key and the row key of a shared row.
 pub(super) type RowKey = (String, String);
