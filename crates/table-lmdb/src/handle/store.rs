@@ -55,7 +55,8 @@ impl Store {
     ///     Store::of(tables).map(|store| Ok(store.stats()?.file_bytes)).transpose()
     /// }
     ///
-    /// assert!(file_bytes(&Store::temporary()?)?.is_some());
+    /// let store = Store::temporary()?;
+    /// assert!(file_bytes(&store)?.is_some());
     /// # Ok::<(), table_core::Error>(())
     /// ```
     pub fn of(tables: &Tables) -> Option<Self> {
