@@ -2,6 +2,7 @@
 
 use super::keys::{self, Key};
 use super::*;
+#[cfg(feature = "blob")]
 use crate::error::ErrorKind;
 use crate::messages::SetDigest;
 use crate::model::Ticks;
@@ -90,6 +91,7 @@ fn contents_are_cut_into_segments() {
     assert_eq!(BlobContent::new(&[1; 16], ANY_TYPE, &[]).segments.len(), 0);
 }
 
+#[cfg(feature = "blob")]
 #[test]
 fn names_and_types_have_rules() {
     for name in ["a", "sales/000007.jpg", "Photo 1", "\u{e9}", &"a".repeat(1_024)] {

@@ -427,7 +427,7 @@ pub(crate) fn read_only() -> Error {
 }
 
 /// Examines the pages of a data file that lies in memory, for the fuzzer and for tests: how many are in use, unless one is damaged.
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(all(test, feature = "queue"), feature = "fuzzing"))]
 pub(crate) fn walk_bytes(bytes: &[u8]) -> Option<u64> {
     let mut file = io::Cursor::new(bytes);
     let header = Header::read(&mut file).ok()?;
