@@ -15,7 +15,6 @@ use table_engine::schema::{PeriodTables, Schema};
 use table_engine::sealing::{HasVault, SealedAt, Sealing};
 
 use super::queues::strange_queue;
-
 use crate::handle::bulk::LmdbLoader;
 use crate::handle::lmdb_snapshot::LmdbSnapshot;
 use crate::handle::lmdb_table::LmdbTable;
