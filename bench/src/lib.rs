@@ -1,7 +1,7 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|drop|open|forms|living|unending|periods|shapes|all|tidy] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|submit|drop|open|forms|living|unending|periods|shapes|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
@@ -35,6 +35,7 @@ mod random;
 mod report;
 mod rows;
 mod shapes;
+mod submitting;
 mod summing;
 mod threads;
 mod transacting;
@@ -69,6 +70,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "ops" => ops::run(arguments),
         "properties" => properties::run(arguments, wide_peers),
         "threads" => threads::run(arguments),
+        "submit" => submitting::run(arguments),
         "drop" => dropping::run(arguments),
         "follow" => following::run(arguments),
         "sum" => summing::run(arguments),

@@ -63,7 +63,7 @@ pub mod store {
 
     #[doc(inline)]
     pub use table_engine::{
-        Batch, BulkFailure, BulkReport, DynamicTable, Page, QueueStats, RowView, Rows, Snapshot,
+        Batch, BulkFailure, BulkReport, Committed, DynamicTable, Page, QueueStats, RowView, Rows, Snapshot,
         SnapshotRows, Tables, Views,
     };
     #[cfg(feature = "encrypt")]

@@ -58,7 +58,7 @@ fn increments_by_etag_lose_nothing() {
     let lost = together(|thread| {
         let by_batch = |entity: &DynamicEntity, condition| {
             let own = counter(&format!("own{thread}"), counted(entity));
-            table.batch("p").put(own).merge(entity.clone(), condition).commit()
+            table.batch("p").put(own).merge(entity.clone(), condition).commit().map(|done| done.etag(1))
         };
         let count = |number| match (thread + number) % 3 {
             0 => increment(&table, |entity, condition| table.replace(entity, condition)),

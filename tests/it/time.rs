@@ -71,7 +71,7 @@ fn times_rise_over_threads_too() {
                     let etag = match number % 3 {
                         0 => table.put(&entity(row)),
                         1 => table.insert_or_merge(&entity(row)),
-                        _ => table.batch("p").put(entity(row)).commit(),
+                        _ => table.batch("p").put(entity(row)).commit().map(|done| done.etag(0)),
                     };
                     let time = etag.unwrap().timestamp();
                     assert!(time > before);
@@ -97,7 +97,7 @@ fn the_entities_of_a_batch_share_their_time() {
         .insert_or_merge(entity("b"))
         .put(entity("c"))
         .merge(entity("old"), old);
-    let etag = batch.commit().unwrap();
+    let etag = batch.commit().unwrap().etag(0);
     let found: Vec<_> = table.query(&Query::new()).unwrap().map(Result::unwrap).collect();
     assert_eq!(found.len(), 4);
     assert!(found.iter().all(|entity| entity.etag() == Some(etag)));

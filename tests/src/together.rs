@@ -137,6 +137,6 @@ pub fn change_at_random<E: InOneTable + Clone>(
             }
         }
     }
-    let done = transaction.commit();
+    let done = transaction.commit().map(|committed| committed.etag(0));
     (becomes, done)
 }

@@ -156,7 +156,7 @@ pub fn commit(table: &DynamicTable, partition: &str, operations: &[Operation]) -
         Operation::InsertOrMerge(entity) => batch.insert_or_merge(entity),
         Operation::Delete(key) => batch.delete(key),
     });
-    batch.commit()
+    batch.commit().map(|committed| committed.etag(0))
 }
 
 /// The name of a period's table. There are few, so that names come again.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    Abilities, Act, Backend, Condition, Content, Group, Plan, Range, Refused, RowWrite, SealedAt, TableExec,
-    Version,
+    Abilities, Act, Backend, Committed, Condition, Content, Group, Plan, Range, Refused, RowWrite, SealedAt,
+    TableExec, Version,
 };
 use table_engine::row::version::version_of;
 use table_engine::{DynamicEntity, ETag, ErrorKind, Query, Ticks, ValueRef};
@@ -43,7 +43,7 @@ impl Pair {
         Self { backend, tables }
     }
 
-    fn commit(&self, groups: Vec<Group<'_>>) -> Result<ETag, Refused> {
+    fn commit(&self, groups: Vec<Group<'_>>) -> Result<Committed, Refused> {
         let [first, second] = &self.tables;
         let plan = plan(groups);
         self.backend.abilities().check(&plan)?;
@@ -76,7 +76,7 @@ impl Pair {
 }
 
 /// What was refused: the kind of the error, the group and the row.
-fn refused(done: Result<ETag, Refused>) -> (ErrorKind, usize, Option<usize>) {
+fn refused(done: Result<Committed, Refused>) -> (ErrorKind, usize, Option<usize>) {
     let refused = done.unwrap_err();
     (refused.error.kind(), refused.group, refused.row)
 }
@@ -84,9 +84,9 @@ fn refused(done: Result<ETag, Refused>) -> (ErrorKind, usize, Option<usize>) {
 pub(crate) fn a_plan_happens_whole_or_not_at_all(backend: &Arc<dyn Backend>) {
     let pair = Pair::new(backend.clone());
     let rows = |condition| vec![row("a", Condition::Any, put()), row("b", condition, put())];
-    let etag = pair.commit(vec![group(0, "p", rows(Condition::Absent))]).unwrap();
+    let committed = pair.commit(vec![group(0, "p", rows(Condition::Absent))]).unwrap();
     let at = |row: &str, etag| ("p".to_owned(), row.to_owned(), Some(etag));
-    assert_eq!(pair.rows(), [vec![at("a", etag), at("b", etag)], vec![]]);
+    assert_eq!(pair.rows(), [vec![at("a", committed.etag(0)), at("b", committed.etag(1))], vec![]]);
     let before = pair.rows();
     let again = pair.commit(vec![group(0, "p", rows(Condition::Absent))]);
     assert_eq!(refused(again), (ErrorKind::EntityAlreadyExists, 0, Some(1)));
@@ -108,10 +108,10 @@ pub(crate) fn a_plan_happens_whole_or_not_at_all(backend: &Arc<dyn Backend>) {
     };
     assert_eq!(refused(pair.commit(both(Condition::Present))), (ErrorKind::EntityNotFound, 1, Some(0)));
     assert_eq!(pair.rows(), before);
-    let etag = pair.commit(both(Condition::Absent)).unwrap();
+    let committed = pair.commit(both(Condition::Absent)).unwrap();
     let [first, second] = pair.rows();
-    assert_eq!(first.last(), Some(&at("c", etag)));
-    assert_eq!(second, [("q".to_owned(), "d".to_owned(), Some(etag))]);
+    assert_eq!(first.last(), Some(&at("c", committed.etag(0))));
+    assert_eq!(second, [("q".to_owned(), "d".to_owned(), Some(committed.etag(1)))]);
 }
 
 pub(crate) fn what_a_plan_demands_of_other_rows(backend: &Arc<dyn Backend>) {
@@ -164,7 +164,7 @@ pub(crate) fn what_goes_beyond_the_abilities_is_refused_by_name(backend: &Arc<dy
     let pair = Pair::new(backend.clone());
     let abilities = pair.backend.abilities();
     let one = |key| vec![row(key, Condition::Any, put())];
-    let words = |done: Result<ETag, Refused>| done.unwrap_err().error.to_string();
+    let words = |done: Result<Committed, Refused>| done.unwrap_err().error.to_string();
     if !abilities.groups {
         let said = words(pair.commit(vec![group(0, "p", one("a")), group(0, "q", one("a"))]));
         assert!(said.contains("the ability `groups`"), "{said}");

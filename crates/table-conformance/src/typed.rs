@@ -5,7 +5,7 @@ use std::thread;
 
 use table_derive::Entity;
 use table_engine::__executor::Backend;
-use table_engine::{DynamicEntity, ErrorKind, IfMatch, Query};
+use table_engine::{DynamicEntity, ErrorKind, IfMatch, Query, Stored};
 
 use super::tables;
 
@@ -44,6 +44,43 @@ pub(crate) fn entities_and_their_copies_change_together(backend: &Arc<dyn Backen
     // Nothing is left but two entities with two copies each.
     let rows = tables.dynamic_table("Company").unwrap().query(&Query::new()).unwrap().count();
     assert_eq!(rows, 6);
+}
+
+pub(crate) fn each_operation_has_the_version_of_its_entity(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
+    let staff = tables.table::<Employee>().unwrap();
+    let version = |id| Stored::etag(&staff.get(Employee::key("Sales", id)).unwrap().unwrap());
+    let inserted = staff.insert(&employee(1, "jun@contoso.com", 30)).unwrap();
+    assert_eq!(inserted, version(1));
+    let updated = staff.update(Employee::key("Sales", 1), |employee| employee.age = 31).unwrap();
+    assert_eq!(Stored::etag(&updated), version(1));
+    let (second, third) = (employee(2, "ann@contoso.com", 20), employee(3, "cy@contoso.com", 40));
+    let egt = staff
+        .egt(Employee::partition("Sales"))
+        .insert(&second)
+        .update(Employee::key("Sales", 1), |first| first.age = 32);
+    let committed = egt.delete(Employee::key("Sales", 9));
+    assert_eq!(committed.commit().unwrap_err().index(), Some(2));
+    let egt = staff
+        .egt(Employee::partition("Sales"))
+        .insert(&second)
+        .update(Employee::key("Sales", 1), |first| first.age = 32);
+    let committed = egt.insert(&third).commit().unwrap();
+    for (operation, id) in [2, 1, 3].into_iter().enumerate() {
+        assert_eq!(committed.etag(operation), version(id), "operation {operation}");
+    }
+    // It is the version that a change may demand.
+    staff.replace(&employee(3, "cy@contoso.com", 41), committed.etag(2)).unwrap();
+    let error = staff.delete_if(Employee::key("Sales", 3), committed.etag(2)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConditionNotMet);
+
+    let rows = tables.create_table("Rows").unwrap();
+    let row = |key: &str| DynamicEntity::new("p", key).with("Number", 7);
+    rows.insert(&row("b")).unwrap();
+    let committed = rows.batch("p").insert(row("a")).delete("b").put(row("c")).commit().unwrap();
+    for (operation, key) in [(0, "a"), (2, "c")] {
+        assert_eq!(rows.get("p", key).unwrap().unwrap().etag(), Some(committed.etag(operation)), "row {key}");
+    }
 }
 
 pub(crate) fn a_unique_key_is_of_one_entity(backend: &Arc<dyn Backend>) {

@@ -9,19 +9,19 @@ use crate::error::{Error, ErrorKind};
 
 pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, ContainerId};
 pub use crate::executor::{
-    Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, Dropped, EachRow, InPlace, JobRecord, JobStep,
-    Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OneSnapshotForEachThread, Outbox, PageRequest,
-    PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot, RetryFairness, RowCursor,
-    ScanRanges, StepSize, TableExec, Take, TakeEach, Transition, check_by_properties, check_drop,
+    Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Dropped, EachRow, InPlace, JobRecord,
+    JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnCommitted, OneSnapshotForEachThread, Outbox,
+    PageRequest, PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot, RetryFairness,
+    RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach, Transition, check_by_properties, check_drop,
     check_entity, check_rules, cursors, declare, note, page, views,
 };
 pub use crate::handle::tables::Tables;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 pub use crate::outbox::{CopyKey, DependentKey, DependentProgress, OutboxCount, OutboxEntry, Source};
 pub use crate::plan::{
-    Act, Addition, Amounts, Condition, Content, CopyPlace, DeferredDependents, Epoch, Follow, Group,
-    ListBecomes, NumberOf, OneOrMore, OutboxOp, Plan, Range, Refused, RowContent, RowKind, RowProperty,
-    RowWrite, TextOf, Version,
+    Act, Addition, Amounts, Committed, Condition, Content, CopyPlace, DeferredDependents, Epoch, Follow,
+    Group, ListBecomes, NumberOf, OneOrMore, OutboxOp, Plan, Range, Refused, RowContent, RowKind,
+    RowProperty, RowWrite, TextOf, Version,
 };
 use crate::row::key;
 pub use crate::row::named::{Named, Names, PackedRow};

@@ -70,6 +70,7 @@ pub use handle::table::DynamicTable;
 pub use handle::tables::Tables;
 pub use messages::QueueStats;
 pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
+pub use plan::Committed;
 pub use query::{Continuation, Filter, Query, prop};
 pub use row::view::RowView;
 pub use typed::{

@@ -173,6 +173,26 @@ impl Store {
         compact().map_err(|e: Error| e.attempted("compact the store"))
     }
 
+    /// Closes this handle once all that was [submitted](crate::store::Batch::submit) before is answered. The store is closed
+    /// with its last handle: tables, snapshots and iterators are handles, too.
+    ///
+    /// The drop of the last handle waits as well. This is for a program that wants to be sure while others are left, and to
+    /// hear that its own callback [can't wait](ErrorKind::StoreInUse) for those behind it.
+    ///
+    /// ```
+    /// # use table_core::{DynamicEntity, Store};
+    /// # let dir = tempfile::tempdir()?;
+    /// let store = Store::open(dir.path().join("company.tables"))?;
+    /// let company = store.create_table("Company")?;
+    /// company.batch("Sales").insert(DynamicEntity::new("Sales", "empid_000001")).submit(|_| {})?;
+    /// store.close()?;
+    /// assert!(company.get("Sales", "empid_000001")?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn close(self) -> Result<()> {
+        self.shared().writer.submissions.wait().map_err(|e| e.attempted("close the store"))
+    }
+
     /// Returns the keys of this store, which seal and open its encrypted properties. An error if the store was opened
     /// without a [key provider](OpenOptions::encryption).
     #[cfg(feature = "encrypt")]

@@ -36,7 +36,7 @@ fn times_go_on_by_single_ticks_while_the_clock_is_behind() {
     assert_eq!(time(table.insert(&entity("a"))), tick(ahead, 1));
     // One tick for a batch, whatever it holds; none for what is refused.
     let batch = table.batch("p").insert(entity("b")).insert(entity("c")).merge(entity("a"), IfMatch::Any);
-    assert_eq!(time(batch.commit()), tick(ahead, 2));
+    assert_eq!(time(batch.commit().map(|committed| committed.etag(0))), tick(ahead, 2));
     assert_eq!(batch.commit().unwrap_err().kind(), ErrorKind::EntityAlreadyExists);
     assert_eq!(time(table.replace(&entity("a"), IfMatch::Any)), tick(ahead, 3));
     table.delete("p", "a").unwrap();

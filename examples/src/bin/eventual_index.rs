@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ann = employee("Sales", 223, "Ann", "Jones");
     let insert = || staff.egt(Employee::partition("Sales")).insert(&ann);
     writeln!(out, "\nAn insert touches one row, and leaves word of another:\n\n{}\n", insert().explain()?)?;
-    let first = insert().commit()?;
+    let first = insert().commit()?.etag(0);
     staff.insert(&employee("Legal", 7, "Bob", "Jones"))?;
     assert_eq!(staff.by_name().last_name("Jones").count()?, 0);
     writeln!(out, "  {}", store.pending_propagation()?)?;

@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     writeln!(out, "\nAnn leaves. What was of one table is now of another:\n")?;
     let former = Former { year: 2026, id: 7, name: ann.name.clone() };
-    let etag = store
+    let committed = store
         .transaction()
         .insert(&former)
         .delete(Employee::key("Legal", 7))
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stored = formers.get(Former::key(2026, 7))?.ok_or("she is there")?;
     let legal = departments.get(Department::key("Legal"))?.ok_or("so is the department")?;
     assert_eq!((&*stored, legal.head_count), (&former, 0));
-    assert_eq!([Stored::etag(&stored), Stored::etag(&legal)], [etag; 2], "one transaction, one time");
+    assert_eq!([Stored::etag(&stored), Stored::etag(&legal)], [committed.etag(0), committed.etag(2)]);
     assert!(staff.get(Employee::by_email("Legal", "ann@contoso.com"))?.is_none());
     assert!(store.check()?.problems.is_empty());
     Ok(())

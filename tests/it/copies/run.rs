@@ -213,7 +213,7 @@ impl<E: Shape> Run<E> {
             .iter()
             .fold(self.table.egt(first.partition()), |egt, operation| self.with(egt, operation));
         assert_eq!(egt.len(), operations.len());
-        egt.commit()
+        egt.commit().map(|committed| committed.etag(0))
     }
 
     fn with<'c>(&'c self, egt: Egt<'c, E>, operation: &'c Operation<E>) -> Egt<'c, E> {

@@ -136,7 +136,12 @@ fn merged(
             1 => table.insert_or_merge(entity),
             _ => {
                 let count = DynamicEntity::new("p", "count");
-                table.batch("p").put(count).merge(entity.clone(), IfMatch::Any).commit()
+                table
+                    .batch("p")
+                    .put(count)
+                    .merge(entity.clone(), IfMatch::Any)
+                    .commit()
+                    .map(|done| done.etag(1))
             }
         };
         let error = assert_refused(merge(beyond), expected, "merge");

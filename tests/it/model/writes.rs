@@ -88,7 +88,7 @@ impl Run {
         let (partition_key, operations, batch) = self.random_batch(table);
         let expected = oracle::refuses_batch(self.rows(table), partition_key, &operations);
         self.count(if expected.is_some() { "batches refused" } else { "batches" });
-        match answers(expected, batch.commit(), &operations) {
+        match answers(expected, batch.commit().map(|done| done.etag(0)), &operations) {
             Some(etag) => {
                 self.written(etag);
                 let rows = Rc::make_mut(&mut self.tables.get_mut(&table).unwrap().rows);

@@ -141,19 +141,19 @@ fn numbers_are_added_together_with_other_changes() {
     let pages = store.table::<Page>().unwrap();
     let (first, second) = (page(), Page { name: "b".into(), ..page() });
     pages.insert(&first).unwrap();
-    let etag = pages
+    let committed = pages
         .egt(Page::partition("w"))
         .insert(&second)
         .add(key(), Page::add().hits(13, 5).hits(13, 1).score(0, -7))
         .commit()
         .unwrap();
     let read = pages.get(key()).unwrap().unwrap();
-    assert_eq!((read.hits[13], read.score[0], Stored::etag(&read)), (Some(6), 0, etag));
+    assert_eq!((read.hits[13], read.score[0], Stored::etag(&read)), (Some(6), 0, committed.etag(1)));
     let there = || [pages.get(key()).unwrap().unwrap(), pages.get(Page::key("w", "b")).unwrap().unwrap()];
     let before = there();
 
     // A sum beyond the type, a slot that there is not, and an entity that there is not: nothing is written.
-    let refused = |add: table_core::Result<table_core::ETag>, kind, words: &str| {
+    let refused = |add: table_core::Result<table_core::store::Committed>, kind, words: &str| {
         let error = add.unwrap_err();
         assert_eq!((error.kind(), error.index()), (kind, Some(1)), "{error}");
         assert!(error.to_string().contains(words) && error.to_string().contains("`Hits`"), "{error}");

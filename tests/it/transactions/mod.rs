@@ -98,7 +98,8 @@ fn what_spans_partitions_and_tables_happens_whole_with_one_time() {
         .put(&note)
         .move_to(Former::key(2026, 9), |former| former.id = 10)
         .commit()
-        .unwrap();
+        .unwrap()
+        .etag(0);
     let rows: Vec<_> =
         seen(&store).into_iter().map(|(table, row, etag)| (table, row.row_key().to_owned(), etag)).collect();
     let row = |table: &str, key: &str| (table.to_owned(), key.to_owned(), Some(etag));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_engine::__executor::{
-    self as executor, Abilities, Act, Addition, Condition, Content, Group, ListBecomes, Plan, Refused,
-    RowProperty, RowWrite, TableExec,
+    self as executor, Abilities, Act, Addition, Committed, Condition, Content, Group, ListBecomes, Plan,
+    Refused, RowProperty, RowWrite, TableExec,
 };
 use table_engine::{ETag, Error, ErrorKind, Result, Ticks, Value};
 
@@ -18,21 +18,28 @@ use super::{MapStore, Row, Rows, State, missing, own};
 type Write = (Vec<u8>, Option<Arc<Row>>);
 type Writes = Vec<Write>;
 
-pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_>) -> Result<ETag, Refused> {
+pub(super) fn commit(
+    store: &MapStore,
+    tables: &[&dyn TableExec],
+    plan: &Plan<'_>,
+) -> Result<Committed, Refused> {
     executor::check_rules(plan)?;
     demand_ability(store.abilities, plan);
     let mut state = store.state();
-    let timestamp = next(&state);
+    let mut times = Times { next: next(&state), apart: store.times_apart };
+    let mut etags = Vec::new();
     let mut writes = Writes::new();
     for (number, group) in plan.groups.iter().enumerate() {
         let refused = |(error, row)| Refused { error, group: number, row };
         let table = table_of(store, tables, &state, group).map_err(|error| refused((error, None)))?;
         for (at, row) in group.rows.iter().enumerate() {
+            let timestamp = times.take();
+            etags.push(ETag::from_timestamp(timestamp));
             let planned = write(&state, plan, &Target { table, partition: group.partition }, row, timestamp);
             writes.extend(planned.map_err(|error| refused((error, Some(at))))?);
         }
         for (at, addition) in (group.rows.len()..).zip(&group.additions) {
-            let added = add(&state, table, group.partition, addition, timestamp);
+            let added = add(&state, table, group.partition, addition, times.take());
             writes.push(added.map_err(|error| refused((error, Some(at))))?);
         }
         // The map has no jobs, so no kind is ever in another epoch than its first.
@@ -53,9 +60,31 @@ pub(super) fn commit(store: &MapStore, tables: &[&dyn TableExec], plan: &Plan<'_
             None => rows.remove(&key),
         };
     }
-    state.last = Some(timestamp);
+    state.last = Some(times.next);
     state.commits += 1;
-    Ok(ETag::from_timestamp(timestamp))
+    let last = ETag::from_timestamp(times.next);
+    Ok(if store.times_apart { Committed::of_rows(last, etags) } else { Committed::at(last) })
+}
+
+/// The times of the rows of one plan.
+struct Times {
+    next: Ticks,
+    apart: bool,
+}
+
+impl Times {
+    /// Returns the time of the next row.
+    fn take(&mut self) -> Ticks {
+        let taken = self.next;
+        if self.apart {
+            self.next = after(taken);
+        }
+        taken
+    }
+}
+
+fn after(time: Ticks) -> Ticks {
+    time.checked_add(Duration::from_nanos(100)).unwrap_or(time)
 }
 
 /// No plan comes here that asks for what the store said it can't do.
@@ -77,7 +106,7 @@ fn demand_ability(abilities: Abilities, plan: &Plan<'_>) {
 fn next(state: &State) -> Ticks {
     let now = Ticks::now();
     match state.last {
-        Some(last) if last >= now => last.checked_add(Duration::from_nanos(100)).unwrap_or(now),
+        Some(last) if last >= now => after(last),
         _ => now,
     }
 }

@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use table_engine::__executor::{
-    self as executor, Abilities, Backend, HasVault, LayoutTexts, Names, OneSnapshotForEachThread, Plan,
-    Refused, RetryFairness, SealedAt, TableExec,
+    self as executor, Abilities, Backend, Committed, HasVault, LayoutTexts, Names, OneSnapshotForEachThread,
+    Plan, Refused, RetryFairness, SealedAt, TableExec,
 };
-use table_engine::{ETag, Error, ErrorKind, Result, Tables, Ticks, Value};
+use table_engine::{Error, ErrorKind, Result, Tables, Ticks, Value};
 
 use self::cursor::MapMoment;
 use self::table::MapTable;
@@ -64,6 +64,8 @@ pub struct MapStore {
     abilities: Abilities,
     /// Rows that a walk gives at a time.
     page: usize,
+    /// Whether each row of a plan gets a time of its own, as on the service.
+    times_apart: bool,
     turns: RetryFairness,
     state: Mutex<State>,
 }
@@ -71,16 +73,17 @@ pub struct MapStore {
 impl MapStore {
     /// A store that can do everything but seal, keep queues, and have copies follow.
     pub fn new() -> Arc<Self> {
-        Self::with(Abilities { queues: false, eventual: false, ..Abilities::ALL }, 64)
+        Self::with(Abilities { queues: false, eventual: false, ..Abilities::ALL }, 64, false)
     }
 
     /// A store that can do what the service can.
     pub fn as_the_service() -> Arc<Self> {
-        Self::with(Abilities::SERVICE, 3)
+        Self::with(Abilities::SERVICE, 3, true)
     }
 
-    fn with(abilities: Abilities, page: usize) -> Arc<Self> {
-        Arc::new(Self { abilities, page, turns: RetryFairness::default(), state: Mutex::default() })
+    fn with(abilities: Abilities, page: usize, times_apart: bool) -> Arc<Self> {
+        let (turns, state) = (RetryFairness::default(), Mutex::default());
+        Arc::new(Self { abilities, page, times_apart, turns, state })
     }
 
     /// Returns the store as the engine holds it.
@@ -164,7 +167,7 @@ impl Backend for MapStore {
         self.abilities
     }
 
-    fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<ETag, Refused> {
+    fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
         self.turns.pass();
         commit::commit(self, tables, plan)
     }

@@ -143,6 +143,9 @@ kinds! {
     /// Every reader slot is taken by a live snapshot. Changes that read what is there need one, too: updates, deletes, what is
     /// put over an entity with copies. `OpenOptions::max_readers` makes more of them.
     TooManyReaders = "ServerBusy", 503, "no reader slot is free";
+    /// As many submitted writes wait as the store takes in; nothing was written. Submit again when some have been answered:
+    /// `OpenOptions::submit_limit` takes in more of them.
+    TooManyWrites = "ServerBusy", 503, "too many submitted writes wait";
     /// The disk, or the file-size limit, leaves no room. Nothing was written.
     DiskFull = "InternalError", 500, "the disk is full";
     /// The store has reached its map size. Nothing was written.

@@ -10,10 +10,13 @@ use super::{
     Abilities, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ETag, Ticks};
-use crate::plan::{Plan, Refused};
+use crate::model::Ticks;
+use crate::plan::{Committed, Plan, Refused};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt};
+
+/// What is called with the answer to a plan that was [submitted](Backend::submit).
+pub type OnCommitted = Box<dyn FnOnce(Result<Committed, Refused>) + Send>;
 
 /// A store.
 ///
@@ -68,7 +71,24 @@ pub trait Backend: Any + HasVault {
         tables: &[&dyn TableExec],
         plan: &Plan<'_>,
         sealed_at: &SealedAt,
-    ) -> Result<ETag, Refused>;
+    ) -> Result<Committed, Refused>;
+
+    /// Takes a plan to be carried out, and has `done` called with what has become of it: once, on a thread of the store's or
+    /// on the caller's. Nothing of the plan is held when this returns. An error is of a plan that was not taken; then `done`
+    /// is not called.
+    ///
+    /// What one thread submits is carried out in that order. A store that carries plans out in the caller's thread, as this
+    /// does, is right, and slower.
+    fn submit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+        done: OnCommitted,
+    ) -> Result<(), Refused> {
+        done(self.commit(tables, plan, sealed_at));
+        Ok(())
+    }
 
     /// Gives turns to changes that have lost too often.
     fn retry_fairness(&self) -> &RetryFairness;

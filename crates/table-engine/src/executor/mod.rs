@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::abilities::Abilities;
-pub use self::backend::Backend;
+pub use self::backend::{Backend, OnCommitted};
 pub(crate) use self::batch::made;
 pub use self::batch::{Batch, Lent};
 pub use self::blobs::{BlobSnapshot, Blobs};
@@ -49,8 +49,8 @@ pub use self::periods::{Dropped, PeriodsSeen};
 pub(crate) use self::previous_rows::PreviousRows;
 pub use self::queues::Queues;
 pub use self::range_query::{RangeQuery, after_page, fingerprint};
-pub use self::retry::RetryFairness;
 pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
+pub use self::retry::{ChangeId, RetryFairness};
 pub(crate) use self::rules::check_row;
 pub use self::rules::{batch_length, check_entity, check_rules};
 pub use self::scan_ranges::{ScanRanges, order};

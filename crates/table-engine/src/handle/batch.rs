@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{self, Loader};
+use crate::executor::{self, Loader, OnCommitted};
 use crate::handle::table::DynamicTable;
 use crate::limits;
-use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
-use crate::plan::{self, Act, Condition, Group, Plan, Refused, RowWrite};
+use crate::model::{DynamicEntity, IfMatch, IntoIfMatch};
+use crate::plan::{self, Act, Committed, Condition, Group, Plan, Refused, RowWrite};
 use crate::row::encode::Given;
 use crate::sealing::SealedAt;
 
@@ -57,6 +57,9 @@ pub(crate) enum Planned {
     Delete(String, IfMatch),
 }
 
+/// The words that follow "cannot " in an error.
+const COMMIT: &str = "commit a batch to";
+
 impl Batch {
     pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
         Self { table, partition, operations: Vec::new(), sealing: None }
@@ -95,23 +98,78 @@ impl Batch {
         self.operations.is_empty()
     }
 
-    /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
-    pub fn commit(&self) -> Result<ETag> {
-        let done = self.submit();
-        done.map_err(|e| e.placed("commit a batch to", self.table.name(), &self.partition, None))
+    /// Carries out every operation, or none. Returns the version of each entity that was written.
+    pub fn commit(&self) -> Result<Committed> {
+        let done = self.carry_out();
+        done.map_err(|e| e.placed(COMMIT, self.table.name(), &self.partition, None))
     }
 
-    fn submit(&self) -> Result<ETag> {
+    fn carry_out(&self) -> Result<Committed> {
         if let Some(sealing) = &self.sealing {
             return sealing.commit(self);
         }
         self.with_group(|group| self.table.write_group(group).map_err(Refused::numbered))
     }
 
+    /// Hands the batch to the store, which carries it out with others that wait, and calls `done` with what
+    /// [`commit`](Self::commit) would have returned. No thread waits meanwhile.
+    ///
+    /// What one thread submits is carried out in that order. An error says that the batch was not taken: something is wrong
+    /// with it, or [too many](ErrorKind::TooManyWrites) wait, for which a program waits by its callbacks. What was taken is
+    /// carried out also if all handles of the store are dropped; the drop of the last one waits for that.
+    ///
+    /// `done` is called once, on a thread of the store's that calls nothing else meanwhile, so it is to be quick: to send to
+    /// a channel, to wake a task. It may read and write, and submit more, and must not wait for another callback. If it
+    /// panics, no other is harmed.
+    ///
+    /// Of a table whose values are sealed by a rule, the batch is sealed now: if a key, or a row that the sealing depends on,
+    /// changes before it is carried out, it is refused where [`commit`](Self::commit) would seal it anew.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// use table_core::{DynamicEntity, Store};
+    ///
+    /// # let store = Store::temporary()?;
+    /// let company = store.create_table("Company")?;
+    /// let (done, answers) = mpsc::channel();
+    /// for id in 1..=1_000 {
+    ///     let done = done.clone();
+    ///     company
+    ///         .batch("Sales")
+    ///         .insert(DynamicEntity::new("Sales", format!("empid_{id:06}")).with("Age", 30))
+    ///         .submit(move |committed| done.send(committed).unwrap_or_default())?;
+    /// }
+    /// drop(done);
+    /// for committed in answers {
+    ///     committed?; // each is on disk by now
+    /// }
+    /// assert_eq!(company.query(&table_core::Query::new())?.count(), 1_000);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn submit(&self, done: impl FnOnce(Result<Committed>) + Send + 'static) -> Result<()> {
+        // Names, and no table: that would be a handle, and the last one is to be the caller's.
+        let (table, partition) = (self.table.name().to_owned(), self.partition.clone());
+        let answer = move |answered: Result<Committed, Refused>| {
+            let answered = answered.map_err(Refused::numbered);
+            done(answered.map_err(|e| e.placed(COMMIT, &table, &partition, None)));
+        };
+        let mut answer: Option<OnCommitted> = Some(Box::new(answer));
+        let mut take = |group: Group<'_>, sealed_at: &SealedAt| match answer.take() {
+            Some(answer) => self.table.submit_group(group, sealed_at, answer).map_err(Refused::numbered),
+            None => Ok(()),
+        };
+        let taken = match &self.sealing {
+            Some(sealing) => sealing.seal(self, &mut take),
+            None => self.with_group(|group| take(group, &SealedAt::NOTHING)),
+        };
+        taken.map_err(|e| e.placed(COMMIT, self.table.name(), &self.partition, None))
+    }
+
     /// Hands the batch to a loader, which carries it out together with others.
     pub(crate) fn load(&self, loader: &mut dyn Loader) -> Result<()> {
         let added = self.add_to(loader);
-        added.map_err(|e| e.placed("commit a batch to", self.table.name(), &self.partition, None))
+        added.map_err(|e| e.placed(COMMIT, self.table.name(), &self.partition, None))
     }
 
     fn add_to(&self, loader: &mut dyn Loader) -> Result<()> {
@@ -215,7 +273,7 @@ pub(crate) trait SealsBatch: Send + Sync {
     fn seal(&self, batch: &Batch, take: &mut dyn FnMut(Group<'_>, &SealedAt) -> Result<()>) -> Result<()>;
 
     /// Commits the batch, sealed anew as long as keys or rows change meanwhile.
-    fn commit(&self, batch: &Batch) -> Result<ETag>;
+    fn commit(&self, batch: &Batch) -> Result<Committed>;
 }
 
 impl DynamicTable {

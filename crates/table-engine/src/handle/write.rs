@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Loader, Precedence};
+use crate::executor::{Loader, OnCommitted, Precedence};
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch, ValueRef};
-use crate::plan::{self, Act, Condition, Failure, Group, Plan, Refused, RowWrite};
+use crate::plan::{self, Act, Committed, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
 
@@ -63,23 +63,41 @@ impl DynamicTable {
             return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
         let group = Group::new(partition, vec![*row]);
-        let done = self.write_group(group).map_err(|refused| refused.error);
+        let done =
+            self.write_group(group).map(|committed| committed.etag(0)).map_err(|refused| refused.error);
         done.map_err(|e| e.placed(row.act.describe(row.condition), self.name(), partition, Some(row.key)))
     }
 
     /// Carries out writes of rows by their properties, as one.
-    pub(crate) fn write_group(&self, group: Group<'_>) -> Result<ETag, Refused> {
+    pub(crate) fn write_group(&self, group: Group<'_>) -> Result<Committed, Refused> {
         self.write_sealed(group, &SealedAt::NOTHING)
     }
 
     /// Carries out writes of rows as [`write_group`](Self::write_group) does; `sealed_at` is of the keys that their values were
     /// sealed with.
-    pub(crate) fn write_sealed(&self, group: Group<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
+    pub(crate) fn write_sealed(&self, group: Group<'_>, sealed_at: &SealedAt) -> Result<Committed, Refused> {
         let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
         let tables = std::slice::from_ref(self);
         commit(tables, &plan, sealed_at).map_err(|refused| match refused.row {
             Some(_) => placed(tables, &plan, refused),
             // What was attempted is the caller's to say: a batch, or the write of one row.
+            None => refused,
+        })
+    }
+
+    /// Hands writes of rows to the store, which carries them out as one and has `done` called.
+    pub(crate) fn submit_group(
+        &self,
+        group: Group<'_>,
+        sealed_at: &SealedAt,
+        done: OnCommitted,
+    ) -> Result<(), Refused> {
+        let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
+        let store = self.exec().store();
+        let taken = store.abilities().check(&plan);
+        let taken = taken.and_then(|()| store.submit(&[self.exec()], &plan, sealed_at, done));
+        taken.map_err(|refused| match refused.row {
+            Some(_) => placed(std::slice::from_ref(self), &plan, refused),
             None => refused,
         })
     }
@@ -103,7 +121,7 @@ pub(crate) fn carry_out(
     tables: &[DynamicTable],
     plan: &Plan<'_>,
     sealed_at: &SealedAt,
-) -> Result<ETag, Failure> {
+) -> Result<Committed, Failure> {
     commit_plan(tables, plan, sealed_at).map_err(|refused| {
         let failure = plan.explain_refusal(refused);
         Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
@@ -111,7 +129,7 @@ pub(crate) fn carry_out(
 }
 
 /// Carries out a plan. A refusal of one that writes a single row is about that row, whatever is wrong.
-fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
+fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<Committed, Refused> {
     commit(tables, plan, sealed_at).map_err(|refused| {
         let of_group = plan.groups.get(refused.group).map(|group| group.rows.as_slice());
         let row = refused.row.or_else(|| matches!(of_group, Some([_])).then_some(0));
@@ -119,20 +137,22 @@ fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -
     })
 }
 
-fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<ETag, Refused> {
+/// Carries out a plan. The answer has a version for each of its operations.
+fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<Committed, Refused> {
     let Some(first) = tables.first() else {
         let because = "the plan comes with no table";
         return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
     };
     let store = first.exec().store();
     let checked = store.abilities().check(plan);
-    checked.and_then(|()| match tables {
+    let committed = checked.and_then(|()| match tables {
         [table] => store.commit(&[table.exec()], plan, sealed_at),
         tables => {
             let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
             store.commit(&tables, plan, sealed_at)
         }
-    })
+    })?;
+    Ok(committed.by_operations(plan))
 }
 
 /// Says of a refusal where it is, if the executor left that out.

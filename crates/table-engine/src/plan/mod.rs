@@ -5,6 +5,7 @@
 mod addition;
 mod builder;
 mod by_properties;
+mod committed;
 mod content;
 mod explain;
 mod explain_refusal;
@@ -24,6 +25,7 @@ pub use addition::{Addition, Amounts, NumberOf};
 pub(crate) use builder::{OldRows, PlanBuilder, Printed, Reach};
 pub use by_properties::borrowed;
 pub(crate) use by_properties::{removal, write, writes_of_entities};
+pub use committed::Committed;
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
 pub use content::{RowContent, RowKind, RowProperty};
 pub use explain::WriteExplain;

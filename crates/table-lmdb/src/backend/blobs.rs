@@ -36,7 +36,7 @@ impl Shared {
     fn work_on_blobs(&self, work: Vec<BlobWork>) -> Result<Vec<BlobOutcome>> {
         let queue_ops = BlobOps { work, ..BlobOps::default() };
         let outcomes = queue_ops.outcomes.clone();
-        self.writer.submit(self, prepare::of_blobs(queue_ops)).map_err(|refused| refused.error)?;
+        self.writer.commit(self, prepare::of_blobs(queue_ops)).map_err(|refused| refused.error)?;
         let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(std::mem::take(&mut *outcomes))
     }

@@ -33,7 +33,7 @@ impl Shared {
     pub(super) fn work(&self, work: Vec<Work>) -> Result<Vec<Outcome>> {
         let queue_ops = QueueOps { work, ..QueueOps::default() };
         let outcomes = queue_ops.outcomes.clone();
-        self.writer.submit(self, prepare::of_queues(queue_ops)).map_err(|refused| refused.error)?;
+        self.writer.commit(self, prepare::of_queues(queue_ops)).map_err(|refused| refused.error)?;
         let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(std::mem::take(&mut *outcomes))
     }

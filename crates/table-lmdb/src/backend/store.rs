@@ -7,10 +7,11 @@ use table_engine::error::{Error, ErrorKind, Result};
 #[cfg(feature = "queue")]
 use table_engine::executor::Queues;
 use table_engine::executor::{
-    Abilities, Backend, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, RetryFairness, TableExec,
+    Abilities, Backend, Blobs, Dropped, Loader, OnCommitted, OneSnapshotForEachThread, Outbox, RetryFairness,
+    TableExec,
 };
 use table_engine::model::{ETag, Ticks};
-use table_engine::plan::{OutboxOp, Plan, Refused};
+use table_engine::plan::{Committed, OutboxOp, Plan, Refused};
 use table_engine::schema::{PeriodTables, Schema};
 use table_engine::sealing::{HasVault, SealedAt, Sealing};
 
@@ -25,6 +26,7 @@ use crate::open::OptionalDb;
 use crate::records::catalog::{self, Entry, TableState};
 use crate::records::meta::Meta;
 use crate::records::periods;
+use crate::write::encoded::EncodedPlan;
 use crate::write::prepare;
 
 impl Shared {
@@ -43,6 +45,50 @@ impl Shared {
             self.made(OptionalDb::Blobs).map_err(Refused::whole)?;
         }
         Ok(())
+    }
+
+    /// Puts a plan into bytes. Nothing of it is needed any more then.
+    fn prepared(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+    ) -> Result<Box<EncodedPlan>, Refused> {
+        if let Some(queue_op) = plan.queue_ops.iter().find(|queue_op| queue_op.queue.store != self.number) {
+            return Err(Refused::whole(strange_queue(queue_op)));
+        }
+        if !plan.outbox_ops.is_empty() {
+            self.made(OptionalDb::Queues).map_err(Refused::whole)?;
+        }
+        self.make_room_for_lists(plan)?;
+        let blank = self.writer.blank();
+        let mut prepared = match tables {
+            [table] => prepare::plan(blank, plan, &[self.own(*table)?])?,
+            tables => {
+                let own = tables.iter().map(|table| self.own(*table)).collect::<Result<Vec<_>, _>>()?;
+                prepare::plan(blank, plan, &own)?
+            }
+        };
+        prepared.sealed_at = sealed_at.clone();
+        Ok(prepared)
+    }
+
+    /// Has those notified, before `done` is called, who wait for what the plan brings.
+    fn notifying(&self, plan: &Plan<'_>, done: OnCommitted) -> OnCommitted {
+        let (sends, follows) = (!plan.queue_ops.is_empty(), plan.outbox_ops.iter().any(OutboxOp::is_news));
+        if !sends && !follows {
+            return done;
+        }
+        let (arrivals, propagators) = (self.arrivals.clone(), self.propagators.clone());
+        Box::new(move |answer| {
+            if answer.is_ok() && sends {
+                arrivals.notify();
+            }
+            if answer.is_ok() && follows {
+                propagators.notify();
+            }
+            done(answer);
+        })
     }
 
     /// Returns the state of a table, which must be this store's.
@@ -158,31 +204,27 @@ impl Backend for Shared {
         tables: &[&dyn TableExec],
         plan: &Plan<'_>,
         sealed_at: &SealedAt,
-    ) -> Result<ETag, Refused> {
-        if let Some(queue_op) = plan.queue_ops.iter().find(|queue_op| queue_op.queue.store != self.number) {
-            return Err(Refused::whole(strange_queue(queue_op)));
-        }
-        if !plan.outbox_ops.is_empty() {
-            self.made(OptionalDb::Queues).map_err(Refused::whole)?;
-        }
-        self.make_room_for_lists(plan)?;
-        let blank = self.writer.blank();
-        let mut prepared = match tables {
-            [table] => prepare::plan(blank, plan, &[self.own(*table)?])?,
-            tables => {
-                let own = tables.iter().map(|table| self.own(*table)).collect::<Result<Vec<_>, _>>()?;
-                prepare::plan(blank, plan, &own)?
-            }
-        };
-        prepared.sealed_at = sealed_at.clone();
-        let done = self.writer.submit(self, prepared).map(ETag::from_timestamp);
-        if done.is_ok() && !plan.queue_ops.is_empty() {
+    ) -> Result<Committed, Refused> {
+        let prepared = self.prepared(tables, plan, sealed_at)?;
+        let done = self.writer.commit(self, prepared)?;
+        if !plan.queue_ops.is_empty() {
             self.arrivals.notify();
         }
-        if done.is_ok() && plan.outbox_ops.iter().any(OutboxOp::is_news) {
+        if plan.outbox_ops.iter().any(OutboxOp::is_news) {
             self.propagators.notify();
         }
-        done
+        Ok(Committed::at(ETag::from_timestamp(done)))
+    }
+
+    fn submit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+        done: OnCommitted,
+    ) -> Result<(), Refused> {
+        let prepared = self.prepared(tables, plan, sealed_at)?;
+        self.writer.submit(self.open_store(), prepared, self.notifying(plan, done))
     }
 
     fn outbox(&self) -> Result<&dyn Outbox> {

@@ -66,7 +66,7 @@ impl TableExec for LmdbTable {
     fn write(&self, partition: &str, row: &RowWrite<'_>, is_raw: bool) -> Option<Result<ETag>> {
         let submit = |mut prepared: Box<EncodedPlan>| {
             prepared.is_raw = is_raw;
-            let done = self.inner.writer.submit(&self.inner, prepared);
+            let done = self.inner.writer.commit(&self.inner, prepared);
             done.map(ETag::from_timestamp).map_err(|refused| refused.error)
         };
         Some(prepare::single(self.inner.writer.blank(), &self.state, partition, row).and_then(submit))

@@ -15,6 +15,7 @@ use crate::open::{OptionalDb, Propagate};
 use crate::records::meta::Meta;
 use crate::state::StoreState;
 use crate::write::commit::Writer;
+use crate::write::open_store::OpenStore;
 use crate::write::transaction::clock;
 
 /// How many stores the process has opened.
@@ -22,13 +23,13 @@ static OPENED: AtomicU64 = AtomicU64::new(1);
 
 /// An opened store with its writer. A process has one for each store that it has open.
 pub(crate) struct Shared {
-    inner: StoreState,
-    pub(crate) writer: Writer,
+    /// What the thread that carries out submitted plans has, too. It has no handle of the store.
+    open: Arc<OpenStore>,
     pub(crate) reclaimer: Reclaimer,
     /// The store's number among those that the process has opened since it began.
     pub(crate) number: u64,
     /// Notifies the threads that wait for messages that some have come.
-    pub(crate) arrivals: Arrivals,
+    pub(crate) arrivals: Arc<Arrivals>,
     /// The threads and passes that propagate deferred copies.
     pub(crate) propagators: Arc<Propagators>,
     /// The directory of a store that goes with its last handle. Last of the fields, so that LMDB has closed its files
@@ -40,14 +41,18 @@ impl Shared {
     pub(crate) fn new(inner: StoreState, read_only: bool) -> Self {
         let is_manual = read_only || inner.environment.options.propagate == Propagate::Manual;
         Self {
-            inner,
-            writer: Writer::new(read_only),
+            open: Arc::new(OpenStore::new(inner, Writer::new(read_only))),
             reclaimer: Reclaimer::default(),
             number: OPENED.fetch_add(1, Ordering::Relaxed),
-            arrivals: Arrivals::default(),
+            arrivals: Arc::default(),
             propagators: Arc::new(Propagators::new(is_manual)),
             temporary: OnceLock::new(),
         }
+    }
+
+    /// Returns the store as the thread that carries out submitted plans has it.
+    pub(crate) fn open_store(&self) -> &Arc<OpenStore> {
+        &self.open
     }
 
     /// Has the directory removed when the last handle of the store, which lies in it, is dropped.
@@ -106,16 +111,19 @@ impl Shared {
 }
 
 impl Deref for Shared {
-    type Target = StoreState;
+    type Target = OpenStore;
 
-    fn deref(&self) -> &StoreState {
-        &self.inner
+    #[inline]
+    fn deref(&self) -> &OpenStore {
+        &self.open
     }
 }
 
 impl Drop for Shared {
-    /// Tells the threads in the background, which wait for something to do, that there is none any more.
+    /// Has all submitted plans answered. Tells the threads in the background, which wait for something to do, that there
+    /// is none any more.
     fn drop(&mut self) {
         self.propagators.over();
+        self.writer.submissions.close();
     }
 }

@@ -66,6 +66,7 @@ pub struct OpenOptions {
     pub(crate) max_readers: u32,
     pub(crate) verify_reads: bool,
     pub(crate) group_limit: usize,
+    pub(crate) submit_limit: usize,
     pub(crate) create: bool,
     pub(crate) not_before: Option<Mark>,
     pub(crate) read_only: bool,
@@ -109,6 +110,7 @@ impl Default for OpenOptions {
             max_readers: 1_024,
             verify_reads: true,
             group_limit: 256,
+            submit_limit: 4_096,
             create: true,
             not_before: None,
             read_only: false,
@@ -178,6 +180,15 @@ impl OpenOptions {
     #[must_use]
     pub fn group_limit(mut self, batches: usize) -> Self {
         self.group_limit = batches.max(1);
+        self
+    }
+
+    /// Sets how many submitted writes may wait to be carried out: one more is
+    /// [`TooManyWrites`](table_engine::ErrorKind::TooManyWrites), and its caller is to wait for answers before it submits
+    /// more. The default is 4,096; zero counts as one. However few they are, they come to 64 MiB at most.
+    #[must_use]
+    pub fn submit_limit(mut self, writes: usize) -> Self {
+        self.submit_limit = writes.max(1);
         self
     }
 
@@ -301,6 +312,7 @@ impl OpenOptions {
                 ("max_readers", options.max_readers.to_string()),
                 ("verify_reads", options.verify_reads.to_string()),
                 ("group_limit", options.group_limit.to_string()),
+                ("submit_limit", options.submit_limit.to_string()),
                 ("read_only", options.read_only.to_string()),
                 ("propagation", format!("{:?}", options.propagate)),
                 // A store that was opened with all its pages verified need not be verified again.

@@ -18,6 +18,7 @@ use super::blanks::Blanks;
 use super::encoded::EncodedPlan;
 use super::group::{Member, Members, attempt, panicked};
 use super::queue::{Outcome, Queue, State, WriterTicket, lock};
+use super::submissions::Submissions;
 use super::transaction::Transaction;
 use crate::open::read_only;
 use crate::state::StoreState;
@@ -50,6 +51,8 @@ pub(crate) struct Writer {
     scratch: Mutex<Option<Box<Scratch>>>,
     /// Memory of plans that were carried out.
     blanks: Mutex<Blanks>,
+    /// Plans that a thread of the store's own carries out.
+    pub(crate) submissions: Submissions,
 }
 
 /// Holds the lead, which is handed on when the guard is dropped, also by a panic.
@@ -130,7 +133,7 @@ impl Writer {
     }
 
     /// Carries out one prepared write, alone or in company.
-    pub(crate) fn submit(&self, inner: &StoreState, prepared: Box<EncodedPlan>) -> Result<Ticks, Refused> {
+    pub(crate) fn commit(&self, inner: &StoreState, prepared: Box<EncodedPlan>) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
         self.turns.pass();
         let prepared = match self.join(Some(prepared)) {
@@ -218,6 +221,19 @@ impl Writer {
         let own = members.0.first_mut().and_then(|member| member.result.take());
         lock(&self.blanks).keep(members.answered());
         own.unwrap_or_else(panicked)
+    }
+
+    /// Runs prepared writes that were submitted with those that wait, as far as a group goes; the caller has the lead.
+    pub(super) fn run_submitted(&self, inner: &StoreState, members: &mut Members) {
+        let submitted = members.len();
+        self.run(inner, members, inner.environment.options.group_limit.max(submitted));
+        // Only threads come back for company.
+        self.last_group.store(members.len() - submitted, Ordering::Relaxed);
+    }
+
+    /// Answers the threads whose writes are among the members, and keeps the memory of all.
+    pub(super) fn give_back(&self, members: Members) {
+        lock(&self.blanks).keep(members.answered());
     }
 
     /// Runs many prepared writes in as few transactions as their size allows; the caller has the lead.

@@ -15,11 +15,13 @@ pub(crate) mod group;
 mod insert;
 mod merging;
 mod numbering;
+pub(crate) mod open_store;
 pub(crate) mod prepare;
 mod queue;
 mod queue_ops;
 pub(crate) mod range;
 pub(crate) mod references;
+pub(crate) mod submissions;
 pub(crate) mod transaction;
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use super::EncryptingTable;
 use super::write::{Sealing, Submitted, submit};
 use crate::error::Result;
 use crate::handle::batch::{Batch, Planned, SealsBatch};
-use crate::model::ETag;
-use crate::plan::{Group, Refused};
+use crate::plan::{Committed, Group, Refused};
 use crate::sealing::SealedAt;
 
 impl EncryptingTable {
@@ -43,7 +42,7 @@ impl SealsBatch for EncryptingTable {
         self.sealed_batch(batch, take).map(|_| ())
     }
 
-    fn commit(&self, batch: &Batch) -> Result<ETag> {
+    fn commit(&self, batch: &Batch) -> Result<Committed> {
         submit(|| {
             let take = |group: Group<'_>, sealed_at: &SealedAt| {
                 let done = self.table.write_sealed(group, sealed_at).map_err(Refused::numbered);

@@ -214,6 +214,7 @@ impl EncryptingTable {
             let done = self.table.write_sealed(group, &sealed_at).map_err(|refused| refused.error);
             Ok(Submitted { done, sealed_at, is_of_version: sealed.is_of_version })
         });
+        let done = done.map(|committed| committed.etag(0));
         done.map_err(|e| e.placed(act.describe(condition), self.name(), partition, Some(row)))
     }
 }

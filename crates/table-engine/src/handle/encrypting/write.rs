@@ -6,8 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
 use crate::executor::layouts::needs_its_struct;
 use crate::model::names::ENTITY_TYPE;
-use crate::model::{DynamicEntity, ETag, EdmType, Value};
-use crate::plan::{Act, Condition};
+use crate::model::{DynamicEntity, EdmType, Value};
+use crate::plan::{Act, Committed, Condition};
 use crate::row::encode::Given;
 use crate::schema::LayoutProperty;
 use crate::sealing::{SealedAt, Sealer};
@@ -153,14 +153,14 @@ fn contradiction(kind: RowKind<'_>, name: &str) -> Error {
 
 /// What came of a write whose values were sealed for it.
 pub(crate) struct Submitted {
-    pub(crate) done: Result<ETag>,
+    pub(crate) done: Result<Committed>,
     pub(crate) sealed_at: SealedAt,
     /// Whether it demands the row as it was read to be sealed, and not as the caller has said.
     pub(crate) is_of_version: bool,
 }
 
 /// Repeats an attempt at a write as long as the keys, or the row that its sealing depends on, have changed meanwhile.
-pub(crate) fn submit(attempt: impl Fn() -> Result<Submitted>) -> Result<ETag> {
+pub(crate) fn submit(attempt: impl Fn() -> Result<Submitted>) -> Result<Committed> {
     let mut attempts = 1;
     loop {
         let Submitted { done, sealed_at, is_of_version } = attempt()?;

@@ -16,7 +16,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::model::ETag;
-use crate::plan::{Failure, Plan, PlanBuilder, Reach, Seals, WriteExplain};
+use crate::plan::{Committed, Failure, Plan, PlanBuilder, Reach, Seals, WriteExplain};
 use crate::row::version::version_of;
 use crate::schema::{Index, IndexMask, KeyPair, Schema};
 use crate::sealing::{SealedAt, Sealer};
@@ -79,7 +79,7 @@ struct PlanTables<'t> {
 }
 
 /// Carries out the changes as one, from the start again if one of the entities was written meanwhile.
-pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<ETag> {
+pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<Committed> {
     let (mut last, mut turn, mut had_turn) = (None, None, false);
     for losses in 0..ATTEMPTS {
         if losses >= LOSSES_BORNE && !had_turn {
@@ -92,7 +92,7 @@ pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
             // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
             Err(error) if error.kind() == ErrorKind::KeySuperseded && losses == 0 => continue,
             Err(error) => return Err(error),
-            Ok(Ok(etag)) => return Ok(etag),
+            Ok(Ok(committed)) => return Ok(committed),
             Ok(Err(failure)) => failure,
         };
         // A `put` that found no entity of its key takes the one that has come since in its next attempt.
@@ -120,7 +120,7 @@ pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
 fn attempt(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
-) -> Result<Result<ETag, Failure>> {
+) -> Result<Result<Committed, Failure>> {
     let derived = prepared(together, attempts, true)?;
     if let [table] = together.tables {
         let sealer = table.sealer();
@@ -229,7 +229,12 @@ pub(crate) fn commit_one<'c>(
     change: Change<'c>,
     images: &'c mut (dyn EntityImages + 'c),
 ) -> Result<ETag> {
-    commit(Together::alone(table), &mut [&mut EntityAttempt::lent(keys, change, images).alone()])
+    commit_alone(table, &mut EntityAttempt::lent(keys, change, images).alone())
+}
+
+/// Carries out one change by itself. Returns the version of what it has written.
+pub(crate) fn commit_alone(table: &DynamicTable, attempt: &mut (dyn Attempt + '_)) -> Result<ETag> {
+    commit(Together::alone(table), &mut [attempt]).map(|committed| committed.etag(0))
 }
 
 /// Returns what `run` makes of the plan that adds an entity.

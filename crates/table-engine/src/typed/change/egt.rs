@@ -13,8 +13,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
 use crate::limits;
-use crate::model::{ETag, IfMatch, IntoIfMatch};
-use crate::plan::WriteExplain;
+use crate::model::{IfMatch, IntoIfMatch};
+use crate::plan::{Committed, WriteExplain};
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
 use crate::typed::change::{Change, Payload};

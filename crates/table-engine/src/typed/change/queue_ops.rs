@@ -4,8 +4,7 @@ use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use crate::error::{Error, Result};
 use crate::handle::tables::Tables;
 use crate::messages::QueueOp;
-use crate::model::ETag;
-use crate::plan::{Plan, PlanBuilder, Seals, Version, WriteExplain};
+use crate::plan::{Committed, Plan, PlanBuilder, Seals, Version, WriteExplain};
 use crate::row::view::RowView;
 use crate::sealing::SealedAt;
 
@@ -39,7 +38,7 @@ impl QueueOpsAttempt {
 }
 
 /// Sends and completes messages that go with no change: no table comes with them.
-pub(crate) fn commit(store: &Tables, attempt: QueueOpsAttempt) -> Result<ETag> {
+pub(crate) fn commit(store: &Tables, attempt: QueueOpsAttempt) -> Result<Committed> {
     let plan = attempt.into_plan();
     let done = store.backend().abilities().check(&plan);
     let done = done.and_then(|()| store.backend().commit(&[], &plan, &SealedAt::NOTHING));

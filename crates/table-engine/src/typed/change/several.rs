@@ -38,8 +38,8 @@ macro_rules! messages_and_end {
             self.operations.is_empty()
         }
 
-        /// Makes every change, or none. The version is that of every entity written.
-        pub fn commit(self) -> Result<ETag> {
+        /// Makes every change, or none. Returns the version of each entity that was written.
+        pub fn commit(self) -> Result<Committed> {
             self.run($($commit),+)
         }
 

@@ -13,8 +13,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::handle::tables::Tables;
 use crate::limits;
-use crate::model::{ETag, IfMatch, IntoIfMatch};
-use crate::plan::{Reach, WriteExplain};
+use crate::model::{IfMatch, IntoIfMatch};
+use crate::plan::{Committed, Reach, WriteExplain};
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
 use crate::schema::Schema;

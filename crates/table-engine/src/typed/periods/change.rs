@@ -9,7 +9,7 @@ use crate::handle::bulk::{BulkFailure, BulkReport};
 use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch, IntoIfMatch, Ticks};
 use crate::sorting;
-use crate::typed::change::driver::{self, Together};
+use crate::typed::change::driver;
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::entity_images::TypedImages;
@@ -69,7 +69,7 @@ impl<E: InPeriods> Periods<E> {
         let key = key.into();
         let start = self.start_of(&key)?;
         alone::update_unless_refused(self.known.tables.source, key, change, &mut |attempt| {
-            self.writing(start, false, |table| driver::commit(Together::alone(table), &mut [&mut *attempt]))
+            self.writing(start, false, |table| driver::commit_alone(table, &mut *attempt))
         })
     }
 
@@ -200,8 +200,7 @@ impl<E: InPeriods> Periods<E> {
         let adds = matches!(change, Change::Insert | Change::Put);
         let mut entities = TypedImages::of(payload);
         let mut attempt = EntityAttempt::lent(key.into_keys(), change, &mut entities);
-        let etag =
-            self.writing(start, adds, |table| driver::commit(Together::alone(table), &mut [&mut attempt]))?;
+        let etag = self.writing(start, adds, |table| driver::commit_alone(table, &mut attempt))?;
         drop(attempt);
         Ok((etag, TypedImages::made(entities)))
     }

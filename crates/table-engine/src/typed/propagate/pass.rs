@@ -150,7 +150,10 @@ fn fail(store: &Arc<dyn Backend>, entry: OutboxEntry, error: &Error) -> Result<O
     let outbox_ops = vec![OutboxOp::Fail(entry.source, entry.version, error.to_string())];
     let plan = Plan { outbox_ops, ..Plan::default() };
     match store.commit(&[], &plan, &SealedAt::NOTHING) {
-        Ok(etag) => Ok(etag.timestamp().checked_add(Duration::from_millis(250) * (2 << entry.tries.min(8)))),
+        Ok(committed) => Ok(committed
+            .etag(0)
+            .timestamp()
+            .checked_add(Duration::from_millis(250) * (2 << entry.tries.min(8)))),
         // Its entity has changed.
         Err(refused) if is_stale(&refused.error) => Ok(Some(Ticks::now())),
         Err(refused) => Err(refused.error),

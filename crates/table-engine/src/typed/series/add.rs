@@ -179,7 +179,7 @@ impl<E: Entity> Table<E> {
         let group = Group { additions: vec![addition], epochs, ..Group::new(partition, Vec::new()) };
         let plan = Plan { groups: group.into(), ..Plan::default() };
         match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
-            Ok(etag) => Ok(Some(etag)),
+            Ok(committed) => Ok(Some(committed.etag(0))),
             // An index began to be made, or the row is of a previous version: reading finds out which.
             Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => {
                 Ok(None)

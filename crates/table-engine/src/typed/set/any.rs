@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
 use crate::schema;
-use crate::typed::change::driver::{self, Together};
+use crate::typed::change::driver;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::{Change, Payload};
 use crate::typed::entity::Entity;
@@ -135,8 +135,7 @@ impl<Set> Visitor<Set> for Run<'_, Set> {
     fn visit<E: SetMember>(self, _: fn(E) -> Set) -> Result<Option<ETag>> {
         let Self { set, entity, what } = self;
         let commit = |key, change, payload: Payload<'_, E>| {
-            driver::commit(Together::alone(&set.table), &mut [&mut EntityAttempt::new(key, change, payload)])
-                .map(Some)
+            driver::commit_alone(&set.table, &mut EntityAttempt::new(key, change, payload)).map(Some)
         };
         let key = || Key::<E>::verbatim(entity.partition_key(), entity.row_key());
         match what {

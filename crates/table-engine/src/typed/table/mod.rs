@@ -167,7 +167,7 @@ impl<E: Entity> Table<E> {
         change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
         alone::update_unless_refused(self.table.name(), key.into(), change, &mut |attempt| {
-            driver::commit(Together::alone(&self.table), &mut [attempt])
+            driver::commit_alone(&self.table, attempt)
         })
     }
 

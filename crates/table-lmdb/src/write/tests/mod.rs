@@ -3,6 +3,7 @@
 mod groups;
 #[cfg(feature = "blob")]
 mod lists;
+mod submitted;
 mod unchanged;
 
 use std::sync::Arc;
@@ -66,7 +67,7 @@ fn members(plans: impl IntoIterator<Item = Box<EncodedPlan>>) -> Members {
 
 fn carry_out(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<ETag, Refused> {
     let inner = lmdb(tables[0]).inner();
-    inner.writer.submit(inner, prepared(groups, tables)?).map(ETag::from_timestamp)
+    inner.writer.commit(inner, prepared(groups, tables)?).map(ETag::from_timestamp)
 }
 
 fn entity(partition: &str, row: &str) -> DynamicEntity {
