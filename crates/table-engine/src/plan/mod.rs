@@ -10,8 +10,8 @@ mod explain;
 mod explain_refusal;
 mod follow;
 mod listing;
-mod lone;
 mod one_or_more;
+mod part;
 mod row_effect;
 mod row_write;
 mod rows;
@@ -21,7 +21,7 @@ mod values;
 
 pub(crate) use addition::OwnAdd;
 pub use addition::{Addition, Amounts, NumberOf};
-pub(crate) use builder::{OldRows, PlanBuilder, Printed, Reach};
+pub(crate) use builder::{PlanBuilder, Reach};
 pub use by_properties::borrowed;
 pub(crate) use by_properties::{removal, write, writes_of_entities};
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
@@ -35,6 +35,7 @@ pub use listing::{
     with_blob,
 };
 pub use one_or_more::OneOrMore;
+pub(crate) use row_effect::{OldRows, Printed};
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};
 pub(crate) use rows::{CopyState, EntityRow, EntityRows, OwnRows, check_tokens};
 pub(crate) use seals::{FoundTokens, Resealed, Seals};
