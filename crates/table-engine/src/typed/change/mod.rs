@@ -11,6 +11,7 @@ pub(crate) mod entity_attempt;
 pub(crate) mod entity_images;
 #[cfg(test)]
 mod model_tests;
+pub(crate) mod plan_only;
 pub(crate) mod queue_ops;
 mod read_set;
 mod several;

@@ -18,7 +18,7 @@ use crate::plan::{Plan, Refused};
 use crate::schema::IndexMask;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
-use crate::typed::change::{self, Change, Changed, Payload, Refusal};
+use crate::typed::change::{self, Change, Changed, Payload, Refusal, plan_only};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::{Key, KeyOf, Lookup, Partition};
@@ -274,7 +274,7 @@ impl<E: Entity> Table<E> {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.explain_refusal(refused).error)
                 };
-                driver::insertion(&self.table, entity.borrow(), index_mask, &sealer, add)?
+                plan_only::insertion(&self.table, entity.borrow(), index_mask, &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -285,7 +285,7 @@ impl<E: Entity> Table<E> {
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
                 let failure =
-                    driver::insertion(&self.table, entity.borrow(), IndexMask::NEW, &shown, |plan| {
+                    plan_only::insertion(&self.table, entity.borrow(), IndexMask::NEW, &shown, |plan| {
                         plan.explain_refusal(again())
                     })?;
                 Err(failure.error)
