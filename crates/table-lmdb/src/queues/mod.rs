@@ -15,5 +15,5 @@ pub(crate) use self::outbox::{EntryWork, FoundEntry};
 pub(crate) use self::overlay::{DraftedQueues, QueueOverlay, QueueTxnState};
 #[cfg(feature = "queue")]
 pub(crate) use self::tasks::delivery;
-pub(crate) use self::view::View;
+pub(crate) use self::view::{View, WalkedEntry};
 pub(crate) use self::work::{Outcome, Work};
