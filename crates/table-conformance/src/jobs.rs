@@ -76,9 +76,8 @@ pub(crate) fn a_job_goes_on_where_it_was(backend: &Arc<dyn Backend>) {
     assert_eq!(left(), 600 - changed);
     let [noted] = &tables(backend).jobs().unwrap()[..] else { panic!("one job has begun") };
     assert_eq!(noted.changed, changed);
-    let second = job();
-    assert_eq!(second.progress().changed, changed);
-    assert_eq!(second.run().unwrap().changed, 600);
+    // What the first has done counts, though its rows are gone.
+    assert_eq!(job().run().unwrap().changed, 600);
     assert_eq!(left(), 0);
     let rows = tables(backend).dynamic_table("Company").unwrap().query(&Query::new()).unwrap().count();
     assert_eq!(rows, 0, "copies are left");
