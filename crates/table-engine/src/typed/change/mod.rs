@@ -1,5 +1,6 @@
-//! Changes of entities: what is stored is read, the changed entity is made of it, and the rows of both are planned. What a
-//! change is, and that of one entity by itself.
+//! Changes of entities: what is stored is read, the changed entity is made of it, and the rows of both are planned.
+//!
+//! Here is what a change asks for, and the change of one entity by itself.
 
 pub(crate) mod attempt;
 pub(crate) mod before;
