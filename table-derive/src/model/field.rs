@@ -104,7 +104,7 @@ pub(crate) enum Storage {
 
 impl<'a> Field<'a> {
     /// Returns the fields' names.
-    pub(crate) fn names<'f>(fields: &'f [Self]) -> Vec<&'f str> {
+    pub(crate) fn names(fields: &[Self]) -> Vec<&str> {
         fields.iter().map(|field| field.name.as_str()).collect()
     }
 
