@@ -213,6 +213,9 @@ impl TableExec for Table {
     }
 }
 
+/// A row with its stored key.
+type KeyedRow = (Vec<u8>, PackedRow);
+
 struct Snapshot {
     inner: Box<dyn OneSnapshotForEachThread>,
     kept: Kept,
@@ -221,18 +224,18 @@ struct Snapshot {
 
 impl Snapshot {
     /// Returns every row of a table, by its stored key.
-    fn rows(&self, table: &dyn TableExec) -> Result<Arc<Vec<(Vec<u8>, PackedRow)>>> {
+    fn rows(&self, table: &dyn TableExec) -> Result<Vec<KeyedRow>> {
         let mut views = self.inner.views(inner(table), ScanRanges::from(Query::new()))?;
         let mut rows = Vec::new();
         while let Some(view) = views.next()? {
             let (partition, row) = view.keys();
             rows.push((seam::stored_key(table.id(), &partition, &row), self.store.pack(table.id(), &view)?));
         }
-        Ok(Arc::new(rows))
+        Ok(rows)
     }
 
     /// Begins a walk over the rows that a scan range asks for.
-    fn begin(&self, rows: &[(Vec<u8>, PackedRow)], asked: RangeQuery) -> Box<dyn RowCursor> {
+    fn begin(&self, rows: &[KeyedRow], asked: RangeQuery) -> Box<dyn RowCursor> {
         let lies_in = |key: &[u8]| asked.range().is_some_and(|(start, end)| start <= key && key < end);
         let wants = |row: &PackedRow| asked.wants(&row.view().unwrap()).unwrap();
         let found = rows.iter().filter(|(key, row)| lies_in(key) && wants(row));
@@ -329,7 +332,9 @@ impl RowCursor for Walk {
             Fault::ForgetsLastRows if rows.len() == BATCH => drop(rows.pop()),
             _ => {}
         }
-        rows.into_iter().for_each(|row| batch.put_packed(row));
+        for row in rows {
+            batch.put_packed(row);
+        }
         self.at = end;
         if self.at == self.rows.len() {
             batch.end();
