@@ -24,18 +24,23 @@
 // What the derive generates names the crate that programs import.
 extern crate table_engine as table_core;
 
+mod blobs;
 mod changes;
+mod jobs;
 mod map;
+mod periods;
 mod plans;
+mod queues;
 mod random;
 mod reads;
+mod shared_rows;
 mod tables;
 mod typed;
 
 use std::sync::Arc;
 
 use table_engine::__executor::{self as seam, Backend};
-use table_engine::Tables;
+use table_engine::{Error, ErrorKind, Tables};
 
 pub use self::map::MapStore;
 
@@ -51,6 +56,12 @@ pub struct Check {
 /// The tables of a store as a user holds them.
 fn tables(backend: &Arc<dyn Backend>) -> Tables {
     seam::tables(backend.clone())
+}
+
+/// Makes sure that an error refuses what the backend can't do, and says what that is.
+fn check_lacks(error: &Error, ability: &str) {
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains(ability), "{error}");
 }
 
 macro_rules! checks {
@@ -74,16 +85,24 @@ macro_rules! checks {
 }
 
 checks! {
-    tables: tables_come_and_go names_are_compared_without_case;
+    tables: tables_come_and_go names_are_compared_without_case a_table_has_another_name_or_keeps_its_own;
     changes: each_condition_holds_or_is_refused merges_keep_what_they_do_not_name every_value_comes_back
         what_is_too_large_is_refused versions_rise;
     plans: a_plan_happens_whole_or_not_at_all what_a_plan_demands_of_other_rows
-        what_goes_beyond_the_abilities_is_refused_by_name;
+        what_goes_beyond_the_abilities_is_refused_by_name rows_keep_their_times_where_the_plan_says_so
+        a_load_fails_batch_by_batch;
     reads: rows_come_in_the_order_of_their_keys random_queries_find_what_a_model_finds
         pages_join_to_the_whole a_snapshot_is_of_one_moment;
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity
         rows_of_a_declared_kind_are_their_structs each_operation_has_the_version_of_its_entity a_changed_declaration_is_refused
         a_lost_update_is_tried_again;
+    shared_rows: numbers_are_added_to copies_follow_their_entities;
+    queues: queues_come_and_go a_message_is_of_one_receiver_until_it_is_given_back a_unique_message_is_there_once
+        messages_go_with_the_rows_of_a_plan;
+    blobs: containers_come_and_go a_blob_is_what_was_put_and_appended blobs_are_listed_by_their_names
+        blobs_change_together;
+    jobs: a_repair_mends_every_copy a_job_goes_on_where_it_was a_table_is_gone_over_in_bounded_steps;
+    periods: each_period_has_a_table a_period_goes_with_its_table;
 }
 
 /// Runs the check of this name on an empty store.

@@ -9,21 +9,21 @@ use table_engine::__executor::{
 use table_engine::row::version::version_of;
 use table_engine::{DynamicEntity, ETag, ErrorKind, Query, Ticks, ValueRef};
 
-use super::tables;
+use super::{check_lacks, tables};
 
 /// What rows hold that are written here.
 const NUMBER: [(&str, ValueRef<'static>); 1] = [("Number", ValueRef::Int32(1))];
 
-fn put<'p>() -> Act<Content<'p>> {
+pub(crate) fn put<'p>() -> Act<Content<'p>> {
     Act::Put(Content::Properties(&NUMBER))
 }
 
-fn row<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
+pub(crate) fn row<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
     RowWrite { key, condition, act, kind: None, of: 0 }
 }
 
 /// A group of rows of the table at this place.
-fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
+pub(crate) fn group<'p>(table: usize, partition: &'p str, rows: Vec<RowWrite<'p>>) -> Group<'p> {
     Group { table, ..Group::new(partition, rows) }
 }
 
@@ -44,10 +44,13 @@ impl Pair {
     }
 
     fn commit(&self, groups: Vec<Group<'_>>) -> Result<Committed, Refused> {
+        self.carry_out(&plan(groups))
+    }
+
+    fn carry_out(&self, plan: &Plan<'_>) -> Result<Committed, Refused> {
         let [first, second] = &self.tables;
-        let plan = plan(groups);
-        self.backend.abilities().check(&plan)?;
-        self.backend.commit(&[&**first, &**second], &plan, &SealedAt::NOTHING)
+        self.backend.abilities().check(plan)?;
+        self.backend.commit(&[&**first, &**second], plan, &SealedAt::NOTHING)
     }
 
     /// The rows of each table: partition, row and version.
@@ -195,4 +198,46 @@ pub(crate) fn what_goes_beyond_the_abilities_is_refused_by_name(backend: &Arc<dy
         assert_eq!(pair.backend.outbox().map(drop).unwrap_err().kind(), ErrorKind::Unsupported);
     }
     assert_eq!(pair.rows(), [vec![], vec![]], "what was refused has written");
+}
+
+pub(crate) fn rows_keep_their_times_where_the_plan_says_so(backend: &Arc<dyn Backend>) {
+    let pair = Pair::new(backend.clone());
+    pair.commit(vec![group(0, "p", vec![row("a", Condition::Absent, put())])]).unwrap();
+    let before = pair.rows();
+    let rewrite =
+        row("a", Condition::Present, Act::Put(Content::Properties(&[("Name", ValueRef::String("x"))])));
+    let done = pair.carry_out(&Plan { keeps_times: true, ..plan(vec![group(0, "p", vec![rewrite])]) });
+    let name = || {
+        let table = tables(&pair.backend).dynamic_table("First").unwrap();
+        table.get("p", "a").unwrap().unwrap().get("Name").cloned()
+    };
+    if pair.backend.abilities().times {
+        done.unwrap();
+        assert_eq!(name(), Some("x".into()));
+    } else {
+        check_lacks(&done.unwrap_err().error, "the ability `times`");
+        assert_eq!(name(), None);
+    }
+    assert_eq!(pair.rows(), before);
+    // Any other write gives it a new one.
+    pair.commit(vec![group(0, "p", vec![rewrite])]).unwrap();
+    assert_ne!(pair.rows(), before);
+}
+
+/// Batches that are loaded together happen or fail one by one, whether or not the backend has a way of its own for many.
+pub(crate) fn a_load_fails_batch_by_batch(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
+    let table = tables.create_table("Company").unwrap();
+    let entity = |partition: &str, row: u32| DynamicEntity::new(partition, format!("{row:03}"));
+    table.insert(&entity("p001", 1)).unwrap();
+    let batch = |number: u32| {
+        let partition = format!("p{number:03}");
+        (0..3).fold(table.batch(&*partition), |batch, row| batch.insert(entity(&partition, row)))
+    };
+    let report = tables.bulk((0..40).map(batch)).unwrap();
+    assert_eq!(report.committed, 39);
+    let failures: Vec<_> = report.failures.iter().map(|failed| (failed.index, failed.error.kind())).collect();
+    assert_eq!(failures, [(1, ErrorKind::EntityAlreadyExists)]);
+    assert_eq!(table.query(&Query::new().partition("p001")).unwrap().count(), 1);
+    assert_eq!(table.query(&Query::new()).unwrap().count(), 39 * 3 + 1);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use table_engine::__executor::Backend;
 use table_engine::{DynamicEntity, ErrorKind, Query};
 
-use super::tables;
+use super::{check_lacks, tables};
 
 pub(crate) fn tables_come_and_go(backend: &Arc<dyn Backend>) {
     let tables = tables(backend);
@@ -40,4 +40,22 @@ pub(crate) fn names_are_compared_without_case(backend: &Arc<dyn Backend>) {
     assert_eq!(tables.tables().unwrap(), ["archive", "Company"]);
     tables.drop_table("cOMPANY").unwrap();
     assert_eq!(tables.tables().unwrap(), ["archive"]);
+}
+
+pub(crate) fn a_table_has_another_name_or_keeps_its_own(backend: &Arc<dyn Backend>) {
+    let tables = tables(backend);
+    let company = tables.create_table("Company").unwrap();
+    company.insert(&DynamicEntity::new("Sales", "1")).unwrap();
+    let name = match tables.rename_table("Company", "Firm") {
+        Ok(()) => {
+            assert_eq!(tables.dynamic_table("Company").unwrap_err().kind(), ErrorKind::TableRenamed);
+            "Firm"
+        }
+        Err(refused) => {
+            check_lacks(&refused, "another name");
+            "Company"
+        }
+    };
+    assert_eq!(tables.tables().unwrap(), [name]);
+    assert!(tables.dynamic_table(name).unwrap().get("Sales", "1").unwrap().is_some());
 }

@@ -5,13 +5,12 @@ use syn::{DeriveInput, Path, Visibility};
 
 use super::{
     Field, Index, Krate, Periods, Spanned, Stands, Summary, Template, Types, named_fields, no_generics,
-    template,
 };
 use crate::attr::EntityAttrs;
 use crate::case::{self, Case};
 use crate::ctxt::Ctxt;
 use crate::symbol::HOT_PARTITION;
-use crate::template::Format;
+use crate::template::{self, Format};
 
 /// An entity as declared.
 pub(crate) struct Entity<'a> {
@@ -98,9 +97,10 @@ impl<'a> Entity<'a> {
         ];
         let idle = words.into_iter().flatten().cloned().collect();
         let version = entity.version.into_value();
+        let names = Field::names(&fields);
         let key = Key {
-            partition: Template::read(cx, key.partition.into_value(), &input.ident, &fields),
-            row: Template::read(cx, key.row.into_value(), &input.ident, &fields),
+            partition: Template::read(cx, key.partition.into_value(), &input.ident, &names),
+            row: Template::read(cx, key.row.into_value(), &input.ident, &names),
             name: key.name.into_value(),
             partition_name: key.partition_name.into_value(),
         };

@@ -103,6 +103,11 @@ pub(crate) enum Storage {
 }
 
 impl<'a> Field<'a> {
+    /// Returns the fields' names.
+    pub(crate) fn names(fields: &[Self]) -> Vec<&str> {
+        fields.iter().map(|field| field.name.as_str()).collect()
+    }
+
     /// Returns the fields of a struct. `of_entity`: not of one that is merely flattened into entities.
     pub(crate) fn read_all(
         cx: &Ctxt,

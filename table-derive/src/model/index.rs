@@ -72,8 +72,9 @@ impl Index {
         }
         let place = words.table.word().or_else(|| words.partition.word()).cloned();
         let table = words.table.into_value().map(|text| Spanned { value: text.value(), span: text.span() });
+        let names = Field::names(fields);
         let partition = (!words.partition.is_missing())
-            .then(|| Template::read(cx, words.partition.into_value(), entity, fields));
+            .then(|| Template::read(cx, words.partition.into_value(), entity, &names));
         let copies = match words.copy.into_value() {
             _ if list.is_some() => Copies::Keys,
             None | Some(CopyWord::All) => Copies::All,
@@ -83,7 +84,7 @@ impl Index {
         Some(Self {
             name: ident.unraw().to_string(),
             function: words.name.into_value(),
-            row: Template::read(cx, words.row.into_value(), entity, fields),
+            row: Template::read(cx, words.row.into_value(), entity, &names),
             // What a list refuses is reported there.
             unique: words.unique.word().filter(|_| list.is_none()).cloned(),
             copies,

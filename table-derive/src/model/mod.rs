@@ -15,7 +15,6 @@ mod periods;
 mod projection;
 mod properties;
 mod summary;
-mod template;
 mod types;
 
 use std::fmt::Display;
@@ -36,10 +35,10 @@ pub(crate) use periods::Periods;
 pub(crate) use projection::{ProjectedSlots, Projection, ProjectionField};
 pub(crate) use properties::Properties;
 pub(crate) use summary::{Counts, Number, Summary};
-pub(crate) use template::{Template, arguments};
 pub(crate) use types::Types;
 
 use crate::ctxt::Ctxt;
+pub(crate) use crate::template::{Template, arguments};
 
 /// A value and where the user wrote it.
 #[derive(Clone, Debug)]

@@ -49,7 +49,7 @@ impl Periods {
             }
             return None;
         }
-        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let names = Field::names(fields);
         let (parts, errors) = template::parse(&table.value, &entity.to_string(), &names);
         let error = |message: String| cx.error(table.span, message);
         for message in &errors {

@@ -1,10 +1,89 @@
-//! Cursors merged: the rows of several in one order.
+//! Scan ranges, which are what cursors read of one query, or of several; and the rows of several cursors in one order.
+//!
+//! Queries that differ in the digits of a shard alone are merged by the bytes behind the shard, in one snapshot. A
+//! continuation names the last row: every range goes on behind that row, or at it, by its own shard's number.
+
+use std::cmp::Ordering;
 
 use super::batch::{Plain, ReadSelected};
-use super::{Batch, ReadSnapshot, RowCursor, ScanRanges, order};
+use super::{Batch, ReadSnapshot, RowCursor};
 use crate::error::{Error, ErrorKind, Result};
+use crate::query::{Explain, Query};
+use crate::row::key;
 use crate::row::named::PackedRow;
 use crate::row::selection::Selection;
+
+/// One query; or several, one for each shard or token, whose rows are merged in the order of what follows it in their
+/// keys.
+///
+/// The queries differ in the shard or token alone, which has as many digits in each.
+#[derive(Clone, Debug)]
+pub struct ScanRanges {
+    queries: Queries,
+    /// The bytes of partition key, separator and row key up to the end of the shard.
+    common: usize,
+}
+
+/// The queries, at least one.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most queries have one scan range, which needs no memory of its own"
+)]
+enum Queries {
+    One(Query),
+    Several(Vec<Query>),
+}
+
+impl From<Query> for ScanRanges {
+    fn from(query: Query) -> Self {
+        Self { queries: Queries::One(query), common: 0 }
+    }
+}
+
+impl ScanRanges {
+    /// Queries whose rows are merged by what follows so many bytes of their keys.
+    pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
+        Self { queries: Queries::Several(queries), common }
+    }
+
+    /// Returns the query of each scan range.
+    pub fn queries(&self) -> &[Query] {
+        match &self.queries {
+            Queries::One(query) => std::slice::from_ref(query),
+            Queries::Several(queries) => queries,
+        }
+    }
+
+    /// Returns how the queries will be answered.
+    pub(crate) fn explain(&self) -> Result<Explain> {
+        let Some(first) = self.queries().first() else {
+            return Query::new().top(0).explain();
+        };
+        Ok(first.explain()?.merged(self.queries().len(), first.most()))
+    }
+
+    /// Returns how many entities are wanted.
+    pub fn wanted(&self) -> u64 {
+        let top = self.queries().first().and_then(Query::most);
+        top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX))
+    }
+
+    /// Returns whether the rows come from the last to the first.
+    pub(crate) fn are_reverse(&self) -> bool {
+        self.queries().first().is_some_and(Query::is_reverse)
+    }
+
+    /// Returns the bytes by which rows are merged.
+    pub fn rest<'k>(&self, stored: &'k [u8]) -> &'k [u8] {
+        key::behind_shared(stored, self.common)
+    }
+}
+
+/// Returns which of two rows comes first: by the rest of the key, then by shard.
+pub fn order(reverse: bool, a: (&[u8], usize), b: (&[u8], usize)) -> Ordering {
+    if reverse { b.cmp(&a) } else { a.cmp(&b) }
+}
 
 /// The rows of one scan range, or of several in one order; at most as many as are wanted.
 pub(crate) struct MergeIter {

@@ -22,7 +22,6 @@ mod queues;
 mod range_query;
 mod retry;
 mod rules;
-mod scan_ranges;
 #[cfg(test)]
 mod tests;
 
@@ -43,6 +42,7 @@ pub use self::kept::Kept;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
 pub use self::loader::Loader;
 pub(crate) use self::merge_iter::MergeIter;
+pub use self::merge_iter::{ScanRanges, order};
 pub use self::outbox::{Outbox, Propagators};
 pub(crate) use self::outbox::{Propagator, Remaining};
 pub use self::periods::{Dropped, PeriodsSeen};
@@ -53,7 +53,6 @@ pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
 pub use self::retry::{ChangeId, RetryFairness};
 pub(crate) use self::rules::check_row;
 pub use self::rules::{batch_length, check_entity, check_rules};
-pub use self::scan_ranges::{ScanRanges, order};
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};

@@ -1,94 +1,19 @@
-//! The rows of changed entities, on their way to a plan.
+//! The rows of several changed entities, on their way to one plan.
 
 use std::collections::HashMap;
 
 use super::content::RowKind;
 use super::follow::{Following, OutboxOp};
 use super::one_or_more::OneOrMore;
-use super::row_effect::{Part, Place, row_effects};
-use super::row_write::{Condition, Epoch, Plan, Range, RowWrite, Version};
+use super::part::{Part, Place};
+use super::row_effect::{Printed, row_effects};
+use super::row_write::{Condition, Plan, Range, RowWrite};
 use super::rows::EntityRows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::messages::QueueOp;
-use crate::model::{ETag, Value};
-use crate::schema::{Index, IndexMask, PeriodTables, Schema};
+use crate::model::ETag;
+use crate::schema::{Index, PeriodTables, Schema};
 use crate::{limits, sorting};
-
-/// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
-#[derive(Debug)]
-pub(crate) struct Printed<'a> {
-    pub(crate) schema: &'static Schema,
-    pub(crate) old: Option<OldRows<'a>>,
-    pub(crate) new: Option<EntityRows<'a>>,
-    /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
-    pub(crate) keeps_times: bool,
-    /// Whether its own row stays as it is, and only copies come.
-    pub(crate) keeps_own: bool,
-    /// The epoch of its kind in which the change was planned.
-    pub(crate) epoch: Epoch,
-    /// What its writers went by then.
-    pub(crate) index_mask: IndexMask,
-}
-
-/// The rows of an entity that is there, and what was read of its own.
-#[derive(Debug)]
-pub(crate) struct OldRows<'a> {
-    pub(crate) rows: EntityRows<'a>,
-    pub(crate) version: Version,
-    /// Whether its own row is what would be written of it today. One that was written by an earlier declaration need not be;
-    /// then its copies, too, may be other than they look.
-    pub(crate) is_exact: bool,
-    /// The properties of its own row that no field is.
-    pub(crate) unknown: &'a [(Box<str>, Value)],
-    /// The properties of each of its parts that no field is.
-    pub(crate) of_parts: &'a [Vec<(Box<str>, Value)>],
-}
-
-impl<'a> OldRows<'a> {
-    /// Returns what this row of the entity carries along.
-    pub(super) fn carried(&self, kind: RowKind) -> &'a [(Box<str>, Value)] {
-        match kind.part().checked_sub(1) {
-            None => self.unknown,
-            Some(part) => self.of_parts.get(part).map_or(&[], Vec::as_slice),
-        }
-    }
-}
-
-impl<'a> Printed<'a> {
-    /// Returns the partition of the entity that is changed.
-    pub(crate) fn partition(&self) -> &str {
-        self.rows().map_or("", EntityRows::partition)
-    }
-
-    /// Returns its row key.
-    fn identity(&self) -> &str {
-        self.rows().map_or("", |rows| rows.primary_key().1)
-    }
-
-    /// Takes out the rows that the entity is to have, if they lie in another partition than those that it has.
-    pub(crate) fn take_if_moved(&mut self) -> Option<EntityRows<'a>> {
-        let old = self.old.as_ref()?.rows.partition();
-        self.new.take_if(|new| new.partition() != old)
-    }
-
-    /// Returns the entity as if it were new, with these rows, which carry what its row had that no field is.
-    pub(crate) fn with_new(&self, mut new: EntityRows<'a>, unknown: &'a [(Box<str>, Value)]) -> Self {
-        for row in &mut new.rows {
-            row.content = row.content.carrying(unknown);
-        }
-        Self { old: None, new: Some(new), ..*self }
-    }
-
-    fn rows(&self) -> Option<&EntityRows<'_>> {
-        self.old.as_ref().map(|old| &old.rows).or(self.new.as_ref())
-    }
-
-    /// Returns how many rows the change may touch.
-    pub(super) fn most(&self) -> usize {
-        let old = self.old.as_ref().map_or(0, |old| old.rows.rows.len());
-        self.new.as_ref().map_or(old, |new| old + new.rows.len() + new.reserved.len())
-    }
-}
 
 /// How far changes reach that are planned together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

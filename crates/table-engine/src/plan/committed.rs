@@ -69,7 +69,9 @@ impl Committed {
             if each.len() <= row.of {
                 each.resize(row.of + 1, self.etag);
             }
-            each[row.of] = etag;
+            if let Some(own) = each.get_mut(row.of) {
+                *own = etag;
+            }
         }
         Self { etag: self.etag, each }
     }

@@ -1,8 +1,7 @@
 //! What a change leaves to be done: copies that are to follow their entity.
 
-use super::builder::Printed;
 use super::content::Cause;
-use super::row_effect::RowEffect;
+use super::row_effect::{Printed, RowEffect};
 use super::row_write::{Act, Condition};
 use super::rows::{EntityRow, EntityRows};
 use crate::outbox::{DependentKey, DependentProgress, Source};

@@ -11,8 +11,8 @@ mod explain;
 mod explain_refusal;
 mod follow;
 mod listing;
-mod lone;
 mod one_or_more;
+mod part;
 mod row_effect;
 mod row_write;
 mod rows;
@@ -22,7 +22,7 @@ mod values;
 
 pub(crate) use addition::OwnAdd;
 pub use addition::{Addition, Amounts, NumberOf};
-pub(crate) use builder::{OldRows, PlanBuilder, Printed, Reach};
+pub(crate) use builder::{PlanBuilder, Reach};
 pub use by_properties::borrowed;
 pub(crate) use by_properties::{removal, write, writes_of_entities};
 pub use committed::Committed;
@@ -37,6 +37,7 @@ pub use listing::{
     with_blob,
 };
 pub use one_or_more::OneOrMore;
+pub(crate) use row_effect::{OldRows, Printed};
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};
 pub(crate) use rows::{CopyState, EntityRow, EntityRows, OwnRows, check_tokens};
 pub(crate) use seals::{FoundTokens, Resealed, Seals};

@@ -1,12 +1,90 @@
-//! The rows that changes touch: what becomes of each, and those of one place together.
+//! The rows that the change of an entity touches, and what becomes of each. Of one entity by itself, whose rows all lie in its
+//! partition, that is the plan.
 
-use super::addition::{self, Addition, Amounts};
-use super::builder::Printed;
+use super::addition::{Addition, Amounts};
 use super::content::{Cause, RowContent, RowKind};
 use super::one_or_more::OneOrMore;
-use super::row_write::{Act, Condition, Content, Epoch, Group, Range, RowWrite};
+use super::row_write::{Act, Condition, Content, Epoch, Group, Plan, RowWrite, Version};
 use super::rows::{CopyState, EntityRow, EntityRows};
-use crate::sorting;
+use crate::model::Value;
+use crate::schema::{IndexMask, Schema};
+use crate::{limits, sorting};
+
+/// The rows of an entity that is changed, printed: those that it has, and those that it is to have.
+#[derive(Debug)]
+pub(crate) struct Printed<'a> {
+    pub(crate) schema: &'static Schema,
+    pub(crate) old: Option<OldRows<'a>>,
+    pub(crate) new: Option<EntityRows<'a>>,
+    /// Whether the entity stays what it is, of its version: only the form changes in which its rows have it.
+    pub(crate) keeps_times: bool,
+    /// Whether its own row stays as it is, and only copies come.
+    pub(crate) keeps_own: bool,
+    /// The epoch of its kind in which the change was planned.
+    pub(crate) epoch: Epoch,
+    /// What its writers went by then.
+    pub(crate) index_mask: IndexMask,
+}
+
+/// The rows of an entity that is there, and what was read of its own.
+#[derive(Debug)]
+pub(crate) struct OldRows<'a> {
+    pub(crate) rows: EntityRows<'a>,
+    pub(crate) version: Version,
+    /// Whether its own row is what would be written of it today. One that was written by an earlier declaration need not be;
+    /// then its copies, too, may be other than they look.
+    pub(crate) is_exact: bool,
+    /// The properties of its own row that no field is.
+    pub(crate) unknown: &'a [(Box<str>, Value)],
+    /// The properties of each of its parts that no field is.
+    pub(crate) of_parts: &'a [Vec<(Box<str>, Value)>],
+}
+
+impl<'a> OldRows<'a> {
+    /// Returns what this row of the entity carries along.
+    pub(super) fn carried(&self, kind: RowKind) -> &'a [(Box<str>, Value)] {
+        match kind.part().checked_sub(1) {
+            None => self.unknown,
+            Some(part) => self.of_parts.get(part).map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+impl<'a> Printed<'a> {
+    /// Returns the partition of the entity that is changed.
+    pub(crate) fn partition(&self) -> &str {
+        self.rows().map_or("", EntityRows::partition)
+    }
+
+    /// Returns its row key.
+    pub(super) fn identity(&self) -> &str {
+        self.rows().map_or("", |rows| rows.primary_key().1)
+    }
+
+    /// Takes out the rows that the entity is to have, if they lie in another partition than those that it has.
+    pub(crate) fn take_if_moved(&mut self) -> Option<EntityRows<'a>> {
+        let old = self.old.as_ref()?.rows.partition();
+        self.new.take_if(|new| new.partition() != old)
+    }
+
+    /// Returns the entity as if it were new, with these rows, which carry what its row had that no field is.
+    pub(crate) fn with_new(&self, mut new: EntityRows<'a>, unknown: &'a [(Box<str>, Value)]) -> Self {
+        for row in &mut new.rows {
+            row.content = row.content.carrying(unknown);
+        }
+        Self { old: None, new: Some(new), ..*self }
+    }
+
+    fn rows(&self) -> Option<&EntityRows<'_>> {
+        self.old.as_ref().map(|old| &old.rows).or(self.new.as_ref())
+    }
+
+    /// Returns how many rows the change may touch.
+    pub(super) fn most(&self) -> usize {
+        let old = self.old.as_ref().map_or(0, |old| old.rows.rows.len());
+        self.new.as_ref().map_or(old, |new| old + new.rows.len() + new.reserved.len())
+    }
+}
 
 /// What becomes of a row.
 #[derive(Debug)]
@@ -174,162 +252,48 @@ fn must_be_free(kind: RowKind) -> bool {
     matches!(kind.cause, Cause::Entity | Cause::Part(_)) || kind.unique_index().is_some()
 }
 
-/// A partition of one of the tables that come with a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place<'p> {
-    pub(super) table: usize,
-    pub(super) partition: &'p str,
+impl<'p> Plan<'p> {
+    /// Plans the change of an entity whose schema [has all of its rows in one place](crate::schema::Schema::stays_in_place).
+    /// `None` where a [builder](super::PlanBuilder), which finds out which rows of several changes meet, has to look at the
+    /// rows, or is to say what is wrong with them. Here no two rows are one.
+    pub(crate) fn of_lone(entity: &'p Printed<'p>) -> Option<Self> {
+        let partition = entity.partition();
+        if entity.new.as_ref().is_some_and(|new| new.partition() != partition) {
+            return None;
+        }
+        let rows = match (&entity.old, &entity.new) {
+            (None, Some(new)) if new.reserved.is_empty() => {
+                new.rows.iter().map(|row| insertion(new, row)).collect()
+            }
+            _ => changes(entity)?,
+        };
+        if rows.len() > limits::BATCH_OPERATIONS {
+            return None;
+        }
+        let group = Group { epochs: OneOrMore::from(entity.epoch), ..Group::new(partition, rows) };
+        Some(Plan { groups: group.into(), keeps_times: entity.keeps_times, ..Plan::default() })
+    }
 }
 
-/// The rows of one partition of one table, until it is known which of them meet.
-#[derive(Debug)]
-pub(super) struct Part<'p> {
-    pub(super) place: Place<'p>,
-    /// The rows that are to be there. One that is right as it is stays so, whatever it is: another entity may want it.
-    pub(super) rows: Vec<RowWrite<'p>>,
-    /// Where no other entity may be filed: an entity is alone there with what is unique to it.
-    reserved: Vec<RowWrite<'p>>,
-    /// Rows that go. Those of an entity that is alone are among the rows, if they are there for certain.
-    gone: Vec<Gone<'p>>,
-    /// What is added to rows of summaries, and to lists.
-    additions: Vec<Addition<'p>>,
-    /// The epochs of the kinds whose own rows are among them.
-    epochs: OneOrMore<Epoch>,
-    /// Rows that must be what was read, unless they are among those.
-    expected: Vec<RowWrite<'p>>,
-    /// What must not have changed besides.
-    unchanged: Vec<Range<'p>>,
+/// Returns what becomes of the rows that an entity has or is to have, in their order.
+fn changes<'p>(entity: &'p Printed<'p>) -> Option<Vec<RowWrite<'p>>> {
+    let (mut rows, mut is_plain) = (Vec::with_capacity(entity.most()), true);
+    row_effects(0, entity, true, |_, _, touched| match touched {
+        RowEffect::Wanted(row) => rows.push(row),
+        RowEffect::Reserved(_) | RowEffect::Gone(_) | RowEffect::Added(_) => is_plain = false,
+    });
+    put_in_order(&mut rows);
+    is_plain.then_some(rows)
 }
 
-impl<'p> Part<'p> {
-    pub(super) fn new(place: Place<'p>) -> Self {
-        Self {
-            place,
-            rows: Vec::new(),
-            reserved: Vec::new(),
-            gone: Vec::new(),
-            additions: Vec::new(),
-            epochs: OneOrMore::default(),
-            expected: Vec::new(),
-            unchanged: Vec::new(),
-        }
-    }
-
-    /// Demands that a row is what was read.
-    pub(super) fn expect(&mut self, row: RowWrite<'p>) {
-        if self.expected.iter().all(|known| known.key != row.key) {
-            self.expected.push(row);
-        }
-    }
-
-    /// Demands that a range is what was read.
-    pub(super) fn rely_on(&mut self, range: Range<'p>) {
-        if self.unchanged.iter().all(|known| known.prefix != range.prefix) {
-            self.unchanged.push(range);
-        }
-    }
-
-    /// States the epoch of a kind.
-    pub(super) fn state(&mut self, epoch: Epoch) {
-        if self.epochs.iter().all(|known| known.kind != epoch.kind) {
-            self.epochs.push(epoch);
-        }
-    }
-
-    /// Adds what becomes of a row.
-    pub(super) fn add(&mut self, touched: RowEffect<'p>) {
-        match touched {
-            RowEffect::Wanted(row) => self.rows.push(row),
-            RowEffect::Reserved(row) => self.reserved.push(row),
-            RowEffect::Gone(gone) => self.gone.push(gone),
-            RowEffect::Added(addition) => self.additions.push(addition),
-        }
-    }
-
-    /// Adds up what several entities give to one row of a summary or to one list, and take from it.
-    pub(super) fn add_up(&mut self) {
-        if self.additions.len() > 1 {
-            addition::add_up(&mut self.additions);
-        }
-    }
-
-    /// Returns how many rows are written.
-    pub(super) fn written(&self) -> usize {
-        self.rows.iter().filter(|row| !row.act.keeps()).count() + self.additions.len()
-    }
-
-    /// Returns the first row that two entities want, with both.
-    pub(super) fn wanted_twice(&self) -> Option<(&RowWrite<'p>, &RowWrite<'p>)> {
-        let mut wanted: Vec<_> = self.rows.iter().collect();
-        sorting::sort_by(&mut wanted, |a, b| a.key.cmp(b.key).then(a.of.cmp(&b.of)));
-        let twice = wanted.windows(2).filter_map(|pair| match pair {
-            [first, second] if first.key == second.key => Some((*first, *second)),
-            _ => None,
-        });
-        // Of an entity that wants several such rows its own says most.
-        twice.min_by_key(|(_, second)| (second.of, !second.is_own()))
-    }
-
-    /// Lets a row that one entity wants take the place of the one that another gives up, in the version that was read.
-    pub(super) fn meet(&mut self) {
-        sorting::sort_by(&mut self.gone, |a, b| a.row.key.cmp(b.row.key));
-        let mut met = vec![false; self.gone.len()];
-        for wanted in &mut self.rows {
-            let found = self.gone.binary_search_by(|gone| gone.row.key.cmp(wanted.key)).ok();
-            let Some((at, gone)) = found.and_then(|at| Some((at, self.gone.get(at)?))) else { continue };
-            if let Some(met) = met.get_mut(at) {
-                *met = true;
-            }
-            let is_copy = gone.row.condition == Condition::Any;
-            wanted.condition = gone.row.condition;
-            if let (Act::Put(Content::Row(content)), Some(holds)) = (&wanted.act, &gone.holds)
-                && is_copy
-                && holds.is_same(content)
-            {
-                wanted.act = Act::Keep;
-            }
-        }
-        let mut met = met.into_iter();
-        self.gone.retain(|_| !met.next().unwrap_or_default());
-        let certain = self.gone.iter().filter(|gone| gone.is_certain);
-        self.rows.extend(certain.map(|gone| gone.row));
-    }
-
-    /// Sees to it that no other entity is filed where an entity of this plan must be alone. Returns a row that is wanted and
-    /// can't be had, and the number of the change that has it.
-    pub(super) fn reserve(&mut self) -> Option<(RowWrite<'p>, usize)> {
-        for reserved in std::mem::take(&mut self.reserved) {
-            match self.rows.iter().find(|row| row.key == reserved.key) {
-                None => self.rows.push(reserved),
-                // It goes, with the version that was read of its entity.
-                Some(row) if matches!(row.act, Act::Remove) => {}
-                // It is another's: an entity has one row for what is unique to it.
-                Some(row) => return Some((reserved, row.of)),
-            }
-        }
-        None
-    }
-
-    /// Puts the rows in the order in which they are looked at, with as many of those that are most likely not there as have
-    /// room. Returns how many those are.
-    pub(super) fn finish(&mut self, room: usize) -> usize {
-        // Those that are written have a condition of their own.
-        for row in std::mem::take(&mut self.expected) {
-            if self.rows.iter().all(|known| known.key != row.key) {
-                self.rows.push(row);
-            }
-        }
-        let before = self.rows.len();
-        let uncertain = self.gone.iter().filter(|gone| !gone.is_certain);
-        self.rows.extend(uncertain.take(room).map(|gone| gone.row));
-        let taken = self.rows.len() - before;
-        put_in_order(&mut self.rows);
-        taken
-    }
-
-    /// Returns its rows as they are planned.
-    pub(super) fn into_group(self) -> Group<'p> {
-        let Self { place: Place { table, partition }, rows, additions, epochs, unchanged, .. } = self;
-        Group { table, partition, rows, additions, unchanged, epochs }
+/// Returns the write of a row of a new entity.
+fn insertion<'p>(rows: &'p EntityRows<'p>, row: &'p EntityRow<'p>) -> RowWrite<'p> {
+    let (content, kind) = (row.content, Some(row.content.kind));
+    RowWrite {
+        key: rows.key(row),
+        condition: Condition::Absent,
+        act: Act::Put(Content::Row(content)),
+        kind,
+        of: 0,
     }
 }

@@ -5,6 +5,8 @@
 
 #![expect(clippy::as_conversions, reason = "`From` can't be called in a const fn")]
 
+use table_words::format::{ALL, DIRECTIVES, Mistake, WIDEST};
+
 use super::{FieldPart, Template};
 
 const CAPACITY: usize = 1_024;
@@ -89,6 +91,45 @@ impl Message {
     #[must_use]
     pub(crate) const fn template(self, template: &Template) -> Self {
         self.text("`").text(template.source).text("`")
+    }
+
+    /// Appends what is wrong with the format of a part whose field has no name here.
+    #[must_use]
+    pub(crate) const fn mistake(self, mistake: Mistake<'_>) -> Self {
+        match mistake {
+            Mistake::Missing => self.text("a format is missing after the colon"),
+            Mistake::Unknown(word) => self.text("unknown format `").text(word).text("`; ").text(ALL),
+            Mistake::Swapped { first, second } => {
+                self.text("write `").text(second).text(":").text(first).text("`")
+            }
+            Mistake::OffsetHasWidth => self.text("`offset` has a width of its own"),
+            Mistake::Apart { first, second, .. } => {
+                let message = self.text("`").text(first).text("` and `").text(second);
+                message.text("` don't go together: write one of them")
+            }
+            Mistake::NoDigits => self.text("a width of 0 has no room for a digit"),
+            Mistake::Zeros(digits) => {
+                self.text("a width stands behind one zero, which it pads with: `0").text(digits).text("`")
+            }
+            Mistake::Wide(digits) => self
+                .text("a width of ")
+                .text(digits)
+                .text(" is too much: the widest integer has ")
+                .count(WIDEST as usize)
+                .text(" digits"),
+            Mistake::NoCount => self.text("a shard says how many there are: `shard(16)`"),
+            Mistake::Shards(number) => {
+                self.text("there can be 2 to 100 shards, which two digits tell apart, and not ").text(number)
+            }
+            Mistake::TimeBeyondAscii(c) => {
+                self.text("`").text(c).text("` can't stand in a time: only ASCII can")
+            }
+            Mistake::TimeUnknown(c) => {
+                self.text("unknown `%").text(c).text("`; a time is written with ").text(DIRECTIVES)
+            }
+            Mistake::TimeEnds => self.text("`%` stands alone; a time is written with ").text(DIRECTIVES),
+            _ => self.text("no such format"),
+        }
     }
 
     /// Appends a field's part as its template writes it: `{id:06}`.

@@ -5,6 +5,7 @@ use table_words::Format;
 use super::KeyTypeOf;
 use super::format::form::Form;
 use super::format::key_type;
+use super::message::Message;
 
 /// A key template: what its parts print, one after another, is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +68,29 @@ impl<'t> FieldPartOf<'t> {
     ///
     /// # Panics
     ///
-    /// Panics if there is no such format; in a constant the compiler says so.
+    /// Panics if there is no such format, and says which field it is of; in a constant the compiler says so.
     #[must_use]
-    #[expect(clippy::panic, reason = "a constant has no other way to refuse")]
+    #[track_caller]
     pub const fn new(field: usize, key: KeyTypeOf<'t>, source: &'t str) -> Self {
         match Format::parse(source) {
             Ok(format) => Self::printed(field, key, source, format),
-            Err(_) => panic!("a part of a key has no such format"),
+            Err(mistake) => Message::new("the part of field ")
+                .count(field)
+                .text(" is printed as `")
+                .text(source)
+                .text("`: ")
+                .mistake(mistake)
+                .refuse(),
         }
     }
 
     /// Returns a field of which each element has a row.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such format, as [`new`](Self::new) does.
     #[must_use]
+    #[track_caller]
     pub const fn each(field: usize, key: KeyTypeOf<'t>, source: &'t str) -> Self {
         Self { each: true, ..Self::new(field, key, source) }
     }

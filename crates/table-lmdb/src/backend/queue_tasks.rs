@@ -11,7 +11,7 @@ use table_engine::sorting;
 use super::queues::strange_queue;
 use crate::handle::shared::Shared;
 use crate::open::OptionalDb;
-use crate::queues::{Outcome, Work, delivery};
+use crate::queues::{Outcome, WalkedEntry, Work, delivery};
 use crate::write::transaction::clock;
 
 impl Shared {
@@ -103,20 +103,20 @@ impl Queues for Shared {
             if view.state(number)?.is_paused {
                 return Ok(found);
             }
-            let mut each = |id, entry: &table_engine::messages::Entry| {
+            let mut each = |WalkedEntry { id, entry, .. }: WalkedEntry<'_>| {
                 if found.len() == most {
                     return Ok(ControlFlow::Break(()));
                 }
                 let message = view.message(number, id)?;
                 // What would not be given out is not there any more.
                 if entry.fate(message.expires, now, u32::MAX) == Fate::Deliver {
-                    found.push(delivery(id, entry, &message));
+                    found.push(delivery(id, &entry, &message));
                 }
                 Ok(ControlFlow::Continue(()))
             };
-            let is_end = view.shown(number, now, None, |_, id, (_, entry)| each(id, &entry))?;
+            let is_end = view.shown(number, now, None, &mut each)?;
             if is_end {
-                view.ready(number, None, |_, id, (_, entry)| each(id, &entry))?;
+                view.ready(number, None, each)?;
             }
             Ok(found)
         })?;

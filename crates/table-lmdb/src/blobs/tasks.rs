@@ -132,7 +132,7 @@ impl BlobWork {
 }
 
 impl BlobOverlay<'_> {
-    /// Drafts a piece of work. An error refuses the plan.
+    /// Does a piece of work in the overlay. An error refuses the plan.
     pub(crate) fn carry_out(&mut self, work: &BlobWork) -> Result<BlobOutcome> {
         let answer = match work {
             BlobWork::Create(name) => {

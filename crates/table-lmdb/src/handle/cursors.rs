@@ -8,8 +8,7 @@ use table_engine::executor::{Batch, Lent, ReadSnapshot, RowCursor, ScanRanges};
 use super::lmdb_snapshot::LmdbSnapshot;
 use super::lmdb_table::LmdbTable;
 use crate::lmdb::{damage, damaged_page};
-use crate::scan::rows::pages;
-use crate::scan::{Scan, scan_ranges};
+use crate::scan::{Scan, pages, scan_ranges};
 
 /// The number of rows that a cursor lends first; it then lends more at a time, so that a caller that wants few rows
 /// pays for few.

@@ -1,111 +1,28 @@
 //! The check: a look at everything in a store.
 
+mod optional;
+mod report;
+mod rows;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
-use table_engine::contents::{BlobId, reference};
+use table_engine::contents::BlobId;
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::row::dict::Dict;
-use table_engine::row::key::StoredKey;
-use table_engine::row::view::{self, RowView};
-use table_engine::row::{self, Row, key};
-use table_engine::sealing::sign;
 
+pub use self::report::{CheckReport, Problem};
 use super::copies;
-use super::missing_blobs::MissingBlobs;
+use crate::Store;
 use crate::lmdb::{self, Databases};
 use crate::open::{self, OptionalDb};
-use crate::queues::check;
 use crate::records::catalog::{self, Entry};
 use crate::records::counts::{self, Counts};
 use crate::records::features::Feature;
 use crate::records::kinds::{self, DeclaredKind};
 use crate::records::meta::{META_KEY, Meta};
 use crate::records::{index_states, layouts, names, record_digest};
-use crate::scan::read;
 use crate::state::StoreState;
-use crate::{Store, blobs};
-
-/// What [`Store::check`] found.
-#[derive(Clone, Debug, Default)]
-#[must_use = "what is wrong is in `problems` and `wrong_copies`, and nowhere else"]
-#[non_exhaustive]
-pub struct CheckReport {
-    /// How many tables there are.
-    pub tables: u64,
-    /// How many rows were read, those of dropped tables aside.
-    pub rows: u64,
-    /// How many shapes of rows the tables have numbered: one for each kind of entity and each index, and one more for each
-    /// time that what its rows hold was declared anew.
-    pub shapes: u64,
-    /// How many of the [`shapes`](Self::shapes) no row has any more. They stay: rows are read by their numbers.
-    pub unused_shapes: u64,
-    /// How many queues there are.
-    pub queues: u64,
-    /// How many messages there are in the queues.
-    pub messages: u64,
-    /// How many containers there are.
-    pub containers: u64,
-    /// How many blobs there are that something leads to.
-    pub blobs: u64,
-    /// How many copies were compared with the entities that they are of, in indexes that are ready.
-    pub copies: u64,
-    /// Indexes and summaries, by the kinds of their rows, of which the store can't tell which copies are missing: only the
-    /// struct says which entities have one, or where; or they are being made. [`Table::check`](table_engine::Table::check) looks
-    /// at those, too.
-    pub untold: Vec<String>,
-    /// The copies that are not as their entities say, or missing, or of none, as far as the store knows their declaration, and
-    /// parts of wide entities that are missing or of none: not damage, but what raw writes leave.
-    /// [`Table::repair`](table_engine::Table::repair) mends them, but what a missing part held is lost.
-    pub wrong_copies: Vec<Problem>,
-    /// How many entities there are whose copies are to follow: see
-    /// [`Store::pending_propagation`](table_engine::Tables::pending_propagation).
-    pub pending_propagation: u64,
-    /// What is wrong; nothing, if the store is sound.
-    pub problems: Vec<Problem>,
-}
-
-/// Something that is wrong with a store.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Problem {
-    /// The table it is in, if that can be told.
-    pub table: Option<String>,
-    /// The row, if it is one's: partition key and row key.
-    pub row: Option<(String, String)>,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl Problem {
-    #[inline]
-    fn of(table: Option<&str>, error: &Error) -> Self {
-        let row = error.partition_key().zip(error.row_key());
-        Self {
-            table: table.or_else(|| error.table_name()).map(Into::into),
-            row: row.map(|(partition, row)| (partition.into(), row.into())),
-            what: error.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    #[inline]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(table) = &self.table {
-            write!(f, "table `{}`", table.escape_debug())?;
-        }
-        if let Some((partition, row)) = &self.row {
-            let separator = if self.table.is_some() { ", " } else { "" };
-            write!(f, "{separator}partition `{}`, row `{}`", partition.escape_debug(), row.escape_debug())?;
-        }
-        if self.table.is_some() || self.row.is_some() {
-            f.write_str(": ")?;
-        }
-        f.write_str(&self.what)
-    }
-}
 
 /// The problem that a check ends with if it looks at pages alone.
 const PAGES_ALONE: &str = "tables, queues and blobs were not looked at: LMDB may end the process that has it go over a \
@@ -331,79 +248,6 @@ impl<'t> Check<'t> {
         }
     }
 
-    /// Walks over all rows; returns how many there are, those of dropped tables among them.
-    #[inline]
-    fn rows(&mut self) -> Result<u64> {
-        let (mut seen, mut last, mut leaf) = (0, None::<&[u8]>, None);
-        for pair in self.dbs.data.iter(self.txn).map_err(lmdb::error)? {
-            let (key, bytes) = pair.map_err(lmdb::error)?;
-            seen += 1;
-            let place = self.dbs.pages.place(key);
-            if leaf != Some(place) {
-                leaf = Some(place);
-                self.dbs.pages.check_leaf(key).map_err(|e| key::locate(lmdb::damage(e), key))?;
-            }
-            if last.is_some_and(|last| last >= key) {
-                return Err(key::locate(read::out_of_order(), key));
-            }
-            last = Some(key);
-            // A record that is said to be longer may reach beyond the end of the file.
-            if self.dbs.pages.check_value(bytes).is_ok() {
-                let references = &mut self.references;
-                reference::each_in(bytes, |_, id, _| *references.entry(id).or_default() += 1);
-            }
-            if let Err(error) = self.row(key, bytes) {
-                let name = StoredKey::parse(key).and_then(|key| self.tables.get(&key.table)?.name.clone());
-                self.problem(name.as_deref(), &key::locate(error, key));
-            }
-        }
-        Ok(seen)
-    }
-
-    #[inline]
-    fn row(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
-        let unreadable = || corrupt("the row's key can't be read".into());
-        let parsed = StoredKey::parse(key).ok_or_else(unreadable)?;
-        let (Some(partition), Some(row_key)) = (parsed.partition(), parsed.row()) else {
-            return Err(unreadable());
-        };
-        let found = self.dbs.data.get(self.txn, key).map_err(lmdb::error)?;
-        self.dbs.pages.check_value(bytes).map_err(lmdb::damage)?;
-        if found.is_none_or(|found| !std::ptr::eq(found, bytes)) {
-            return Err(corrupt("a search for the row's key does not find it".into()));
-        }
-        let row = Row::parse(bytes)?;
-        if self.tombstones.contains(&parsed.table) {
-            // No read comes to a row of a dropped table, but until its space is freed, searches and writes of the rows
-            // beside it look at it.
-            return Ok(row.verify(row::key_seed(key))?);
-        }
-        self.report.rows += 1;
-        let Some(table) = self.tables.get_mut(&parsed.table) else {
-            return Err(corrupt(format!("the row is of table number {}, which is no table's", parsed.table)));
-        };
-        table.found.add(key.len() + bytes.len(), row.checksum());
-        let seed = row::key_seed(key);
-        if !view::covers(&table.dict, &row) {
-            // What it says may be damaged.
-            row.verify(seed)?;
-            return Err(corrupt("the row has a property, or a shape, that the dictionary lacks".into()));
-        }
-        row.verify_whole(seed, &table.dict)?;
-        key::check(&partition, &row_key)?;
-        if let Some(shape) = row.shape() {
-            table.shapes.insert(shape);
-        }
-        let view = RowView::new(key, row, &*table.dict, true);
-        // Without keys the rest is checked.
-        if !row.is_signed() {
-            kinds::check_unsigned(&table.declared, &view)?;
-        } else if table.dict.vault().is_some() {
-            sign::verify(&view)?;
-        }
-        view.to_entity().map(|_| ())
-    }
-
     /// Compares a table's counts with the rows found.
     #[inline]
     fn counts(&mut self, entry: &Entry) {
@@ -420,76 +264,6 @@ impl<'t> Check<'t> {
             }
             _ => {}
         }
-    }
-
-    /// Looks at the queues.
-    #[inline]
-    fn queues(&mut self, database: Result<Option<lmdb::Db>>) {
-        let Some(Some(database)) = self.noted(database) else { return };
-        let mut problems = Vec::new();
-        let counted = check::check(&self.inner.environment, self.txn, database, |queue, error| {
-            if problems.len() < MOST_PROBLEMS {
-                let queue = queue.map(|queue| format!("queue `{queue}`: ")).unwrap_or_default();
-                problems.push(Problem { table: None, row: None, what: format!("{queue}{error}") });
-            }
-        });
-        self.report.problems.extend(problems);
-        let Some(counted) = self.noted(counted) else { return };
-        (self.report.queues, self.report.messages) = (counted.queues, counted.messages);
-        self.report.pending_propagation = counted.entries;
-        for table in counted.tables {
-            if !self.tables.contains_key(&table) && !self.tombstones.contains(&table) {
-                let what =
-                    format!("copies are to follow entities of table number {table}, which is no table's");
-                self.problem(None, &corrupt(what));
-            }
-        }
-    }
-
-    /// Looks at the blobs.
-    #[inline]
-    fn blobs(&mut self, database: Result<Option<lmdb::Db>>) {
-        let Some(database) = self.noted(database) else { return };
-        // Where no blob was for rows, none is there that they refer to, and none counts them.
-        let all = std::mem::take(&mut self.references);
-        let (of_rows, mut missing) =
-            if self.refers { (all, BTreeMap::new()) } else { (BTreeMap::new(), all) };
-        if let Some(database) = database {
-            missing.extend(self.counted_blobs(database, &of_rows));
-        }
-        let blobs =
-            MissingBlobs { dbs: self.dbs, txn: self.txn, store: self.inner.identity(), blobs: missing };
-        let mut problems = Vec::new();
-        let room = MOST_PROBLEMS.saturating_sub(self.report.problems.len());
-        let table = |number| {
-            let table = self.tables.get(&number)?;
-            Some((table.name.as_deref()?, &*table.dict))
-        };
-        let told = blobs.report(table, |problem| {
-            problems.push(problem);
-            problems.len() < room
-        });
-        self.report.problems.extend(problems.into_iter().take(room));
-        self.noted(told);
-    }
-
-    /// Looks at the records of blobs, and returns those that rows refer to and that are missing.
-    #[inline]
-    fn counted_blobs(
-        &mut self,
-        database: lmdb::Db,
-        of_rows: &BTreeMap<BlobId, u32>,
-    ) -> BTreeMap<BlobId, u32> {
-        let mut problems = Vec::new();
-        let counted = blobs::check::check(&self.inner.environment, self.txn, database, of_rows, |error| {
-            if problems.len() < MOST_PROBLEMS {
-                problems.push(Problem { table: None, row: None, what: error.to_string() });
-            }
-        });
-        self.report.problems.extend(problems);
-        let Some(counted) = self.noted(counted) else { return BTreeMap::new() };
-        (self.report.containers, self.report.blobs) = (counted.containers, counted.blobs);
-        counted.missing
     }
 
     /// Checks that the unnamed database holds nothing but the store's record, the tables' and LMDB's own. A feature

@@ -164,8 +164,8 @@ fn release_blobs(
     for (id, referred) in &references.blobs {
         overlay.let_go(*id, referred.count())?;
     }
-    let drafted = overlay.end()?;
-    txn_state.write(txn, drafted)?;
+    let planned = overlay.end()?;
+    txn_state.write(txn, planned)?;
     txn_state.close(txn)
 }
 

@@ -16,4 +16,6 @@ pub(crate) use self::overlay::{DraftedQueues, QueueOverlay, QueueTxnState};
 #[cfg(feature = "queue")]
 pub(crate) use self::tasks::delivery;
 pub(crate) use self::view::View;
+#[cfg(feature = "queue")]
+pub(crate) use self::view::WalkedEntry;
 pub(crate) use self::work::{Outcome, Work};

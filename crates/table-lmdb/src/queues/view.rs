@@ -68,7 +68,7 @@ impl<'t> View<'t> {
             return Ok(false);
         }
         // What was hidden shows where its walk is broken off, or the ready ones begin.
-        let stop = |_: &[u8], _, _: (&[u8], Entry)| Ok(ControlFlow::Break(()));
+        let stop = |_: WalkedEntry<'_>| Ok(ControlFlow::Break(()));
         if !self.shown(queue, now, None, stop)? || !self.ready(queue, None, stop)? {
             return Ok(true);
         }
@@ -90,7 +90,7 @@ impl<'t> View<'t> {
         })?;
         // Those whose time has come are ready, though no receiver has looked yet.
         let mut come = 0;
-        self.shown(queue, now, None, |_, _, _| {
+        self.shown(queue, now, None, |_| {
             come += 1;
             Ok(ControlFlow::Continue(()))
         })?;
@@ -99,14 +99,14 @@ impl<'t> View<'t> {
         Ok(figures)
     }
 
-    /// Goes through the messages of a queue that are hidden and show by now, in the order in which they do, after a key:
-    /// each key, with the message's number and its entry's record. Whether it came to the end.
+    /// Goes through the messages of a queue that are hidden and show by now, in the order in which they do, after a key.
+    /// Returns whether it came to the end.
     pub(crate) fn shown(
         &self,
         queue: u32,
         now: Ticks,
         after: Option<&[u8]>,
-        mut each: impl FnMut(&'t [u8], u64, (&'t [u8], Entry)) -> Result<ControlFlow<()>>,
+        mut each: impl FnMut(WalkedEntry<'t>) -> Result<ControlFlow<()>>,
     ) -> Result<bool> {
         // Only where the clock was set back may one show that is to be hidden for longer.
         let was_set_back = self.state_of(queue, true)?.latest_from > now;
@@ -122,7 +122,7 @@ impl<'t> View<'t> {
             if !entry.is_visible(now) {
                 return Ok(ControlFlow::Continue(Stop::Not));
             }
-            Ok(each(key, id, (record, entry))?.map_continue(|()| Stop::Not))
+            Ok(each(WalkedEntry { key, id, record, entry })?.map_continue(|()| Stop::Not))
         })
     }
 
@@ -138,14 +138,25 @@ impl<'t> View<'t> {
         &self,
         queue: u32,
         after: Option<&[u8]>,
-        mut each: impl FnMut(&'t [u8], u64, (&'t [u8], Entry)) -> Result<ControlFlow<()>>,
+        mut each: impl FnMut(WalkedEntry<'t>) -> Result<ControlFlow<()>>,
     ) -> Result<bool> {
         self.walk(&keys::prefix(Kind::Ready, queue), after, |key, record| {
             let Some(Key::Ready(_, since, id)) = Key::parse(key) else { return Err(damaged(key)) };
             let entry = Entry::ready(since, body(record)).ok_or_else(|| damaged(key))?;
-            Ok(each(key, id, (record, entry))?.map_continue(|()| Stop::Not))
+            Ok(each(WalkedEntry { key, id, record, entry })?.map_continue(|()| Stop::Not))
         })
     }
+}
+
+/// The entry of a message that a walk over a queue has come to.
+pub(crate) struct WalkedEntry<'t> {
+    /// The key that the walk goes by.
+    pub(crate) key: &'t [u8],
+    /// The number of the message.
+    pub(crate) id: u64,
+    /// What is stored of the entry.
+    pub(crate) record: &'t [u8],
+    pub(crate) entry: Entry,
 }
 
 /// Compares how many messages are ready with those that a walk over all of them has met.

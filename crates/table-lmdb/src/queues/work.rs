@@ -12,7 +12,7 @@ use table_engine::messages::{Entry, Task};
 
 use super::outbox::EntryWork;
 use super::overlay::QueueOverlay;
-use super::view;
+use super::view::{self, WalkedEntry};
 
 /// What is to be done with queues, by a user or by the store.
 #[derive(Clone, Debug)]
@@ -90,7 +90,8 @@ impl QueueOverlay<'_> {
         met: &mut u64,
     ) -> Result<(Vec<FoundMessage>, bool)> {
         let mut found = Vec::new();
-        let mut each = |key: &[u8], id, (record, entry): (&[u8], Entry)| -> Result<ControlFlow<()>> {
+        let mut each = |walked: WalkedEntry<'_>| -> Result<ControlFlow<()>> {
+            let WalkedEntry { key, id, record, entry } = walked;
             *met += 1;
             // What this plan has moved or completed itself is found where it was.
             if self.is_removed(key) {
@@ -111,7 +112,7 @@ impl QueueOverlay<'_> {
                     return Err(view::damaged(key));
                 };
                 let entry = Entry::hidden(view::body(record)).ok_or_else(|| view::damaged(key))?;
-                Ok(each(key, id, (record, entry))?.map_continue(|()| view::Stop::Not))
+                Ok(each(WalkedEntry { key, id, record, entry })?.map_continue(|()| view::Stop::Not))
             })?,
         };
         Ok((found, is_end))

@@ -8,8 +8,7 @@ use table_engine::row::partition::begins;
 use table_engine::row::selection::Selection;
 use table_engine::row::view::RowView;
 
-use super::rows::Rows;
-use super::scan_ranges;
+use super::{Rows, scan_ranges};
 use crate::lmdb::ReadTxn;
 use crate::records::catalog::TableState;
 use crate::scan::Scan;

@@ -1,4 +1,4 @@
-//! Three layers of a feature's records: what a plan drafts lies over what its transaction has done, and that over what the
+//! Three layers of a feature's records: what a plan is to write lies over what its transaction has done, and that over what the
 //! database has. A plan that is refused leaves the two below as they were.
 
 use std::borrow::Cow;
@@ -98,7 +98,7 @@ impl<K: Records> TxnState<K> {
         self.applied.removed()
     }
 
-    /// Writes what a plan has drafted. An error spoils the transaction.
+    /// Writes what a plan has gathered. An error spoils the transaction.
     pub(crate) fn write(&mut self, txn: &mut WriteTxn<'_>, planned: PlannedWrites<K>) -> Result<()> {
         self.applied.apply(txn, planned.writes)?;
         self.counts.by_key.extend(planned.counts.by_key);
@@ -124,7 +124,7 @@ impl<K: Records> TxnState<K> {
     }
 }
 
-/// When, and in which store, a plan is drafted.
+/// When, and in which store, a plan is carried out.
 #[derive(Clone, Copy)]
 pub(crate) struct OverlayContext<'b> {
     pub(crate) clock: Clock,
@@ -133,7 +133,7 @@ pub(crate) struct OverlayContext<'b> {
     pub(crate) changed_little: bool,
 }
 
-/// A plan's changes of the records of `K`, drafted over what the transaction sees.
+/// A plan's changes of the records of `K`, over what the transaction sees.
 pub(crate) struct Overlay<'b, K: Records> {
     /// The records as the plan has found them.
     pub(crate) view: VerifiedDb<'b, K>,
@@ -227,15 +227,15 @@ impl<'b, K: Records> Overlay<'b, K> {
         key: &[u8],
         read: impl FnOnce(&VerifiedDb<'b, K>) -> Result<Counted<K::Count>>,
     ) -> Result<Option<&mut K::Count>> {
-        let drafted = &mut self.planned.counts.by_key;
-        if drafted.get(key).is_none() {
+        let planned = &mut self.planned.counts.by_key;
+        if planned.get(key).is_none() {
             let counted = match self.done.counts.by_key.get(key) {
                 Some(known) => known.clone(),
                 None => read(&self.view)?,
             };
-            drafted.insert(key.to_vec(), counted);
+            planned.insert(key.to_vec(), counted);
         }
-        Ok(drafted.get_mut(key).and_then(|counted| counted.count.as_mut()))
+        Ok(planned.get_mut(key).and_then(|counted| counted.count.as_mut()))
     }
 
     /// Adds a record of counts.

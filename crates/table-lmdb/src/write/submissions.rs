@@ -207,11 +207,14 @@ impl Submissions {
         let mut state = lock(&self.state);
         let (mut members, mut callbacks, mut bytes) = (Members::default(), Vec::new(), 0);
         let turns = turns.filter(|_| !state.is_closed);
-        let passes = |submission: &mut Submission| {
+        let passes = |submission: &Submission| {
             turns.is_none_or(|turns| turns.poll_pass(submission.change, Waker::noop()).is_ok())
         };
         while members.len() < most && bytes < GROUP_BYTES {
-            let Some(submission) = state.waiting.pop_front_if(passes) else { break };
+            if !state.waiting.front().is_some_and(passes) {
+                break;
+            }
+            let Some(submission) = state.waiting.pop_front() else { break };
             bytes += submission.prepared.weight();
             members.push(submission.prepared);
             callbacks.push(submission.done);

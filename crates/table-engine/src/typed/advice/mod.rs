@@ -3,6 +3,8 @@
 //!
 //! Each returns a type that its caller need not say, so that the compiler reports one error.
 
+#[cfg(not(all(feature = "blob", feature = "queue")))]
+mod features;
 mod key;
 mod list;
 mod periods;

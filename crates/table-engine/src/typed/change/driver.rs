@@ -5,22 +5,22 @@ use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::Change;
 use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
-use super::entity_images::{EntityImages, TypedImages};
-use super::{Change, Payload};
+use super::entity_images::EntityImages;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Loader};
+use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
 use crate::model::ETag;
-use crate::plan::{Committed, Failure, Plan, PlanBuilder, Reach, Seals, WriteExplain};
+use crate::plan::{Committed, Failure, Plan, PlanBuilder, Reach, Seals};
 use crate::row::version::version_of;
 use crate::schema::{Index, IndexMask, KeyPair, Schema};
 use crate::sealing::{SealedAt, Sealer};
-use crate::typed::entity::{Entity, wide};
+use crate::typed::entity::wide;
 
 /// How changes are made together.
 #[derive(Clone, Copy)]
@@ -72,10 +72,10 @@ impl<'t> Together<'t> {
 
 /// The tables of a plan.
 #[derive(Clone, Copy)]
-struct PlanTables<'t> {
-    names: &'t [&'t str],
+pub(super) struct PlanTables<'t> {
+    pub(super) names: &'t [&'t str],
     /// What seals for each of them.
-    seals: &'t [&'t dyn Seals],
+    pub(super) seals: &'t [&'t dyn Seals],
 }
 
 /// Carries out the changes as one, from the start again if one of the entities was written meanwhile.
@@ -141,7 +141,7 @@ fn attempt(
 }
 
 /// Has everything found that the changes need, and made of it what is to be, with what they bring about.
-fn prepared(
+pub(super) fn prepared(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
     writes: bool,
@@ -177,49 +177,12 @@ fn unmade(scope: Scope<'_>, attempts: &[&mut (dyn Attempt + '_)], number: usize,
     scope.numbered(error, number)
 }
 
-/// Returns the rows that the changes would touch.
-#[inline]
-pub(crate) fn explain(
-    together: Together<'_>,
-    attempts: &mut [&mut (dyn Attempt + '_)],
-) -> Result<WriteExplain> {
-    let derived = prepared(together, attempts, false)?;
-    let sealers: Vec<_> = together.tables.iter().map(DynamicTable::dry_run_sealer).collect();
-    let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
-    named(together, |names| {
-        planned_with(together.scope, derived, PlanTables { names, seals: &seals }, attempts, WriteExplain::of)
-    })
-}
-
 /// Returns what `run` makes of the names of the tables.
-fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
+pub(super) fn named<T>(together: Together<'_>, run: impl FnOnce(&[&str]) -> T) -> T {
     match together.tables {
         [table] => run(&[table.name()]),
         tables => run(&tables.iter().map(DynamicTable::name).collect::<Vec<_>>()),
     }
-}
-
-/// Adds a change to a load, which carries it out together with others. Returns whether there is anything to carry out.
-pub(crate) fn loaded(
-    table: &DynamicTable,
-    attempt: &mut (dyn Attempt + '_),
-    loader: &mut dyn Loader,
-) -> Result<bool> {
-    let (attempts, alone) = (&mut [attempt], Together::alone(table));
-    let derived = prepared(alone, attempts, true)?;
-    let sealers: Vec<_> = alone.tables.iter().map(DynamicTable::sealer).collect();
-    let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
-    named(alone, |names| {
-        planned_with(alone.scope, derived, PlanTables { names, seals: &seals }, attempts, |plan| {
-            // An entity may have no copy in an index.
-            if plan.groups.iter().all(|group| group.written() == 0) {
-                return Ok(false);
-            }
-            let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
-            loader.add(plan, &sealed_at).map_err(|refused| plan.explain_refusal(refused).error)?;
-            Ok(true)
-        })
-    })?
 }
 
 /// Carries out a change of one entity by itself.
@@ -235,20 +198,6 @@ pub(crate) fn commit_one<'c>(
 /// Carries out one change by itself. Returns the version of what it has written.
 pub(crate) fn commit_alone(table: &DynamicTable, attempt: &mut (dyn Attempt + '_)) -> Result<ETag> {
     commit(Together::alone(table), &mut [attempt]).map(|committed| committed.etag(0))
-}
-
-/// Returns what `run` makes of the plan that adds an entity.
-pub(crate) fn insertion<E: Entity, T>(
-    table: &DynamicTable,
-    entity: &E,
-    index_mask: IndexMask,
-    seals: &dyn Seals,
-    run: impl FnOnce(&Plan<'_>) -> T,
-) -> Result<T> {
-    let mut entities = TypedImages::<E>::of(Payload::Entity(entity));
-    let mut attempt = EntityAttempt::lent(Ok(KeyPair::default()), Change::Insert, &mut entities);
-    attempt.set_index_mask(index_mask);
-    named(Together::alone(table), |names| planned(Scope::ALONE, names, &mut [&mut attempt], &[seals], run))
 }
 
 /// Returns which indexes writers of a kind keep, and which of them can be read. If it is to be written, its layout is noted
@@ -431,23 +380,8 @@ fn find(
     if found.is_none() { attempt.on_row(None) } else { Ok(()) }
 }
 
-/// Returns what `run` makes of the plan of the changes, for which everything has been found; `tables` are the names of their
-/// tables, and `seals` what seals for each.
-pub(crate) fn planned<T>(
-    scope: Scope<'_>,
-    tables: &[&str],
-    attempts: &mut [&mut (dyn Attempt + '_)],
-    seals: &[&dyn Seals],
-    run: impl FnOnce(&Plan<'_>) -> T,
-) -> Result<T> {
-    for (number, attempt) in attempts.iter_mut().enumerate() {
-        attempt.make().map_err(|error| scope.numbered(error, number))?;
-    }
-    planned_with(scope, None, PlanTables { names: tables, seals }, attempts, run)
-}
-
 /// Gives what `run` makes of the plan of changes that have been made already, and of those that they bring about.
-fn planned_with<T>(
+pub(super) fn planned_with<T>(
     scope: Scope<'_>,
     derived: Option<Derived>,
     tables: PlanTables<'_>,

@@ -17,7 +17,7 @@ use crate::model::{IfMatch, IntoIfMatch};
 use crate::plan::{Committed, WriteExplain};
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
-use crate::typed::change::{Change, Payload};
+use crate::typed::change::{Change, Payload, plan_only};
 use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::{Key, Partition};
 use crate::typed::series::AddsTo;
@@ -172,7 +172,7 @@ impl<'c, Set> Egt<'c, Set> {
         self.with(key, Change::Delete(condition.into()), Payload::Nothing)
     }
 
-    messages_and_end!([driver::commit], [driver::explain]);
+    messages_and_end!([driver::commit], [plan_only::explain]);
 
     fn run<T>(self, run: impl Fn(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>) -> Result<T> {
         let (mut table, forget) = match self.table {

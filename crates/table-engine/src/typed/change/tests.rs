@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::attempt::{Attempt, PlanScratch};
-use super::driver::{Scope, planned};
+use super::driver::Scope;
+use super::plan_only::planned;
 use table_derive::Entity;
 
 use super::entity_attempt::EntityAttempt;

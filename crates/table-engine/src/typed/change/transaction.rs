@@ -8,7 +8,7 @@ use super::entity_attempt::boxed;
 use super::entity_images::TypedImages;
 use super::queue_ops::{self, QueueOpsAttempt};
 use super::several::messages_and_end;
-use super::{Change, Payload};
+use super::{Change, Payload, plan_only};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
 use crate::handle::tables::Tables;
@@ -197,7 +197,7 @@ impl<'c> StoreTransaction<'c> {
         self.with(key, Change::Delete(condition.into()), Payload::Nothing)
     }
 
-    messages_and_end!([driver::commit, queue_ops::commit], [driver::explain, queue_ops::explain]);
+    messages_and_end!([driver::commit, queue_ops::commit], [plan_only::explain, queue_ops::explain]);
 
     /// Has changes carried out or shown by `run`, and messages that go with no change by `alone`.
     fn run<T>(

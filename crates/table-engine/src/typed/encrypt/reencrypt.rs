@@ -13,7 +13,7 @@ use crate::handle::table::DynamicTable;
 use crate::schema;
 use crate::sealing::job::{Chunk, SealedRow, SealedValue};
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload, driver};
+use crate::typed::change::{Change, Payload, plan_only};
 use crate::typed::entity::Entity;
 use crate::typed::job::{Job, Step, StepOutcome, Work};
 use crate::typed::read::key::Key;
@@ -148,7 +148,7 @@ impl<E: Entity> Reencrypt<E> {
                 continue;
             }
             let key = Key::<E>::stored(&entity.0, &entity.1);
-            match driver::loaded(
+            match plan_only::loaded(
                 table,
                 &mut EntityAttempt::new(key, Change::Reseal, Payload::Nothing),
                 loader,

@@ -15,7 +15,7 @@ use crate::row::view::RowView;
 use crate::schema::{IndexStates, KindEvent, KindState, Kinship, Schema};
 use crate::typed::change::driver::Together;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload, driver};
+use crate::typed::change::{Change, Payload, driver, plan_only};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 
@@ -325,7 +325,7 @@ impl<E: Entity> Work for Convert<E> {
         for (partition, row) in &found.entities {
             let mut attempt =
                 EntityAttempt::new(Key::<E>::stored(partition, row), Change::Rewrite, Payload::Nothing);
-            match driver::loaded(table, &mut attempt, step.loader) {
+            match plan_only::loaded(table, &mut attempt, step.loader) {
                 Ok(_) => changed += 1,
                 // Another writer was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}

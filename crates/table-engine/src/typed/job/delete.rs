@@ -11,7 +11,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::IfMatch;
 use crate::query::Query;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload, driver};
+use crate::typed::change::{Change, Payload, plan_only};
 use crate::typed::entity::Entity;
 use crate::typed::entity::path::Path;
 use crate::typed::query::{Chunk, OwnRows, PathQuery};
@@ -181,7 +181,7 @@ impl<E: Entity> Work for Delete<E> {
                 continue;
             }
             let mut attempt = EntityAttempt::new(key, Change::Delete(IfMatch::Any), Payload::Nothing);
-            match driver::loaded(table, &mut attempt, loader) {
+            match plan_only::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
                 // Another writer was quicker.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => {}

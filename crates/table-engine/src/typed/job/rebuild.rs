@@ -13,7 +13,7 @@ use crate::plan::Epoch;
 use crate::schema::{Blocked, IndexEvent, IndexState, IndexStates, KindState};
 use crate::typed::change::driver::Together;
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload, driver};
+use crate::typed::change::{Change, Payload, driver, plan_only};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -174,7 +174,7 @@ impl<E: Entity> Rebuild<E> {
             before = Some((partition.clone(), row.clone(), looked));
             let key = Key::<E>::stored(&partition, &row);
             let mut attempt = EntityAttempt::new(key, Change::Backfill(self.index), Payload::Nothing);
-            match driver::loaded(table, &mut attempt, loader) {
+            match plan_only::loaded(table, &mut attempt, loader) {
                 Ok(_) => changed += 1,
                 // It is gone by now, and so are its copies.
                 Err(error) if error.kind() == ErrorKind::EntityNotFound => continue,

@@ -27,7 +27,7 @@ use crate::sealing::SealedAt;
 use crate::typed::change::before::is_closed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::entity_attempt::EntityAttempt;
-use crate::typed::change::{Change, Payload};
+use crate::typed::change::{Change, Payload, plan_only};
 use crate::typed::entity::Entity;
 use crate::typed::read::key::Key;
 use crate::typed::table::Table;
@@ -275,7 +275,7 @@ impl<E: Entity> Repair<E> {
         if self.left_out.contains(&place) {
             return Ok(());
         }
-        match driver::loaded(table, &mut attempt, loader) {
+        match plan_only::loaded(table, &mut attempt, loader) {
             Ok(true) => self.handed.push(place),
             Ok(false) => {}
             Err(error) if is_another_s(error.kind()) => {}

@@ -13,7 +13,7 @@ use crate::typed::change::driver;
 use crate::typed::change::egt::Egt;
 use crate::typed::change::entity_attempt::EntityAttempt;
 use crate::typed::change::entity_images::TypedImages;
-use crate::typed::change::{Change, Payload, Refusal, alone};
+use crate::typed::change::{self, Change, Payload, Refusal};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{InPeriods, PatchOf};
 use crate::typed::read::key::{Key, KeyOf, Partition};
@@ -68,14 +68,14 @@ impl<E: InPeriods> Periods<E> {
     ) -> Result<Stored<E>, X> {
         let key = key.into();
         let start = self.start_of(&key)?;
-        alone::update_unless_refused(self.known.tables.source, key, change, &mut |attempt| {
+        change::update_unless_refused(self.known.tables.source, key, change, &mut |attempt| {
             self.writing(start, false, |table| driver::commit_alone(table, &mut *attempt))
         })
     }
 
     /// Adds the entity if there is none of its key. Returns the one that is stored then, which another writer may have added.
     pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
-        alone::get_or_insert(self.known.tables.source, || self.get(Key::of(entity)), || self.insert(entity))
+        change::get_or_insert(self.known.tables.source, || self.get(Key::of(entity)), || self.insert(entity))
     }
 
     /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does; fails if there is none.
@@ -187,7 +187,7 @@ impl<E: InPeriods> Periods<E> {
     fn changed(&self, key: Key<E>, change: Change<'_>, payload: Payload<'_, E>) -> Result<Stored<E>> {
         let start = self.start_of(&key)?;
         let (etag, entity) = self.commit(start, key, change, payload)?;
-        alone::stored(self.known.tables.source, etag, entity)
+        change::stored(self.known.tables.source, etag, entity)
     }
 
     fn commit(

@@ -1,6 +1,5 @@
 //! Typed queries: one step for each key part, in order, then whatever narrows the answer.
 
-mod arg;
 mod chunk;
 mod key_args;
 mod lowering;
@@ -15,9 +14,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-pub use arg::{Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(crate) use chunk::Chunk;
-pub use key_args::KeyArgs;
+pub use key_args::{KeyArgs, Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(crate) use part_filter::PartFilter;
 pub use paths::{
     EventualCopies, FieldNamed, FieldNumber, Fits, HasField, HeldBy, Holds, HoldsAll, OwnRows, RowsOf,

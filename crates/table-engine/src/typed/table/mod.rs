@@ -16,10 +16,9 @@ use crate::handle::table::DynamicTable;
 use crate::model::{ETag, IfMatch, IntoIfMatch};
 use crate::plan::{Plan, Refused};
 use crate::schema::IndexMask;
-use crate::typed::change::alone::Changed;
 use crate::typed::change::driver::{self, Together};
 use crate::typed::change::egt::Egt;
-use crate::typed::change::{Change, Payload, Refusal, alone};
+use crate::typed::change::{self, Change, Changed, Payload, Refusal, plan_only};
 use crate::typed::entity::stored::Stored;
 use crate::typed::entity::{Entity, PatchOf};
 use crate::typed::read::key::{Key, KeyOf, Lookup, Partition};
@@ -166,7 +165,7 @@ impl<E: Entity> Table<E> {
         key: impl KeyOf<E>,
         change: impl FnMut(&mut E) -> Result<(), X>,
     ) -> Result<Stored<E>, X> {
-        alone::update_unless_refused(self.table.name(), key.into(), change, &mut |attempt| {
+        change::update_unless_refused(self.table.name(), key.into(), change, &mut |attempt| {
             driver::commit_alone(&self.table, attempt)
         })
     }
@@ -189,7 +188,7 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get_or_insert(&self, entity: &E) -> Result<Stored<E>> {
-        alone::get_or_insert(self.table.name(), || self.get(Key::of(entity)), || self.insert(entity))
+        change::get_or_insert(self.table.name(), || self.get(Key::of(entity)), || self.insert(entity))
     }
 
     /// Changes the entity as [`update`](Self::update) does, its row key too: the entity and its copies move within the
@@ -275,7 +274,7 @@ impl<E: Entity> Table<E> {
                     let added = loader.add(plan, &sealer.sealed_at());
                     added.map_err(|refused| plan.explain_refusal(refused).error)
                 };
-                driver::insertion(&self.table, entity.borrow(), index_mask, &sealer, add)?
+                plan_only::insertion(&self.table, entity.borrow(), index_mask, &sealer, add)?
             },
             |entity, refused| {
                 // What adds a row demands no version: the keys that sealed it are no longer the current ones.
@@ -286,7 +285,7 @@ impl<E: Entity> Table<E> {
                 let Refused { error, group, row } = &refused;
                 let again = || Refused { error: error.again(), group: *group, row: *row };
                 let failure =
-                    driver::insertion(&self.table, entity.borrow(), IndexMask::NEW, &shown, |plan| {
+                    plan_only::insertion(&self.table, entity.borrow(), IndexMask::NEW, &shown, |plan| {
                         plan.explain_refusal(again())
                     })?;
                 Err(failure.error)

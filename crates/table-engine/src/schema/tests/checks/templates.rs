@@ -3,7 +3,7 @@
 use super::{EMPLOYEE, SLUG, TEXT, each, employee, said, sourced, with_partition, with_row};
 use crate::schema::checks::{self, KeyOf};
 use crate::schema::tests::strategies::field;
-use crate::schema::{CharSet, Index, KeyPart, KeyType, Part, Schema};
+use crate::schema::{CharSet, FieldPart, Index, KeyPart, KeyType, Part, Schema};
 
 /// Returns what is said of a row key of these parts. Field 1 is `id`, 3 is `last_name`, 4 is `email`.
 fn of_row(parts: Vec<Part>) -> Option<String> {
@@ -16,6 +16,32 @@ fn of_index(parts: Vec<Part>) -> Option<String> {
     let index = Index { place: employee::at(sourced("{..}", parts)), ..employee::BY_NAME };
     let schema = Schema { indexes: Vec::leak(vec![index]), ..EMPLOYEE };
     said(move || checks::template(&schema, KeyOf::Index(0)))
+}
+
+#[test]
+fn c2_a_part_says_which_field_has_no_such_format() {
+    let of = |source| said(move || _ = FieldPart::new(1, u32::KEY, source)).unwrap();
+    assert_eq!(
+        of("ofset"),
+        "the part of field 1 is printed as `ofset`: unknown format `ofset`; there are `06` (a width), `offset`, \
+         `inverted`, `ticks`, `escaped`, `lower`, `shard(16)`, `blind` and the parts of a time, as in `%Y-%m-%d`"
+    );
+    for (source, wrong) in [
+        ("06:", "a format is missing after the colon"),
+        ("inverted:06", "write `06:inverted`"),
+        ("offset:06", "`offset` has a width of its own"),
+        ("ticks:lower", "`ticks` and `lower` don't go together: write one of them"),
+        ("0", "a width of 0 has no room for a digit"),
+        ("6", "a width stands behind one zero, which it pads with: `06`"),
+        ("021", "a width of 21 is too much: the widest integer has 20 digits"),
+        ("shard", "a shard says how many there are: `shard(16)`"),
+        ("shard(1)", "there can be 2 to 100 shards, which two digits tell apart, and not 1"),
+        ("%Y\u{ad}", "`\u{ad}` can't stand in a time: only ASCII can"),
+        ("%y", "unknown `%y`; a time is written with `%Y`, `%m`, `%d`, `%H`, `%M`, `%S` or `%j`"),
+        ("%Y%", "`%` stands alone; a time is written with `%Y`, `%m`, `%d`, `%H`, `%M`, `%S` or `%j`"),
+    ] {
+        assert_eq!(of(source), format!("the part of field 1 is printed as `{source}`: {wrong}"));
+    }
 }
 
 #[test]
