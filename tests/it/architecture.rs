@@ -29,12 +29,17 @@ fn table(after: &str) -> Vec<String> {
     names
 }
 
-/// The modules straight in a folder, but for those of tests.
-fn modules(folder: &Path) -> BTreeSet<String> {
+/// The names of the files and folders straight in a folder, without their extensions.
+fn stems(folder: &Path) -> BTreeSet<String> {
     // A folder that is left without a file is none to the version control either.
     let has_code = |path: &PathBuf| path.is_file() || fs::read_dir(path).unwrap().next().is_some();
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(has_code);
-    let names = entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+/// The modules straight in a folder, but for those of tests.
+fn modules(folder: &Path) -> BTreeSet<String> {
+    let names = stems(folder).into_iter();
     let own = ["mod", "lib", "private", "executors", "fuzzing", "guide"];
     names.filter(|name| !own.contains(&name.as_str()) && !name.contains("tests")).collect()
 }
@@ -261,4 +266,54 @@ fn every_fault_that_was_found_has_its_tests() {
                 });
         assert!(is_there, "there is no test `{name}`");
     }
+}
+
+/// The modules that a file declares.
+fn declared(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let names = text.lines().filter_map(|line| {
+        let line = line.strip_prefix("pub ").unwrap_or(line);
+        line.strip_prefix("mod ")?.strip_suffix(';')
+    });
+    names.map(str::to_owned).collect()
+}
+
+/// A module that is in no program is not compiled, and its tests are not run.
+#[test]
+fn every_module_of_tests_is_in_one_program() {
+    let manifest = fs::read_to_string(root().join("tests/Cargo.toml")).unwrap();
+    let programs = manifest.split("path = \"it/").skip(1).map(|rest| rest.split_once(".rs\"").unwrap().0);
+    let programs: BTreeSet<_> = programs.map(str::to_owned).collect();
+    let folder = root().join("tests/it");
+    let mut listed = BTreeSet::new();
+    for program in &programs {
+        for module in declared(&folder.join(program).with_extension("rs")) {
+            assert!(listed.insert(module.clone()), "`{module}` is in two programs, and `{program}` is one");
+        }
+    }
+    let there = stems(&folder).into_iter().filter(|module| !programs.contains(module)).collect();
+    assert_eq!(listed, there, "each module of `tests/it` is named in one of the roots {programs:?}");
+}
+
+#[test]
+fn the_map_of_what_tests_share_is_whole() {
+    let path = root().join("tests/src/lib.rs");
+    let text = fs::read_to_string(&path).unwrap();
+    let map: String = text.lines().take_while(|line| line.starts_with("//!")).collect();
+    for module in declared(&path) {
+        let is_mapped = map.contains(&format!("[`{module}`]"));
+        assert!(is_mapped, "the map at the top of tests/src/lib.rs does not name `{module}`");
+    }
+}
+
+/// Cargo builds the core once more for the macros' own tests if these ask for other features.
+#[test]
+fn the_core_is_built_once_for_all_tests() {
+    let features = |package: &str| -> BTreeSet<String> {
+        let manifest = fs::read_to_string(root().join(package).join("Cargo.toml")).unwrap();
+        let line = manifest.lines().find(|line| line.starts_with("table-core = {")).unwrap();
+        let (_, features) = line.split_once("features = [").unwrap();
+        features.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    assert_eq!(features("table-derive"), features("tests"));
 }

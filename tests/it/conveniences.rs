@@ -5,18 +5,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use integration_tests::Scratch;
+use integration_tests::company::Employee;
 use table_core::{Entity, Error, ErrorKind, Key, Projection, Stored, Table, Tables};
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "employee")]
-#[key(partition = "{department}", row = "empid_{id:06}")]
-#[index(by_email, row = "email_{email}", unique)]
-struct Employee {
-    department: String,
-    id: u32,
-    email: String,
-    age: i32,
-}
 
 #[derive(Projection, Debug, PartialEq)]
 #[projection(of = Employee)]

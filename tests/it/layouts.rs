@@ -1,5 +1,6 @@
 //! What a store notes of how entities are laid out: one that has changed is refused, unless that does no harm.
 
+use integration_tests::company::Department;
 use integration_tests::{Scratch, assert_sound, relaxed};
 use table_core::{Entity, EntitySet, ErrorKind, IfMatch, KeyPart, Query, Tables};
 
@@ -294,14 +295,6 @@ fn kinds_whose_keys_could_meet_are_refused() {
     );
     let _unused = Message { department: String::new(), kind: Word::Email, name: String::new() };
     assert_eq!(store.tables().unwrap(), ["Company"]);
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "department")]
-#[key(partition = "{name}", row = "department")]
-struct Department {
-    name: String,
-    head_count: u32,
 }
 
 #[derive(EntitySet)]

@@ -1,27 +1,9 @@
 //! Several kinds of entities in one table.
 
 use integration_tests::Scratch;
+use integration_tests::company::{Department, Employee};
 use table_core::query::QueryClass;
-use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Query, Stored, Tables, prop};
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "department")]
-#[key(partition = "{name}", row = "department")]
-struct Department {
-    name: String,
-    head_count: u32,
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "employee")]
-#[key(partition = "{department}", row = "empid_{id:06}")]
-#[index(by_email, row = "email_{email}", unique)]
-struct Employee {
-    department: String,
-    id: u32,
-    email: String,
-    age: i32,
-}
+use table_core::{DynamicEntity, EntitySet, ErrorKind, IfMatch, Query, Stored, Tables, prop};
 
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 enum Company {

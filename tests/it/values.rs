@@ -2,6 +2,7 @@
 
 use integration_tests::{Scratch, assert_sound};
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use table_core::{
     DynamicEntity, DynamicTable, EdmType, IfMatch, Query, Result, Store, Tables, Ticks, Uuid, Value, limits,
     prop,
@@ -432,7 +433,10 @@ fn any_entity_survives() {
     let store = scratch.tables();
     let table = store.create_table("Any").unwrap();
     let entities = (keys(), keys(), proptest::collection::vec((names(), values()), 0..12));
-    proptest!(ProptestConfig::with_cases(256), |((partition, row, properties) in entities)| {
+    let failures = FileFailurePersistence::Direct("proptest-regressions/values.txt");
+    let config =
+        ProptestConfig { failure_persistence: Some(Box::new(failures)), ..ProptestConfig::with_cases(256) };
+    proptest!(config, |((partition, row, properties) in entities)| {
         let mut entity = DynamicEntity::new(partition, row);
         properties.into_iter().for_each(|(name, value)| drop(entity.set(&name, value)));
         assert_survives(&store, &table, &entity);

@@ -1,4 +1,35 @@
-//! What the integration tests share.
+//! What the integration tests share. This is its map.
+//!
+//! Every test: [`Scratch`] is a directory with a store, [`assert_sound`] checks it, [`executors`] runs a test on other
+//! backends, [`random`] has numbers that come again.
+//!
+//! Entities that tests of several modules use:
+//!
+//! | module | entities |
+//! | --- | --- |
+//! | [`company`] | an employee and a department, as simple as they go, and the set of both |
+//! | [`bank`] | accounts, whose sum stays |
+//! | [`derived`] | summaries, a list and copied fields, at once and later |
+//! | [`elsewhere`] | copies in other partitions and tables |
+//! | [`eventual`] | copies that follow |
+//! | [`periods`] | a table for each day |
+//! | [`blobbed`] | blobs: by name, in fields, sealed, in logs |
+//! | [`queued`] | messages |
+//! | [`listed`], [`rolls`] | index lists, and ones longer than a row |
+//! | [`vault`] | sealed fields |
+//! | [`staff`] | all indexes of one partition, written by many |
+//! | [`releases`], [`rolling`] | an employee in releases that declare other indexes, and another field |
+//! | [`versions`], [`migrated`] | an employee in two versions, without and with what is derived of it |
+//! | [`strict`] | an entity under every lint |
+//!
+//! Processes: [`child`] starts and kills them, [`stops`] stops them between a read and a write, [`apart`] has several in
+//! lock step, [`work`] says what one must leave behind. `crash-child` and `power-child` in `bin` are what they run.
+//!
+//! Files: [`pages`] says what is at each place, [`damage`] reads and writes a damaged store, [`power`] is a disk that
+//! forgets, [`reader`] and [`forge`] read and write a store by its format alone.
+//!
+//! Random changes: [`together`] for rows that many entities share, [`begun`] for jobs. [`broken`] has the steps that
+//! `break-protocols` leaves out.
 
 pub mod apart;
 pub mod bank;
@@ -6,12 +37,14 @@ pub mod begun;
 pub mod blobbed;
 pub mod broken;
 pub mod child;
+pub mod company;
 pub mod damage;
 pub mod derived;
 pub mod elsewhere;
 pub mod eventual;
 pub mod executors;
 pub mod forge;
+pub mod listed;
 pub use table_conformance::MapStore;
 pub mod migrated;
 pub mod pages;

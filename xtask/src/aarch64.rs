@@ -20,8 +20,7 @@ pub(crate) fn test() -> Result<(), String> {
 
 /// Returns the command that runs the unit tests and the integration tests, but for those that the emulator can't run.
 fn tests() -> Command {
-    let command =
-        cargo("test -p table-engine -p lmdb-verify -p table-lmdb -p integration-tests --lib --test it --");
+    let command = cargo("test -p table-engine -p lmdb-verify -p table-lmdb -p integration-tests --tests --");
     LEFT_OUT.iter().fold(command, |command, name| command.argument("--skip").argument(name))
 }
 

@@ -28,13 +28,18 @@ pub(crate) enum Tier {
 const PLACES: &str = "Meta Main Small Template FreeList Queues Pending Blobs BranchHeader BranchOffset BranchNode \
                       BranchKey LeafHeader LeafOffset LeafNode LargeHeader structure any";
 
-/// Tests whose operations are chosen by chance, beside those of `--models`.
-const EXPLORERS: &str = "jobs::random jobs::apart changing::versions::random changing::versions::apart \
-                         changing::versions::derived reads::model series::random periods::model wide::random \
-                         lists::random summaries::random eventual::propagation copied::following";
+/// Tests whose operations are chosen by chance, beside those of `--models`, by their programs.
+const EXPLORERS: [(&str, &str); 5] = [
+    ("derived", "eventual::propagation copied::following"),
+    ("maintenance", "jobs::random jobs::apart"),
+    ("structures", "series::random periods::model wide::random lists::random summaries::random"),
+    ("typed", "reads::model"),
+    ("versions", "changing::versions::random changing::versions::apart changing::versions::derived"),
+];
 
 /// How many operations explorers do in the short form, where `cargo test` has fewer.
-const EXPLORERS_SHORT: &str = "TABLE_CORE_READS=10 TABLE_PERIOD_OPERATIONS=100000 TABLE_CORE_LISTS=100000";
+const EXPLORERS_SHORT: &str = "TABLE_CORE_READS=10 TABLE_PERIOD_OPERATIONS=100000 TABLE_CORE_LISTS=100000 \
+                               SERIES_OPERATIONS=100000 WIDE_OPERATIONS=100000";
 
 /// How many operations each explorer does in the long form.
 const EXPLORERS_LONG: &str = "TABLE_CORE_JOBS=1000000 TABLE_CORE_APART=250000 TABLE_CORE_VERSIONS=300000 \
@@ -133,10 +138,13 @@ impl Tier {
                 form(slow("copies::"), "", "TABLE_CORE_COPIES=10000000"),
                 form(explorer(), "", "TABLE_CORE_QUEUE_STEPS=1000000"),
             ],
-            Self::Soak => vec![
-                form(integration("it", EXPLORERS, is_long), EXPLORERS_SHORT, EXPLORERS_LONG),
-                form(unit("blobs::tests", is_long), "TABLE_CORE_BLOBS=125", "TABLE_CORE_BLOBS=20000"),
-            ],
+            Self::Soak => {
+                let programs = EXPLORERS.map(|(program, filters)| integration(program, filters, is_long));
+                let explorers = programs.map(|command| form(command, EXPLORERS_SHORT, EXPLORERS_LONG));
+                let blobs = unit("blobs::tests", is_long);
+                let blobs = form(blobs, "TABLE_CORE_BLOBS=125", "TABLE_CORE_BLOBS=20000");
+                explorers.into_iter().chain([blobs]).collect()
+            }
             Self::Fuzz => {
                 let executions = if is_long { "10000000" } else { "200000" };
                 let fuzz = Command::cargo("run --quiet --release --locked -p table-fuzz -- all --executions");
@@ -184,7 +192,7 @@ fn long_flips() -> Vec<Command> {
         None => places.split_whitespace().map(flipped).collect(),
     };
     commands.push(integration("slow", "crash::key_flips", true).defaults("CRASH_KEY_FLIPS=10000"));
-    commands.push(integration("it", "verify::", true).defaults("VERIFY_STEP=1 VERIFY_RANDOM=20000"));
+    commands.push(integration("rows", "verify::", true).defaults("VERIFY_STEP=1 VERIFY_RANDOM=20000"));
     commands
 }
 
@@ -221,6 +229,8 @@ fn miri(package: &str, filters: &str) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn lines(tier: Tier, is_long: bool) -> Vec<String> {
@@ -265,6 +275,7 @@ mod tests {
     #[test]
     fn every_filter_names_tests_that_are_there() {
         let mut filters: Vec<(&[&str], String)> = Vec::new();
+        let mut programs: BTreeSet<(String, String)> = BTreeSet::new();
         for line in Tier::EACH.into_iter().flat_map(|tier| [lines(tier, false), lines(tier, true)]).flatten()
         {
             let folders: &[&str] = if line.contains(" --test ") {
@@ -273,12 +284,25 @@ mod tests {
                 &["crates/table-engine/src", "crates/lmdb-verify/src", "crates/table-lmdb/src"]
             };
             let words = line.split_once(" -- ").map_or("", |(_, words)| words).split(' ');
+            if let Some((_, rest)) = line.split_once(" --test ") {
+                let program = rest.split(' ').next().unwrap();
+                programs.extend(words.clone().filter(|word| word.contains("::")).map(|word| {
+                    let module = word.split("::").next().unwrap();
+                    (program.to_owned(), module.to_owned())
+                }));
+            }
             filters.extend(words.filter(|word| word.contains("::")).map(|word| (folders, word.to_owned())));
         }
         assert!(filters.len() > 40, "{filters:?}");
         for (folders, filter) in filters {
             let is_there = folders.iter().any(|folder| is_there(folder, &filter));
             assert!(is_there, "{folders:?} have no test `{filter}`");
+        }
+        assert!(programs.len() > 10, "{programs:?}");
+        for (program, module) in programs {
+            let root = root().join("tests/it").join(&program).with_extension("rs");
+            let text = fs::read_to_string(root).unwrap();
+            assert!(text.contains(&format!("\nmod {module};\n")), "`{program}` has no module `{module}`");
         }
     }
 

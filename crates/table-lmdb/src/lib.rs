@@ -35,6 +35,8 @@ mod write;
 #[cfg(test)]
 mod format_tests;
 #[cfg(test)]
+mod tests_scratch;
+#[cfg(test)]
 mod tests_time;
 
 use std::path::Path;

@@ -7,6 +7,7 @@ use table_engine::model::{DynamicEntity, ETag, IfMatch, Ticks};
 
 use crate::Store;
 use crate::records::catalog;
+use crate::tests_scratch::in_memory;
 
 /// Records, with a new table, that the last write was made at this time.
 fn set_high_water(store: &Store, table: &str, time: Ticks) {
@@ -27,7 +28,7 @@ fn entity(row: &str) -> DynamicEntity {
 
 #[test]
 fn times_go_on_by_single_ticks_while_the_clock_is_behind() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let ahead = Ticks::now().checked_add(Duration::from_hours(1)).unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
     set_high_water(&store, "Table", ahead);
@@ -57,7 +58,7 @@ fn times_go_on_by_single_ticks_while_the_clock_is_behind() {
 
 #[test]
 fn the_clock_counts_again_once_it_has_caught_up() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     let ahead = Ticks::now().checked_add(Duration::from_millis(30)).unwrap();
     set_high_water(&store, "Table", ahead);
@@ -70,7 +71,7 @@ fn the_clock_counts_again_once_it_has_caught_up() {
 
 #[test]
 fn at_the_end_of_time_a_write_is_refused_and_a_read_is_not() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     set_high_water(&store, "Table", Ticks::new(Ticks::MAX.get() - 1).unwrap());
     let table = store.dynamic_table("Table").unwrap();

@@ -9,13 +9,13 @@ use integration_tests::forge::Forge;
 use integration_tests::periods::Login;
 use integration_tests::random::Random;
 use integration_tests::reader::{self, Contents, Image};
-use integration_tests::{blobbed, eventual, queued};
+use integration_tests::{blobbed, eventual, listed, queued};
 use table_core::blob::SealedBlob;
 use table_core::crypt::MemoryKeys;
 use table_core::store::Propagate;
 use table_core::{DynamicEntity, Entity, Query, Store, Ticks, Uuid, Value};
 
-use crate::{lists, series, wide};
+use crate::{series, wide};
 
 /// Somebody whose rows have a shape, in either of its forms, or slots.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -165,12 +165,12 @@ fn rows_of_every_form_are_read_by_what_the_page_says() {
 fn lists_wide_entities_series_and_periods_are_rows_like_others() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    let staff = store.table::<lists::Employee>().unwrap();
+    let staff = store.table::<listed::Employee>().unwrap();
     for id in 0..40 {
         let skills = vec!["Rust".to_owned(), format!("C{}", id % 3)];
         let one =
-            lists::employee(["Sales", "Legal"][id as usize % 2], id, ["Jones", "Smith, %"][id as usize % 2]);
-        staff.insert(&lists::Employee { skills, team: Some("a".into()), ..one }).unwrap();
+            listed::employee(["Sales", "Legal"][id as usize % 2], id, ["Jones", "Smith, %"][id as usize % 2]);
+        staff.insert(&listed::Employee { skills, team: Some("a".into()), ..one }).unwrap();
     }
     wide::surveys(&store, 5);
     series::days(&store, 5);

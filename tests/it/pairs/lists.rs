@@ -1,17 +1,9 @@
 //! Entities that are listed, written on the ways that their own module does not go.
 
+use integration_tests::company::Department;
+use integration_tests::listed::{Employee, assert_listed, employee};
 use integration_tests::{Scratch, assert_sound};
-use table_core::{DynamicEntity, Entity, EntitySet, IfMatch, Store};
-
-use crate::lists::{Employee, assert_listed, employee};
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "department")]
-#[key(partition = "{name}", row = "department")]
-struct Department {
-    name: String,
-    head_count: u32,
-}
+use table_core::{DynamicEntity, EntitySet, IfMatch, Store};
 
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 enum Company {

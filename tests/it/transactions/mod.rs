@@ -4,6 +4,7 @@ mod limits;
 mod model;
 mod turns;
 
+use integration_tests::company::Department;
 use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::{DynamicEntity, ETag, Entity, ErrorKind, IfMatch, Query, Store, Tables, Ticks};
@@ -16,14 +17,6 @@ struct Employee {
     department: String,
     id: u32,
     email: String,
-}
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "department")]
-#[key(partition = "{name}", row = "department")]
-struct Department {
-    name: String,
-    head_count: u32,
 }
 
 #[derive(Entity, Clone, Debug, PartialEq)]

@@ -3,16 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use integration_tests::company::Department;
 use integration_tests::{Scratch, on_other_executors};
-use table_core::{DynamicEntity, Entity};
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "department")]
-#[key(partition = "{name}", row = "department")]
-struct Department {
-    name: String,
-    head_count: u32,
-}
+use table_core::DynamicEntity;
 
 /// Others write the entity again and again; the change loses 8 times, and then they are held while it plans again.
 #[test]

@@ -23,8 +23,10 @@ use std::time::{Duration, Instant};
 
 use integration_tests::broken::{STEPS, Step};
 
-/// The modules of the test program that are needed: to build all of it each time would take most of the time.
+/// The modules of the tests that are needed. In the copy they are one program, and the only one that is built.
 const MODULES: &[&str] = &["jobs", "changing", "elsewhere"];
+/// Becomes that program in the copy.
+const PROGRAM: &str = "maintenance";
 /// A step that is left out may have a test go on for ever.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -48,13 +50,9 @@ fn sources() -> BTreeMap<String, Vec<u8>> {
     let names = String::from_utf8(listed.stdout).unwrap();
     let read = |name: &str| Some((name.to_owned(), fs::read(root().join(name)).ok()?));
     let mut files: BTreeMap<_, _> = names.lines().filter_map(read).collect();
-    let main = files.get_mut("tests/it/main.rs").expect("the test program has modules");
-    let text = String::from_utf8(std::mem::take(main)).unwrap();
-    let is_needed = |line: &&str| {
-        let module = line.strip_prefix("mod ").and_then(|line| line.strip_suffix(';'));
-        module.is_none_or(|module| MODULES.contains(&module))
-    };
-    *main = text.lines().filter(is_needed).collect::<Vec<_>>().join("\n").into_bytes();
+    let program = MODULES.iter().map(|module| format!("mod {module};\n")).collect::<String>();
+    let replaced = files.insert(format!("tests/it/{PROGRAM}.rs"), program.into_bytes());
+    assert!(replaced.is_some(), "there is no program `{PROGRAM}`");
     files
 }
 
@@ -99,11 +97,12 @@ fn run(tree: &Path, command: &mut Command) -> (bool, String) {
 /// Builds the test program, the library as quickly as may be; where it is then.
 fn build(tree: &Path) -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--no-run", "--locked", "-p", "integration-tests", "--test", "it"]);
+    cargo.args(["test", "--no-run", "--locked", "-p", "integration-tests", "--test", PROGRAM]);
     cargo.args(["--config", "profile.dev.package.table-core.opt-level=0"]).current_dir(tree);
     let (is_built, said) = run(tree, &mut cargo);
     assert!(is_built, "it does not compile:\n{said}");
-    let line = said.lines().find_map(|line| line.trim().strip_prefix("Executable it/main.rs ("));
+    let executable = format!("Executable it/{PROGRAM}.rs (");
+    let line = said.lines().find_map(|line| line.trim().strip_prefix(&executable));
     let path = line.and_then(|line| line.strip_suffix(')'));
     tree.join(path.unwrap_or_else(|| panic!("cargo does not say where the program is:\n{said}")))
 }

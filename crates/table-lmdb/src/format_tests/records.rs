@@ -17,6 +17,7 @@ use crate::records::meta::{self, META_KEY, Meta};
 use crate::records::names;
 use crate::records::periods::{self, PeriodsEntry};
 use crate::records::record_digest::{self, RecordDigest, SetDigest};
+use crate::tests_scratch::in_memory;
 
 #[test]
 fn keys_are_these_bytes() {
@@ -133,7 +134,7 @@ fn is(db: Db, txn: &heed::RoTxn<'_>, key: &str, record: &str) {
 
 #[test]
 fn numbers_of_tables_end() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     let environment = &store.shared().environment;
     let mut meta = Meta::read(environment.dbs.main, &environment.read_txn().unwrap()).unwrap();
@@ -151,7 +152,7 @@ fn numbers_of_tables_end() {
 
 #[test]
 fn small_records_are_these_bytes() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
     let (env, dbs) = (&store.shared().environment.env, store.shared().environment.dbs);
@@ -212,7 +213,7 @@ fn small_records_are_these_bytes() {
 
 #[test]
 fn a_template_of_periods_is_these_bytes_and_is_missed_where_it_is_lost_or_an_old_one() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
     let (env, dbs) = (&store.shared().environment.env, store.shared().environment.dbs);
@@ -317,7 +318,7 @@ fn counts_and_names(store: &Store) {
 
 #[test]
 fn no_table_has_more_shapes_than_it_may() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = in_memory();
     let store = Store::open(scratch.path().join("store")).unwrap();
     store.create_table("Company").unwrap();
     let dbs = store.shared().environment.dbs;
@@ -376,7 +377,7 @@ fn commit(store: &Store, mut txn: heed::RwTxn<'_>) {
 
 #[test]
 fn counts_of_another_length_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     let main = store.shared().environment.dbs.main;
     let mut txn = store.shared().environment.env.write_txn().unwrap();

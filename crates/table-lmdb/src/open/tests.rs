@@ -35,15 +35,10 @@ mod turns;
 mod whole_file;
 
 pub(super) use self::cut::{rightly_short, varied};
+pub(super) use crate::tests_scratch::in_memory as scratch;
 
 const ROLE: &str = "TABLE_CORE_TEST_ROLE";
 const PLACE: &str = "TABLE_CORE_TEST_PLACE";
-
-/// A directory for one test, in memory where there is such a place.
-pub(super) fn scratch() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
-}
 
 /// What stands for the store around an environment.
 #[derive(Debug)]

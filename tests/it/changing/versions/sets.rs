@@ -1,18 +1,11 @@
 //! Sets, which tell kinds and versions apart by the row.
 
 use integration_tests::Scratch;
-use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, Query, Stored, prop};
+use integration_tests::company::Department;
+use table_core::{DynamicEntity, EntitySet, ErrorKind, Query, Stored, prop};
 
 use super::v2::Employee;
 use super::{filled, key, second, v1};
-
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(table = "Company", kind = "department")]
-#[key(partition = "{name}", row = "department")]
-struct Department {
-    name: String,
-    head_count: u32,
-}
 
 #[derive(EntitySet, Clone, Debug, PartialEq)]
 enum Company {

@@ -7,6 +7,7 @@ use table_engine::error::ErrorKind;
 use super::*;
 use crate::open::OptionalDb;
 use crate::records::meta::Meta;
+use crate::tests_scratch::in_memory;
 
 /// Returns the blobs of the store, by name.
 fn blobs() -> Vec<(&'static str, Vec<u8>)> {
@@ -87,7 +88,7 @@ fn assert_seen(store: &Store, key: &[u8], what: &str) {
 
 #[test]
 fn a_flipped_bit_of_any_record_is_an_error() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     filled(&store);
     let records = records(&store);
@@ -110,7 +111,7 @@ fn a_flipped_bit_of_any_record_is_an_error() {
 
 #[test]
 fn a_flipped_bit_of_any_key_is_an_error() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     filled(&store);
     let all = records(&store);
@@ -140,7 +141,7 @@ fn a_flipped_bit_of_any_key_is_an_error() {
 /// The record of another blob, segment or name is not taken for one's own; neither is an older one, where the check looks.
 #[test]
 fn a_record_in_anothers_place_is_an_error() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     filled(&store);
     let all = records(&store);
@@ -155,7 +156,7 @@ fn a_record_in_anothers_place_is_an_error() {
 /// Nothing is written over what is damaged, and nothing of it is removed.
 #[test]
 fn a_write_that_meets_damage_is_refused() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     filled(&store);
     let files = store.container("files").unwrap();
@@ -191,7 +192,7 @@ fn a_write_that_meets_damage_is_refused() {
 /// After the first of several records that are put a leaf has other entries, and a search looks at others of them.
 #[test]
 fn a_blob_is_not_put_on_the_wrong_side_of_a_damaged_key() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let options = Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26);
     let name = |number: u32| format!("blob {number:03}");
     {
@@ -206,7 +207,7 @@ fn a_blob_is_not_put_on_the_wrong_side_of_a_damaged_key() {
     let (mut put, mut refused) = (0, 0);
     // Of each byte, one flip that makes it greater and one that makes it less, and by much.
     for (at, flip) in (0..sought.len()).flat_map(|at| [0x01, 0x02, 0x10, 0x20, 0x40].map(|flip| (at, flip))) {
-        let copy = tempfile::tempdir().unwrap();
+        let copy = in_memory();
         let mut damaged = file.clone();
         places().for_each(|place| damaged[place + at] ^= flip);
         std::fs::write(copy.path().join("data.mdb"), &damaged).unwrap();

@@ -4,8 +4,8 @@ use table_engine::blob::log::write::Writer;
 use table_engine::error::ErrorKind;
 use table_engine::model::Ticks;
 
-use super::in_memory;
 use crate::Store;
+use crate::tests_scratch::in_memory;
 
 #[test]
 fn times_never_go_back_and_each_hour_has_its_blob() {

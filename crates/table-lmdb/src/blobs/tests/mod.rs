@@ -14,13 +14,6 @@ use table_engine::model::Ticks;
 use crate::Store;
 use crate::write::transaction::CLOCK;
 
-/// Returns a directory in memory, where there is such a place: a flush is not what is tested here.
-fn in_memory() -> tempfile::TempDir {
-    let memory = std::path::Path::new("/dev/shm");
-    let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-    dir.unwrap()
-}
-
 /// Returns how many runs of random operations there are; `cargo xtask test --soak` has five times as many.
 fn cases(usual: u32) -> u32 {
     std::env::var("TABLE_CORE_BLOBS").map_or(usual, |cases| cases.parse().unwrap())

@@ -9,6 +9,7 @@ use table_engine::blob::{BlobReader, Container};
 use table_engine::error::ErrorKind;
 
 use super::*;
+use crate::tests_scratch::in_memory;
 
 #[derive(Clone, Debug)]
 enum Operation {

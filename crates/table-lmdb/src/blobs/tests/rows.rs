@@ -11,6 +11,7 @@ use table_engine::contents::UPLOAD_STANDS;
 use table_engine::error::ErrorKind;
 
 use super::*;
+use crate::tests_scratch::in_memory;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -202,7 +203,7 @@ proptest! {
 
 #[test]
 fn an_upload_that_no_entity_came_to_hold_in_time_is_gone() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     let begun = Ticks::now().get();
     set_clock(begun);

@@ -4,6 +4,7 @@ use table_engine::contents::{BlobContent, BlobId, ContainerId, SEGMENT, UPLOAD_S
 use table_engine::error::ErrorKind;
 
 use super::*;
+use crate::tests_scratch::in_memory;
 
 fn stage(id: BlobId, first: u32, length: usize) -> BlobTask {
     BlobTask::Stage(BlobContent::of(id, first, "video/mp4", &bytes(length, 1)))
@@ -15,7 +16,7 @@ fn container(store: &Store) -> ContainerId {
 
 #[test]
 fn what_has_come_of_an_upload_that_stands_still_is_removed_and_it_can_not_go_on() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     let films = container(&store);
     let hour = u64::try_from(UPLOAD_STANDS.as_nanos() / 100).unwrap();
@@ -51,7 +52,7 @@ fn what_has_come_of_an_upload_that_stands_still_is_removed_and_it_can_not_go_on(
 
 #[test]
 fn a_container_of_another_store_is_none() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let [one, other] = ["one", "other"].map(|name| Store::open(dir.path().join(name)).unwrap());
     let films = container(&one);
     container(&other);

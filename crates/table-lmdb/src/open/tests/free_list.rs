@@ -6,6 +6,7 @@ use table_engine::DynamicEntity;
 
 use super::*;
 use crate::Store;
+use crate::tests_scratch::in_memory;
 
 fn row(number: u32) -> DynamicEntity {
     DynamicEntity::new("p", format!("row {number:04}")).with("Number", 7)
@@ -44,7 +45,7 @@ fn nothing_is_written(dir: &Path, file: &[u8], flips: impl Iterator<Item = (usiz
 
 #[test]
 fn nothing_is_written_by_a_list_of_free_pages_whose_own_pages_are_not_whole() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("whole");
     drop(store(&path));
     let file = fs::read(path.join("data.mdb")).unwrap();
@@ -57,7 +58,7 @@ fn nothing_is_written_by_a_list_of_free_pages_whose_own_pages_are_not_whole() {
 
 #[test]
 fn nothing_is_written_by_a_list_of_free_pages_that_can_not_be_right() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("whole");
     let store = store(&path);
     // Where the numbers lie in the file.

@@ -7,10 +7,11 @@ use table_engine::error::{ErrorKind, Result};
 use crate::lmdb;
 use crate::open::NAMES;
 use crate::records::meta::Meta;
+use crate::tests_scratch::in_memory;
 
 #[test]
 fn a_value_that_shrank_where_it_was_written_may_be_changed_and_one_that_takes_others_pages_may_not() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let written = crate::Store::open(dir.path()).unwrap();
     let environment = &written.shared().environment;
     let mut txn = environment.write_txn().unwrap();
@@ -93,7 +94,7 @@ fn store(dir: &std::path::Path) -> (crate::Store, impl Fn(&[u8]) -> u64) {
 
 #[test]
 fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let (store, place) = store(dir.path());
     let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
@@ -106,7 +107,7 @@ fn a_flipped_bit_in_what_a_database_is_said_to_be_is_found() {
 
 #[test]
 fn a_flipped_bit_in_the_flags_of_an_entry_is_found() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let (store, place) = store(dir.path());
     let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
@@ -121,7 +122,7 @@ fn a_flipped_bit_in_the_flags_of_an_entry_is_found() {
 
 #[test]
 fn a_key_of_a_branch_that_is_not_between_those_of_others_is_found() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let (store, place) = store(dir.path());
     let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
@@ -136,7 +137,7 @@ fn a_key_of_a_branch_that_is_not_between_those_of_others_is_found() {
 
 #[test]
 fn a_check_goes_no_further_where_lmdb_would_end_the_process() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let (store, place) = store(dir.path());
     let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();

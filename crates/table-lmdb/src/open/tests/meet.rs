@@ -11,6 +11,7 @@ use table_engine::{DynamicEntity, DynamicTable, IfMatch};
 
 use crate::Store;
 use crate::open::Environment;
+use crate::tests_scratch::in_memory;
 
 const ROWS: u32 = 400;
 
@@ -32,7 +33,7 @@ struct Tall {
 
 impl Tall {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = in_memory();
         let path = dir.path().join("store");
         let table = Store::open(&path).unwrap().create_table("Table").unwrap();
         for number in 0..ROWS {
@@ -220,7 +221,7 @@ fn a_leaf_that_only_a_join_would_change_is_looked_at_first() {
         for (at, _) in places {
             bytes[at + sought.len() + 12] ^= 4;
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = in_memory();
         std::fs::write(dir.path().join("data.mdb"), bytes).unwrap();
         let store = Store::open(dir.path()).unwrap();
         let table = store.dynamic_table("Table").unwrap();
@@ -264,7 +265,7 @@ fn no_write_looks_at_pages_any_more_once_all_have_been_looked_at() {
     assert!(when.is_some_and(|number| number > ROWS / 2), "{when:?}");
     drop((store, table));
     // A new one has nothing to look at.
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path()).unwrap();
     store.create_table("Table").unwrap().insert(&row(1)).unwrap();
     assert!(store.shared().environment.reader.has_met_all());

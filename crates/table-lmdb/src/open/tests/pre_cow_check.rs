@@ -8,10 +8,11 @@ use table_engine::DynamicEntity;
 
 use super::*;
 use crate::Store;
+use crate::tests_scratch::in_memory;
 
 #[test]
 fn nothing_is_written_where_the_room_on_a_page_of_a_small_database_is_not_where_its_header_says() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let row = |number: u32| DynamicEntity::new("p", number.to_string()).with("Number", number);
     let roots = {

@@ -6,10 +6,11 @@ use table_engine::error::ErrorKind;
 use table_engine::{Batch, DynamicEntity, DynamicTable, IfMatch};
 
 use crate::Store;
+use crate::tests_scratch::in_memory;
 
 #[test]
 fn a_search_finds_what_lmdb_finds() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path()).unwrap();
     let table = store.create_table("Table").unwrap();
     let look = |least: u32| {
@@ -91,7 +92,7 @@ fn assert_there(table: &DynamicTable, rows: impl Iterator<Item = u32>) {
 #[test]
 fn a_leaf_is_not_split_at_a_damaged_key() {
     for flip in FLIPS {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = in_memory();
         let store = with_a_damaged_key(&dir.path().join("store"), flip);
         let table = store.dynamic_table("Table").unwrap();
         let (mut added, mut refused) = (Vec::new(), 0);
@@ -112,7 +113,7 @@ fn a_leaf_is_not_split_at_a_damaged_key() {
 #[test]
 fn a_load_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
     for flip in FLIPS {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = in_memory();
         let store = with_a_damaged_key(&dir.path().join("store"), flip);
         let table = store.dynamic_table("Table").unwrap();
         let new = || (0..40).map(|number| number * 2 + 1);
@@ -150,7 +151,7 @@ fn of_two_levels(path: &std::path::Path) -> usize {
 /// transaction each is told that the branch is damaged.
 #[test]
 fn a_load_does_not_split_leaves_under_a_damaged_key_of_a_branch() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let root = of_two_levels(&path);
     let data = path.join("data.mdb");
@@ -191,7 +192,7 @@ fn a_load_does_not_split_leaves_under_a_damaged_key_of_a_branch() {
 /// that ends. And it puts a further entry there.
 #[test]
 fn nothing_is_written_under_a_branch_whose_room_is_not_where_its_header_says() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let root = of_two_levels(&path);
     let data = path.join("data.mdb");
@@ -225,7 +226,7 @@ fn a_batch_does_not_put_rows_on_the_wrong_side_of_a_damaged_key() {
     let (mut done, mut refused) = (0, 0);
     for (flip, first) in FLIPS.into_iter().flat_map(|flip| [1, 17, 31, 45].map(|first| (flip, first))) {
         for count in [1, 2, 3, 6] {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = in_memory();
             let store = with_a_damaged_key(&dir.path().join("store"), flip);
             let table = store.dynamic_table("Table").unwrap();
             let new = || (0..count).map(|number| first + 2 * number);

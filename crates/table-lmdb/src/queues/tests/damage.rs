@@ -6,6 +6,7 @@ use table_engine::messages::keys::Key;
 
 use super::*;
 use crate::open::walk_bytes;
+use crate::tests_scratch::in_memory;
 
 const MESSAGES: u64 = 40;
 
@@ -103,7 +104,7 @@ fn use_it(store: &Store, queue: QueueId, held: &[Receipt], untimed: Option<u64>)
 }
 
 fn built() -> (tempfile::TempDir, Store, QueueId, Vec<Receipt>) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let options = Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26);
     let store = options.open(dir.path().join("store")).unwrap();
     let (queue, held) = filled(&store);
@@ -195,7 +196,7 @@ fn a_bit_that_flips_in_the_file_hides_no_message() {
         for at in (from + upper.max(lower)..from + size).step_by(37) {
             let mut damaged = file.clone();
             damaged[at] ^= 1 << (at % 8);
-            let copy = tempfile::tempdir().unwrap();
+            let copy = in_memory();
             std::fs::write(copy.path().join("data.mdb"), &damaged).unwrap();
             let options = Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26);
             flips += 1;
@@ -219,7 +220,7 @@ fn a_bit_that_flips_in_the_file_hides_no_message() {
 /// for elsewhere once there are others: the receiver that holds the message would be refused as if another one did.
 #[test]
 fn a_lease_whose_key_has_changed_leads_no_other_astray() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let options = Store::options().durability(crate::Durability::Relaxed).map_size(1 << 26);
     let store = options.open(dir.path().join("store")).unwrap();
     set_clock(1_000);
@@ -240,7 +241,7 @@ fn a_lease_whose_key_has_changed_leads_no_other_astray() {
         for (at, bit) in places.map(|at| at + key.len() - 1).flat_map(|at| (0..6).map(move |bit| (at, bit))) {
             let mut damaged = file.clone();
             damaged[at] ^= 1 << bit;
-            let copy = tempfile::tempdir().unwrap();
+            let copy = in_memory();
             std::fs::write(copy.path().join("data.mdb"), &damaged).unwrap();
             let store = options.open(copy.path()).unwrap();
             let queue = queues(&store).open("work").unwrap();
@@ -290,7 +291,7 @@ fn a_database_without_its_bit_and_a_bit_without_its_database_are_damage() {
 #[test]
 fn a_leaf_is_not_joined_with_one_that_is_damaged() {
     const NAMED: u64 = 160;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let name = |number: u64| Some(Arc::from(format!("key {number:0>60}")));
     let send = |number| vec![Task::Send(Sending { unique: name(number), ..sending("named") })];
@@ -352,7 +353,7 @@ fn a_leaf_is_not_joined_with_one_that_is_damaged() {
 /// A leaf of queues' records is whole, in use and sound, and a row's key lies between its keys.
 #[test]
 fn a_row_is_not_taken_to_be_absent_where_a_branch_leads_to_queues() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let row =
         |number: u32| table_engine::DynamicEntity::new("p", format!("{number:04}")).with("Number", number);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use table_engine::error::ErrorKind;
 
 use super::*;
+use crate::tests_scratch::in_memory;
 
 /// `SplitMix64`.
 struct Random(u64);
@@ -137,7 +138,7 @@ struct Held {
 
 #[expect(clippy::too_many_lines, reason = "an arm for each thing that can be done")]
 fn explore(seed: u64, steps: u64) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let options = Store::options().durability(crate::Durability::Relaxed).map_size(1 << 28);
     let mut store = options.open(&path).unwrap();

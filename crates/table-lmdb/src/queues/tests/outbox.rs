@@ -11,6 +11,7 @@ use crate::Propagate;
 use crate::open::walk_bytes;
 use crate::records::features::Feature;
 use crate::records::meta::{self, Meta};
+use crate::tests_scratch::in_memory;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -30,7 +31,7 @@ fn options() -> crate::OpenOptions {
 
 /// Employees of whom most are to be propagated: new ones, changed ones and one that is gone.
 fn built() -> (tempfile::TempDir, Store) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = options().open(dir.path().join("store")).unwrap();
     let staff = store.table::<Employee>().unwrap();
     let employee = |id| Employee { department: "Sales".into(), id, name: format!("n{}", id % 3) };
@@ -174,7 +175,7 @@ fn a_bit_that_flips_in_the_file_hides_no_entry() {
         for at in (from + upper.max(lower)..from + size).step_by(37) {
             let mut damaged = file.clone();
             damaged[at] ^= 1 << (at % 8);
-            let copy = tempfile::tempdir().unwrap();
+            let copy = in_memory();
             std::fs::write(copy.path().join("data.mdb"), &damaged).unwrap();
             flips += 1;
             // A node's own fields are seen by a look at the pages.
@@ -194,7 +195,7 @@ fn a_bit_that_flips_in_the_file_hides_no_entry() {
 /// The first entry sets the feature, which writers must know; what has none has neither.
 #[test]
 fn the_first_entry_sets_the_feature_in_its_transaction() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = options().open(dir.path().join("store")).unwrap();
     let has = |store: &Store| {
         let environment = &store.shared().environment;
@@ -221,7 +222,7 @@ fn the_first_entry_sets_the_feature_in_its_transaction() {
 
 #[test]
 fn nothing_follows_at_a_moment_before_the_first_queue() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path()).unwrap();
     let table = store.create_table("Table").unwrap();
     let before = store.snapshot().unwrap();

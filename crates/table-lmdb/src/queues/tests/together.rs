@@ -7,12 +7,13 @@ use std::thread;
 use table_engine::error::ErrorKind;
 
 use super::*;
+use crate::tests_scratch::in_memory;
 
 #[test]
 fn many_threads_send_and_receive_and_each_message_is_had_once() {
     const THREADS: u64 = 8;
     const EACH: u64 = 200;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store =
         Store::options().durability(crate::Durability::Relaxed).open(dir.path().join("store")).unwrap();
     let queue = queues(&store).open("work").unwrap();
@@ -49,7 +50,7 @@ fn many_threads_send_and_receive_and_each_message_is_had_once() {
 
 #[test]
 fn what_is_asked_as_one_happens_whole_or_not_at_all() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     let queue = queues(&store).open("work").unwrap();
     set_clock(1_000);
@@ -94,7 +95,7 @@ fn what_is_asked_as_one_happens_whole_or_not_at_all() {
 
 #[test]
 fn a_queue_that_was_dropped_is_refused_and_its_records_go_in_steps() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let store = Store::options().durability(crate::Durability::Relaxed).open(&path).unwrap();
     let queue = queues(&store).open("work").unwrap();

@@ -15,6 +15,7 @@ use super::Lookup;
 use crate::Store;
 use crate::records::catalog::{self, Entry};
 use crate::records::meta::Meta;
+use crate::tests_scratch::in_memory;
 
 #[derive(Entity)]
 #[entity(table = "Seen{at:%Y%m%d%H}", kind = "seen")]
@@ -70,7 +71,7 @@ fn listed(store: &Store, number: u64) -> Result<Lookup<Entry>> {
 
 #[test]
 fn one_record_is_found_or_proved_to_be_absent_as_by_who_sees_all() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = built(dir.path());
     let inner = store.shared();
     for number in 0..HOURS {
@@ -96,7 +97,7 @@ fn one_record_is_found_or_proved_to_be_absent_as_by_who_sees_all() {
 
 #[test]
 fn the_first_row_of_a_period_asks_for_no_other_table() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = built(dir.path());
     let seen = store.periods::<Seen>().unwrap();
     let listed = || catalog::LISTED.replace(0);
@@ -117,7 +118,7 @@ fn the_first_row_of_a_period_asks_for_no_other_table() {
 
 #[test]
 fn a_table_that_damage_hides_is_not_made_a_second_time() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = built(dir.path());
     let file = File::options().read(true).write(true).open(dir.path().join("data.mdb")).unwrap();
     let inner = store.shared();

@@ -7,6 +7,7 @@ use table_derive::Entity;
 use table_engine::{DynamicEntity, ErrorKind, Result, Table};
 
 use crate::Store;
+use crate::tests_scratch::in_memory;
 use crate::write::adding::EXAMINED;
 
 #[derive(Entity, Clone, Debug)]
@@ -19,7 +20,7 @@ struct Member {
 }
 
 fn store() -> (tempfile::TempDir, Store) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     (dir, store)
 }

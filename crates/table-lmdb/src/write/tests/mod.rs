@@ -23,6 +23,7 @@ use super::range::{self, Ground};
 use crate::Store;
 use crate::handle::lmdb_table::LmdbTable;
 use crate::records::catalog::TableState;
+use crate::tests_scratch::in_memory;
 
 /// What rows hold that are written here.
 const TEXT: &[Given<'static>] = &[("Text", ValueRef::String("written"))];
@@ -101,7 +102,7 @@ fn unchanged<'p>(table: &DynamicTable, partition: &str, prefix: &'p str) -> Rang
 }
 
 fn store() -> (tempfile::TempDir, Store) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let store = Store::open(dir.path().join("store")).unwrap();
     (dir, store)
 }

@@ -4,6 +4,7 @@ use table_engine::error::ErrorKind;
 use table_engine::model::IfMatch;
 
 use super::*;
+use crate::tests_scratch::in_memory;
 
 /// What another writer does between the read and the write.
 type Meanwhile = fn(&DynamicTable);
@@ -228,7 +229,7 @@ fn what_an_earlier_plan_of_the_same_transaction_changed_is_seen() {
 
 #[test]
 fn on_a_damaged_page_neither_is_said_to_be_as_it_was() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let store = Store::open(&path).unwrap();
     let table = filled(&store);
@@ -277,7 +278,7 @@ fn branches(bytes: &[u8]) -> Vec<(usize, u16)> {
 
 #[test]
 fn a_branch_that_was_shortened_hides_no_row_of_a_range() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let store = Store::open(&path).unwrap();
     let table = store.create_table("Ann").unwrap();
@@ -331,7 +332,7 @@ fn a_branch_that_was_shortened_hides_no_row_of_a_range() {
 fn a_large_value_that_was_read_before_is_not_removed_with_pages_of_others() {
     use std::os::unix::fs::FileExt;
 
-    let dir = tempfile::tempdir().unwrap();
+    let dir = in_memory();
     let path = dir.path().join("store");
     let large = entity("p", "large").with("Long", "x".repeat(9_000));
     let table = filled(&Store::open(&path).unwrap());

@@ -19,6 +19,7 @@ use table_engine::crypt::{KeyError, KeyId, KeyScope, MemoryKeys, SecretKey};
 
 use super::*;
 use crate::Store;
+use crate::tests_scratch::in_memory;
 
 /// A store with one table.
 struct Scratch {
@@ -29,7 +30,7 @@ struct Scratch {
 
 impl Scratch {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = in_memory();
         let path = dir.path().join("store");
         Self { _dir: dir, path, provider: Arc::new(MemoryKeys::new().unwrap()) }
     }

@@ -1,0 +1,3 @@
+//! Shapes and attributes through paths where the modules of neither go.
+
+mod pairs;

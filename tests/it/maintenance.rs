@@ -1,0 +1,3 @@
+//! Jobs: indexes that are made, removed, checked and repaired while programs write.
+
+mod jobs;

@@ -1,0 +1,4 @@
+//! Queues and blobs.
+
+mod blobs;
+mod queues;

@@ -1,0 +1,7 @@
+//! The sources and documents of the project itself: no store is opened.
+
+mod architecture;
+mod documents;
+mod guide;
+mod root;
+mod suggestions;

@@ -1,0 +1,16 @@
+//! Rows without a struct, and the files that they are in: operations, queries, limits, times, damage.
+
+mod another_store;
+mod concurrency;
+mod damage;
+mod errors;
+mod executors;
+mod limits;
+mod operations;
+mod queries;
+mod space;
+mod tables;
+mod temporary;
+mod time;
+mod values;
+mod verify;
