@@ -88,6 +88,9 @@ pub use table_engine::blob;
 #[cfg(feature = "encrypt")]
 #[doc(inline)]
 pub use table_engine::crypt;
+#[cfg(feature = "odata")]
+#[doc(inline)]
+pub use table_engine::odata;
 #[cfg(feature = "queue")]
 #[doc(inline)]
 pub use table_engine::queue;
