@@ -56,7 +56,7 @@ mod cursor;
 mod object;
 mod page;
 mod read;
-mod row;
+mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -66,7 +66,7 @@ mod write;
 
 pub use page::Entities;
 pub use read::{Member, Reader};
-pub use row::Row;
+pub use source::Source;
 pub use write::{PageWriter, Writer};
 
 /// How much a text says of its entities, beside their names and values.

@@ -1,6 +1,6 @@
 //! Entities to text.
 
-use super::row::Row;
+use super::source::Source;
 use super::{Metadata, base64, text, times};
 use crate::error::Result;
 use crate::model::{EdmType, ValueRef};
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     /// Appends one entity, as a text of its own.
-    pub fn entity(&self, row: impl Row, out: &mut Vec<u8>) -> Result<()> {
+    pub fn entity(&self, row: impl Source, out: &mut Vec<u8>) -> Result<()> {
         self.object(&row, true, out)
     }
 
@@ -146,7 +146,7 @@ impl Writer {
 
     /// Appends an entity's object, by itself or as one of a page.
     #[inline]
-    fn object<R: Row>(&self, row: &R, is_alone: bool, out: &mut Vec<u8>) -> Result<()> {
+    fn object<S: Source>(&self, row: &S, is_alone: bool, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let written = self.members(row, is_alone, out);
         if written.is_ok() {
@@ -162,9 +162,9 @@ impl Writer {
     }
 
     #[inline]
-    fn members<R: Row>(&self, row: &R, is_alone: bool, out: &mut Vec<u8>) -> Result<()> {
+    fn members<S: Source>(&self, row: &S, is_alone: bool, out: &mut Vec<u8>) -> Result<()> {
         out.push(b'{');
-        let (partition, row_key) = row.keys();
+        let (partition, row_key) = row.keys()?;
         let time = row.etag().map(|etag| times::text_of(etag.timestamp()));
         self.head(is_alone, [&partition, &row_key], time.as_ref(), out);
         let Some(select) = &self.select else {
@@ -287,7 +287,7 @@ pub struct PageWriter<'a> {
 
 impl PageWriter<'_> {
     /// Appends an entity.
-    pub fn entity(&mut self, row: impl Row) -> Result<()> {
+    pub fn entity(&mut self, row: impl Source) -> Result<()> {
         let start = self.out.len();
         if !self.is_empty {
             self.out.push(b',');

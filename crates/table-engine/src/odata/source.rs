@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{DynamicEntity, ETag, ValueRef};
+use crate::row::key::StoredKey;
 use crate::row::view::RowView;
 
-/// A row that a [`Writer`](super::Writer) takes: an owned entity, or a view of one that is stored.
-pub trait Row {
+/// What a [`Writer`](super::Writer) takes: an owned entity, or a view of one that is stored.
+pub trait Source {
     /// Returns the partition key and the row key.
-    fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>);
+    fn keys(&self) -> Result<(Cow<'_, str>, Cow<'_, str>)>;
 
     /// Returns the version, or `None` for a row that was never stored.
     fn etag(&self) -> Option<ETag>;
@@ -21,10 +22,10 @@ pub trait Row {
     fn for_each_property(&self, visit: impl FnMut(&str, ValueRef<'_>) -> Result<()>) -> Result<()>;
 }
 
-impl Row for DynamicEntity {
+impl Source for DynamicEntity {
     #[inline]
-    fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
-        (self.partition_key().into(), self.row_key().into())
+    fn keys(&self) -> Result<(Cow<'_, str>, Cow<'_, str>)> {
+        Ok((self.partition_key().into(), self.row_key().into()))
     }
 
     #[inline]
@@ -43,10 +44,15 @@ impl Row for DynamicEntity {
     }
 }
 
-impl Row for RowView<'_> {
+impl Source for RowView<'_> {
     #[inline]
-    fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
-        Self::keys(self)
+    fn keys(&self) -> Result<(Cow<'_, str>, Cow<'_, str>)> {
+        let texts = StoredKey::parse(self.stored_key_bytes()).and_then(|key| key.texts());
+        texts.ok_or_else(|| {
+            Error::new(ErrorKind::Corrupt)
+                .attempted("write OData JSON")
+                .because("the row's key can't be read")
+        })
     }
 
     #[inline]
@@ -68,9 +74,9 @@ impl Row for RowView<'_> {
     }
 }
 
-impl<R: Row + ?Sized> Row for &R {
+impl<S: Source + ?Sized> Source for &S {
     #[inline]
-    fn keys(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+    fn keys(&self) -> Result<(Cow<'_, str>, Cow<'_, str>)> {
         (**self).keys()
     }
 
