@@ -197,24 +197,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let place = Place::in_memory()?;
     let rows = Rows::new(&place)?;
     report::comparison_head();
-    let floor = || written("serde_json, a struct", |out| Ok(serde_json::to_writer(out, &rows.plain)?));
-    let contenders = vec![
-        floor(),
-        written(", minimal, of entities", |out| rows.write(Metadata::Minimal, out)),
-        written(", none, of entities", |out| rows.write(Metadata::None, out)),
-        written(", full, of entities", |out| rows.write(Metadata::Full, out)),
-        written(", minimal, of the store", |out| rows.write_stored(Metadata::Minimal, out)),
-    ];
-    let times = measure::rounds(Clock::Processor, arguments.rounds, ROWS.into(), contenders)?;
-    report::comparison("write", Unit::Nanoseconds, &times, None);
-    let contenders = vec![
-        Contender::new("serde_json, a struct", |_, timer: &mut Timer| timer.time(|| rows.read_plain())),
-        Contender::new(", entities", |_, timer: &mut Timer| timer.time(|| rows.read())),
-        Contender::new(", a tree of serde_json", |_, timer: &mut Timer| timer.time(|| rows.read_tree()))
-            .of_its_own(),
-    ];
-    let times = measure::rounds(Clock::Processor, arguments.rounds, ROWS.into(), contenders)?;
-    report::comparison("read", Unit::Nanoseconds, &times, None);
+    let wants = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
+    if wants("write") {
+        let contenders = vec![
+            written("serde_json, a struct", |out| Ok(serde_json::to_writer(out, &rows.plain)?)),
+            written(", minimal, of entities", |out| rows.write(Metadata::Minimal, out)),
+            written(", none, of entities", |out| rows.write(Metadata::None, out)),
+            written(", full, of entities", |out| rows.write(Metadata::Full, out)),
+            written(", minimal, of the store", |out| rows.write_stored(Metadata::Minimal, out)),
+        ];
+        let times = measure::rounds(Clock::Processor, arguments.rounds, ROWS.into(), contenders)?;
+        report::comparison("write", Unit::Nanoseconds, &times, None);
+    }
+    if wants("read") {
+        let contenders = vec![
+            Contender::new("serde_json, a struct", |_, timer: &mut Timer| timer.time(|| rows.read_plain())),
+            Contender::new(", entities", |_, timer: &mut Timer| timer.time(|| rows.read())),
+            Contender::new(", a tree of serde_json", |_, timer: &mut Timer| timer.time(|| rows.read_tree()))
+                .of_its_own(),
+        ];
+        let times = measure::rounds(Clock::Processor, arguments.rounds, ROWS.into(), contenders)?;
+        report::comparison("read", Unit::Nanoseconds, &times, None);
+    }
     Ok(())
 }
 

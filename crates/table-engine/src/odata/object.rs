@@ -76,6 +76,7 @@ impl<'t> Object<'t> {
         self.etag.or(self.timestamp.map(ETag::from_timestamp))
     }
 
+    #[inline]
     fn member(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
         cursor.next_byte();
         let at = cursor.at();
@@ -105,6 +106,7 @@ impl<'t> Object<'t> {
         }
     }
 
+    #[inline]
     fn value(&mut self, name: Cow<'t, str>, cursor: &mut Cursor<'t>) -> Result<()> {
         cursor.next_byte();
         let at = cursor.at();
@@ -168,7 +170,11 @@ impl<'t> Object<'t> {
     fn etag(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
         match cursor.token()? {
             // One of another service is no version here.
-            Token::Text(text) => self.etag = times::parse_etag(text.unescaped(&mut String::new()).as_bytes()),
+            Token::Text(text) => {
+                let usual = times::parse_raw_etag(text.raw.as_bytes());
+                self.etag =
+                    usual.or_else(|| times::parse_etag(text.unescaped(&mut String::new()).as_bytes()));
+            }
             Token::Null => {}
             _ => return Err(malformed(cursor.at(), "`odata.etag` is a text")),
         }

@@ -87,7 +87,23 @@ fn check_odd_name(name: &str) -> Result<()> {
 pub(super) fn is_plain_name(name: &[u8]) -> bool {
     name.len() <= 255
         && name.first().is_some_and(|first| !first.is_ascii_digit())
-        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && name.iter().fold(true, |plain, byte| plain & is_name_byte(*byte))
+}
+
+/// Returns whether a name may go on with a byte of ASCII. By a table: most of what is read are names.
+#[inline]
+fn is_name_byte(byte: u8) -> bool {
+    const NAME_BYTES: [bool; 256] = {
+        let mut bytes = [false; 256];
+        let (mut rest, mut byte) = (bytes.as_mut_slice(), 0_u8);
+        while let [first, others @ ..] = rest {
+            *first = byte.is_ascii_alphanumeric() || byte == b'_';
+            rest = others;
+            byte = byte.wrapping_add(1);
+        }
+        bytes
+    };
+    NAME_BYTES.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
 /// Appends a whole number.

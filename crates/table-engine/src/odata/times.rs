@@ -105,6 +105,17 @@ pub(super) fn etag(time: &TimeText, out: &mut Vec<u8>) {
 /// Returns the version that a text says, if it is one of the service's.
 pub(super) fn parse_etag(text: &[u8]) -> Option<ETag> {
     let time = text.strip_prefix(BEFORE)?.strip_suffix(AFTER)?;
+    etag_of(time)
+}
+
+/// Returns the version that a string in JSON says, if it is one of the service's, and its escapes are the usual ones.
+#[inline]
+pub(super) fn parse_raw_etag(raw: &[u8]) -> Option<ETag> {
+    etag_of(raw.strip_prefix(b"W/\\\"datetime'")?.strip_suffix(b"'\\\"")?)
+}
+
+/// Returns the version of a time whose colons are escaped.
+fn etag_of(time: &[u8]) -> Option<ETag> {
     let (date, rest) = time.split_first_chunk::<13>()?;
     let [b'%', b'3', b'A', m1, m2, b'%', b'3', b'A', s1, s2, fraction @ ..] = rest else { return None };
     let mut plain = *b"0000-00-00T00:00:00.0000000Z";
