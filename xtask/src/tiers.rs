@@ -136,6 +136,7 @@ impl Tier {
             Self::Soak => vec![
                 form(integration("it", EXPLORERS, is_long), EXPLORERS_SHORT, EXPLORERS_LONG),
                 form(unit("blobs::tests", is_long), "TABLE_CORE_BLOBS=125", "TABLE_CORE_BLOBS=20000"),
+                form(unit("odata::tests", is_long), "TABLE_CORE_ODATA=50000", "TABLE_CORE_ODATA=1000000"),
             ],
             Self::Fuzz => {
                 let executions = if is_long { "10000000" } else { "200000" };

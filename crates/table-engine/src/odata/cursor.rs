@@ -1,13 +1,14 @@
 //! JSON, token by token. A value stays the piece of text that it is until its type is known.
 
-use super::text::plain_length;
+use super::text::{name_length, plain_length};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::NAME_UNITS;
 
 /// How deep values may lie in one another. Those of properties do not; those of annotations may, and are skipped.
 const DEPTH: usize = 16;
 
 /// A value that is neither an array nor an object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Token<'t> {
     Null,
     Bool(bool),
@@ -17,7 +18,7 @@ pub(super) enum Token<'t> {
 }
 
 /// What stands between the quotes of a string, whose escapes are sound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Text<'t> {
     pub(super) raw: &'t str,
     pub(super) has_escapes: bool,
@@ -40,7 +41,6 @@ impl<'t> Text<'t> {
 }
 
 /// A place in a text.
-#[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     text: &'t str,
     at: usize,
@@ -106,6 +106,26 @@ impl<'t> Cursor<'t> {
             None => Ok(()),
             Some(_) => Err(malformed(self.at, "something follows the end")),
         }
+    }
+
+    /// Goes past the name of a member and its colon, where that is a name of ASCII of a property, or of the annotation of its
+    /// type; returns the property's name, and whether it is the annotation. Other names are left to [`string`](Self::string).
+    #[inline]
+    pub(super) fn plain_name(&mut self) -> Option<(&'t str, bool)> {
+        self.next_byte();
+        let rest = self.rest().strip_prefix(b"\"")?;
+        let (name, behind) = rest.split_at_checked(name_length(rest))?;
+        let (is_type, length) = match behind {
+            [b'"', b':', ..] => (false, 2),
+            _ if behind.starts_with(b"@odata.type\":") => (true, 13),
+            _ => return None,
+        };
+        if name.is_empty() || name.len() > NAME_UNITS || name.first().is_some_and(u8::is_ascii_digit) {
+            return None;
+        }
+        let from = self.at + 1;
+        self.at = from + name.len() + length;
+        Some((self.text.get(from..from + name.len())?, is_type))
     }
 
     /// Reads a string, whose first quote comes next.

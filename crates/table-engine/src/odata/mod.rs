@@ -37,7 +37,7 @@
 //! | Double | `34.0`, always with a decimal point | |
 //! | Double that is not finite | `"NaN"`, `"Infinity"`, `"-Infinity"` | `Edm.Double` |
 //! | Int64 | `"34"` | `Edm.Int64` |
-//! | DateTime | `"2014-07-31T18:00:00.1234567Z"`, without the fraction where it is zero | `Edm.DateTime` |
+//! | `DateTime` | `"2014-07-31T18:00:00.1234567Z"`, without the fraction where it is zero | `Edm.DateTime` |
 //! | Guid | `"c9da6455-213d-42c9-9a79-3e9149a57833"` | `Edm.Guid` |
 //! | Binary | base64 with padding | `Edm.Binary` |
 //!

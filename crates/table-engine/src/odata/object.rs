@@ -13,7 +13,7 @@ use crate::model::{ETag, EdmType, Ticks, names};
 const NAMES: usize = 1_024;
 
 /// What an object says. A value waits for the end of its object, since its type may stand behind it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Object<'t> {
     pub(super) partition_key: Option<Text<'t>>,
     pub(super) row_key: Option<Text<'t>>,
@@ -26,7 +26,6 @@ pub(super) struct Object<'t> {
 }
 
 /// A property.
-#[derive(Debug)]
 pub(super) struct Entry<'t> {
     pub(super) name: Cow<'t, str>,
     hash: u32,
@@ -48,6 +47,7 @@ impl<'t> Object<'t> {
     pub(super) fn read(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
         let mut entries = std::mem::take(&mut self.entries);
         entries.clear();
+        // The vector stays, so that a page makes one.
         *self = Self { entries, ..Self::default() };
         cursor.expect(b'{', "expected an entity's object")?;
         if cursor.take(b'}') {
@@ -60,31 +60,42 @@ impl<'t> Object<'t> {
                 break;
             }
         }
+        if self.entries.len() > limits::PROPERTIES { self.check_count(cursor.at()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn check_count(&self, at: usize) -> Result<()> {
         let count = self.entries.iter().filter(|entry| entry.value().is_some()).count();
-        if count > limits::PROPERTIES {
-            return Err(malformed(
-                cursor.at(),
-                format!("the entity has {count} properties; it may have {}", limits::PROPERTIES),
-            )
-            .with_kind(ErrorKind::TooManyProperties));
+        if count <= limits::PROPERTIES {
+            return Ok(());
         }
-        Ok(())
+        let why = format!("the entity has {count} properties; it may have {}", limits::PROPERTIES);
+        Err(malformed(at, why).with_kind(ErrorKind::TooManyProperties))
     }
 
     /// Returns the version: that of `odata.etag`, or that of `Timestamp` where there is no other.
     pub(super) fn version(&self) -> Option<ETag> {
-        self.etag.or(self.timestamp.map(ETag::from_timestamp))
+        self.etag.or_else(|| self.timestamp.map(ETag::from_timestamp))
     }
 
     #[inline]
     fn member(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
-        cursor.next_byte();
+        match cursor.plain_name() {
+            Some((name, false)) => self.value(Cow::Borrowed(name), cursor),
+            Some((name, true)) => self.annotation(Cow::Borrowed(name), cursor),
+            None => self.odd_member(cursor),
+        }
+    }
+
+    /// Reads a member of any name.
+    fn odd_member(&mut self, cursor: &mut Cursor<'t>) -> Result<()> {
         let at = cursor.at();
         let text = cursor.string()?;
         cursor.expect(b':', "expected a colon")?;
-        let name = match text.has_escapes {
-            false => Cow::Borrowed(text.raw),
-            true => Cow::Owned(text.unescaped(&mut String::new()).to_owned()),
+        let name = if text.has_escapes {
+            Cow::Owned(text.unescaped(&mut String::new()).to_owned())
+        } else {
+            Cow::Borrowed(text.raw)
         };
         if is_plain_name(name.as_bytes()) {
             return self.value(name, cursor);
@@ -184,7 +195,7 @@ impl<'t> Object<'t> {
     /// Notes that a name that every row has was there.
     fn once(&mut self, which: usize, name: &str, at: usize) -> Result<()> {
         let Some(seen) = self.system.get_mut(which) else { return Ok(()) };
-        if *seen { Err(duplicate(name, at)) } else { Ok(*seen = true) }
+        if std::mem::replace(seen, true) { Err(duplicate(name, at)) } else { Ok(()) }
     }
 
     /// Returns the property of this name, a new one if there is none.
@@ -211,7 +222,7 @@ impl<'t> Object<'t> {
 }
 
 /// Which hashes of names there were: no name is new whose bit is not.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Seen([u64; 16]);
 
 impl Seen {

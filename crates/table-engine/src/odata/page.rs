@@ -1,5 +1,7 @@
 //! A page of entities, read one after another.
 
+use std::fmt;
+
 use super::cursor::{Cursor, malformed};
 use super::object::Object;
 use super::read::Reader;
@@ -7,7 +9,7 @@ use crate::error::Result;
 use crate::model::{DynamicEntity, Name};
 
 /// The entities of a page, in its order: what [`Reader::page`](super::Reader::page) returns. After an error there are no more.
-#[derive(Debug)]
+#[must_use = "an iterator does nothing until it is used"]
 pub struct Entities<'t, 'l> {
     reader: Reader<'l>,
     state: State<'t>,
@@ -16,7 +18,6 @@ pub struct Entities<'t, 'l> {
     names: Vec<Name>,
 }
 
-#[derive(Debug)]
 enum State<'t> {
     Start(&'t [u8]),
     /// Within the array, and whether that is a member of an object.
@@ -57,6 +58,13 @@ impl Iterator for Entities<'_, '_> {
 
     fn next(&mut self) -> Option<Result<DynamicEntity>> {
         self.read().transpose()
+    }
+}
+
+/// Without the text, which has values in it.
+impl fmt::Debug for Entities<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entities").field("reader", &self.reader).finish_non_exhaustive()
     }
 }
 

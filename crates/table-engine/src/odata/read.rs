@@ -157,7 +157,7 @@ impl<'l> Reader<'l> {
 
     /// Makes the entity of an object; its names are those of the entity that was read before, as far as they are the same.
     pub(super) fn made(
-        &self,
+        self,
         object: &Object<'_>,
         keys: Option<[&str; 2]>,
         end: usize,
@@ -178,7 +178,7 @@ impl<'l> Reader<'l> {
     /// Calls a function with each property and its place among the names.
     #[inline]
     fn properties(
-        &self,
+        self,
         object: &Object<'_>,
         mut visit: impl FnMut(usize, &str, ValueRef<'_>) -> Result<()>,
     ) -> Result<()> {
@@ -198,7 +198,7 @@ impl<'l> Reader<'l> {
 
     /// Returns the type that the layout gives a property.
     #[inline]
-    fn type_of(&self, name: &str) -> Result<Option<EdmType>, value::Why> {
+    fn type_of(self, name: &str) -> Result<Option<EdmType>, value::Why> {
         let Some(property) = self.layout.and_then(|layout| layout.named(name)) else { return Ok(None) };
         match &property.sealed {
             None => Ok(Some(property.edm)),

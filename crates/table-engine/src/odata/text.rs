@@ -1,6 +1,7 @@
 //! Strings and numbers in JSON.
 
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::model::names;
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -85,14 +86,14 @@ fn check_odd_name(name: &str) -> Result<()> {
 /// Returns whether a name is a short one of ASCII that is an identifier.
 #[inline]
 pub(super) fn is_plain_name(name: &[u8]) -> bool {
-    name.len() <= 255
+    name.len() <= limits::NAME_UNITS
         && name.first().is_some_and(|first| !first.is_ascii_digit())
-        && name.iter().fold(true, |plain, byte| plain & is_name_byte(*byte))
+        && name_length(name) == name.len()
 }
 
-/// Returns whether a name may go on with a byte of ASCII. By a table: most of what is read are names.
+/// Returns how many bytes stand before the first that no name of ASCII goes on with. By a table, since each name is looked at.
 #[inline]
-fn is_name_byte(byte: u8) -> bool {
+pub(super) fn name_length(bytes: &[u8]) -> usize {
     const NAME_BYTES: [bool; 256] = {
         let mut bytes = [false; 256];
         let (mut rest, mut byte) = (bytes.as_mut_slice(), 0_u8);
@@ -103,7 +104,8 @@ fn is_name_byte(byte: u8) -> bool {
         }
         bytes
     };
-    NAME_BYTES.get(usize::from(byte)).copied().unwrap_or(false)
+    let goes_on = |byte: &&u8| NAME_BYTES.get(usize::from(**byte)).copied().unwrap_or(false);
+    bytes.iter().take_while(goes_on).count()
 }
 
 /// Appends a whole number.

@@ -8,7 +8,7 @@ use crate::model::{EdmType, Ticks, ValueRef};
 use crate::query::time_of;
 
 /// Buffers that values borrow from which do not stand in the text as they are.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Scratch {
     text: String,
     bytes: Vec<u8>,

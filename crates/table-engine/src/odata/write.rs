@@ -1,5 +1,7 @@
 //! Entities to text.
 
+use std::fmt;
+
 use super::source::Source;
 use super::{Metadata, base64, text, times};
 use crate::error::Result;
@@ -181,13 +183,14 @@ impl Writer {
                 (super::ROW_KEY, _) => key(name, &row_key, out),
                 (super::TIMESTAMP, Some(time)) => self.timestamp(time, out),
                 (super::TIMESTAMP, None) => null(name, out),
-                _ => match row.property(name)? {
-                    Some(value) => self.property(name, value, out)?,
-                    None => {
+                _ => {
+                    if let Some(value) = row.property(name)? {
+                        self.property(name, value, out)?;
+                    } else {
                         text::check_name(name)?;
                         null(name, out);
                     }
-                },
+                }
             }
         }
         Ok(())
@@ -277,7 +280,6 @@ impl Writer {
 }
 
 /// Writes a page, one entity after another. A page that is not [finished](Self::finish) has no end.
-#[derive(Debug)]
 #[must_use = "a page ends when it is finished"]
 pub struct PageWriter<'a> {
     writer: &'a Writer,
@@ -308,6 +310,13 @@ impl PageWriter<'_> {
     /// Appends the end of the page.
     pub fn finish(self) {
         self.out.extend_from_slice(b"]}");
+    }
+}
+
+/// Without the text, which has values in it.
+impl fmt::Debug for PageWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PageWriter").field("writer", &self.writer).finish_non_exhaustive()
     }
 }
 
@@ -365,7 +374,9 @@ fn member(out: &mut Vec<u8>, name: &[u8], value: &[&[u8]]) {
     out.push(b'"');
     out.extend_from_slice(name);
     out.extend_from_slice(b"\":\"");
-    value.iter().for_each(|piece| out.extend_from_slice(piece));
+    for piece in value {
+        out.extend_from_slice(piece);
+    }
     out.extend_from_slice(b"\",");
 }
 

@@ -82,81 +82,77 @@ fn a_value_that_is_not_of_its_type_is_named_with_its_place() {
     }
 }
 
+/// Checks that members are refused with these words and a place within them.
+fn assert_refused(members: &str, kind: ErrorKind, words: &str) {
+    let (error, start) = refusal(members);
+    assert_eq!(error.kind(), kind, "{members}: {error}");
+    let words = format!("cannot read OData JSON: {words}");
+    assert!(error.to_string().starts_with(&words), "{members}: {error}");
+    let places = start..=start + members.len() + 1;
+    assert!(error.position().is_some_and(|at| places.contains(&at)), "{members}: {error}");
+}
+
 #[test]
-fn other_mistakes_of_properties() {
+fn a_property_says_one_thing_and_has_a_type_of_tables() {
+    for (members, words) in [
+        (r#""X":9007199254740993"#, "property `X` is a whole number that neither"),
+        (&*format!(r#""X":1{}"#, "0".repeat(400)), "property `X` is a whole number that neither"),
+        (r#""X":1e999"#, "property `X` is no Edm.Double"),
+        (r#""X":1,"Y":2,"X":3"#, "property `X` is there twice"),
+        (r#""X":null,"X":null"#, "property `X` is there twice"),
+        (r#""X":1,"\u0058":3"#, "property `X` is there twice"),
+        (r#""RowKey":"r""#, "property `RowKey` is there twice"),
+        (r#""Timestamp":null,"Timestamp":null"#, "property `Timestamp` is there twice"),
+        (r#""X@odata.type":"Edm.Int32","X":1,"X@odata.type":"Edm.Int32""#, "property `X` is there twice"),
+        (r#""X@odata.type":"Edm.Decimal","X":1"#, "property `X` is of a type that no property has"),
+        (r#""X@odata.type":null,"X":1"#, "property `X` is of a type that no property has"),
+        (r#""PartitionKey@odata.type":"Edm.Guid""#, "property `PartitionKey` is always an Edm.String"),
+        (r#""Timestamp@odata.type":"Edm.String""#, "property `Timestamp` is always an Edm.DateTime"),
+        (r#""Timestamp":"now""#, "property `Timestamp` is no time"),
+        (r#""odata.etag":1"#, "`odata.etag` is a text"),
+    ] {
+        assert_refused(members, ErrorKind::InvalidOData, words);
+    }
+    assert_eq!(refusal(r#""X":1,"X":1"#).0.code(), "DuplicatePropertiesSpecified");
+}
+
+#[test]
+fn members_are_json() {
+    for (members, words) in [
+        (r#""X":[1]"#, "property `X`: an array or an object"),
+        (r#""X":{}"#, "property `X`: an array or an object"),
+        (r#""X":"\ud800""#, "property `X`: a string has an escape"),
+        (r#""X":"\ud800\ud800""#, "property `X`: a string has an escape"),
+        (r#""X":"\udc00\ud800""#, "property `X`: a string has an escape"),
+        (r#""X":"\u00g0""#, "property `X`: a string has an escape"),
+        (r#""X":"\x""#, "property `X`: a string has an escape"),
+        ("\"X\":\"a\nb\"", "property `X`: a string has a control character"),
+        (r#""X":01"#, "property `X`: a number is not as JSON has it"),
+        (r#""X":-"#, "property `X`: a number is not as JSON has it"),
+        (r#""X":1."#, "property `X`: a number is not as JSON has it"),
+        (r#""X":1.e5"#, "property `X`: a number is not as JSON has it"),
+        (r#""X":NaN"#, "property `X`: expected a value"),
+        (r#""X":"#, "property `X`: expected a value"),
+        (r#""X":nul"#, "property `X`: expected a value"),
+        (r#""X" 1"#, "expected a colon"),
+        ("X:1", "expected a string"),
+        (r#""X":1 "Y":1"#, "expected a comma"),
+        (r#""X":1,"#, "expected a string"),
+        (r#""X":1} {"#, "something follows the end"),
+        (&*format!(r#""odata.x":{}1{}"#, "[".repeat(17), "]".repeat(17)), "values lie too deep"),
+        (r#""odata.x":[1,]"#, "expected a value"),
+        (r#""odata.x":{"a":1"#, "expected a comma or the end"),
+    ] {
+        assert_refused(members, ErrorKind::InvalidOData, words);
+    }
+}
+
+#[test]
+fn names_and_values_are_those_that_a_table_takes() {
     for (members, kind, words) in [
-        (r#""X":9007199254740993"#, ErrorKind::InvalidOData, "property `X` is a whole number that neither"),
-        (
-            &*format!(r#""X":1{}"#, "0".repeat(400)),
-            ErrorKind::InvalidOData,
-            "property `X` is a whole number that neither",
-        ),
-        (r#""X":1e999"#, ErrorKind::InvalidOData, "property `X` is no Edm.Double"),
-        (r#""X":1,"Y":2,"X":3"#, ErrorKind::InvalidOData, "property `X` is there twice"),
-        (r#""X":null,"X":null"#, ErrorKind::InvalidOData, "property `X` is there twice"),
-        (r#""X":1,"\u0058":3"#, ErrorKind::InvalidOData, "property `X` is there twice"),
-        (r#""RowKey":"r""#, ErrorKind::InvalidOData, "property `RowKey` is there twice"),
-        (
-            r#""Timestamp":null,"Timestamp":null"#,
-            ErrorKind::InvalidOData,
-            "property `Timestamp` is there twice",
-        ),
-        (
-            r#""X@odata.type":"Edm.Int32","X":1,"X@odata.type":"Edm.Int32""#,
-            ErrorKind::InvalidOData,
-            "property `X` is there twice",
-        ),
-        (
-            r#""X@odata.type":"Edm.Decimal","X":1"#,
-            ErrorKind::InvalidOData,
-            "property `X` is of a type that no property has",
-        ),
-        (
-            r#""X@odata.type":null,"X":1"#,
-            ErrorKind::InvalidOData,
-            "property `X` is of a type that no property has",
-        ),
-        (
-            r#""PartitionKey@odata.type":"Edm.Guid""#,
-            ErrorKind::InvalidOData,
-            "property `PartitionKey` is always an Edm.String",
-        ),
-        (
-            r#""Timestamp@odata.type":"Edm.String""#,
-            ErrorKind::InvalidOData,
-            "property `Timestamp` is always an Edm.DateTime",
-        ),
-        (r#""Timestamp":"now""#, ErrorKind::InvalidOData, "property `Timestamp` is no time"),
-        (r#""odata.etag":1"#, ErrorKind::InvalidOData, "`odata.etag` is a text"),
-        (r#""X":[1]"#, ErrorKind::InvalidOData, "property `X`: an array or an object"),
-        (r#""X":{}"#, ErrorKind::InvalidOData, "property `X`: an array or an object"),
-        (r#""X":"\ud800""#, ErrorKind::InvalidOData, "property `X`: a string has an escape"),
-        (r#""X":"\ud800\ud800""#, ErrorKind::InvalidOData, "property `X`: a string has an escape"),
-        (r#""X":"\udc00\ud800""#, ErrorKind::InvalidOData, "property `X`: a string has an escape"),
-        (r#""X":"\u00g0""#, ErrorKind::InvalidOData, "property `X`: a string has an escape"),
-        (r#""X":"\x""#, ErrorKind::InvalidOData, "property `X`: a string has an escape"),
-        ("\"X\":\"a\nb\"", ErrorKind::InvalidOData, "property `X`: a string has a control character"),
-        (r#""X":01"#, ErrorKind::InvalidOData, "property `X`: a number is not as JSON has it"),
-        (r#""X":-"#, ErrorKind::InvalidOData, "property `X`: a number is not as JSON has it"),
-        (r#""X":1."#, ErrorKind::InvalidOData, "property `X`: a number is not as JSON has it"),
-        (r#""X":1.e5"#, ErrorKind::InvalidOData, "property `X`: a number is not as JSON has it"),
-        (r#""X":NaN"#, ErrorKind::InvalidOData, "property `X`: expected a value"),
-        (r#""X":"#, ErrorKind::InvalidOData, "property `X`: expected a value"),
-        (r#""X":nul"#, ErrorKind::InvalidOData, "property `X`: expected a value"),
-        (r#""X" 1"#, ErrorKind::InvalidOData, "expected a colon"),
-        (r#"X:1"#, ErrorKind::InvalidOData, "expected a string"),
-        (r#""X":1 "Y":1"#, ErrorKind::InvalidOData, "expected a comma"),
-        (r#""X":1,"#, ErrorKind::InvalidOData, "expected a string"),
-        (r#""X":1} {"#, ErrorKind::InvalidOData, "something follows the end"),
-        (
-            &*format!(r#""odata.x":{}1{}"#, "[".repeat(17), "]".repeat(17)),
-            ErrorKind::InvalidOData,
-            "values lie too deep",
-        ),
-        (r#""odata.x":[1,]"#, ErrorKind::InvalidOData, "expected a value"),
-        (r#""odata.x":{"a":1"#, ErrorKind::InvalidOData, "expected a comma or the end"),
         (r#""a-b":1"#, ErrorKind::PropertyNameInvalid, "`a-b` is no property name"),
         (r#""":1"#, ErrorKind::PropertyNameInvalid, "`` is no property name"),
+        (r#""1a":1"#, ErrorKind::PropertyNameInvalid, "`1a` is no property name"),
         (
             &*format!(r#""{}":1"#, "x".repeat(256)),
             ErrorKind::PropertyNameTooLong,
@@ -178,18 +174,8 @@ fn other_mistakes_of_properties() {
             "property `X` is a date and time before 1601",
         ),
     ] {
-        let (error, start) = refusal(members);
-        assert_eq!(error.kind(), kind, "{members}: {error}");
-        assert!(
-            error.to_string().starts_with(&format!("cannot read OData JSON: {words}")),
-            "{members}: {error}"
-        );
-        assert!(
-            error.position().is_some_and(|at| at >= start && at <= start + members.len() + 1),
-            "{members}: {error}"
-        );
+        assert_refused(members, kind, words);
     }
-    assert_eq!(refusal(r#""X":1,"X":1"#).0.code(), "DuplicatePropertiesSpecified");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn assert_same(read: &DynamicEntity, expected: &DynamicEntity) {
 }
 
 /// The entity with a version, as if a store had given it.
-fn stored(entity: DynamicEntity, time: &str) -> DynamicEntity {
+fn stored(entity: &DynamicEntity, time: &str) -> DynamicEntity {
     let time: Ticks = time.parse().unwrap();
     let properties = entity.properties().map(|(name, value)| (name.into(), value.clone())).collect();
     let keys = [entity.partition_key(), entity.row_key()].map(str::to_owned);

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::{Metadata, Reader, Writer, assert_same, stored, written};
-use crate::model::{DynamicEntity, Ticks, Value};
+use crate::model::{DynamicEntity, ETag, Ticks, Value};
 use crate::odata::Member;
 
 fn guid() -> Uuid {
@@ -75,7 +75,7 @@ fn each_value_has_its_text_and_comes_back_of_it() {
 fn levels_say_what_the_service_says() {
     let entity =
         DynamicEntity::new("it's a/b", "é").with("Age", 34).with("Joined", time("2014-07-31T18:00:00Z"));
-    let entity = stored(entity, "2026-11-20T20:37:52.6107149Z");
+    let entity = stored(&entity, "2026-11-20T20:37:52.6107149Z");
     let of = |metadata| Writer::new(metadata).of_service("https://acme.example/", "acme", "Company");
     let none = r#"{"PartitionKey":"it's a/b","RowKey":"é","Timestamp":"2026-11-20T20:37:52.6107149Z","Age":34,"Joined":"2014-07-31T18:00:00Z"}"#;
     let minimal = concat!(
@@ -147,7 +147,7 @@ fn a_page_has_its_entities_one_after_another() {
 
 #[test]
 fn a_selection_has_what_was_selected_and_null_for_what_is_missing() {
-    let entity = stored(DynamicEntity::new("p", "r").with("A", 1).with("B", 2_i64), "2026-01-01T00:00:00Z");
+    let entity = stored(&DynamicEntity::new("p", "r").with("A", 1).with("B", 2_i64), "2026-01-01T00:00:00Z");
     let selected =
         |metadata, names: &[&str]| written(&Writer::new(metadata).select(names.iter().copied()), &entity);
     assert_eq!(selected(Metadata::None, &["B", "C", "B"]), r#"{"B":"2","C":null}"#);
@@ -234,11 +234,11 @@ fn a_version_of_another_service_is_none() {
     };
     assert_eq!(read(r#""odata.etag":"W/\"0x8D101F7E4B662C4\"""#), None);
     let by_time = read(r#""odata.etag":"W/\"0x8D101F7E4B662C4\"","Timestamp":"2026-01-01T00:00:00Z""#);
-    assert_eq!(by_time.map(|etag| etag.timestamp()), Some(time("2026-01-01T00:00:00Z")));
+    assert_eq!(by_time.map(ETag::timestamp), Some(time("2026-01-01T00:00:00Z")));
     let both = read(
         r#""Timestamp":"2026-01-01T00:00:00Z","Timestamp@odata.type":"Edm.DateTime","odata.etag":"W/\"datetime'2026-01-02T00%3A00%3A00.0000000Z'\"""#,
     );
-    assert_eq!(both.map(|etag| etag.timestamp()), Some(time("2026-01-02T00:00:00Z")));
+    assert_eq!(both.map(ETag::timestamp), Some(time("2026-01-02T00:00:00Z")));
 }
 
 #[test]
