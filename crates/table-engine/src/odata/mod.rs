@@ -56,6 +56,7 @@ mod cursor;
 mod object;
 mod page;
 mod read;
+mod service;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::service::{Service, address_of};
 use super::source::Source;
 use super::{Metadata, base64, text, times};
 use crate::error::Result;
@@ -41,19 +42,6 @@ pub struct Writer {
     select: Option<Vec<String>>,
 }
 
-/// The parts of annotations that name the service, as they stand between quotes in JSON.
-#[derive(Clone, Debug)]
-struct Service {
-    /// The address of the table's metadata.
-    metadata: Vec<u8>,
-    /// The type of the table's entities.
-    entity_type: Vec<u8>,
-    /// The address of an entity, up to its keys.
-    id: Vec<u8>,
-    /// The name of the table.
-    table: Vec<u8>,
-}
-
 impl Writer {
     /// Makes a writer of texts with so much metadata. It knows no service.
     pub const fn new(metadata: Metadata) -> Self {
@@ -64,19 +52,7 @@ impl Writer {
     /// `odata.metadata`, and with [`Full`](Metadata::Full) metadata `odata.type`, `odata.id` and `odata.editLink`.
     #[must_use]
     pub fn of_service(self, root: &str, account: &str, table: &str) -> Self {
-        let quoted = |text: String| {
-            let mut out = Vec::new();
-            text::string(&text, &mut out);
-            out.get(1..out.len() - 1).unwrap_or_default().to_vec()
-        };
-        let root = root.trim_end_matches('/');
-        let service = Service {
-            metadata: quoted(format!("{root}/$metadata#{table}")),
-            entity_type: quoted(format!("{account}.{table}")),
-            id: quoted(format!("{root}/{table}")),
-            table: quoted(table.to_owned()),
-        };
-        Self { service: Some(service), ..self }
+        Self { service: Some(Service::new(root, account, table)), ..self }
     }
 
     /// Returns the writer as one of these properties alone, keys and `Timestamp` among them. A property that an entity does not
@@ -207,7 +183,7 @@ impl Writer {
         }
         let mut key_text = Vec::new();
         if let Some(service) = addresses {
-            address(keys, &mut key_text);
+            address_of(keys, &mut key_text);
             member(out, b"odata.type", &[&service.entity_type]);
             member(out, b"odata.id", &[&service.id, &key_text]);
         }
@@ -378,24 +354,4 @@ fn member(out: &mut Vec<u8>, name: &[u8], value: &[&[u8]]) {
         out.extend_from_slice(piece);
     }
     out.extend_from_slice(b"\",");
-}
-
-/// Appends the keys of an entity as addresses have them: `(PartitionKey='..',RowKey='..')`.
-fn address(keys: [&str; 2], out: &mut Vec<u8>) {
-    for (key, before) in keys.into_iter().zip(["(PartitionKey='", "',RowKey='"]) {
-        out.extend_from_slice(before.as_bytes());
-        for byte in key.bytes() {
-            match byte {
-                // A quote within quotes is two.
-                b'\'' => out.extend_from_slice(b"%27%27"),
-                b'-' | b'.' | b'_' | b'~' => out.push(byte),
-                byte if byte.is_ascii_alphanumeric() => out.push(byte),
-                byte => {
-                    let hex = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'A' + nibble - 10 };
-                    out.extend_from_slice(&[b'%', hex(byte >> 4), hex(byte & 0xf)]);
-                }
-            }
-        }
-    }
-    out.extend_from_slice(b"')");
 }
