@@ -93,7 +93,9 @@ impl Plain {
 
     fn digest_of(&self, digest: &mut Digest) {
         digest.row();
-        [&self.name, &self.email, &self.city].into_iter().for_each(|text| digest.text(text));
+        for text in [&self.name, &self.email, &self.city] {
+            digest.text(text);
+        }
         digest.ours(ValueRef::Int32(self.age));
         digest.ours(ValueRef::Int64(self.salary));
         digest.ours(ValueRef::Double(self.rating));

@@ -135,23 +135,24 @@ fn is_json(text: &[u8]) -> bool {
 fn assert_kept(entity: &DynamicEntity) {
     for metadata in [Metadata::Minimal, Metadata::Full] {
         let writer = Writer::new(metadata).of_service("http://localhost/a", "a", "Company").exact_nans();
-        let mut text = Vec::new();
-        writer
-            .entity(entity, &mut text)
-            .unwrap_or_else(|error| panic!("what was read is not written: {error}"));
+        let text = written(&writer, entity);
         assert!(is_json(&text), "what is written is no JSON");
-        let again = Reader::new()
-            .entity(&text)
-            .unwrap_or_else(|error| panic!("what was written is not read: {error}"));
-        assert!(again == *entity && again.etag() == entity.etag(), "what was written is read as another");
-        let mut text_again = Vec::new();
-        writer.entity(&again, &mut text_again).unwrap_or_else(|error| panic!("{error}"));
-        assert!(text == text_again, "an entity has two texts");
+        let again = Reader::new().entity(&text);
+        let is_same = |again: &DynamicEntity| again == entity && again.etag() == entity.etag();
+        assert!(again.as_ref().is_ok_and(is_same), "what was written is read as {again:?}");
+        assert!(again.is_ok_and(|again| written(&writer, &again) == text), "an entity has two texts");
     }
+    let plain = Reader::new().entity(&written(&Writer::new(Metadata::None), entity));
+    let count = plain.as_ref().map(|plain| plain.properties().len());
+    assert_eq!(count.ok(), Some(entity.properties().len()), "{plain:?}");
+}
+
+/// The text of an entity that was read.
+fn written(writer: &Writer, entity: &DynamicEntity) -> Vec<u8> {
     let mut text = Vec::new();
-    Writer::new(Metadata::None).entity(entity, &mut text).unwrap_or_else(|error| panic!("{error}"));
-    let plain = Reader::new().entity(&text).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(plain.properties().len(), entity.properties().len());
+    let done = writer.entity(entity, &mut text);
+    assert!(done.is_ok(), "what was read is not written: {done:?}");
+    text
 }
 
 /// A visit passes on what the entity has.
