@@ -1,7 +1,7 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|submit|drop|open|forms|living|unending|periods|shapes|all|tidy] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|submit|drop|open|forms|living|unending|periods|shapes|codec|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
@@ -15,6 +15,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the report is this program's output")]
 
 mod arguments;
+mod codec;
 pub mod company;
 mod digest;
 mod dropping;
@@ -79,6 +80,7 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "shapes" => shapes::run(arguments),
         "living" => living::run(arguments),
         "unending" => living::unending::run(arguments),
+        "codec" => codec::run(arguments),
         "open" => opening::run(arguments),
         "forms" => forms::run(arguments),
         "forms-profile" => forms::profile(arguments),

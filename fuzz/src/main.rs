@@ -5,8 +5,8 @@
 //! cargo run --release -p table-fuzz -- <target> --input HEX
 //! ```
 //!
-//! A target is one of `record`, `layout`, `list`, `row`, `shape`, `key`, `filter`, `token`, `time`, `meta`, `leaves`, `walk`, or
-//! `all`. Inputs start from sound ones
+//! A target is one of `record`, `layout`, `list`, `row`, `shape`, `key`, `filter`, `token`, `time`, `meta`, `leaves`, `walk`,
+//! `odata`, or `all`. Inputs start from sound ones
 //! and are damaged a few times over; where a format has checksums, these are mostly made to fit again, or nothing
 //! would be tested behind them. What is taken for sound is damaged further. A seed gives the same run again, but for
 //! `walk`, whose data files hold the time at which they were made.
@@ -20,6 +20,7 @@
 )]
 
 mod mutate;
+mod odata;
 mod random;
 mod targets;
 

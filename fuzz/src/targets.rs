@@ -2,6 +2,7 @@
 
 use table_core::{DynamicEntity, Store, fuzzing};
 
+use crate::odata;
 use crate::random::Random;
 
 pub(crate) struct Target {
@@ -17,7 +18,7 @@ pub(crate) struct Target {
     pub(crate) most: usize,
 }
 
-pub(crate) const ALL: [Target; 12] = [
+pub(crate) const ALL: [Target; 13] = [
     Target {
         name: "record",
         corpus: |_| fuzzing::sample_record(),
@@ -151,6 +152,14 @@ pub(crate) const ALL: [Target; 12] = [
         judge: fuzzing::walk,
         words: &[b"\x02\0\0\0\0\0\0\0", b"\x01\0\x02\0", b"\xff\xff\xff\xff\xff\xff\xff\xff"],
         most: 1 << 17,
+    },
+    Target {
+        name: "odata",
+        corpus: odata::corpus,
+        seal: None,
+        judge: odata::judge,
+        words: odata::WORDS,
+        most: 4_096,
     },
 ];
 

@@ -24,6 +24,7 @@ chapters! {
     queues
     blobs
     encryption
+    odata
     tools
     recipes
     azure

@@ -45,6 +45,7 @@
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
 //! - `queue`, with the feature of that name: durable messages, sent and completed in the transaction of a change.
 //! - `blob`, with the feature of that name: values of any size, by name and in fields, and logs.
+//! - `odata`, with the feature of that name: entities as the Table service's JSON, and back.
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
 //!
@@ -88,6 +89,9 @@ pub use table_engine::blob;
 #[cfg(feature = "encrypt")]
 #[doc(inline)]
 pub use table_engine::crypt;
+#[cfg(feature = "odata")]
+#[doc(inline)]
+pub use table_engine::odata;
 #[cfg(feature = "queue")]
 #[doc(inline)]
 pub use table_engine::queue;

@@ -143,7 +143,9 @@ impl Tier {
                 let explorers = programs.map(|command| form(command, EXPLORERS_SHORT, EXPLORERS_LONG));
                 let blobs = unit("blobs::tests", is_long);
                 let blobs = form(blobs, "TABLE_CORE_BLOBS=125", "TABLE_CORE_BLOBS=20000");
-                explorers.into_iter().chain([blobs]).collect()
+                let codec = unit("odata::tests", is_long);
+                let codec = form(codec, "TABLE_CORE_ODATA=50000", "TABLE_CORE_ODATA=1000000");
+                explorers.into_iter().chain([blobs, codec]).collect()
             }
             Self::Fuzz => {
                 let executions = if is_long { "10000000" } else { "200000" };

@@ -38,6 +38,8 @@ pub mod limits;
 #[doc(hidden)]
 pub mod messages;
 pub mod model;
+#[cfg(feature = "odata")]
+pub mod odata;
 #[doc(hidden)]
 pub mod outbox;
 #[doc(hidden)]

@@ -134,6 +134,8 @@ kinds! {
     UploadExpired = "InvalidBlockList", 400, "the upload has expired";
     /// Of two tables that are to be dropped together one was named: the one holds copies of entities in the other.
     CopiesElsewhere = "InvalidInput", 400, "copies of the table's entities are in another table";
+    /// A text is no OData JSON, or no entity; [`position`](crate::Error::position) says where.
+    InvalidOData = "InvalidInput", 400, "the text is no OData JSON";
     /// The text of a filter can't be read; [`position`](crate::Error::position) says where.
     InvalidFilter = "InvalidInput", 400, "the filter can't be read";
     /// A query asks for something that no query may ask: a page of no entities or of more than 1,000, say.

@@ -57,6 +57,17 @@ impl DynamicEntity {
         Self { etag: Some(etag), properties, ..Self::new(partition_key, row_key) }
     }
 
+    /// Makes an entity of a version, if it has one; the names are distinct.
+    #[cfg(feature = "odata")]
+    pub(crate) fn of_parts(
+        partition_key: String,
+        row_key: String,
+        etag: Option<ETag>,
+        properties: Vec<(Name, Value)>,
+    ) -> Self {
+        Self { etag, properties, ..Self::new(partition_key, row_key) }
+    }
+
     /// Returns the entity with one more property, or another value for it.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {

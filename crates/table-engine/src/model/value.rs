@@ -185,7 +185,8 @@ impl<'a> ValueRef<'a> {
     #[inline]
     pub(crate) fn check(self, name: &str) -> Result<(), Error> {
         match self {
-            Self::String(v) => {
+            // A text has at most as many units as bytes.
+            Self::String(v) if v.len() > limits::STRING_UNITS => {
                 let units = super::key::utf16_units(v);
                 if units > limits::STRING_UNITS {
                     return Err(Error::new(ErrorKind::PropertyValueTooLarge).because(format!(

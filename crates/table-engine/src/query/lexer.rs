@@ -254,7 +254,7 @@ pub(super) fn short(word: &str) -> &str {
 
 /// Returns a time of day in UTC, or with the offset from it: an offset stands behind a time of day, in place of the `Z`.
 #[inline]
-fn time_of(text: &str) -> Result<Ticks, String> {
+pub(crate) fn time_of(text: &str) -> Result<Ticks, String> {
     let Some((local, ahead, minutes)) = with_offset(text) else {
         return text
             .parse()

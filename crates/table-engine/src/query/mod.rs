@@ -38,6 +38,8 @@ pub(crate) use guard::FilterGuard;
 #[doc(hidden)]
 pub use keys::KeyProperties;
 pub(crate) use keys::{Kind, StoredRow};
+#[cfg(feature = "odata")]
+pub(crate) use lexer::time_of;
 #[doc(hidden)]
 pub use plan::{QueryPlan, plan};
 pub(crate) use property::declared;
