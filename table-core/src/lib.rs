@@ -63,8 +63,8 @@ pub mod store {
 
     #[doc(inline)]
     pub use table_engine::{
-        Batch, BulkFailure, BulkReport, DynamicTable, Page, QueueStats, RowView, Rows, Snapshot,
-        SnapshotRows, Tables, Views,
+        Batch, BulkFailure, BulkReport, DynamicTable, Page, QueueStats, Row, RowView, Rows, Snapshot,
+        SnapshotRows, Tables, Views, Visited,
     };
     #[cfg(feature = "encrypt")]
     #[doc(inline)]

@@ -190,6 +190,12 @@ impl QueryPlan {
         (self.class != QueryClass::Nothing).then_some(&self.within)
     }
 
+    /// Returns the plan that wants all rows in the bounds.
+    pub(crate) fn unfiltered(&self) -> Self {
+        let (residual, predicate, kind, guard) = (None, None, None, None);
+        Self { row_residual: false, residual, predicate, kind, guard, ..self.clone() }
+    }
+
     /// Returns whether there is more to a row's belonging to the answer than its lying in the range.
     pub fn is_filtered(&self) -> bool {
         self.row_residual || self.predicate.is_some()
