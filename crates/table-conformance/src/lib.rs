@@ -26,6 +26,7 @@ extern crate table_engine as table_core;
 
 mod changes;
 mod map;
+mod pairs;
 mod plans;
 mod random;
 mod reads;
@@ -82,6 +83,8 @@ checks! {
         what_goes_beyond_the_abilities_is_refused_by_name;
     reads: rows_come_in_the_order_of_their_keys random_queries_find_what_a_model_finds
         pages_join_to_the_whole a_snapshot_is_of_one_moment;
+    pairs: ranges_of_pairs_find_what_a_model_finds no_row_outside_a_range_of_pairs_is_read
+        an_end_that_is_no_key_is_refused;
     visits: rows_are_lent_as_they_are_read a_value_is_lent_as_long_as_the_closure_runs
         a_visitor_may_stop_or_fail a_budget_ends_pages_early pages_of_any_budget_join_to_the_whole;
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity

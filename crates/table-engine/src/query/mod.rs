@@ -15,6 +15,7 @@ mod keys;
 mod lexer;
 mod node;
 mod page_budget;
+mod pairs;
 mod parse;
 #[doc(hidden)]
 pub mod plan;
@@ -30,6 +31,8 @@ pub use builder::Query;
 pub use explain::{Explain, QueryClass};
 pub use filter::Filter;
 pub use page_budget::PageBudget;
+pub use pairs::PairBounds;
+pub(crate) use pairs::{KeyPair, PairRange};
 pub use property::{PropertyRef, prop};
 pub use token::Continuation;
 

@@ -1,6 +1,7 @@
 //! The start of a query's next page, as a text that a client can hold.
 
 use std::fmt;
+use std::ops::Bound;
 use std::str::FromStr;
 
 use crate::hash::{xxh3_64, xxh3_64_with_seed};
@@ -10,6 +11,7 @@ use super::bounds::{KeyRange, Lower, Upper};
 use super::compare::Rule;
 use super::filter::Filter;
 use super::node::{Join, Node};
+use super::pairs::{KeyPair, PairRange};
 use super::plan::QueryPlan;
 use crate::error::{Error, ErrorKind};
 use crate::model::key::{self, Part};
@@ -172,6 +174,9 @@ pub fn fingerprint(plan: &QueryPlan, table_id: u32) -> u64 {
     let (partition, row) = plan.within.ranges();
     canonical.range(&partition);
     canonical.range(&row);
+    if let Some(pairs) = &plan.pairs {
+        canonical.pairs(pairs);
+    }
     match &plan.residual {
         None => canonical.0.push(0),
         Some(filter) => canonical.filter(filter),
@@ -222,6 +227,23 @@ impl Canonical {
             Upper::Included(text) => self.tagged(1, text.as_bytes()),
             Upper::Excluded(text) => self.tagged(2, text.as_bytes()),
             Upper::Prefix(text) => self.tagged(3, text.as_bytes()),
+        }
+    }
+
+    /// The tag is none that the filter behind it has.
+    fn pairs(&mut self, pairs: &PairRange) {
+        self.0.push(2);
+        for end in [&pairs.lower, &pairs.upper] {
+            let (tag, KeyPair { partition, row }) = match end {
+                Bound::Unbounded => {
+                    self.0.push(0);
+                    continue;
+                }
+                Bound::Included(pair) => (1, pair),
+                Bound::Excluded(pair) => (2, pair),
+            };
+            self.tagged(tag, partition.as_bytes());
+            self.bytes(row.as_bytes());
         }
     }
 
