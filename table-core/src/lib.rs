@@ -64,7 +64,7 @@ pub mod store {
     #[doc(inline)]
     pub use table_engine::{
         Batch, BulkFailure, BulkReport, DynamicTable, Page, QueueStats, Row, RowView, Rows, Snapshot,
-        SnapshotRows, Tables, Views, Visited,
+        SnapshotRows, Tables, TablesPage, Views, Visited,
     };
     #[cfg(feature = "encrypt")]
     #[doc(inline)]

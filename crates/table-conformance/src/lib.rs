@@ -76,7 +76,7 @@ macro_rules! checks {
 }
 
 checks! {
-    tables: tables_come_and_go names_are_compared_without_case;
+    tables: tables_come_and_go names_are_compared_without_case tables_are_listed_by_pages;
     changes: each_condition_holds_or_is_refused merges_keep_what_they_do_not_name every_value_comes_back
         what_is_too_large_is_refused versions_rise;
     plans: a_plan_happens_whole_or_not_at_all what_a_plan_demands_of_other_rows

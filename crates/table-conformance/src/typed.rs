@@ -5,7 +5,7 @@ use std::thread;
 
 use table_derive::Entity;
 use table_engine::__executor::Backend;
-use table_engine::{DynamicEntity, ErrorKind, IfMatch, Query};
+use table_engine::{DynamicEntity, ETag, ErrorKind, IfMatch, Query};
 
 use super::tables;
 
@@ -39,6 +39,13 @@ pub(crate) fn entities_and_their_copies_change_together(backend: &Arc<dyn Backen
     staff.update(Employee::key("Sales", 3), |employee| employee.email = "new@contoso.com".into()).unwrap();
     assert!(staff.get(Employee::by_email("Sales", "3@contoso.com")).unwrap().is_none());
     assert_eq!(staff.get(Employee::by_email("Sales", "new@contoso.com")).unwrap().unwrap().id, 3);
+    let foreign: ETag = "\"1\"".parse().unwrap();
+    for refused in [
+        staff.replace(&employee(2, "2@contoso.com", 50), foreign).map(drop),
+        staff.delete_if(Employee::key("Sales", 2), foreign),
+    ] {
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConditionNotMet);
+    }
     staff.delete(Employee::key("Sales", 1)).unwrap();
     assert_eq!(by_age(), [3, 2]);
     // Nothing is left but two entities with two copies each.

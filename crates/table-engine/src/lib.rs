@@ -69,6 +69,7 @@ pub use handle::rows::{Rows, SnapshotRows, Views};
 pub use handle::snapshot::Snapshot;
 pub use handle::table::DynamicTable;
 pub use handle::tables::Tables;
+pub use handle::tables_page::TablesPage;
 pub use messages::QueueStats;
 pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
 pub use query::{Continuation, Filter, Query, prop};

@@ -10,5 +10,6 @@ pub(crate) mod rows;
 pub(crate) mod snapshot;
 pub(crate) mod table;
 pub mod tables;
+pub(crate) mod tables_page;
 mod visit;
 pub(crate) mod write;

@@ -234,9 +234,7 @@ impl Query {
 
     /// Returns the filter, ready to be asked; an error if it is none.
     pub(crate) fn predicate(&self) -> Result<Option<Predicate>, Error> {
-        let Some(filter) = &self.filter else { return Ok(None) };
-        filter.check()?;
-        Predicate::new(filter).map(Some)
+        self.filter.as_ref().map(Filter::predicate).transpose()
     }
 
     /// Leaves nothing out by a filter any more.
