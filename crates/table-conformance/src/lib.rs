@@ -89,7 +89,7 @@ checks! {
         a_visitor_may_stop_or_fail a_budget_ends_pages_early pages_of_any_budget_join_to_the_whole;
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity
         rows_of_a_declared_kind_are_their_structs a_changed_declaration_is_refused
-        a_lost_update_is_tried_again;
+        a_lost_update_is_tried_again pages_of_merged_ranges_end_early;
 }
 
 /// Runs the check of this name on an empty store.

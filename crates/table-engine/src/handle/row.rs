@@ -237,3 +237,40 @@ impl<V: Visited, F: FnMut(&Row<'_>) -> V> Visitor<V, F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::model::{Ticks, Value};
+    use crate::row;
+    use crate::row::named::Names;
+
+    #[test]
+    fn a_value_that_cannot_be_read_ends_the_properties_and_fails_the_read() {
+        let names = Names::default();
+        let given = [("Age", Value::from(7)), ("Note", "x".repeat(1_000).into()), ("Zeal", true.into())];
+        let properties: Vec<_> = given.iter().map(|(name, value)| (*name, value.as_value_ref())).collect();
+        let packed = names.pack(7, "p", "r", Ticks::MIN, &properties).unwrap();
+        let (key, bytes) = packed.parts();
+        let (dict, mut bytes) = (names.dict(), bytes.to_vec());
+        let visit = |bytes: &[u8], visit: &mut dyn FnMut(&Row<'_>)| {
+            let view = RowView::new(key, row::Row::parse(bytes).unwrap(), &*dict, true);
+            Row::lend(&Selection::ALL, &view, |row| visit(row))
+        };
+        visit(&bytes, &mut |row| assert_eq!(row.properties().count(), 3)).unwrap();
+
+        // A large value has a checksum of its own, which is compared when the value is read.
+        let at = bytes.windows(9).position(|window| window == [b'x'; 9]).unwrap();
+        bytes[at + 5] ^= 1;
+        let mut seen = Vec::new();
+        let failed = visit(&bytes, &mut |row| {
+            seen.extend(row.properties().map(|(name, _)| name.to_owned()));
+            assert!(row.get("Note").is_none() && row.get("Zeal").is_some());
+        });
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::Corrupt);
+        assert_eq!(seen, ["Age"]);
+        // A closure that doesn't look at it has what it wants.
+        visit(&bytes, &mut |row| assert_eq!(row.get("Age"), Some(ValueRef::Int32(7)))).unwrap();
+    }
+}

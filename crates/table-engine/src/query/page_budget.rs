@@ -11,6 +11,9 @@ use crate::limits;
 /// other budgets end a page early. A page that was ended early may be short, even empty, and has a continuation: only a page
 /// without one is the last.
 ///
+/// Of a kind with a table for each period, rows that a filter leaves out are not counted: such a page ends
+/// behind a row that the query finds.
+///
 /// Each page reads at least one row, whatever its budget, so that a query comes to its end. A query that merges ranges (over
 /// shards, say) reads at least one of each.
 ///
