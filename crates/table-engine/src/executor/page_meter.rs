@@ -17,6 +17,9 @@ pub struct PageMeter {
     reads: u64,
     read: u64,
     deadline: Option<Instant>,
+    /// How many rows have been read when the clock is looked at next, and whether it was late then.
+    next_look: u64,
+    is_late: bool,
 }
 
 impl PageMeter {
@@ -29,7 +32,8 @@ impl PageMeter {
         let (reads, time) = budget.most_reads();
         // A time that the clock can't reach is no limit.
         let deadline = time.and_then(|time| Instant::now().checked_add(time));
-        Ok(Self { rows, reads, read: 0, deadline })
+        let next_look = if deadline.is_some() { 1 } else { u64::MAX };
+        Ok(Self { rows, reads, read: 0, deadline, next_look, is_late: false })
     }
 
     /// Returns whether no more than the number of entities is limited.
@@ -41,9 +45,18 @@ impl PageMeter {
     #[inline]
     pub fn add(&mut self, is_taken: bool) {
         self.read += 1;
+        if self.read >= self.next_look {
+            self.look();
+        }
         if is_taken {
             self.take();
         }
+    }
+
+    #[inline(never)]
+    fn look(&mut self) {
+        self.next_look = self.read.saturating_add(LOOK);
+        self.is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
     }
 
     /// Puts a row into the page that was taken in before.
@@ -55,12 +68,7 @@ impl PageMeter {
     /// Returns whether the page ends behind the row that was taken in last.
     #[inline]
     pub fn is_spent(&self) -> bool {
-        self.rows == 0 || self.read >= self.reads || (self.deadline.is_some() && self.is_late())
-    }
-
-    #[inline(never)]
-    fn is_late(&self) -> bool {
-        self.read % LOOK == 1 && self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.rows == 0 || self.read >= self.reads || self.is_late
     }
 }
 
