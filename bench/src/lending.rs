@@ -77,8 +77,8 @@ impl Employee {
             digest.text(text);
         }
         for value in [
-            self.age.into(),
-            self.salary.into(),
+            ValueRef::Int32(self.age),
+            ValueRef::Int64(self.salary),
             ValueRef::Double(self.rating),
             ValueRef::DateTime(self.joined),
             ValueRef::Guid(self.badge),

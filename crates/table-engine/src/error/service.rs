@@ -17,7 +17,7 @@ impl Error {
     /// assert_eq!(error.service_text(), "The specifed resource name contains invalid characters.");
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "cannot create table `a-b-c`: character 1 is '-'; a table name has ASCII letters and digits alone"
+    ///     "cannot create table `a-b-c`: a table's name holds ASCII letters and digits alone and starts with a letter"
     /// );
     /// # Ok::<(), table_core::Error>(())
     /// ```

@@ -20,19 +20,26 @@ use crate::model::key::{self, Part};
 /// use table_core::query::PairBounds;
 ///
 /// let range = ("Sales", "empid_000100")..("Sales", "empid_000200");
-/// let (lower, _) = range.pair_bounds();
-/// assert_eq!(lower, Bound::Included(("Sales", "empid_000100")));
+/// assert_eq!(range.start_pair(), Bound::Included(("Sales", "empid_000100")));
+/// assert_eq!(range.end_pair(), Bound::Excluded(("Sales", "empid_000200")));
 /// ```
 pub trait PairBounds {
-    /// Returns where the range starts and where it ends.
-    fn pair_bounds(&self) -> (Bound<(&str, &str)>, Bound<(&str, &str)>);
+    /// Returns where the range starts.
+    fn start_pair(&self) -> Bound<(&str, &str)>;
+
+    /// Returns where the range ends.
+    fn end_pair(&self) -> Bound<(&str, &str)>;
 }
 
 macro_rules! pair_bounds {
     ($($range:ty)*) => {$(
         impl<P: AsRef<str>, R: AsRef<str>> PairBounds for $range {
-            fn pair_bounds(&self) -> (Bound<(&str, &str)>, Bound<(&str, &str)>) {
-                (self.start_bound().map(texts), self.end_bound().map(texts))
+            fn start_pair(&self) -> Bound<(&str, &str)> {
+                self.start_bound().map(texts)
+            }
+
+            fn end_pair(&self) -> Bound<(&str, &str)> {
+                self.end_bound().map(texts)
             }
         }
     )*};
@@ -48,8 +55,12 @@ fn texts<P: AsRef<str>, R: AsRef<str>>((partition, row): &(P, R)) -> (&str, &str
 }
 
 impl PairBounds for RangeFull {
-    fn pair_bounds(&self) -> (Bound<(&str, &str)>, Bound<(&str, &str)>) {
-        (Bound::Unbounded, Bound::Unbounded)
+    fn start_pair(&self) -> Bound<(&str, &str)> {
+        Bound::Unbounded
+    }
+
+    fn end_pair(&self) -> Bound<(&str, &str)> {
+        Bound::Unbounded
     }
 }
 
@@ -84,8 +95,7 @@ pub(crate) struct PairRange {
 
 impl PairRange {
     pub(super) fn of(range: &impl PairBounds) -> Self {
-        let (lower, upper) = range.pair_bounds();
-        Self { lower: lower.map(KeyPair::of), upper: upper.map(KeyPair::of) }
+        Self { lower: range.start_pair().map(KeyPair::of), upper: range.end_pair().map(KeyPair::of) }
     }
 
     /// Returns the pairs that all these ranges hold; an error if an end is no pair of keys.

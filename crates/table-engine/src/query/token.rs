@@ -104,13 +104,12 @@ impl Continuation {
         self.pieces(|piece| length += piece.len());
         let length = length + CHECKSUM;
         let (mut few, mut many) = ([0; TYPICAL], Vec::new());
-        let bytes = match few.get_mut(..length) {
-            Some(bytes) => bytes,
-            None => {
-                // No pair of keys is so long.
-                many.resize(length, 0);
-                &mut *many
-            }
+        let bytes = if let Some(bytes) = few.get_mut(..length) {
+            bytes
+        } else {
+            // No pair of keys is so long.
+            many.resize(length, 0);
+            &mut *many
         };
         let mut rest = &mut *bytes;
         self.pieces(|piece| {
