@@ -105,7 +105,6 @@ impl Plain {
 
 /// The rows in every form, and their texts.
 struct Rows {
-    store: Store,
     table: DynamicTable,
     entities: Vec<DynamicEntity>,
     plain: PlainPage,
@@ -133,7 +132,7 @@ impl Rows {
             writer.entity(entity, &mut text).map(|()| text)
         };
         let texts = entities.iter().map(one).collect::<table_core::Result<_>>()?;
-        let mut rows = Self { store, table, entities, plain, text: Vec::new(), texts, plain_text };
+        let mut rows = Self { table, entities, plain, text: Vec::new(), texts, plain_text };
         let mut text = Vec::new();
         rows.write(Metadata::Minimal, &mut text)?;
         rows.text = text;
@@ -153,11 +152,9 @@ impl Rows {
 
     /// Writes the page of rows in place.
     fn write_stored(&self, metadata: Metadata, out: &mut Vec<u8>) -> Result<()> {
-        let (writer, snapshot) = (writer(metadata), self.store.snapshot()?);
+        let writer = writer(metadata);
         let mut page = writer.page(out);
-        for view in snapshot.views(&self.table, &Query::new())? {
-            page.entity(view?)?;
-        }
+        self.table.query_with(&Query::new(), |row| page.entity(row))?;
         page.finish();
         Ok(())
     }
@@ -270,7 +267,7 @@ mod tests {
             rows.write(metadata, &mut of_entities).unwrap();
             rows.write_stored(metadata, &mut of_store).unwrap();
             assert!(of_entities == of_store);
-            let read: Vec<_> = Reader::new().page(&of_entities).map(Result::unwrap).collect();
+            let read: Vec<_> = Reader::new().page(&of_entities).map(|entity| entity.unwrap()).collect();
             assert_eq!(read == rows.entities, metadata != Metadata::None);
         }
     }

@@ -1,7 +1,7 @@
 //! table-core beside what one would use instead, in one run in which all take turns.
 //!
 //! ```text
-//! cargo run --release -p table-bench -- [company|ops|properties|threads|submit|drop|open|forms|living|unending|periods|shapes|codec|all|tidy] [--rows N] [--rounds N]
+//! cargo run --release -p table-bench -- [company|ops|properties|threads|submit|drop|open|forms|lend|living|unending|periods|shapes|codec|all|tidy] [--rows N] [--rounds N]
 //! ```
 //!
 //! - [`company`]: the workload that every engine can do: typed employees with a unique and a plain index.
@@ -23,6 +23,7 @@ mod engine;
 mod floor;
 mod following;
 mod forms;
+mod lending;
 mod living;
 mod measure;
 mod opening;
@@ -78,6 +79,8 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "transaction" => transacting::run(arguments),
         "periods" => periods::run(arguments),
         "shapes" => shapes::run(arguments),
+        "lend" => lending::run(arguments),
+        "lend-profile" => lending::profile(arguments),
         "living" => living::run(arguments),
         "unending" => living::unending::run(arguments),
         "codec" => codec::run(arguments),

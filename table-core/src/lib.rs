@@ -64,8 +64,8 @@ pub mod store {
 
     #[doc(inline)]
     pub use table_engine::{
-        Batch, BulkFailure, BulkReport, Committed, DynamicTable, Page, QueueStats, RowView, Rows, Snapshot,
-        SnapshotRows, Tables, Views,
+        Batch, BulkFailure, BulkReport, Committed, DynamicTable, Page, QueueStats, Row, RowView, Rows,
+        Snapshot, SnapshotRows, Tables, TablesPage, Views, Visited,
     };
     #[cfg(feature = "encrypt")]
     #[doc(inline)]

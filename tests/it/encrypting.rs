@@ -62,6 +62,25 @@ fn bytes(table: &DynamicTable, row: &str, property: &str) -> Vec<u8> {
 }
 
 #[test]
+fn a_row_that_is_lent_has_what_is_stored() {
+    let home = Home::new();
+    let store = home.store();
+    let table = company(&store);
+    sealing(&table).insert(&entity("1")).unwrap();
+    let stored = bytes(&table, "1", "Ssn");
+    let mut seen = 0;
+    let mut look = |row: &table_core::store::Row<'_>| {
+        assert_eq!(row.get("Ssn").and_then(|sealed| sealed.as_bytes()), Some(&*stored));
+        assert_eq!(row.get("Name").and_then(|name| name.as_str()), Some("Ann"));
+        seen += 1;
+    };
+    table.get_with("Sales", "1", &mut look).unwrap();
+    table.query_with(&Query::new(), &mut look).unwrap();
+    table.page_with(&Query::new(), 10, None, &mut look).unwrap();
+    assert_eq!(seen, 3);
+}
+
+#[test]
 fn every_type_is_sealed_and_comes_back_by_every_way() {
     let home = Home::new();
     let store = home.store();

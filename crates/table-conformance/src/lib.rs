@@ -28,6 +28,7 @@ mod blobs;
 mod changes;
 mod jobs;
 mod map;
+mod pairs;
 mod periods;
 mod plans;
 mod queues;
@@ -36,6 +37,7 @@ mod reads;
 mod shared_rows;
 mod tables;
 mod typed;
+mod visits;
 
 use std::sync::Arc;
 
@@ -85,7 +87,8 @@ macro_rules! checks {
 }
 
 checks! {
-    tables: tables_come_and_go names_are_compared_without_case a_table_has_another_name_or_keeps_its_own;
+    tables: tables_come_and_go names_are_compared_without_case a_table_has_another_name_or_keeps_its_own
+        tables_are_listed_by_pages;
     changes: each_condition_holds_or_is_refused merges_keep_what_they_do_not_name every_value_comes_back
         what_is_too_large_is_refused versions_rise;
     plans: a_plan_happens_whole_or_not_at_all what_a_plan_demands_of_other_rows
@@ -93,9 +96,13 @@ checks! {
         a_load_fails_batch_by_batch;
     reads: rows_come_in_the_order_of_their_keys random_queries_find_what_a_model_finds
         pages_join_to_the_whole a_snapshot_is_of_one_moment;
+    pairs: ranges_of_pairs_find_what_a_model_finds no_row_outside_a_range_of_pairs_is_read
+        an_end_that_is_no_key_is_refused;
+    visits: rows_are_lent_as_they_are_read a_value_is_lent_as_long_as_the_closure_runs
+        a_visitor_may_stop_or_fail a_budget_ends_pages_early pages_of_any_budget_join_to_the_whole;
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity
         rows_of_a_declared_kind_are_their_structs each_operation_has_the_version_of_its_entity a_changed_declaration_is_refused
-        a_lost_update_is_tried_again;
+        a_lost_update_is_tried_again pages_of_merged_ranges_end_early;
     shared_rows: numbers_are_added_to copies_follow_their_entities;
     queues: queues_come_and_go a_message_is_of_one_receiver_until_it_is_given_back a_unique_message_is_there_once
         messages_go_with_the_rows_of_a_plan;

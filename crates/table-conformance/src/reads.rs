@@ -10,13 +10,14 @@ use super::random::Random;
 use super::tables;
 
 /// The key and the number of each row.
-type Model = BTreeMap<(Vec<u16>, Vec<u16>), (String, String, i32)>;
+pub(crate) type Model = BTreeMap<(Vec<u16>, Vec<u16>), (String, String, i32)>;
 
 /// Texts whose order is not that of their bytes, or of their characters.
-const TEXTS: [&str; 12] = ["", " ", "A", "Z", "a", "aa", "ab", "b", "é", "\u{e000}", "\u{ffee}", "\u{10000}"];
+pub(crate) const TEXTS: [&str; 12] =
+    ["", " ", "A", "Z", "a", "aa", "ab", "b", "é", "\u{e000}", "\u{ffee}", "\u{10000}"];
 
 /// A table of random rows, and what it has.
-fn filled(backend: &Arc<dyn Backend>, random: &mut Random) -> (DynamicTable, Model) {
+pub(crate) fn filled(backend: &Arc<dyn Backend>, random: &mut Random) -> (DynamicTable, Model) {
     let table = tables(backend).create_table("Rows").unwrap();
     let mut model = Model::new();
     for _ in 0..120 {

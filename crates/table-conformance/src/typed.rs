@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use table_derive::Entity;
 use table_engine::__executor::Backend;
-use table_engine::{DynamicEntity, ErrorKind, IfMatch, Query, Stored};
+use table_engine::query::PageBudget;
+use table_engine::{Continuation, DynamicEntity, ETag, ErrorKind, IfMatch, Query, Stored};
 
 use super::tables;
 
@@ -39,6 +41,13 @@ pub(crate) fn entities_and_their_copies_change_together(backend: &Arc<dyn Backen
     staff.update(Employee::key("Sales", 3), |employee| employee.email = "new@contoso.com".into()).unwrap();
     assert!(staff.get(Employee::by_email("Sales", "3@contoso.com")).unwrap().is_none());
     assert_eq!(staff.get(Employee::by_email("Sales", "new@contoso.com")).unwrap().unwrap().id, 3);
+    let foreign: ETag = "\"1\"".parse().unwrap();
+    for refused in [
+        staff.replace(&employee(2, "2@contoso.com", 50), foreign).map(drop),
+        staff.delete_if(Employee::key("Sales", 2), foreign),
+    ] {
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::ConditionNotMet);
+    }
     staff.delete(Employee::key("Sales", 1)).unwrap();
     assert_eq!(by_age(), [3, 2]);
     // Nothing is left but two entities with two copies each.
@@ -179,4 +188,66 @@ pub(crate) fn a_lost_update_is_tried_again(backend: &Arc<dyn Backend>) {
     let found: Vec<_> =
         staff.by_age().department("Sales").age(100).into_iter().map(|found| found.unwrap().id).collect();
     assert_eq!(found, [1]);
+}
+
+/// What devices say, spread over four ranges of keys that are read as one.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(table = "Events", kind = "event")]
+#[key(partition = "{day:06}_{device:shard(4)}", row = "{number:06}_{device}")]
+struct Event {
+    day: u32,
+    device: String,
+    number: u32,
+    level: u8,
+}
+
+pub(crate) fn pages_of_merged_ranges_end_early(backend: &Arc<dyn Backend>) {
+    let events = tables(backend).table::<Event>().unwrap();
+    for number in 0..60 {
+        let event = Event { day: 1, device: format!("device {}", number * 7 % 11), number, level: 1 };
+        events.insert(&Event { level: u8::from(number % 10 == 0), ..event }).unwrap();
+    }
+    let number = |event: &Event| event.number;
+    for is_reverse in [false, true] {
+        let mut query = events.rows().day(1).all_shards().filter(|event| event.level.eq(1));
+        let mut expected: Vec<u32> = (0..60).step_by(10).collect();
+        if is_reverse {
+            query = query.rev();
+            expected.reverse();
+        }
+        for budget in [
+            PageBudget::new(100),
+            PageBudget::new(2),
+            PageBudget::new(100).rows_read(13),
+            PageBudget::new(2).rows_read(13),
+            PageBudget::new(100).rows_read(0),
+            PageBudget::new(3).time(Duration::ZERO),
+        ] {
+            let (mut found, mut after, mut pages) = (Vec::new(), None::<Continuation>, 0);
+            loop {
+                let page = query.page(budget, after.as_ref()).unwrap();
+                found.extend(page.entities.iter().map(|event| number(event)));
+                pages += 1;
+                assert!(pages <= 61, "pages without an end");
+                match page.next {
+                    None => break,
+                    next => after = next.map(|next| next.to_string().parse().unwrap()),
+                }
+            }
+            assert_eq!(found, expected, "{budget:?}");
+            assert!(budget == PageBudget::new(100) || pages > 2, "{budget:?}: {pages} pages");
+        }
+        // The limit counts what is found, over all pages.
+        let (mut limited, mut after) = (Vec::new(), None);
+        let query = query.top(4);
+        loop {
+            let page = query.page(PageBudget::new(3).rows_read(20), after.as_ref()).unwrap();
+            limited.extend(page.entities.iter().map(|event| number(event)));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(limited, expected[..4]);
+    }
 }

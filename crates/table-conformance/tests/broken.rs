@@ -12,8 +12,9 @@ use table_engine::__executor::{
     self as seam, Abilities, Backend, Batch, Committed, Condition, Group, HasVault, InPlace, Kept,
     LayoutTexts, Names, OneSnapshotForEachThread, PackedRow, PageRequest, Plan, RangeQuery, Read,
     ReadSnapshot, Refused, RetryFairness, RowCursor, RowView, RowWrite, ScanRanges, SealedAt, TableExec,
-    Take, TakeEach,
+    Take, VisitEach,
 };
+use table_engine::query::PageBudget;
 use table_engine::schema::{IndexMask, Schema};
 use table_engine::{Continuation, ErrorKind, Query, Result, ValueRef};
 
@@ -302,12 +303,12 @@ impl ReadSnapshot for Snapshot {
         &self,
         table: &dyn TableExec,
         scan_ranges: ScanRanges,
-        size: usize,
+        budget: PageBudget,
         after: Option<&Continuation>,
-        each: TakeEach<'_>,
+        each: VisitEach<'_>,
     ) -> Result<Option<Continuation>> {
         let rows = self.rows(table)?;
-        let request = PageRequest { table: table.id(), store: 1, size, after };
+        let request = PageRequest { table: table.id(), store: 1, budget, after };
         seam::page(self, scan_ranges, request, &mut |asked| self.begin(&rows, asked), each)
     }
 }

@@ -1,6 +1,7 @@
 //! One error for everything that can go wrong.
 
 mod kind;
+mod service;
 
 use std::borrow::Cow;
 use std::fmt;

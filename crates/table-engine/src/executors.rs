@@ -11,9 +11,9 @@ pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, C
 pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Dropped, EachRow, InPlace, JobRecord,
     JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnCommitted, OneSnapshotForEachThread, Outbox,
-    PageRequest, PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot, RetryFairness,
-    RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach, Transition, check_by_properties, check_drop,
-    check_entity, check_rules, cursors, declare, note, page, views,
+    PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot,
+    RetryFairness, RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach, Transition, VisitEach,
+    check_by_properties, check_drop, check_entity, check_rules, cursors, declare, note, page, views,
 };
 pub use crate::handle::tables::Tables;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};

@@ -66,10 +66,12 @@ pub use handle::bulk::{BulkFailure, BulkReport};
 #[cfg(feature = "encrypt")]
 pub use handle::encrypting::{EncryptingRows, EncryptingTable};
 pub use handle::page::Page;
+pub use handle::row::{Row, Visited};
 pub use handle::rows::{Rows, SnapshotRows, Views};
 pub use handle::snapshot::Snapshot;
 pub use handle::table::DynamicTable;
 pub use handle::tables::Tables;
+pub use handle::tables_page::TablesPage;
 pub use messages::QueueStats;
 pub use model::{DynamicEntity, ETag, EdmType, IfMatch, Ticks, Value, ValueRef};
 pub use plan::Committed;

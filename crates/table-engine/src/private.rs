@@ -8,7 +8,7 @@ pub use crate::handle::page::Page;
 pub use crate::handle::table::DynamicTable;
 pub use crate::model::{DynamicEntity, EdmType, ValueRef};
 pub use crate::plan::Values;
-pub use crate::query::{Continuation, Explain, Filter};
+pub use crate::query::{Continuation, Explain, Filter, PageBudget};
 pub use crate::row::view::RowView;
 pub use crate::schema;
 pub use crate::schema::{

@@ -72,6 +72,14 @@ fn a_snapshot_reads_its_own_stores_tables_alone() {
     assert_eq!(kind(snapshot.query(&foreign, &Query::new()).unwrap_err()), ErrorKind::InvalidQuery);
     assert_eq!(kind(snapshot.get(&foreign, "p", "000000").unwrap_err()), ErrorKind::InvalidQuery);
     assert_eq!(kind(snapshot.page(&foreign, &Query::new(), 1, None).unwrap_err()), ErrorKind::InvalidQuery);
+    let lent = [
+        snapshot.get_with(&foreign, "p", "000000", |_| ()).map(drop),
+        snapshot.query_with(&foreign, &Query::new(), |_| ()),
+        snapshot.page_with(&foreign, &Query::new(), 1, None, |_| ()).map(drop),
+    ];
+    for refused in lent {
+        assert_eq!(kind(refused.unwrap_err()), ErrorKind::InvalidQuery);
+    }
 }
 
 integration_tests::on_other_executors! {

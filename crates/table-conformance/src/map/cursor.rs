@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use table_engine::__executor::{
     self as executor, Batch, InPlace, Kept, LayoutTexts, Layouts, PageRequest, RangeQuery, ReadSnapshot,
-    RowCursor, RowView, ScanRanges, TableExec, TakeEach,
+    RowCursor, RowView, ScanRanges, TableExec, VisitEach,
 };
+use table_engine::query::PageBudget;
 use table_engine::{Continuation, ErrorKind, Result};
 
 use super::table::{MapTable, pack};
@@ -85,12 +86,12 @@ impl ReadSnapshot for MapMoment {
         &self,
         table: &dyn TableExec,
         scan_ranges: ScanRanges,
-        size: usize,
+        budget: PageBudget,
         after: Option<&Continuation>,
-        each: TakeEach<'_>,
+        each: VisitEach<'_>,
     ) -> Result<Option<Continuation>> {
         let table = own(table)?;
-        let request = PageRequest { table: table.entry.id, store: TAG, size, after };
+        let request = PageRequest { table: table.entry.id, store: TAG, budget, after };
         executor::page(self, scan_ranges, request, &mut self.begin(table), each)
     }
 }

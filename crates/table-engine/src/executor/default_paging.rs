@@ -1,10 +1,13 @@
 //! Cursors, pages and rows in place for executors that have no more than rows: a service, or a map.
 
+use std::ops::ControlFlow;
+
 use super::range_query::{self, RangeQuery};
-use super::{InPlace, Kept, MergeIter, ReadSnapshot, RowCursor, ScanRanges, TakeEach};
+use super::{InPlace, Kept, MergeIter, PageMeter, ReadSnapshot, RowCursor, ScanRanges, VisitEach};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::query::{Continuation, Position};
+use crate::query::{Continuation, PageBudget, Position};
+use crate::row::key::StoredKey;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 
@@ -56,19 +59,10 @@ pub struct PageRequest<'a> {
     pub table: u32,
     /// Tells the store from others, so that they refuse its tokens.
     pub store: u64,
-    /// How many rows the page has at most.
-    pub size: usize,
+    /// How much the page may hold, and how much may be read for it.
+    pub budget: PageBudget,
     /// Where the page before ended; `None` for the first one.
     pub after: Option<&'a Continuation>,
-}
-
-/// What the token of a page says besides the row that it goes on behind.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TokenSpec {
-    /// Binds the token to its query.
-    pub(crate) fingerprint: u64,
-    /// Whether the query is limited: the token then says how many rows may still come.
-    pub(crate) is_limited: bool,
 }
 
 /// Gives `each` the rows of a page, and returns where the next one starts, if there is more.
@@ -77,55 +71,98 @@ pub fn page(
     scan_ranges: ScanRanges,
     request: PageRequest<'_>,
     begin: Begin<'_>,
-    each: TakeEach<'_>,
+    each: VisitEach<'_>,
 ) -> Result<Option<Continuation>> {
-    let PageRequest { table, store, size, after } = request;
-    if !(1..=limits::PAGE_ENTITIES).contains(&size) {
-        return Err(page_size(size));
-    }
+    let PageRequest { table, store, budget, after } = request;
+    let meter = PageMeter::begin(&budget)?;
     let mut asked = scan_ranges.range_queries(table)?;
-    let mut remaining = scan_ranges.wanted();
+    let wanted = scan_ranges.wanted();
     let fingerprint = range_query::fingerprint(range_query::plans(&asked), table, store);
-    let token = TokenSpec { fingerprint, is_limited: remaining < u64::MAX };
+    let mut remaining = (wanted < u64::MAX).then_some(wanted);
     if let Some(last) = after {
         let Position { partition, row, remaining: left } = last.resume(fingerprint)?;
         range_query::go_on(&scan_ranges, &mut asked, table, partition, row)?;
-        remaining = left.unwrap_or(u64::MAX);
+        remaining = left;
+    }
+    let mut tests = Vec::new();
+    if !meter.counts_rows_alone() {
+        // The rows that a filter leaves out count: so they are tested here, and not by the cursors.
+        let unfiltered = asked.iter().map(RangeQuery::unfiltered).collect();
+        tests = std::mem::replace(&mut asked, unfiltered);
     }
     let cursors = asked.into_iter().map(begin).collect();
-    let rows = MergeIter::new(scan_ranges, cursors).at_most(remaining);
-    default_page(snapshot, rows, token, size, each)
+    let rows = MergeIter::new(scan_ranges, cursors);
+    DefaultPage { meter, fingerprint, remaining, tests }.read(snapshot, rows, each)
 }
 
-/// Gives `each` the next `size` of these rows, and returns the token of the page behind them, if there is more.
-pub(crate) fn default_page(
-    snapshot: &dyn ReadSnapshot,
-    mut rows: MergeIter,
-    spec: TokenSpec,
-    size: usize,
-    each: TakeEach<'_>,
-) -> Result<Option<Continuation>> {
-    let (mut taken, mut last) = (0, (String::new(), String::new()));
-    while taken < size {
-        let next = rows.next(snapshot, &mut |selection, view| {
-            each(selection, view)?;
-            let (partition, row) = view.keys();
-            last = (partition.into_owned(), row.into_owned());
-            Ok(())
-        });
-        match next {
-            None => return Ok(None),
-            Some(done) => done?,
+/// A page of rows that are taken out of cursors.
+pub(crate) struct DefaultPage {
+    pub(crate) meter: PageMeter,
+    /// Binds the token to its query.
+    pub(crate) fingerprint: u64,
+    /// How many rows may still come, if the query is limited.
+    pub(crate) remaining: Option<u64>,
+    /// What tells which of the rows are wanted; empty where the cursors give no others.
+    pub(crate) tests: Vec<RangeQuery>,
+}
+
+impl DefaultPage {
+    /// Gives `each` the next of these rows, and returns the token of the page behind them, if there is more.
+    pub(crate) fn read(
+        mut self,
+        snapshot: &dyn ReadSnapshot,
+        rows: MergeIter,
+        each: VisitEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        // Rows that are not wanted are no part of the limit, which is seen to here.
+        let (mut rows, mut last) = (rows.at_most(u64::MAX), Vec::new());
+        while self.remaining != Some(0) {
+            let (mut is_taken, mut flow) = (false, ControlFlow::Continue(()));
+            let next = rows.next(snapshot, &mut |selection, view| {
+                last.clear();
+                last.extend_from_slice(view.stored_key_bytes());
+                is_taken = self.wants(view)?;
+                if is_taken {
+                    flow = each(selection, view)?;
+                }
+                Ok(())
+            });
+            match next {
+                None => return Ok(None),
+                Some(done) => done?,
+            }
+            self.remaining = self.remaining.map(|remaining| remaining - u64::from(is_taken));
+            self.meter.add(is_taken);
+            if flow.is_break() || self.meter.is_spent() {
+                return self.token(snapshot, rows, &last);
+            }
         }
-        taken += 1;
+        Ok(None)
     }
-    let remaining = rows.remaining();
-    if rows.skip(snapshot).transpose()?.is_none() {
-        return Ok(None);
+
+    fn wants(&self, view: &RowView<'_>) -> Result<bool> {
+        if self.tests.is_empty() {
+            return Ok(true);
+        }
+        let test = self.tests.iter().find(|test| test.covers(view.stored_key_bytes()));
+        test.map_or(Ok(false), |test| test.wants(view))
     }
-    let remaining = spec.is_limited.then_some(remaining);
-    let position = Position { partition: &last.0, row: &last.1, remaining };
-    Ok(Some(Continuation::new(position, spec.fingerprint)))
+
+    /// Returns the token of the page that ends behind a row, if there is more.
+    fn token(
+        &self,
+        snapshot: &dyn ReadSnapshot,
+        mut rows: MergeIter,
+        last: &[u8],
+    ) -> Result<Option<Continuation>> {
+        if self.remaining == Some(0) || rows.skip(snapshot).transpose()?.is_none() {
+            return Ok(None);
+        }
+        let unreadable = || Error::new(ErrorKind::Corrupt).because("the row's key can't be read");
+        let (partition, row) = StoredKey::parse(last).and_then(|key| key.texts()).ok_or_else(unreadable)?;
+        let position = Position { partition: &partition, row: &row, remaining: self.remaining };
+        Ok(Some(Continuation::new(position, self.fingerprint)))
+    }
 }
 
 /// Returns the error of a page of too many entities, or of none.

@@ -120,11 +120,6 @@ impl MergeIter {
         Self { remaining, ..self }
     }
 
-    /// Returns how many rows may still come.
-    pub(super) fn remaining(&self) -> u64 {
-        self.remaining
-    }
-
     /// Returns what of the rows is selected: known once a row has come.
     pub(super) fn selection(&self) -> &Selection {
         static ALL: Selection = Selection::ALL;

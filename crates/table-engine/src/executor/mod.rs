@@ -16,6 +16,7 @@ pub mod layouts;
 mod loader;
 mod merge_iter;
 mod outbox;
+mod page_meter;
 mod periods;
 mod previous_rows;
 mod queues;
@@ -26,6 +27,7 @@ mod rules;
 mod tests;
 
 use std::any::Any;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,8 +37,8 @@ pub(crate) use self::batch::made;
 pub use self::batch::{Batch, Lent};
 pub use self::blobs::{BlobSnapshot, Blobs};
 pub(crate) use self::concat_iter::ConcatIter;
+pub(crate) use self::default_paging::DefaultPage;
 pub use self::default_paging::{Begin, PageRequest, cursors, page, page_size, views};
-pub(crate) use self::default_paging::{TokenSpec, default_page};
 pub use self::job::{Conversion, EachRow, JobRecord, JobStep, Jobs, Looked, Position, StepSize, Transition};
 pub use self::kept::Kept;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
@@ -45,6 +47,7 @@ pub(crate) use self::merge_iter::MergeIter;
 pub use self::merge_iter::{ScanRanges, order};
 pub use self::outbox::{Outbox, Propagators};
 pub(crate) use self::outbox::{Propagator, Remaining};
+pub use self::page_meter::PageMeter;
 pub use self::periods::{Dropped, PeriodsSeen};
 pub(crate) use self::previous_rows::PreviousRows;
 pub use self::queues::Queues;
@@ -57,7 +60,7 @@ use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};
 use crate::plan::RowWrite;
-use crate::query::Continuation;
+use crate::query::{Continuation, PageBudget};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, PeriodTables, Schema};
@@ -70,7 +73,10 @@ pub type Read<'c> = &'c mut dyn FnMut(&RowView<'_>, usize) -> Result<()>;
 /// What takes a row that is found, and may keep it as long as it runs.
 pub type Take<'c> = &'c mut dyn FnMut(RowView<'_>) -> Result<()>;
 
-/// What takes each row of a page, with what of it is selected.
+/// What takes each row of a page, with what of it is selected, and says whether the page goes on behind it.
+pub type VisitEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<ControlFlow<()>>;
+
+/// What takes each row of a job's step, with what of it is selected.
 pub type TakeEach<'c> = &'c mut dyn FnMut(&Selection, &RowView<'_>) -> Result<()>;
 
 /// One table.
@@ -258,15 +264,15 @@ pub trait ReadSnapshot: Any + Send {
         scan_ranges: ScanRanges,
     ) -> Result<Box<dyn InPlace<'s> + 's>>;
 
-    /// Gives `each` a page of the rows: at most `size`, from the start or from where another page ended. Returns where the
-    /// next one starts, if there is more.
+    /// Gives `each` a page of the rows, from the start or from where another page ended, until the budget is spent or `each` ends
+    /// it behind a row. Returns where the next one starts, if there is more.
     fn page(
         &self,
         table: &dyn TableExec,
         scan_ranges: ScanRanges,
-        size: usize,
+        budget: PageBudget,
         after: Option<&Continuation>,
-        each: TakeEach<'_>,
+        each: VisitEach<'_>,
     ) -> Result<Option<Continuation>>;
 
     /// Gives `each` the rows of a job's next step: those behind a position, until the step has as many as its

@@ -39,6 +39,16 @@ impl RangeQuery {
         self.plan.reverse
     }
 
+    /// Returns the query of all rows in the range, whatever this one wants of them.
+    pub(super) fn unfiltered(&self) -> Self {
+        Self { plan: self.plan.unfiltered(), table: self.table, range: self.range.clone() }
+    }
+
+    /// Returns whether a stored key lies in the range.
+    pub(super) fn covers(&self, stored: &[u8]) -> bool {
+        self.range.as_ref().is_some_and(|(start, end)| **start <= *stored && *stored < **end)
+    }
+
     /// Returns whether the query wants the row, which lies in the [range](Self::range).
     pub fn wants(&self, row: &RowView<'_>) -> Result<bool> {
         if let Some(kind) = self.plan.kind

@@ -79,9 +79,9 @@ impl ReadSnapshot for Nothing {
         &self,
         _: &dyn TableExec,
         _: ScanRanges,
-        _: usize,
+        _: PageBudget,
         _: Option<&Continuation>,
-        _: TakeEach<'_>,
+        _: VisitEach<'_>,
     ) -> Result<Option<Continuation>> {
         refused()
     }

@@ -5,8 +5,11 @@ pub mod bulk;
 #[cfg(feature = "encrypt")]
 pub(crate) mod encrypting;
 pub(crate) mod page;
+pub(crate) mod row;
 pub(crate) mod rows;
 pub(crate) mod snapshot;
 pub(crate) mod table;
 pub mod tables;
+pub(crate) mod tables_page;
+mod visit;
 pub(crate) mod write;

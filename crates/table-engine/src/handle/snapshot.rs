@@ -1,6 +1,7 @@
 //! Snapshots of the store.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::page::Page;
@@ -12,10 +13,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::LayoutTexts;
 use crate::executor::{
     OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,
+    VisitEach,
 };
 use crate::model::DynamicEntity;
 use crate::plan::blob_of;
-use crate::query::{Continuation, Query};
+use crate::query::{Continuation, PageBudget, Query};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::schema::Schema;
@@ -175,16 +177,16 @@ impl Snapshot {
         self.snapshot.cursors(self.table(table)?, scan_ranges)
     }
 
-    /// Returns a page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where
-    /// another page ended.
+    /// Returns a page of what the query finds: at most so many entities, 1,000 at most, from the start or from where
+    /// another page ended. A [`PageBudget`] may end it earlier.
     pub fn page(
         &self,
         table: &DynamicTable,
         query: &Query,
-        size: usize,
+        budget: impl Into<PageBudget>,
         after: Option<&Continuation>,
     ) -> Result<Page> {
-        self.page_by(table, query.clone().into(), size, after, Selection::entity)
+        self.page_by(table, query.clone().into(), budget, after, Selection::entity)
     }
 
     /// Returns a page of what `read` makes of the rows.
@@ -192,18 +194,35 @@ impl Snapshot {
         &self,
         table: &DynamicTable,
         scan_ranges: ScanRanges,
-        size: usize,
+        budget: impl Into<PageBudget>,
         after: Option<&Continuation>,
         read: impl Fn(&Selection, &RowView<'_>) -> Result<T>,
     ) -> Result<Page<T>> {
         let mut entities = Vec::new();
         let mut each = |selection: &Selection, view: &RowView<'_>| {
             entities.push(read(selection, view)?);
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         };
-        let next = self.snapshot.page(self.table(table)?, scan_ranges, size, after, &mut each);
-        let next = next.map_err(|e| e.attempted("query").table(table.name()))?;
+        let next = self.visit_page(table, scan_ranges, budget.into(), after, &mut each)?;
         Ok(Page::of(entities, next))
+    }
+
+    /// Gives `each` the rows of a page, and returns where the next one starts, if there is more.
+    pub(crate) fn visit_page(
+        &self,
+        table: &DynamicTable,
+        scan_ranges: ScanRanges,
+        budget: PageBudget,
+        after: Option<&Continuation>,
+        each: VisitEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        let next = self.snapshot.page(self.table(table)?, scan_ranges, budget, after, each);
+        next.map_err(|e| e.attempted("query").table(table.name()))
+    }
+
+    /// Makes sure that the table is one of this store's.
+    pub(crate) fn check_table(&self, table: &DynamicTable) -> Result<()> {
+        self.table(table).map(drop)
     }
 
     /// Returns the layouts that are noted of the table's kinds.

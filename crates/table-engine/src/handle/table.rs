@@ -9,7 +9,7 @@ use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::executor::TableExec;
 use crate::model::DynamicEntity;
-use crate::query::{Continuation, Explain, Query};
+use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::row::view::RowView;
 use crate::schema::{IndexMask, Schema};
 
@@ -260,8 +260,8 @@ impl DynamicTable {
         Rows::new(self, query)
     }
 
-    /// Returns a page of what the query finds: at most `size` entities, 1,000 at most, from the start or from where another
-    /// page ended.
+    /// Returns a page of what the query finds: at most so many entities, 1,000 at most, from the start or from where another
+    /// page ended. A [`PageBudget`] may end it earlier, after so many rows or so much time.
     ///
     /// Each page is a snapshot of its own. So what is written between two pages is seen if it lies ahead; an entity
     /// that stays is neither skipped nor given twice.
@@ -286,9 +286,14 @@ impl DynamicTable {
     /// assert!(second.next.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
+    pub fn page(
+        &self,
+        query: &Query,
+        budget: impl Into<PageBudget>,
+        after: Option<&Continuation>,
+    ) -> Result<Page> {
         let snapshot = self.exec.read_snapshot().map_err(|e| e.attempted("query").table(self.name()))?;
-        Snapshot::new(snapshot).page(self, query, size, after)
+        Snapshot::new(snapshot).page(self, query, budget, after)
     }
 
     /// Returns how the query will be answered: by a point, a range, a scan of a partition or of the table, and why.

@@ -4,6 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::text;
+
 pub(super) const PER_SECOND: u64 = 10_000_000;
 const PER_HOUR: u64 = 3_600 * PER_SECOND;
 const PER_DAY: u64 = 24 * PER_HOUR;
@@ -108,6 +110,54 @@ impl Ticks {
         (hour < 24).then_some(Self(days * PER_DAY + hour * PER_HOUR))
     }
 
+    /// Bytes of the longest text of a time.
+    pub const TEXT_BYTES: usize = 28;
+
+    /// Writes the text into a buffer, and returns it: what `Display` writes, without a formatter or an allocation.
+    ///
+    /// ```
+    /// use table_core::Ticks;
+    ///
+    /// let time: Ticks = "2014-07-31T18:00:00.5Z".parse()?;
+    /// let mut buffer = [0; Ticks::TEXT_BYTES];
+    /// assert_eq!(time.encode(&mut buffer), "2014-07-31T18:00:00.5000000Z");
+    /// # Ok::<(), table_core::model::ParseTicksError>(())
+    /// ```
+    #[inline]
+    pub fn encode(self, buffer: &mut [u8; Self::TEXT_BYTES]) -> &str {
+        let Text { year, month, day, hour, minute, second, fraction } = self.text();
+        let ([y0, y1, y2, y3], [m0, m1], [d0, d1]) = (year, month, day);
+        let ([h0, h1], [i0, i1], [s0, s1]) = (hour, minute, second);
+        let [f0, f1, f2, f3, f4, f5, f6] = fraction;
+        *buffer = [
+            y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, b'T', h0, h1, b':', i0, i1, b':', s0, s1, b'.', f0,
+            f1, f2, f3, f4, f5, f6, b'Z',
+        ];
+        let mut length = Self::TEXT_BYTES;
+        if fraction == [b'0'; 7] {
+            length = 20;
+            if let Some(point) = buffer.get_mut(19) {
+                *point = b'Z';
+            }
+        }
+        buffer.get(..length).and_then(text::of).unwrap_or_default()
+    }
+
+    /// Returns the digits of the time's text.
+    #[inline]
+    pub(super) fn text(self) -> Text {
+        let t = self.civil();
+        Text {
+            year: digits(t.year),
+            month: digits(t.month),
+            day: digits(t.day),
+            hour: digits(t.hour),
+            minute: digits(t.minute),
+            second: digits(t.second),
+            fraction: digits(t.fraction),
+        }
+    }
+
     /// Returns year, month, day, hour, minute, second and ticks of the second.
     pub(crate) fn civil(self) -> Civil {
         let (year, month, day) = civil_from_days(self.0 / PER_DAY);
@@ -149,6 +199,31 @@ pub(crate) struct Civil {
     pub(crate) second: u64,
     /// In ticks, below 10,000,000.
     pub(crate) fraction: u64,
+}
+
+/// A time's digits, as its text has them.
+#[derive(Clone, Copy)]
+pub(super) struct Text {
+    pub(super) year: [u8; 4],
+    pub(super) month: [u8; 2],
+    pub(super) day: [u8; 2],
+    pub(super) hour: [u8; 2],
+    pub(super) minute: [u8; 2],
+    pub(super) second: [u8; 2],
+    pub(super) fraction: [u8; 7],
+}
+
+/// Returns the last digits of a number.
+#[inline]
+fn digits<const N: usize>(number: u64) -> [u8; N] {
+    // No part of a time takes more than 32 bits, in which division is quicker.
+    let mut rest = u32::try_from(number).unwrap_or_default();
+    let mut digits = [b'0'; N];
+    for digit in digits.iter_mut().rev() {
+        *digit += u8::try_from(rest % 10).unwrap_or_default();
+        rest /= 10;
+    }
+    digits
 }
 
 /// Days before each month in a year that starts in March, so that the leap day comes last.
@@ -196,12 +271,7 @@ fn days_from_civil(year: u64, month: u64, day: u64) -> Option<u64> {
 /// `2014-07-31T18:00:00.1234567Z`, without the fraction where it is zero.
 impl fmt::Display for Ticks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let t = self.civil();
-        write!(f, "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", t.year, t.month, t.day, t.hour, t.minute, t.second)?;
-        if t.fraction != 0 {
-            write!(f, ".{:07}", t.fraction)?;
-        }
-        f.write_str("Z")
+        f.write_str(self.encode(&mut [0; Self::TEXT_BYTES]))
     }
 }
 

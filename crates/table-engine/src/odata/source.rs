@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::row::Row;
 use crate::model::{DynamicEntity, ETag, ValueRef};
 use crate::row::key::StoredKey;
 use crate::row::view::RowView;
@@ -71,6 +72,29 @@ impl Source for RowView<'_> {
             let (name, value) = property?;
             visit(name, value)
         })
+    }
+}
+
+/// As a visitor sees it. A value that can't be read ends the properties, and the read that lends the row says so.
+impl Source for Row<'_> {
+    #[inline]
+    fn keys(&self) -> Result<(Cow<'_, str>, Cow<'_, str>)> {
+        Ok((self.partition_key().into(), self.row_key().into()))
+    }
+
+    #[inline]
+    fn etag(&self) -> Option<ETag> {
+        Some(self.etag())
+    }
+
+    #[inline]
+    fn property(&self, name: &str) -> Result<Option<ValueRef<'_>>> {
+        Ok(self.get(name))
+    }
+
+    #[inline]
+    fn for_each_property(&self, mut visit: impl FnMut(&str, ValueRef<'_>) -> Result<()>) -> Result<()> {
+        self.properties().try_for_each(|(name, value)| visit(name, value))
     }
 }
 

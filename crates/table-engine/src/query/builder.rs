@@ -8,6 +8,7 @@ use super::explain::Explain;
 use super::filter::Filter;
 use super::guard::FilterGuard;
 use super::keys::Kind;
+use super::pairs::{PairBounds, PairRange};
 use super::plan::plan;
 use super::sealed::SealedEq;
 use super::within::{Printed, Within};
@@ -33,6 +34,8 @@ use crate::model::Value;
 #[must_use = "a query does nothing until a table runs it"]
 pub struct Query {
     pub(super) within: Within,
+    /// Ranges over pairs of keys, which all apply.
+    pub(super) pairs: Vec<PairRange>,
     pub(super) filter: Option<Filter>,
     pub(super) select: Option<Vec<Box<str>>>,
     pub(super) top: Option<usize>,
@@ -54,6 +57,7 @@ impl Query {
     pub fn new() -> Self {
         Self {
             within: Within::all(),
+            pairs: Vec::new(),
             filter: None,
             select: None,
             top: None,
@@ -105,6 +109,40 @@ impl Query {
     /// Reads only rows whose key starts with this text.
     pub fn row_prefix(self, prefix: impl AsRef<str>) -> Self {
         self.with_row(KeyRange::prefix(prefix.as_ref()))
+    }
+
+    /// Reads only entities whose pair of keys lies in this range: from a row of one partition to a row of the same or of another.
+    /// No row outside is read. Ranges that are given more than once all apply, as do the other bounds.
+    ///
+    /// An end that no entity could have as its keys is [`InvalidKey`](crate::ErrorKind::InvalidKey), or
+    /// [`KeyTooLong`](crate::ErrorKind::KeyTooLong), when the query runs.
+    ///
+    /// ```
+    /// use table_core::{DynamicEntity, Query, Store};
+    ///
+    /// # let store = Store::temporary()?;
+    /// let company = store.create_table("Company")?;
+    /// for (department, id) in [("Legal", "1"), ("Legal", "2"), ("Marketing", "1"), ("Sales", "1"), ("Sales", "2")] {
+    ///     company.insert(&DynamicEntity::new(department, id))?;
+    /// }
+    ///
+    /// let query = Query::new().between(("Legal", "2")..=("Sales", "1"));
+    /// assert_eq!(company.query(&query)?.count(), 3);
+    /// assert_eq!(
+    ///     query.explain()?.to_string(),
+    ///     "table scan of partitions from \"Legal\" through \"Sales\", pairs from (\"Legal\", \"2\") through (\"Sales\", \"1\"); \
+    ///      why: the partition keys are a range"
+    /// );
+    ///
+    /// // Within one partition it is a range of rows.
+    /// let query = Query::new().between(("Sales", "1")..("Sales", "2"));
+    /// assert_eq!(query.explain()?.to_string(), "range of \"Sales\", rows from \"1\" before \"2\"");
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "a range is written where it is given")]
+    pub fn between(mut self, range: impl PairBounds) -> Self {
+        self.pairs.push(PairRange::of(&range));
+        self
     }
 
     /// Reads only entities that satisfy the filter. Filters that are given more than once all apply.
@@ -170,8 +208,8 @@ impl Query {
 
     /// Returns the query of the last row of its kind in the range of keys that this one reads, whatever its filter says.
     pub(crate) fn of_last_row(&self) -> Self {
-        let (within, kind) = (self.within.clone(), self.kind);
-        Self { within, kind, top: Some(1), reverse: true, ..Self::new() }
+        let (within, pairs, kind) = (self.within.clone(), self.pairs.clone(), self.kind);
+        Self { within, pairs, kind, top: Some(1), reverse: true, ..Self::new() }
     }
 
     /// Has the guard asked before the filter looks at a row.
@@ -196,9 +234,7 @@ impl Query {
 
     /// Returns the filter, ready to be asked; an error if it is none.
     pub(crate) fn predicate(&self) -> Result<Option<Predicate>, Error> {
-        let Some(filter) = &self.filter else { return Ok(None) };
-        filter.check()?;
-        Predicate::new(filter).map(Some)
+        self.filter.as_ref().map(Filter::predicate).transpose()
     }
 
     /// Leaves nothing out by a filter any more.
@@ -233,7 +269,7 @@ impl Query {
 
     /// Returns whether another asks for the same keys.
     pub(crate) fn asks_for_keys_of(&self, other: &Self) -> bool {
-        self.within.ranges() == other.within.ranges() && self.top == other.top
+        self.within.ranges() == other.within.ranges() && self.pairs == other.pairs && self.top == other.top
     }
 
     /// Leaves nothing.

@@ -50,6 +50,18 @@ enum Test {
     Any(Box<[Test]>),
 }
 
+impl Test {
+    fn speaks_of_rows(&self) -> Option<&str> {
+        match self {
+            Self::Compare { column: Column::Slot(_), .. } => None,
+            Self::Compare { comparison, .. } => Some(&comparison.property),
+            Self::Sealed(sealed) => Some(sealed.property()),
+            Self::Not(inner) => inner.speaks_of_rows(),
+            Self::All(tests) | Self::Any(tests) => tests.iter().find_map(Self::speaks_of_rows),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Column {
     PartitionKey,
@@ -68,6 +80,11 @@ impl Predicate {
     /// Returns the distinct properties that the filter reads, keys and timestamp aside.
     pub fn names(&self) -> &[Name] {
         &self.names
+    }
+
+    /// Returns a property that only rows have, if the filter compares one: a key, the time, or one that is sealed.
+    pub(crate) fn speaks_of_rows(&self) -> Option<&str> {
+        self.test.speaks_of_rows()
     }
 
     /// Returns whether the row satisfies the filter.

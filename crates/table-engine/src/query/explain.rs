@@ -61,6 +61,8 @@ pub struct Explain {
     class: QueryClass,
     partition: String,
     row: String,
+    /// The ends of a range over pairs of keys that lie inside a partition of several.
+    pairs: Option<String>,
     /// `row` or `rows`, if they are to be filtered.
     row_filter: Option<&'static str>,
     filter: Option<String>,
@@ -87,6 +89,7 @@ impl Explain {
             class: plan.class,
             partition: partition.to_string(),
             row: row.to_string(),
+            pairs: plan.pairs.as_ref().map(ToString::to_string),
             row_filter: plan.row_residual.then_some(rows),
             filter: filter(plan),
             reasons: reasons(plan),
@@ -207,7 +210,7 @@ fn reasons(plan: &QueryPlan) -> Vec<&'static str> {
     }
     if reasons.is_empty() {
         match plan.class {
-            QueryClass::TableScan if plan.within.has_all_partitions() => {
+            QueryClass::TableScan if plan.is_of_whole_table() => {
                 reasons.push("no partition key is given");
             }
             QueryClass::TableScan => reasons.push("the partition keys are a range"),
@@ -257,6 +260,9 @@ impl fmt::Display for Explain {
             QueryClass::PartitionScan => write!(f, "{class} of {partition}")?,
             QueryClass::TableScan if partition == "all" => write!(f, "{class}")?,
             QueryClass::TableScan => write!(f, "{class} of partitions {partition}")?,
+        }
+        if let Some(pairs) = self.pairs.as_ref().filter(|_| *class == QueryClass::TableScan) {
+            write!(f, ", pairs {pairs}")?;
         }
         if *class != QueryClass::Nothing {
             match (self.row_filter, &self.filter) {

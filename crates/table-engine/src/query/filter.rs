@@ -6,6 +6,7 @@ use std::ops::{BitAnd, BitOr, Not};
 use std::str::FromStr;
 
 use super::compare::{Operator, Rule};
+use super::eval::Predicate;
 use super::node::{Comparison, Join, Node, Refusal};
 use super::property::prop;
 use super::sealed::SealedEq;
@@ -212,6 +213,12 @@ impl Filter {
             }
         });
         checked
+    }
+
+    /// Returns the filter, ready to be asked; an error if it is none.
+    pub(crate) fn predicate(&self) -> Result<Predicate, Error> {
+        self.check()?;
+        Predicate::new(self)
     }
 
     fn within_limit(self) -> Self {

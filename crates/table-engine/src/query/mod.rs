@@ -14,6 +14,8 @@ mod guard;
 mod keys;
 mod lexer;
 mod node;
+mod page_budget;
+mod pairs;
 mod parse;
 #[doc(hidden)]
 pub mod plan;
@@ -28,6 +30,9 @@ pub(crate) use bounds::{KeyRange, Lower, Upper};
 pub use builder::Query;
 pub use explain::{Explain, QueryClass};
 pub use filter::Filter;
+pub use page_budget::PageBudget;
+pub use pairs::PairBounds;
+pub(crate) use pairs::{KeyPair, PairRange};
 pub use property::{PropertyRef, prop};
 pub use token::Continuation;
 

@@ -11,6 +11,7 @@ use super::filter::Filter;
 use super::guard::FilterGuard;
 use super::keys::Kind;
 use super::node::{Comparison, Join, Node};
+use super::pairs::PairRange;
 use super::within::{PrintedRows, Within};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Value, names};
@@ -26,6 +27,8 @@ pub struct QueryPlan {
     /// The range of row keys bounds what is read if the partition is a point; otherwise `row_residual` says whether it is to
     /// be tested.
     pub within: Within,
+    /// The ends of a range over pairs of keys that lie inside a partition of several.
+    pub(crate) pairs: Option<PairRange>,
     pub(crate) row_residual: bool,
     /// The part of the filter that the bounds do not say.
     pub(crate) residual: Option<Filter>,
@@ -59,6 +62,14 @@ fn planned(query: &Query) -> Result<QueryPlan, Error> {
             (Within::Ranges(narrowed.partition, narrowed.row), narrowed.residual)
         }
     };
+    let (within, pairs) = match PairRange::all_of(&query.pairs)? {
+        None => (within, None),
+        Some(pairs) => {
+            let (partition, row) = within.ranges();
+            let (partition, row, pairs) = pairs.narrow(partition.into_owned(), row.into_owned());
+            (Within::Ranges(partition, row), pairs)
+        }
+    };
     let (class, row_residual) = match &within {
         Within::Ranges(partition, row) => {
             let is_residual = partition.as_point().is_none() && !row.is_all();
@@ -80,6 +91,7 @@ fn planned(query: &Query) -> Result<QueryPlan, Error> {
         top: query.top,
         reverse: query.reverse,
         within,
+        pairs,
         residual,
         class: if query.top == Some(0) { QueryClass::Nothing } else { class },
         kind: query.kind,
@@ -188,6 +200,17 @@ impl QueryPlan {
     /// partition is a point.
     pub(crate) fn bounds(&self) -> Option<&Within> {
         (self.class != QueryClass::Nothing).then_some(&self.within)
+    }
+
+    /// Returns whether every row of the table lies in the bounds.
+    pub fn is_of_whole_table(&self) -> bool {
+        self.within.has_all_partitions() && self.pairs.is_none()
+    }
+
+    /// Returns the plan that wants all rows in the bounds.
+    pub(crate) fn unfiltered(&self) -> Self {
+        let (residual, predicate, kind, guard) = (None, None, None, None);
+        Self { row_residual: false, residual, predicate, kind, guard, ..self.clone() }
     }
 
     /// Returns whether there is more to a row's belonging to the answer than its lying in the range.

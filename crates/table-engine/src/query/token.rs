@@ -1,6 +1,7 @@
 //! The start of a query's next page, as a text that a client can hold.
 
 use std::fmt;
+use std::ops::Bound;
 use std::str::FromStr;
 
 use crate::hash::{xxh3_64, xxh3_64_with_seed};
@@ -10,13 +11,19 @@ use super::bounds::{KeyRange, Lower, Upper};
 use super::compare::Rule;
 use super::filter::Filter;
 use super::node::{Join, Node};
+use super::pairs::{KeyPair, PairRange};
 use super::plan::QueryPlan;
 use crate::error::{Error, ErrorKind};
+use crate::limits;
 use crate::model::key::{self, Part};
 use crate::model::{Value, ValueRef};
 
 /// The version of the token's bytes and of the fingerprint's.
 const VERSION: u8 = 1;
+/// Bytes of the checksum.
+const CHECKSUM: usize = 8;
+/// What the bytes of any token fit into: two keys of the longest characters, and what stands around them.
+const TYPICAL: usize = 2 * 3 * limits::KEY_UNITS + 27;
 /// Sets the checksum apart from that of anything else.
 const SEED: u64 = u64::from_be_bytes(*b"continue");
 
@@ -75,23 +82,46 @@ impl Continuation {
         Ok(Position { partition: &self.partition, row: &self.row, remaining: self.remaining })
     }
 
-    /// Writes version, fingerprint, remaining, partition key, 0x00, row key, checksum.
-    fn encode(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
-        bytes.extend(self.fingerprint.to_le_bytes());
+    /// Gives version, fingerprint, remaining, partition key, 0x00 and row key, one after another.
+    fn pieces(&self, mut put: impl FnMut(&[u8])) {
+        put(&[VERSION]);
+        put(&self.fingerprint.to_le_bytes());
         match self.remaining {
-            None => bytes.push(0),
+            None => put(&[0]),
             Some(remaining) => {
-                bytes.push(1);
-                bytes.extend(remaining.to_le_bytes());
+                put(&[1]);
+                put(&remaining.to_le_bytes());
             }
         }
-        bytes.extend(self.partition.bytes());
-        bytes.push(0);
-        bytes.extend(self.row.bytes());
-        let checksum = xxh3_64_with_seed(&bytes, SEED);
-        bytes.extend(checksum.to_le_bytes());
-        bytes
+        put(self.partition.as_bytes());
+        put(&[0]);
+        put(self.row.as_bytes());
+    }
+
+    /// Gives `take` those pieces in one, and their checksum behind them.
+    fn with_encoded<T>(&self, take: impl FnOnce(&[u8]) -> T) -> T {
+        let mut length = 0;
+        self.pieces(|piece| length += piece.len());
+        let length = length + CHECKSUM;
+        let (mut few, mut many) = ([0; TYPICAL], Vec::new());
+        let bytes = if let Some(bytes) = few.get_mut(..length) {
+            bytes
+        } else {
+            // No pair of keys is so long.
+            many.resize(length, 0);
+            &mut *many
+        };
+        let mut rest = &mut *bytes;
+        self.pieces(|piece| {
+            if let Some((to, behind)) = std::mem::take(&mut rest).split_at_mut_checked(piece.len()) {
+                to.copy_from_slice(piece);
+                rest = behind;
+            }
+        });
+        if let Some((body, checksum)) = bytes.split_last_chunk_mut::<CHECKSUM>() {
+            *checksum = xxh3_64_with_seed(body, SEED).to_le_bytes();
+        }
+        take(bytes)
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, Error> {
@@ -133,11 +163,11 @@ fn error(because: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidContinuation).attempted("read the continuation token").because(because)
 }
 
-/// The text, of letters, digits, `-` and `_`.
+/// The text, of letters, digits, `-` and `_`. Nothing is allocated to write it.
 impl fmt::Display for Continuation {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&base64url::encode(&self.encode()))
+        self.with_encoded(|bytes| base64url::write(bytes, f))
     }
 }
 
@@ -172,6 +202,9 @@ pub fn fingerprint(plan: &QueryPlan, table_id: u32) -> u64 {
     let (partition, row) = plan.within.ranges();
     canonical.range(&partition);
     canonical.range(&row);
+    if let Some(pairs) = &plan.pairs {
+        canonical.pairs(pairs);
+    }
     match &plan.residual {
         None => canonical.0.push(0),
         Some(filter) => canonical.filter(filter),
@@ -222,6 +255,23 @@ impl Canonical {
             Upper::Included(text) => self.tagged(1, text.as_bytes()),
             Upper::Excluded(text) => self.tagged(2, text.as_bytes()),
             Upper::Prefix(text) => self.tagged(3, text.as_bytes()),
+        }
+    }
+
+    /// The tag is none that the filter behind it has.
+    fn pairs(&mut self, pairs: &PairRange) {
+        self.0.push(2);
+        for end in [&pairs.lower, &pairs.upper] {
+            let (tag, KeyPair { partition, row }) = match end {
+                Bound::Unbounded => {
+                    self.0.push(0);
+                    continue;
+                }
+                Bound::Included(pair) => (1, pair),
+                Bound::Excluded(pair) => (2, pair),
+            };
+            self.tagged(tag, partition.as_bytes());
+            self.bytes(row.as_bytes());
         }
     }
 
@@ -332,7 +382,7 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_and_every_cut_is_refused() {
-        let bytes = token(Some(5)).encode();
+        let bytes = token(Some(5)).with_encoded(<[u8]>::to_vec);
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
@@ -354,7 +404,7 @@ mod tests {
 
     #[test]
     fn another_version_is_named() {
-        let mut bytes = token(None).encode();
+        let mut bytes = token(None).with_encoded(<[u8]>::to_vec);
         bytes[0] = 2;
         let body = bytes.len() - 8;
         let checksum = xxh3_64_with_seed(&bytes[..body], SEED);
@@ -441,7 +491,7 @@ mod tests {
             let checksum = xxh3_64_with_seed(&bytes, SEED);
             bytes.extend(checksum.to_le_bytes());
             if let Ok(token) = Continuation::decode(&bytes) {
-                prop_assert_eq!(token.encode(), bytes);
+                prop_assert_eq!(token.with_encoded(<[u8]>::to_vec), bytes);
             }
         }
     }

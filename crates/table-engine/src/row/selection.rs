@@ -48,6 +48,13 @@ impl Selection {
         }))
     }
 
+    /// Returns the numbers of what is selected, which rise, and the names that may stand in rows themselves; `None` of the whole
+    /// row.
+    #[inline]
+    pub(crate) fn numbers(&self) -> Option<(&[u16], &[Box<str>])> {
+        self.0.as_ref().map(|selected| (&*selected.numbers, &*selected.inline))
+    }
+
     /// Returns the entity of a row, with the properties that are selected.
     pub(crate) fn entity(&self, view: &RowView<'_>) -> Result<DynamicEntity> {
         match &self.0 {

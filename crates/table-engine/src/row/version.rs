@@ -42,7 +42,7 @@ pub fn version_of(view: &RowView<'_>, state: usize) -> Version {
 /// Refuses a row that is not as the condition demands.
 #[inline]
 pub fn check_condition(old: Option<&Row<'_>>, condition: Condition) -> Result<()> {
-    let of_etag = |old: &Row<'_>, etag: ETag| old.timestamp() == etag.timestamp();
+    let of_etag = |old: &Row<'_>, etag: ETag| ETag::from_timestamp(old.timestamp()) == etag;
     match (condition, old) {
         (Condition::Any, _)
         | (Condition::Absent | Condition::StillAbsent, None)

@@ -1,6 +1,7 @@
 //! A stored row as a reader sees it: decoded as far as asked.
 
 mod fields;
+pub(crate) mod selected;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -9,12 +9,11 @@ use lmdb_verify::SnapshotPages;
 use table_engine::contents::BlobId;
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{
-    self, InPlace, LayoutTexts, Looked, PeriodsSeen, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize,
-    TableExec, TakeEach,
+    InPlace, LayoutTexts, Looked, PageMeter, PeriodsSeen, Position, ReadSnapshot, RowCursor, ScanRanges,
+    StepSize, TableExec, TakeEach, VisitEach,
 };
-use table_engine::limits;
 use table_engine::model::Ticks;
-use table_engine::query::Continuation;
+use table_engine::query::{Continuation, PageBudget};
 use table_engine::row::key::{self, StoredKey};
 use table_engine::row::selection::Selection;
 use table_engine::row::view::RowView;
@@ -231,24 +230,13 @@ impl ReadSnapshot for LmdbSnapshot {
         &self,
         table: &dyn TableExec,
         scan_ranges: ScanRanges,
-        size: usize,
+        budget: PageBudget,
         after: Option<&Continuation>,
-        each: TakeEach<'_>,
+        each: VisitEach<'_>,
     ) -> Result<Option<Continuation>> {
-        if !(1..=limits::PAGE_ENTITIES).contains(&size) {
-            return Err(executor::page_size(size));
-        }
+        let meter = PageMeter::begin(&budget)?;
         let state = LmdbTable::of(table)?.state();
-        let mut walk = MergedCursor::new(&self.inner, &self.txn, state, scan_ranges, after)?;
-        let mut taken = 0;
-        while let Some(view) = walk.next()? {
-            each(walk.selection(), &view)?;
-            taken += 1;
-            if taken == size {
-                return walk.token(&view.partition_key(), &view.row_key());
-            }
-        }
-        Ok(None)
+        MergedCursor::new(&self.inner, &self.txn, state, scan_ranges, after)?.page(meter, each)
     }
 
     fn chunk(

@@ -1,5 +1,7 @@
 //! A cursor over rows in place: one scan, or several that are merged.
 
+mod page;
+
 use table_engine::error::Result;
 use table_engine::executor::{self, Looked, ScanRanges, order};
 use table_engine::query::{Continuation, Position};
@@ -46,6 +48,25 @@ pub(crate) enum Ahead<'s> {
     Enough(&'s [u8]),
     /// No row is left.
     Ended,
+}
+
+/// What counts the rows that are looked at, and says when they are enough.
+pub(crate) trait Tally {
+    /// Takes in a row of so many bytes.
+    fn add(&mut self, bytes: usize, is_wanted: bool);
+
+    /// Returns whether no more rows are to be looked at.
+    fn is_enough(&self) -> bool;
+}
+
+impl Tally for Looked {
+    fn add(&mut self, bytes: usize, is_wanted: bool) {
+        Self::add(self, bytes, is_wanted);
+    }
+
+    fn is_enough(&self) -> bool {
+        Self::is_enough(self)
+    }
 }
 
 impl<'s> MergedCursor<'s> {
@@ -158,7 +179,7 @@ impl<'s> MergedCursor<'s> {
     /// at a time. So when a step has looked at enough, every wanted row before its end has been returned, and the next
     /// step reads one row of each scan range again at most. Each step reads one row of each range at least, so that a
     /// job advances.
-    pub(crate) fn next_of_step(&mut self, looked: &mut Looked) -> Result<Ahead<'s>> {
+    pub(crate) fn next_of_step(&mut self, looked: &mut impl Tally) -> Result<Ahead<'s>> {
         for at in 0..self.rows.len() {
             if self.rows.get(at).is_some_and(|scan_range| scan_range.looked.is_none() && !scan_range.ended) {
                 self.look(at, looked)?;
@@ -181,7 +202,7 @@ impl<'s> MergedCursor<'s> {
     }
 
     /// Looks at one row more of a scan range.
-    fn look(&mut self, at: usize, looked: &mut Looked) -> Result<()> {
+    fn look(&mut self, at: usize, looked: &mut impl Tally) -> Result<()> {
         let (Some(scan), Some(scan_range)) = (self.scans.get_mut(at), self.rows.get_mut(at)) else {
             return Ok(());
         };

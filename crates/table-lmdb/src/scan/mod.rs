@@ -68,7 +68,7 @@ impl Scan {
         let remaining = plan.top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX));
         let mut expected = None;
         let verify = inner.environment.options.verify_reads;
-        if verify && range.is_some() && plan.within.has_all_partitions() {
+        if verify && range.is_some() && plan.is_of_whole_table() {
             expected = Some(Counts::read(inner.environment.dbs.main, txn, table.id)?);
         }
         let mut scan = Self {

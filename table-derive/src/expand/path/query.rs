@@ -136,10 +136,10 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             /// A page: at most so many, 1,000 at most, from the start or from where another page of the query ended.
             #vis fn page(
                 &self,
-                size: ::core::primitive::usize,
+                budget: impl ::core::convert::Into<#krate::PageBudget>,
                 after: ::core::option::Option<&#krate::Continuation>,
             ) -> #krate::Result<#krate::Page<#path::Item>> #ready {
-                self.query.page(size, after)
+                self.query.page(budget, after)
             }
 
             /// How the query will be answered, and why.

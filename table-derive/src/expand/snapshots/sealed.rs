@@ -367,13 +367,13 @@ const _: () = {
         #[doc = r" A page: at most so many, 1,000 at most, from the start or from where another page of the query ended."]
         pub fn page(
             &self,
-            size: ::core::primitive::usize,
+            budget: impl ::core::convert::Into<__table::PageBudget>,
             after: ::core::option::Option<&__table::Continuation>,
         ) -> __table::Result<__table::Page<By::Item>>
         where
             Step: __table::Ready,
         {
-            self.query.page(size, after)
+            self.query.page(budget, after)
         }
         #[doc = r" How the query will be answered, and why."]
         pub fn explain(&self) -> __table::Result<__table::Explain>

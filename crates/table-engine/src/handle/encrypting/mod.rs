@@ -21,7 +21,7 @@ use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IntoIfMatch, Value};
 use crate::plan::{self, Act, Condition, Group};
-use crate::query::{Continuation, Explain, Query};
+use crate::query::{Continuation, Explain, PageBudget, Query};
 
 /// A table of entities of any shape, some of whose properties are sealed: those that a function of partition key, row
 /// key and property names. Made by [`DynamicTable::encrypting`].
@@ -193,8 +193,13 @@ impl EncryptingTable {
     }
 
     /// Returns a page of what the query finds, opened; see [`DynamicTable::page`].
-    pub fn page(&self, query: &Query, size: usize, after: Option<&Continuation>) -> Result<Page> {
-        rows::page(self, query, size, after)
+    pub fn page(
+        &self,
+        query: &Query,
+        budget: impl Into<PageBudget>,
+        after: Option<&Continuation>,
+    ) -> Result<Page> {
+        rows::page(self, query, budget.into(), after)
     }
 
     /// Returns how the query will be answered; see [`DynamicTable::explain`].

@@ -10,7 +10,7 @@ use crate::handle::page::Page;
 use crate::handle::rows::BufferedScan;
 use crate::handle::snapshot::Snapshot;
 use crate::model::DynamicEntity;
-use crate::query::{Continuation, Query};
+use crate::query::{Continuation, PageBudget, Query};
 
 /// The entities that a query finds, with what is sealed opened: an iterator that owns its snapshot.
 ///
@@ -57,13 +57,13 @@ fn begun(table: &EncryptingTable) -> Result<(Snapshot, Arc<Lens>)> {
 pub(super) fn page(
     table: &EncryptingTable,
     query: &Query,
-    size: usize,
+    budget: PageBudget,
     after: Option<&Continuation>,
 ) -> Result<Page> {
     let (snapshot, lens) = begun(table)?;
     let table = &table.table;
     let query = query.clone().guarded(lens.clone());
-    snapshot.page_by(table, query.into(), size, after, |selection, view| {
+    snapshot.page_by(table, query.into(), budget, after, |selection, view| {
         lens.entity(table, view, selection.entity(view)?)
     })
 }

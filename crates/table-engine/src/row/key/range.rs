@@ -3,10 +3,12 @@
 //! Every byte of an encoded key is at least 0x20 and below 0xff. So 0x00 ends a partition key before any longer
 //! one, 0x01 stands after all rows of a partition, and 0xff after all that starts with a prefix.
 
+use std::ops::Bound;
+
 use super::{Number, SEPARATOR, TABLE};
 use crate::limits;
 use crate::model::key;
-use crate::query::{KeyRange, Lower, Printed, PrintedRows, QueryPlan, Upper, Within};
+use crate::query::{KeyPair, KeyRange, Lower, PairRange, Printed, PrintedRows, QueryPlan, Upper, Within};
 
 /// Stored keys: the first, and the first after them.
 pub type StoredRange = (Vec<u8>, Vec<u8>);
@@ -18,10 +20,36 @@ const PREFIX_END: u8 = 0xff;
 
 /// Returns the stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
 pub fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
-    match plan.bounds()? {
-        Within::Ranges(partition, row) => between(table, partition, row),
-        Within::Printed(keys) => printed(table, keys),
+    match (plan.bounds()?, &plan.pairs) {
+        (Within::Ranges(partition, row), None) => between(table, partition, row),
+        (Within::Ranges(partition, row), Some(pairs)) => {
+            within_pairs(table, between(table, partition, row)?, pairs)
+        }
+        (Within::Printed(keys), _) => printed(table, keys),
     }
+}
+
+/// Returns the part of a range that lies between the ends of a range over pairs of keys.
+fn within_pairs(table: u32, (mut start, mut end): StoredRange, pairs: &PairRange) -> Option<StoredRange> {
+    let stored = |pair: &KeyPair, is_beyond: bool| {
+        let mut key = super::stored(table, &pair.partition, &pair.row);
+        if is_beyond {
+            key.push(SEPARATOR);
+        }
+        fit(&mut key);
+        key
+    };
+    match &pairs.lower {
+        Bound::Unbounded => {}
+        Bound::Included(pair) => start = start.max(stored(pair, false)),
+        Bound::Excluded(pair) => start = start.max(stored(pair, true)),
+    }
+    match &pairs.upper {
+        Bound::Unbounded => {}
+        Bound::Included(pair) => end = end.min(stored(pair, true)),
+        Bound::Excluded(pair) => end = end.min(stored(pair, false)),
+    }
+    (start < end).then_some((start, end))
 }
 
 /// Returns the part of that range that comes, in the query's direction, after this stored key, or at it and after it.
@@ -189,8 +217,6 @@ fn fit(bytes: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Bound;
-
     use proptest::prelude::*;
 
     use super::super::{NUMBERS, stored};

@@ -35,7 +35,7 @@ use crate::executor::ScanRanges;
 use crate::handle::page::Page;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
-use crate::query::{Continuation, Explain, Query};
+use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::typed::entity::Entity;
 use crate::typed::entity::comparisons::Condition;
 use crate::typed::entity::path::Path;
@@ -244,16 +244,17 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         Ok(explain.with_parts(read.max(asked), asked > 0))
     }
 
-    /// Returns a page: at most `size` of what the query finds, 1,000 at most, from the start or from where another page of the
-    /// same query ended.
+    /// Returns a page: at most so many of what the query finds, 1,000 at most, from the start or from where another page of the
+    /// same query ended. A [`PageBudget`] may end it earlier, after so many rows or so much time.
     ///
     /// Pages are not one snapshot: what is written between two is seen if it lies ahead; an entity that stays is neither
     /// skipped nor given twice.
-    pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
-        or_again(|| self.page_of(size, after))
+    pub fn page(&self, budget: impl Into<PageBudget>, after: Option<&Continuation>) -> Result<Page<R::Item>> {
+        let budget = budget.into();
+        or_again(|| self.page_of(budget, after))
     }
 
-    fn page_of(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
+    fn page_of(&self, budget: PageBudget, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         if const { O::SPREADS }
             && let Some(spread) = self.asked.origin.period_scan()
         {
@@ -266,21 +267,21 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
                 Ok(())
             };
             let asked = PathRead { keys: P::KEYS, given: &self.asked.given, narrowing };
-            let next = spread.page(snapshot, &asked, size, after, &mut each)?;
+            let next = spread.page(snapshot, &asked, budget, after, &mut each)?;
             return Ok(Page::of(rows, next));
         }
         let table = &*self.table();
         let query = |e: Error| e.attempted("query").table(table.name());
         if const { is_wide::<P>() } && self.asks_parts().map_err(query)? {
-            return self.page_beyond(size, after).map_err(query);
+            return self.page_beyond(budget, after).map_err(query);
         }
         let (hold, scan_ranges) = self.asked.held(&Self::WANTED).map_err(query)?;
         let snapshot = std::borrow::Borrow::borrow(&hold);
-        snapshot_page::<P, R>(snapshot, table, scan_ranges, size, after)
+        snapshot_page::<P, R>(snapshot, table, scan_ranges, budget, after)
     }
 
     /// Returns a page of those wide entities whose parts pass the filter, of so many heads.
-    fn page_beyond(&self, size: usize, after: Option<&Continuation>) -> Result<Page<R::Item>> {
+    fn page_beyond(&self, budget: PageBudget, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         let mut heads = self.clone();
         if heads.take_limit().is_some() {
             return Err(Error::new(ErrorKind::InvalidQuery).because(
@@ -290,7 +291,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         let beyond = heads.take_beyond()?;
         let (hold, scan_ranges) = heads.asked.held(&Self::WANTED)?;
         let (snapshot, table) = (std::borrow::Borrow::<Snapshot>::borrow(&hold), &*self.table());
-        let page = snapshot.page_by(table, scan_ranges, size, after, |_, view| {
+        let page = snapshot.page_by(table, scan_ranges, budget, after, |_, view| {
             rows::read_beyond::<P, R>(beyond.as_ref(), snapshot, table, view)
         })?;
         Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next))
@@ -354,15 +355,15 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
     snapshot: &Snapshot,
     table: &DynamicTable,
     scan_ranges: ScanRanges,
-    size: usize,
+    budget: PageBudget,
     after: Option<&Continuation>,
 ) -> Result<Page<R::Item>> {
     if const { R::LEAVES_OUT } {
-        let page =
-            snapshot.page_by(table, scan_ranges, size, after, |_, view| R::read_if(snapshot, table, view))?;
+        let page = snapshot
+            .page_by(table, scan_ranges, budget, after, |_, view| R::read_if(snapshot, table, view))?;
         return Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next));
     }
-    snapshot.page_by(table, scan_ranges, size, after, |_, view| R::read(snapshot, table, view))
+    snapshot.page_by(table, scan_ranges, budget, after, |_, view| R::read(snapshot, table, view))
 }
 
 #[allow(

@@ -5,6 +5,7 @@
 //! tells entities apart says the period.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::hash::xxh3_64;
@@ -12,19 +13,18 @@ use crate::hash::xxh3_64;
 use super::{KeyArgs, lowering};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    ConcatIter, MergeIter, PeriodsSeen, RowCursor, ScanRanges, TokenSpec, default_page, fingerprint,
-    page_size,
+    ConcatIter, DefaultPage, MergeIter, PageMeter, PeriodsSeen, RowCursor, ScanRanges, fingerprint,
 };
 use crate::handle::rows::Across;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{Ticks, Value};
-use crate::query::{self, Continuation, Explain, Position, Query, declared};
+use crate::query::{self, Continuation, Explain, PageBudget, Position, Query, declared};
 use crate::row::view::RowView;
 use crate::schema::{self, Edge, FieldPart, Format, Schema, Template, TimeItem};
+use crate::sorting;
 use crate::typed::entity::path::PathKeys;
 use crate::typed::periods::{PeriodsShared, Span};
-use crate::{limits, sorting};
 
 /// What is asked of the rows of a path.
 pub(super) struct PathRead<'q> {
@@ -109,32 +109,30 @@ impl PeriodScan {
         &self,
         snapshot: &Snapshot,
         wanted: &PathRead<'_>,
-        size: usize,
+        budget: PageBudget,
         after: Option<&Continuation>,
         each: &mut dyn FnMut(&DynamicTable, &RowView<'_>) -> Result<()>,
     ) -> Result<Option<Continuation>> {
         let mut page = || {
-            if !(1..=limits::PAGE_ENTITIES).contains(&size) {
-                return Err(page_size(size));
-            }
+            let meter = PageMeter::begin(&budget)?;
             let PathRead { keys, given, narrowing } = wanted;
             let all = self.lower(keys, given, narrowing.clone())?;
             let seen = self.known.seen(snapshot)?;
             let fingerprint = self.fingerprint(&all, &seen)?;
-            let (mut remaining, is_limited) = (all.wanted(), all.wanted() < u64::MAX);
+            let mut remaining = (all.wanted() < u64::MAX).then_some(all.wanted());
             let last = after.map(|token| token.resume(fingerprint)).transpose()?;
             if let Some(Position { remaining: left, .. }) = last {
-                remaining = left.unwrap_or(u64::MAX);
+                remaining = left;
             }
             let last = last.map(|Position { partition, row, .. }| (partition.to_owned(), row.to_owned()));
             let Across { tables, rows } = self.across(snapshot, wanted, last)?;
             let mut each = |_: &crate::row::selection::Selection, view: &RowView<'_>| {
                 let table =
                     Across::table(&tables, view).ok_or_else(|| Error::new(ErrorKind::TableNotFound))?;
-                each(table, view)
+                each(table, view).map(ControlFlow::Continue)
             };
-            let token = TokenSpec { fingerprint, is_limited };
-            default_page(snapshot.read_snapshot(), rows.at_most(remaining), token, size, &mut each)
+            let page = DefaultPage { meter, fingerprint, remaining, tests: Vec::new() };
+            page.read(snapshot.read_snapshot(), rows, &mut each)
         };
         page().map_err(|error| self.attempted(error))
     }

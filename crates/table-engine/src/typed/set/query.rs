@@ -12,7 +12,7 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::Value;
 use crate::model::names::ENTITY_TYPE;
-use crate::query::{Continuation, Explain, Filter, KeyBounds, Query, prop};
+use crate::query::{Continuation, Explain, Filter, KeyBounds, PageBudget, Query, prop};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::PartFilter;
 use crate::typed::read::origin::Origin;
@@ -171,11 +171,16 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     /// assert!(rest.next.is_none());
     /// # Ok::<(), table_core::Error>(())
     /// ```
-    pub fn page(&self, size: usize, after: Option<&Continuation>) -> Result<Page<Stored<Set>>> {
+    pub fn page(
+        &self,
+        budget: impl Into<PageBudget>,
+        after: Option<&Continuation>,
+    ) -> Result<Page<Stored<Set>>> {
         let (query, hold) = (self.without_copies()?, self.snapshot_handle()?);
         let snapshot: &Snapshot = hold.borrow();
         let table = self.from.table();
-        snapshot.page_by(table, query.into(), size, after, |_, view| read_any(Some((snapshot, table)), view))
+        snapshot
+            .page_by(table, query.into(), budget, after, |_, view| read_any(Some((snapshot, table)), view))
     }
 }
 
