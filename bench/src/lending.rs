@@ -117,18 +117,6 @@ impl Rows {
         Ok(digest)
     }
 
-    fn page_with(&self, table: &DynamicTable) -> Result<Digest> {
-        let mut digest = Digest::default();
-        table.page_with(&sales(), 1_000, None, |row| add_row(&mut digest, row))?;
-        Ok(digest)
-    }
-
-    fn query_with(&self, table: &DynamicTable) -> Result<Digest> {
-        let mut digest = Digest::default();
-        table.query_with(&sales(), |row| add_row(&mut digest, row))?;
-        Ok(digest)
-    }
-
     fn views(&self, table: &DynamicTable) -> Result<Digest> {
         let (mut digest, snapshot): (_, Snapshot) = (Digest::default(), self.store.snapshot()?);
         for view in snapshot.views(table, &sales())? {
@@ -141,29 +129,41 @@ impl Rows {
         Ok(digest)
     }
 
-    fn page(&self, table: &DynamicTable) -> Result<Digest> {
-        let mut digest = Digest::default();
-        for entity in table.page(&sales(), 1_000, None)?.entities {
-            digest.row();
-            entity.properties().for_each(|(_, value)| digest.ours(value.as_value_ref()));
-        }
-        Ok(digest)
-    }
-
     fn read(&self, way: &str) -> Result<Digest> {
         let table = self.staff.dynamic();
         match way {
             "typed" => self.typed(),
-            "page-with" => self.page_with(table),
-            "query-with" => self.query_with(table),
+            "page-with" => page_with(table),
+            "query-with" => query_with(table),
             "views" => self.views(table),
-            "page" => self.page(table),
-            "page-with-free" => self.page_with(&self.free),
-            "query-with-free" => self.query_with(&self.free),
-            "page-free" => self.page(&self.free),
+            "page" => page(table),
+            "page-with-free" => page_with(&self.free),
+            "query-with-free" => query_with(&self.free),
+            "page-free" => page(&self.free),
             other => Err(format!("there is no way `{other}` to read").into()),
         }
     }
+}
+
+fn page_with(table: &DynamicTable) -> Result<Digest> {
+    let mut digest = Digest::default();
+    table.page_with(&sales(), 1_000, None, |row| add_row(&mut digest, row))?;
+    Ok(digest)
+}
+
+fn query_with(table: &DynamicTable) -> Result<Digest> {
+    let mut digest = Digest::default();
+    table.query_with(&sales(), |row| add_row(&mut digest, row))?;
+    Ok(digest)
+}
+
+fn page(table: &DynamicTable) -> Result<Digest> {
+    let mut digest = Digest::default();
+    for entity in table.page(&sales(), 1_000, None)?.entities {
+        digest.row();
+        entity.properties().for_each(|(_, value)| digest.ours(value.as_value_ref()));
+    }
+    Ok(digest)
 }
 
 fn sales() -> Query {
@@ -180,13 +180,13 @@ fn add_row(digest: &mut Digest, row: &table_core::store::Row<'_>) {
 /// Each way, and what stands in the table.
 const WAYS: [(&str, &str); 8] = [
     ("typed", "typed read"),
-    ("page-with", "page_with"),
-    ("query-with", "query_with"),
-    ("views", "views"),
-    ("page", "page"),
-    ("page-with-free", "page_with, no struct"),
-    ("query-with-free", "query_with, no struct"),
-    ("page-free", "page, no struct"),
+    ("page-with", ", page_with"),
+    ("query-with", ", query_with"),
+    ("views", ", views"),
+    ("page", ", page"),
+    ("page-with-free", ", page_with, no struct"),
+    ("query-with-free", ", query_with, no struct"),
+    ("page-free", ", page, no struct"),
 ];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {

@@ -116,16 +116,8 @@ impl<'r> Row<'r> {
     /// decoded when it comes.
     #[inline]
     pub fn properties(&self) -> impl Iterator<Item = (&'r str, ValueRef<'r>)> + use<'r> {
-        let failed = self.failed;
-        let mut properties = failed.noted(SelectedProperties::of(self.view, self.selection).map(Some));
-        std::iter::from_fn(move || {
-            let next = properties.as_mut()?.next().transpose();
-            let next = failed.noted(next);
-            if next.is_none() {
-                properties = None;
-            }
-            next
-        })
+        let properties = self.failed.noted(SelectedProperties::of(self.view, self.selection).map(Some));
+        RowProperties { properties, failed: self.failed }
     }
 
     /// Returns the value of a property; `None` where the entity has none of this name, or it is not selected.
@@ -137,6 +129,28 @@ impl<'r> Row<'r> {
     /// Returns the entity of the row, with the selected properties: what a read that lends nothing gives.
     pub fn to_entity(&self) -> Result<DynamicEntity> {
         self.selection.entity(self.view)
+    }
+}
+
+/// The properties of a row, up to the first that can't be read.
+struct RowProperties<'r> {
+    properties: Option<SelectedProperties<'r>>,
+    failed: &'r Failed,
+}
+
+impl<'r> Iterator for RowProperties<'r> {
+    type Item = (&'r str, ValueRef<'r>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.properties.as_mut()?.next()? {
+            Ok(property) => Some(property),
+            Err(error) => {
+                self.failed.note(error);
+                self.properties = None;
+                None
+            }
+        }
     }
 }
 

@@ -40,6 +40,7 @@ pub(crate) enum Entries<'r> {
 impl<'r> Iterator for Entries<'r> {
     type Item = Entry<'r>;
 
+    #[inline]
     fn next(&mut self) -> Option<Entry<'r>> {
         let (shape, parts, entity_type, at) = match self {
             Self::Slots(row, slots) => return slots.next().map(|slot| Entry::Slot(*row, slot)),
@@ -70,6 +71,7 @@ impl<'r> Packed<'r> {
         Ok(Some((shape, parts)))
     }
 
+    #[inline]
     pub(crate) fn entries(&self) -> Result<Entries<'r>> {
         if let Body::Slots(slots) = self.row.body() {
             return Ok(Entries::Slots(*slots, slots.slots()));
@@ -145,6 +147,7 @@ impl<'r> Packed<'r> {
     }
 
     /// Returns the property's name.
+    #[inline]
     pub(crate) fn name(&self, entry: &Entry<'r>) -> Result<&'r str> {
         match entry {
             Entry::Slot(row, slot) if slot.id == INLINE => {
@@ -216,6 +219,7 @@ impl<'r> Packed<'r> {
 
 impl Entry<'_> {
     /// Returns the property's number.
+    #[inline]
     pub(crate) fn id(&self) -> u16 {
         match self {
             Self::Slot(_, slot) => slot.id,

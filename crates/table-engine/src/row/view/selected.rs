@@ -6,7 +6,7 @@ use super::{KnownKeys, RowView};
 use crate::error::Result;
 use crate::model::{ValueRef, key};
 use crate::row::Damaged;
-use crate::row::properties::{Entries, Packed};
+use crate::row::properties::{Entries, Entry, Packed};
 use crate::row::selection::Selection;
 
 /// The selected properties of a row, each decoded when it is asked for.
@@ -41,26 +41,35 @@ impl<'r> Iterator for SelectedProperties<'r> {
     fn next(&mut self) -> Option<Self::Item> {
         let packed = &self.packed;
         let entry = match &mut self.rest {
-            Rest::All(entries) => Ok(entries.next()),
-            Rest::Few(numbers, inline) => loop {
-                let found = if let [number, rest @ ..] = *numbers {
-                    *numbers = rest;
-                    packed.entry(*number, usize::MAX)
-                } else if let [name, rest @ ..] = *inline {
-                    *inline = rest;
-                    packed.entry_inline(name)
-                } else {
-                    return None;
-                };
-                // A selected property that the row lacks is left out.
-                if !matches!(found, Ok(None)) {
-                    break found;
-                }
+            Rest::All(entries) => entries.next()?,
+            Rest::Few(numbers, inline) => match next_of(packed, numbers, inline)? {
+                Ok(entry) => entry,
+                Err(error) => return Some(Err(error)),
             },
         };
-        match entry {
-            Ok(entry) => entry.map(|entry| Ok((packed.name(&entry)?, packed.value(&entry)?))),
-            Err(error) => Some(Err(error)),
+        Some(packed.name(&entry).and_then(|name| Ok((name, packed.value(&entry)?))))
+    }
+}
+
+/// Returns the next of these properties that the row has.
+fn next_of<'r>(
+    packed: &Packed<'r>,
+    numbers: &mut &'r [u16],
+    inline: &mut &'r [Box<str>],
+) -> Option<Result<Entry<'r>>> {
+    loop {
+        let found = if let [number, rest @ ..] = *numbers {
+            *numbers = rest;
+            packed.entry(*number, usize::MAX)
+        } else if let [name, rest @ ..] = *inline {
+            *inline = rest;
+            packed.entry_inline(name)
+        } else {
+            return None;
+        };
+        // A selected property that the row lacks is left out.
+        if let Some(found) = found.transpose() {
+            return Some(found);
         }
     }
 }
