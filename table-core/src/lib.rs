@@ -82,6 +82,9 @@ pub mod store {
 
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
+#[cfg(feature = "access")]
+#[doc(inline)]
+pub use table_engine::access;
 #[cfg(feature = "blob")]
 #[doc(inline)]
 pub use table_engine::blob;
