@@ -1,17 +1,22 @@
 //! Access: a handle of a store that can do no more than it says, and tokens that say it.
 //!
-//! With the feature `sas`, an access is what a shared access signature says: `sas` makes and verifies those, as the
-//! service's own libraries do.
+//! [`Tables::restricted`](crate::Tables::restricted) has the rules. With the feature `sas`, an access is what a shared
+//! access signature says: `sas` makes and verifies those, as the service's own libraries do.
 
 mod range;
-mod rights;
+mod restricted;
 #[cfg(feature = "sas")]
 pub mod sas;
 
 use std::fmt;
 
 pub(crate) use self::range::{End, PairRange};
-pub(crate) use self::rights::Rights;
+#[cfg(not(feature = "access-testing"))]
+pub(crate) use self::restricted::checks;
+#[cfg(feature = "access-testing")]
+#[doc(hidden)]
+pub use self::restricted::checks;
+use crate::executor::Rights;
 use crate::model::Ticks;
 
 /// What a handle may do: in which tables, with which entities, what, and when.
@@ -21,12 +26,27 @@ use crate::model::Ticks;
 ///
 /// ```
 /// use table_core::access::Access;
+/// use table_core::{DynamicEntity, ErrorKind, Query, Store};
+///
+/// let store = Store::temporary()?;
+/// let company = store.create_table("Company")?;
+/// company.insert(&DynamicEntity::new("Sales", "1"))?;
+/// company.insert(&DynamicEntity::new("Legal", "1"))?;
 ///
 /// let access = Access::to_table("Company").read().add().partition("Sales");
 /// assert_eq!(access.to_string(), "read, add in table `Company`, partition `Sales`");
+///
+/// let clerk = store.restricted(&access).dynamic_table("Company")?;
+/// assert_eq!(clerk.query(&Query::new())?.count(), 1);
+/// assert!(clerk.get("Legal", "1")?.is_none());
+/// let error = clerk.insert(&DynamicEntity::new("Legal", "2")).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::OutsideRange);
+/// let error = clerk.delete("Sales", "1").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::NotPermitted);
+/// # Ok::<(), table_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "an access does nothing by itself"]
+#[must_use = "an access does nothing by itself: `Tables::restricted` takes it"]
 pub struct Access {
     pub(crate) tables: Names,
     pub(crate) rights: Rights,
@@ -210,6 +230,32 @@ impl Access {
     #[must_use]
     pub fn holds_at(&self, now: Ticks) -> bool {
         self.from.is_none_or(|from| now >= from) && self.until.is_none_or(|until| now < until)
+    }
+}
+
+impl Names {
+    fn both(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::All, names) | (names, Self::All) => names.clone(),
+            (Self::These(names), other) => {
+                Self::These(names.iter().filter(|name| other.has(name)).cloned().collect())
+            }
+        }
+    }
+}
+
+impl Access {
+    /// Returns what both permit.
+    pub(crate) fn both(&self, other: &Self) -> Self {
+        Self {
+            tables: self.tables.both(&other.tables),
+            rights: self.rights.both(other.rights),
+            range: self.range.both(&other.range),
+            from: self.from.max(other.from),
+            until: self.until.into_iter().chain(other.until).min(),
+            queues: self.queues.both(&other.queues),
+            containers: self.containers.both(&other.containers),
+        }
     }
 }
 

@@ -24,6 +24,11 @@ impl End {
         Self { partition: partition.into(), row: row.map(Into::into) }
     }
 
+    /// Returns the keys.
+    pub(crate) fn pair(&self) -> (&str, Option<&str>) {
+        (&self.partition, self.row.as_deref())
+    }
+
     /// Compares a pair of keys with this end; equal where the end names no row of the partition.
     fn compare(&self, partition: &str, row: &str) -> Ordering {
         let partitions = key::compare(partition, &self.partition);
@@ -67,6 +72,29 @@ impl PairRange {
         let is_below =
             |end: &End| !end.partition.starts_with(prefix) && key::compare(prefix, &end.partition).is_lt();
         self.start.as_ref().is_none_or(is_above) && self.end.as_ref().is_none_or(is_below)
+    }
+}
+
+impl PairRange {
+    /// Returns the pairs that are in both.
+    pub(crate) fn both(&self, other: &Self) -> Self {
+        let start = narrower(self.start.as_ref(), other.start.as_ref(), |a, b| {
+            a.compare(&b.partition, b.row.as_deref().unwrap_or_default()).is_ge()
+        });
+        let end = narrower(self.end.as_ref(), other.end.as_ref(), |a, b| match &b.row {
+            // Without a row key it is the last one of its partition.
+            None => key::compare(&b.partition, &a.partition).is_lt(),
+            Some(row) => a.compare(&b.partition, row).is_le(),
+        });
+        Self { start, end }
+    }
+}
+
+/// Returns the one of two ends that leaves less: the second, if `gives_way` says so of the first.
+fn narrower(a: Option<&End>, b: Option<&End>, gives_way: impl Fn(&End, &End) -> bool) -> Option<End> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if gives_way(a, b) { b.clone() } else { a.clone() }),
+        (a, b) => a.or(b).cloned(),
     }
 }
 
@@ -142,6 +170,12 @@ mod tests {
                 let longer = format!("{prefix}{more}");
                 all_rows &= pairs.contains(&at, &longer);
                 all_partitions &= pairs.contains(&longer, "") && pairs.contains(&longer, "\u{ffff}");
+            }
+            let other = range(Some((&at, Some(&prefix))), Some((&prefix, None)));
+            let both = [pairs.both(&other), other.both(&pairs)];
+            for (partition, row) in [(&at, &prefix), (&prefix, &at), (&at, &at)] {
+                let is_in_both = pairs.contains(partition, row) && other.contains(partition, row);
+                prop_assert!(both.iter().all(|both| both.contains(partition, row) == is_in_both));
             }
             prop_assert_eq!(pairs.contains_rows(&at, &prefix), all_rows);
             prop_assert_eq!(pairs.contains_partitions(&prefix), all_partitions);

@@ -13,6 +13,7 @@ mod filter;
 mod guard;
 mod keys;
 mod lexer;
+mod narrowing;
 mod node;
 mod parse;
 #[doc(hidden)]
@@ -38,6 +39,9 @@ pub(crate) use guard::FilterGuard;
 #[doc(hidden)]
 pub use keys::KeyProperties;
 pub(crate) use keys::{Kind, StoredRow};
+pub(crate) use narrowing::PairEnd;
+#[cfg(feature = "access")]
+pub(crate) use narrowing::{Narrowing, Visible};
 #[doc(hidden)]
 pub use plan::{QueryPlan, plan};
 pub(crate) use property::declared;

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 use super::error::SasError;
 use super::key::AccountKey;
 use super::parameters::Parameters;
-use crate::access::{Access, End, Names, Rights};
+use crate::access::{Access, End, Names};
+use crate::executor::Rights;
 use crate::model::Ticks;
 
 /// The version by which tokens are made, unless another is given.

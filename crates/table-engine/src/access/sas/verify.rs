@@ -6,7 +6,8 @@ use super::error::SasError;
 use super::key::AccountKey;
 use super::parameters::Parameters;
 use super::text;
-use crate::access::{Access, End, Rights};
+use crate::access::{Access, End};
+use crate::executor::Rights;
 use crate::model::Ticks;
 
 /// The letters that permissions of an account's token may have; those that are none of `r`, `a`, `u`, `d` say nothing of
@@ -84,7 +85,7 @@ impl Policy {
 
 /// What a token says whose signature is right.
 ///
-/// Whether its time has come is not looked at: [`Access::holds_at`] tells.
+/// Whether its time has come is not looked at: a handle that is [restricted](crate::Tables::restricted) looks at each call.
 /// Whether the client's address and protocol are those that it is for is the server's to compare.
 #[derive(Clone, Debug)]
 pub struct Verified {

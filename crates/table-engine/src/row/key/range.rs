@@ -3,10 +3,12 @@
 //! Every byte of an encoded key is at least 0x20 and below 0xff. So 0x00 ends a partition key before any longer
 //! one, 0x01 stands after all rows of a partition, and 0xff after all that starts with a prefix.
 
+use std::ops::Bound;
+
 use super::{Number, SEPARATOR, TABLE};
 use crate::limits;
 use crate::model::key;
-use crate::query::{KeyRange, Lower, Printed, PrintedRows, QueryPlan, Upper, Within};
+use crate::query::{KeyRange, Lower, PairEnd, Printed, PrintedRows, QueryPlan, Upper, Within};
 
 /// Stored keys: the first, and the first after them.
 pub type StoredRange = (Vec<u8>, Vec<u8>);
@@ -18,10 +20,49 @@ const PREFIX_END: u8 = 0xff;
 
 /// Returns the stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
 pub fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
-    match plan.bounds()? {
+    let range = match plan.bounds()? {
         Within::Ranges(partition, row) => between(table, partition, row),
         Within::Printed(keys) => printed(table, keys),
+    };
+    match plan.ends() {
+        [None, None] => range,
+        ends => narrowed(table, range?, ends),
     }
+}
+
+/// Returns the part of a range that lies between these pairs of keys, both included.
+fn narrowed(table: u32, range: StoredRange, [first, last]: [Option<PairEnd<'_>>; 2]) -> Option<StoredRange> {
+    let (mut start, mut end) = range;
+    if let Some((partition, row)) = first {
+        let mut from = Vec::with_capacity(TYPICAL);
+        from.extend_from_slice(&Number::of(table));
+        let partitions = KeyRange::new(Bound::Included(partition), Bound::Unbounded);
+        lower(&partitions, PARTITION_END, &mut from);
+        // A partition key with a control character is none: those behind it are whole.
+        if !matches!(partitions.lower(), Lower::Excluded(_)) {
+            from.push(SEPARATOR);
+            let rows = KeyRange::new(row.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
+            lower(&rows, SEPARATOR, &mut from);
+        }
+        fit(&mut from);
+        start = start.max(from);
+    }
+    if let Some((partition, row)) = last {
+        let mut through = Vec::with_capacity(TYPICAL);
+        through.extend_from_slice(&Number::of(table));
+        let partitions = KeyRange::new(Bound::Unbounded, Bound::Included(partition));
+        match (partitions.upper(), row) {
+            (Upper::Included(text), Some(row)) if **text == *partition => {
+                key::encode(partition, &mut through);
+                through.push(SEPARATOR);
+                upper(&KeyRange::new(Bound::Unbounded, Bound::Included(row)), SEPARATOR, &mut through);
+            }
+            _ => upper(&partitions, PARTITION_END, &mut through),
+        }
+        fit(&mut through);
+        end = end.min(through);
+    }
+    (start < end).then_some((start, end))
 }
 
 /// Returns the part of that range that comes, in the query's direction, after this stored key, or at it and after it.
@@ -189,8 +230,6 @@ fn fit(bytes: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Bound;
-
     use proptest::prelude::*;
 
     use super::super::{NUMBERS, stored};

@@ -9,6 +9,8 @@ use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::{EntityImages, TypedImages};
+#[cfg(feature = "access")]
+use super::restricted;
 use super::{Change, Payload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Loader};
@@ -35,7 +37,7 @@ impl Scope<'_> {
     pub(crate) const ALONE: Self = Self { reach: Reach::Alone, of: &[] };
 
     /// Returns the number of the table of a change.
-    fn table(&self, change: usize) -> usize {
+    pub(super) fn table(&self, change: usize) -> usize {
         self.of.get(change).copied().unwrap_or_default()
     }
 
@@ -79,7 +81,20 @@ struct PlanTables<'t> {
 }
 
 /// Carries out the changes as one, from the start again if one of the entities was written meanwhile.
+#[inline]
 pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<ETag> {
+    #[cfg(feature = "access")]
+    if restricted::are_restricted(together) {
+        return restricted::commit(together, attempts);
+    }
+    carry_out_all(together, attempts)
+}
+
+/// Carries out changes that are permitted.
+pub(super) fn carry_out_all(
+    together: Together<'_>,
+    attempts: &mut [&mut (dyn Attempt + '_)],
+) -> Result<ETag> {
     let (mut last, mut turn, mut had_turn) = (None, None, false);
     for losses in 0..ATTEMPTS {
         if losses >= LOSSES_BORNE && !had_turn {
@@ -183,6 +198,8 @@ pub(crate) fn explain(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<WriteExplain> {
+    #[cfg(feature = "access")]
+    restricted::refuse_explain(together)?;
     let derived = prepared(together, attempts, false)?;
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::dry_run_sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
@@ -205,6 +222,8 @@ pub(crate) fn loaded(
     attempt: &mut (dyn Attempt + '_),
     loader: &mut dyn Loader,
 ) -> Result<bool> {
+    #[cfg(feature = "access")]
+    restricted::refuse_job(table)?;
     let (attempts, alone) = (&mut [attempt], Together::alone(table));
     let derived = prepared(alone, attempts, true)?;
     let sealers: Vec<_> = alone.tables.iter().map(DynamicTable::sealer).collect();
