@@ -36,6 +36,10 @@ impl RowOwners {
     pub(crate) fn of(table: &str, texts: &LayoutTexts) -> Result<Self> {
         let layouts = texts.iter().map(|(kind, text)| read(text, kind)).collect::<Result<Vec<_>>>()?;
         let mut roles = SortedMap::default();
+        // What is a summary of another kind is that first, and an entity of its own second.
+        for (at, layout) in layouts.iter().enumerate() {
+            roles.insert(layout.entity_type(), (at, Role::Entity));
+        }
         for (at, layout) in layouts.iter().enumerate() {
             let names = LayoutNames::of(layout);
             let kind = names.kind();

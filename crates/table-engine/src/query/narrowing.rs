@@ -11,7 +11,6 @@ use crate::row::view::RowView;
 pub(crate) type PairEnd<'e> = (&'e str, Option<&'e str>);
 
 /// Says which rows there are for a reader. It is no part of the query: a page's token goes on under another.
-#[cfg_attr(not(feature = "access"), expect(dead_code, reason = "nothing narrows a query without accesses"))]
 pub(crate) trait Narrowing: fmt::Debug + Send + Sync {
     /// Returns the ends of the range in which the rows lie, both included.
     fn ends(&self) -> [Option<PairEnd<'_>>; 2];

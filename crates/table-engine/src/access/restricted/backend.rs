@@ -151,6 +151,12 @@ impl RestrictedBackend {
             },
             Some((_, row)) if is_asked(row) => error,
             None if row.is_none() => error,
+            None if row
+                .and_then(|row| plan.addition(group, row))
+                .is_some_and(|add| add.amounts.are_own()) =>
+            {
+                error
+            }
             _ if is_on(Check::Errors) => discreet(&error),
             _ => error,
         };

@@ -98,7 +98,8 @@ fn discreet(together: Together<'_>, keys: &[Option<KeyPair>], error: Error) -> E
         ErrorKind::UniqueConflict | ErrorKind::NotPermitted | ErrorKind::OutsideRange => true,
         // They count what follows from the changes.
         ErrorKind::BatchLength | ErrorKind::BatchTooLarge | ErrorKind::TransactionTooLarge => false,
-        _ => error.row_key().is_none() || keys.iter().flatten().any(is_own),
+        _ if error.partition_key().is_none() && error.row_key().is_none() => true,
+        _ => keys.iter().flatten().any(is_own),
     };
     if is_told || !is_on(Check::Errors) {
         return error;
