@@ -180,13 +180,23 @@ pub(crate) const DYNAMIC: &[Cell] = &[
         let page = notes(c)?.encrypting(|_, _, name| name == "More").page(&point(c), 10, None)?;
         finds(c, page.entities.into_iter().map(Ok))
     }),
-    // What is sealed depends on what is stored, so that is read.
-    adds("ra", &["EncryptingTable::insert", "EncryptingTable::scoped"], |c| {
+    adds("a", &["EncryptingTable::insert", "EncryptingTable::scoped"], |c| {
         let sealed = notes(c)?.encrypting(|_, _, name| name == "More").scoped(KeyScope::Table);
         sealed.insert(&this(c)).map(done)
     }),
-    cell(Write, "ru", &["EncryptingTable::replace"], |c| {
+    cell(Write, "u", &["EncryptingTable::replace"], |c| {
         notes(c)?.encrypting(|_, _, name| name == "More").replace(&this(c), IfMatch::Any).map(done)
+    }),
+    cell(Write, "au", &["EncryptingTable::put"], |c| {
+        notes(c)?.encrypting(|_, _, name| name == "More").put(&this(c)).map(done)
+    }),
+    // What a merge seals depends on what is stored, so that is read.
+    cell(Write, "rau", &["EncryptingTable::insert_or_merge"], |c| {
+        notes(c)?.encrypting(|_, _, name| name == "More").insert_or_merge(&this(c)).map(done)
+    }),
+    adds("a", &["EncryptingTable::batch"], |c| {
+        let sealed = notes(c)?.encrypting(|_, _, name| name == "More");
+        sealed.batch(c.department).insert(this(c)).commit().map(done)
     }),
     cell(Write, "ru", &["EncryptingTable::merge"], |c| {
         notes(c)?.encrypting(|_, _, name| name == "More").merge(&this(c), IfMatch::Any).map(done)

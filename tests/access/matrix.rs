@@ -154,7 +154,6 @@ const BESIDE: &[(&str, &[&str])] = &[
     // By cells of what they are made of.
     ("Queue", &["worker"]),
     ("Tables", &["import_blob", "upload_sealed", "import_sealed_blob"]),
-    ("EncryptingTable", &["put", "insert_or_merge", "batch"]),
     ("SetTable", &["get_any", "partition", "insert_any", "put_any", "delete_any", "delete_any_if"]),
 ];
 

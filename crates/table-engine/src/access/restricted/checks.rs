@@ -37,6 +37,7 @@ pub enum Check {
     Containers,
 }
 
+#[cfg(feature = "access-testing")]
 impl Check {
     /// Every check.
     pub const ALL: [Self; 16] = [
@@ -64,7 +65,7 @@ thread_local! {
     static WITHOUT: std::cell::Cell<Option<Check>> = const { std::cell::Cell::new(None) };
 }
 
-/// Takes a check away in this thread, and gives back the one before.
+/// Takes a check away in this thread; with none, all are made again.
 #[cfg(feature = "access-testing")]
 pub fn take_away(check: Option<Check>) {
     WITHOUT.set(check);
