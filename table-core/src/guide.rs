@@ -24,6 +24,7 @@ chapters! {
     queues
     blobs
     encryption
+    access
     odata
     tools
     recipes

@@ -44,6 +44,8 @@
 //!   fields that entities share, types of your own in keys.
 //! - [`DynamicTable`]: entities of any shape, as [`DynamicEntity`]; [`Query`], [`Filter`] and [`Batch`].
 //! - `queue`, with the feature of that name: durable messages, sent and completed in the transaction of a change.
+//! - `access`, with the feature of that name: handles that can do no more than an access permits, and with `sas` the
+//!   tokens that say it.
 //! - `blob`, with the feature of that name: values of any size, by name and in fields, and logs.
 //! - `odata`, with the feature of that name: entities as the Table service's JSON, and back.
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
@@ -83,6 +85,9 @@ pub mod store {
 
 #[cfg(feature = "derive")]
 pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
+#[cfg(feature = "access")]
+#[doc(inline)]
+pub use table_engine::access;
 #[cfg(feature = "blob")]
 #[doc(inline)]
 pub use table_engine::blob;

@@ -15,6 +15,8 @@ pub mod __executor;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+#[cfg(feature = "access")]
+pub mod access;
 #[cfg(feature = "blob")]
 pub mod blob;
 #[doc(hidden)]

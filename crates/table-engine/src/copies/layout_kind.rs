@@ -158,6 +158,31 @@ impl LayoutKind<'_> {
     }
 }
 
+#[cfg(feature = "access")]
+impl LayoutKind<'_> {
+    /// Returns the keys of the entity of which a row of an index is a copy; `None` if the row does not say.
+    pub(super) fn owner(&self, index: usize, copy: &RowView<'_>) -> Result<Option<(String, String)>> {
+        let Some(of) = self.indexes.get(index) else { return Ok(None) };
+        let copied = self.values_in(&of.keys, copy, &|property| self.own.prints(property))?;
+        Ok(copied.and_then(|copied| self.own.print(of.index.is_elsewhere(), &copied, copy)))
+    }
+
+    /// Returns what the keys of all entities begin with that give something to a row of an index, partition key and row key,
+    /// and whether each is whole; `None` if the row's key is none of the index.
+    #[expect(clippy::type_complexity, reason = "a key and whether it is whole, twice")]
+    pub(super) fn owners(&self, index: usize, row: &RowView<'_>) -> Result<Option<[(String, bool); 2]>> {
+        let Some(of) = self.indexes.get(index) else { return Ok(None) };
+        let Some(known) = self.values_in(&of.keys, row, &|_| false)? else { return Ok(None) };
+        let print = |parts: &[PartOf<'_>]| schema::print_start(parts, |place| known.get(place));
+        let partition = if of.index.is_elsewhere() {
+            print(&self.own.partition)
+        } else {
+            (row.partition_key().into_owned(), true)
+        };
+        Ok(Some([partition, print(&self.own.row)]))
+    }
+}
+
 impl<'l> RowKeys<'l> {
     /// Returns those of the rows of an index, or of the entities' own.
     fn of(layout: &'l Layout, index: Option<&'l LayoutIndex>, names: &'l Names<'l>) -> Self {

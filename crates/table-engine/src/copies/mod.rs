@@ -7,6 +7,8 @@
 
 pub mod by_layout;
 pub mod layout_kind;
+#[cfg(feature = "access")]
+pub(crate) mod owners;
 #[cfg(test)]
 mod tests;
 

@@ -177,6 +177,11 @@ kinds! {
     StoreBusy = "ServerBusy", 503, "another process has the store's directory locked";
     /// The store was opened for reading only.
     ReadOnly = "InsufficientAccountPermissions", 403, "the store is open for reading only";
+    /// A handle that is restricted to an access is asked for what the access does not permit, or at a time when it does not
+    /// hold; or a token does not verify. Nothing was read or written.
+    NotPermitted = "AuthorizationPermissionMismatch", 403, "the access does not permit it";
+    /// A handle that is restricted to an access is to write an entity outside it. Nothing was read or written.
+    OutsideRange = "AuthorizationFailure", 403, "the entity lies outside the access";
     /// The store is open in this process with other options.
     OptionsConflict = "InternalError", 500, "the store is open already with other options";
     /// The file system can't keep a memory-mapped, locked file (NFS, SMB, 9p).

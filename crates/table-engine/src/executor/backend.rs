@@ -122,6 +122,18 @@ pub trait Backend: Any + HasVault {
         Err(no_outbox())
     }
 
+    /// Returns the store itself, of one that is restricted to an access.
+    #[cfg(feature = "access")]
+    fn unrestricted(&self) -> Option<&Arc<dyn Backend>> {
+        None
+    }
+
+    /// Opens a table where rows of another table's entities lie, which a permitted change of those may write.
+    #[cfg(feature = "access")]
+    fn related(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        self.open(table)
+    }
+
     /// Returns whether nothing can be written.
     fn is_read_only(&self) -> bool;
 

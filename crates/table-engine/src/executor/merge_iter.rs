@@ -8,6 +8,8 @@ use std::cmp::Ordering;
 use super::batch::{Plain, ReadSelected};
 use super::{Batch, ReadSnapshot, RowCursor};
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "access")]
+use crate::query::Visible;
 use crate::query::{Explain, Query};
 use crate::row::key;
 use crate::row::named::PackedRow;
@@ -45,6 +47,17 @@ impl ScanRanges {
     /// Queries whose rows are merged by what follows so many bytes of their keys.
     pub(crate) fn merged(queries: Vec<Query>, common: usize) -> Self {
         Self { queries: Queries::Several(queries), common }
+    }
+
+    /// Returns the ranges with each query narrowed to what its reader may see.
+    #[cfg(feature = "access")]
+    pub(crate) fn narrowed(&self, visible: &Visible) -> Self {
+        let narrow = |query: &Query| query.clone().narrowed(visible.clone());
+        let queries = match &self.queries {
+            Queries::One(query) => Queries::One(narrow(query)),
+            Queries::Several(queries) => Queries::Several(queries.iter().map(narrow).collect()),
+        };
+        Self { queries, common: self.common }
     }
 
     /// Returns the query of each scan range.

@@ -21,6 +21,8 @@ mod periods;
 mod previous_rows;
 mod queues;
 mod range_query;
+#[cfg(feature = "access")]
+mod restriction;
 mod retry;
 mod rules;
 #[cfg(test)]
@@ -52,6 +54,8 @@ pub use self::periods::{Dropped, PeriodsSeen};
 pub(crate) use self::previous_rows::PreviousRows;
 pub use self::queues::Queues;
 pub use self::range_query::{RangeQuery, after_page, fingerprint};
+#[cfg(feature = "access")]
+pub use self::restriction::{RestrictedTable, Rights};
 pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
 pub use self::retry::{ChangeId, RetryFairness};
 pub(crate) use self::rules::check_row;
@@ -139,6 +143,12 @@ pub trait TableExec: Any + Send + Sync {
 
     /// Returns the table's store.
     fn store(&self) -> &dyn Backend;
+
+    /// Returns what limits the changes of its entities; `None` of a table that is restricted to no access.
+    #[cfg(feature = "access")]
+    fn restricted(&self) -> Option<&dyn RestrictedTable> {
+        None
+    }
 
     /// Takes a snapshot: the store as it is now.
     fn read_snapshot(&self) -> Result<Box<dyn OneSnapshotForEachThread>>;

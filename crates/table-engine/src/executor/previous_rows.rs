@@ -29,6 +29,9 @@ impl QueryPlan {
     /// reader gets the error.
     #[cold]
     pub fn accepts_other(&self, kind: Kind, row: &RowView<'_>) -> Result<bool> {
+        if !self.shows(row)? {
+            return Ok(false);
+        }
         let Some(found) = row.kind()? else { return Ok(false) };
         let locate = |error: Error| error.partition(&row.partition_key()).row(&row.row_key());
         let previous = match kind.keys.kinship(found) {
@@ -41,7 +44,7 @@ impl QueryPlan {
         if previous.signed && !row.row().is_signed() {
             return Err(sign::unsigned(row));
         }
-        if !self.is_filtered() {
+        if !self.has_conditions() {
             return Ok(true);
         }
         let Some(rows) = kind.keys.previous_rows().and_then(<dyn Any>::downcast_ref::<PreviousRows>) else {

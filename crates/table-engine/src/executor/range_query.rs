@@ -56,6 +56,9 @@ impl RangeQuery {
         {
             return self.plan.accepts_other(kind, row);
         }
+        if !self.plan.shows(row)? {
+            return Ok(false);
+        }
         self.plan.check_filter(row)?;
         let names = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
         self.plan.accepts(&ByName { row, names, plan: &self.plan })

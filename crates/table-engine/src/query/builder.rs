@@ -8,6 +8,7 @@ use super::explain::Explain;
 use super::filter::Filter;
 use super::guard::FilterGuard;
 use super::keys::Kind;
+use super::narrowing::Visible;
 use super::pairs::{PairBounds, PairRange};
 use super::plan::plan;
 use super::sealed::SealedEq;
@@ -44,6 +45,8 @@ pub struct Query {
     pub(super) kind: Option<Kind>,
     /// What may refuse that the filter looks at a row.
     pub(super) guard: Option<Arc<dyn FilterGuard>>,
+    /// What its reader may see.
+    pub(super) visible: Visible,
 }
 
 impl Default for Query {
@@ -64,6 +67,7 @@ impl Query {
             reverse: false,
             kind: None,
             guard: None,
+            visible: Visible::default(),
         }
     }
 
@@ -216,6 +220,12 @@ impl Query {
     #[cfg(feature = "encrypt")]
     pub(crate) fn guarded(self, guard: Arc<dyn FilterGuard>) -> Self {
         Self { guard: Some(guard), ..self }
+    }
+
+    /// Narrows it to what its reader may see.
+    #[cfg(feature = "access")]
+    pub(crate) fn narrowed(self, visible: Visible) -> Self {
+        Self { visible, ..self }
     }
 
     /// Returns whether its filter compares a property that is stored sealed.

@@ -13,6 +13,7 @@ mod filter;
 mod guard;
 mod keys;
 mod lexer;
+mod narrowing;
 mod node;
 mod page_budget;
 mod pairs;
@@ -45,6 +46,9 @@ pub use keys::KeyProperties;
 pub(crate) use keys::{Kind, StoredRow};
 #[cfg(feature = "odata")]
 pub(crate) use lexer::time_of;
+pub(crate) use narrowing::PairEnd;
+#[cfg(feature = "access")]
+pub(crate) use narrowing::{Narrowing, Visible};
 #[doc(hidden)]
 pub use plan::{QueryPlan, plan};
 pub(crate) use property::declared;

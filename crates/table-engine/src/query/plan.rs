@@ -10,6 +10,7 @@ use super::explain::{Explain, QueryClass};
 use super::filter::Filter;
 use super::guard::FilterGuard;
 use super::keys::Kind;
+use super::narrowing::{PairEnd, Visible};
 use super::node::{Comparison, Join, Node};
 use super::pairs::PairRange;
 use super::within::{PrintedRows, Within};
@@ -42,6 +43,8 @@ pub struct QueryPlan {
     pub kind: Option<Kind>,
     /// What may refuse that the filter looks at a row.
     guard: Option<Arc<dyn FilterGuard>>,
+    /// What the reader may see.
+    visible: Visible,
 }
 
 /// Plans a query. The plan is pure, and the same for every backend.
@@ -96,6 +99,7 @@ fn planned(query: &Query) -> Result<QueryPlan, Error> {
         class: if query.top == Some(0) { QueryClass::Nothing } else { class },
         kind: query.kind,
         guard: query.guard.clone(),
+        visible: query.visible.clone(),
     })
 }
 
@@ -215,7 +219,28 @@ impl QueryPlan {
 
     /// Returns whether there is more to a row's belonging to the answer than its lying in the range.
     pub fn is_filtered(&self) -> bool {
+        self.has_conditions() || self.visible.is_narrowed()
+    }
+
+    /// Returns whether the query itself says more than the range.
+    pub(crate) fn has_conditions(&self) -> bool {
         self.row_residual || self.predicate.is_some()
+    }
+
+    /// Returns whether it reads every row that the table has.
+    pub fn reads_all(&self) -> bool {
+        self.is_of_whole_table() && !self.visible.is_narrowed()
+    }
+
+    /// Returns the ends of the range to which it is narrowed.
+    pub(crate) fn ends(&self) -> [Option<PairEnd<'_>>; 2] {
+        self.visible.ends()
+    }
+
+    /// Returns whether there is such a row for the reader.
+    #[inline]
+    pub fn shows(&self, row: &RowView<'_>) -> Result<bool, Error> {
+        self.visible.shows(row)
     }
 
     /// Returns whether a row from the range belongs to the answer.

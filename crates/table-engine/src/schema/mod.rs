@@ -81,8 +81,10 @@ pub use format::parse::parse_parts;
 pub(crate) use format::parse::{
     head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest,
 };
-pub(crate) use format::print::{KEY_BYTES, into_text, print, print_all};
 #[doc(hidden)]
+#[cfg(feature = "access")]
+pub(crate) use format::print::print_start;
+pub(crate) use format::print::{KEY_BYTES, into_text, print, print_all};
 pub use format::print::{KeyValues, print_parts};
 pub(crate) use held::holds;
 pub use index::{Arrival, Copies, Index};

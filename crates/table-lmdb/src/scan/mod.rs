@@ -68,7 +68,7 @@ impl Scan {
         let remaining = plan.top.map_or(u64::MAX, |top| u64::try_from(top).unwrap_or(u64::MAX));
         let mut expected = None;
         let verify = inner.environment.options.verify_reads;
-        if verify && range.is_some() && plan.is_of_whole_table() {
+        if verify && range.is_some() && plan.reads_all() {
             expected = Some(Counts::read(inner.environment.dbs.main, txn, table.id)?);
         }
         let mut scan = Self {
@@ -202,6 +202,9 @@ impl Scan {
     /// Returns whether the filter accepts a row.
     fn accepts(&self, found: Found<'_>) -> Result<bool> {
         let view = self.lend(found);
+        if !self.plan.shows(&view)? {
+            return Ok(false);
+        }
         self.plan.check_filter(&view)?;
         let keys = self.plan.kind.map(|kind| kind.keys);
         self.plan.accepts(&Filtered { view: &view, slots: &self.columns, keys })

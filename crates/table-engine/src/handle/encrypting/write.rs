@@ -75,6 +75,14 @@ impl<'t> Sealing<'t> {
             ((condition, Act::Merge(())), None) => condition,
             (_, given) => return Ok((kind(given.and_then(Value::as_str)), what, false)),
         };
+        #[cfg(feature = "access")]
+        if let Some(restricted) = self.table.table.exec().restricted() {
+            use crate::executor::Rights;
+            // What is there is read, and may be another the moment after: so a merge takes what it may come to do.
+            let adds = if condition == Condition::Any { Rights::ADD } else { Rights::NONE };
+            let rights = Rights::READ.and(Rights::UPDATE).and(adds);
+            restricted.check(rights, (entity.partition_key(), entity.row_key()))?;
+        }
         let snapshot = self.table.table.snapshot()?;
         let view = snapshot.view(&self.table.table, entity.partition_key(), entity.row_key())?;
         Ok(match (view, condition) {

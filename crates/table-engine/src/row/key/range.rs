@@ -8,7 +8,9 @@ use std::ops::Bound;
 use super::{Number, SEPARATOR, TABLE};
 use crate::limits;
 use crate::model::key;
-use crate::query::{KeyPair, KeyRange, Lower, PairRange, Printed, PrintedRows, QueryPlan, Upper, Within};
+use crate::query::{
+    KeyPair, KeyRange, Lower, PairEnd, PairRange, Printed, PrintedRows, QueryPlan, Upper, Within,
+};
 
 /// Stored keys: the first, and the first after them.
 pub type StoredRange = (Vec<u8>, Vec<u8>);
@@ -20,13 +22,52 @@ const PREFIX_END: u8 = 0xff;
 
 /// Returns the stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
 pub fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
-    match (plan.bounds()?, &plan.pairs) {
+    let range = match (plan.bounds()?, &plan.pairs) {
         (Within::Ranges(partition, row), None) => between(table, partition, row),
         (Within::Ranges(partition, row), Some(pairs)) => {
             within_pairs(table, between(table, partition, row)?, pairs)
         }
         (Within::Printed(keys), _) => printed(table, keys),
+    };
+    match plan.ends() {
+        [None, None] => range,
+        ends => narrowed(table, range?, ends),
     }
+}
+
+/// Returns the part of a range that lies between these pairs of keys, both included.
+fn narrowed(table: u32, range: StoredRange, [first, last]: [Option<PairEnd<'_>>; 2]) -> Option<StoredRange> {
+    let (mut start, mut end) = range;
+    if let Some((partition, row)) = first {
+        let mut from = Vec::with_capacity(TYPICAL);
+        from.extend_from_slice(&Number::of(table));
+        let partitions = KeyRange::new(Bound::Included(partition), Bound::Unbounded);
+        lower(&partitions, PARTITION_END, &mut from);
+        // A partition key with a control character is none: those behind it are whole.
+        if !matches!(partitions.lower(), Lower::Excluded(_)) {
+            from.push(SEPARATOR);
+            let rows = KeyRange::new(row.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
+            lower(&rows, SEPARATOR, &mut from);
+        }
+        fit(&mut from);
+        start = start.max(from);
+    }
+    if let Some((partition, row)) = last {
+        let mut through = Vec::with_capacity(TYPICAL);
+        through.extend_from_slice(&Number::of(table));
+        let partitions = KeyRange::new(Bound::Unbounded, Bound::Included(partition));
+        match (partitions.upper(), row) {
+            (Upper::Included(text), Some(row)) if **text == *partition => {
+                key::encode(partition, &mut through);
+                through.push(SEPARATOR);
+                upper(&KeyRange::new(Bound::Unbounded, Bound::Included(row)), SEPARATOR, &mut through);
+            }
+            _ => upper(&partitions, PARTITION_END, &mut through),
+        }
+        fit(&mut through);
+        end = end.min(through);
+    }
+    (start < end).then_some((start, end))
 }
 
 /// Returns the part of a range that lies between the ends of a range over pairs of keys.

@@ -107,6 +107,32 @@ pub fn print_parts<'v>(
     Some(into_text(out)).filter(|key| key::utf16_units(key) <= limits::KEY_UNITS)
 }
 
+/// Returns what every key begins with that the parts of a template print, as far as it follows from the values that are known;
+/// and whether it is the whole key.
+#[cfg(feature = "access")]
+pub(crate) fn print_start<'v>(
+    parts: &[PartOf<'_>],
+    value: impl Fn(usize) -> Option<ValueRef<'v>>,
+) -> (String, bool) {
+    let mut out = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let known = out.len();
+        let is_printed = match part {
+            PartOf::Literal(text) => {
+                out.extend_from_slice(text.as_bytes());
+                true
+            }
+            PartOf::Field(part) => value(part.field)
+                .is_some_and(|value| print_part(part, value, ended_by(parts, at), &mut out).is_ok()),
+        };
+        if !is_printed {
+            out.truncate(known);
+            return (into_text(out), false);
+        }
+    }
+    (into_text(out), true)
+}
+
 /// Returns how many UTF-16 code units the text from there on takes.
 #[cold]
 fn units_from(out: &[u8], start: usize) -> usize {

@@ -1,6 +1,10 @@
 //! A change on its way from what is asked for to rows: without I/O, without waiting, and without a store.
 
 use crate::error::Result;
+#[cfg(feature = "access")]
+use crate::executor::Rights;
+#[cfg(feature = "access")]
+use crate::messages::QueueOp;
 use crate::model::Value;
 use crate::plan::{Condition, Plan, PlanBuilder, Printed, Seals, Values, Version};
 use crate::row::view::RowView;
@@ -50,6 +54,30 @@ pub(crate) trait Attempt {
     /// Returns the key of the entity that is changed or added, for errors; `None` if there is none, or it can't be printed.
     fn key(&self) -> Option<KeyPair> {
         None
+    }
+
+    /// Returns the permissions that the change takes; `None` of what no access permits.
+    #[cfg(feature = "access")]
+    fn rights(&self) -> Option<Rights> {
+        None
+    }
+
+    /// Returns the key of the entity that is changed or added; `None` if the attempt is of none.
+    #[cfg(feature = "access")]
+    fn own_key(&self) -> Result<Option<KeyPair>> {
+        Ok(None)
+    }
+
+    /// Returns the key that the entity is to have, once that is [made](Self::make); `None` if it goes, or is not changed.
+    #[cfg(feature = "access")]
+    fn new_key(&self) -> Result<Option<KeyPair>> {
+        Ok(None)
+    }
+
+    /// Returns what is done with messages.
+    #[cfg(feature = "access")]
+    fn queue_ops(&self) -> &[QueueOp] {
+        &[]
     }
 
     /// Forgets what was found.

@@ -10,6 +10,8 @@ use super::attempt::{Attempt, PlanScratch, ReadRequest};
 use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::EntityImages;
+#[cfg(feature = "access")]
+use super::restricted;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE};
 use crate::handle::snapshot::Snapshot;
@@ -35,7 +37,7 @@ impl Scope<'_> {
     pub(crate) const ALONE: Self = Self { reach: Reach::Alone, of: &[] };
 
     /// Returns the number of the table of a change.
-    fn table(&self, change: usize) -> usize {
+    pub(super) fn table(&self, change: usize) -> usize {
         self.of.get(change).copied().unwrap_or_default()
     }
 
@@ -79,7 +81,20 @@ pub(super) struct PlanTables<'t> {
 }
 
 /// Carries out the changes as one, from the start again if one of the entities was written meanwhile.
+#[inline]
 pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<Committed> {
+    #[cfg(feature = "access")]
+    if restricted::are_restricted(together) {
+        return restricted::commit(together, attempts);
+    }
+    carry_out_all(together, attempts)
+}
+
+/// Carries out changes that are permitted.
+pub(super) fn carry_out_all(
+    together: Together<'_>,
+    attempts: &mut [&mut (dyn Attempt + '_)],
+) -> Result<Committed> {
     let (mut last, mut turn, mut had_turn) = (None, None, false);
     for losses in 0..ATTEMPTS {
         if losses >= LOSSES_BORNE && !had_turn {

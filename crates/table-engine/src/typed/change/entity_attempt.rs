@@ -186,6 +186,13 @@ impl<'c, S: DerefMut<Target: EntityImages>> EntityAttempt<'c, S> {
         self.images.end_edit().map_err(|error| self.place(error))
     }
 
+    /// Returns the key that the values of an image print.
+    #[cfg(feature = "access")]
+    fn printed_key(&self, seen: ImageRef) -> Result<Option<KeyPair>> {
+        let values = self.values(seen)?;
+        values.map(|values| schema::own_keys(self.meta.schema, &values)).transpose()
+    }
+
     fn values(&self, seen: ImageRef) -> Result<Option<Values<'_>>> {
         entity_images::values(&*self.images, seen)
     }
@@ -233,6 +240,27 @@ impl<S: DerefMut<Target: EntityImages>> Attempt for EntityAttempt<'_, S> {
 
     fn writes_entity(&self) -> bool {
         !matches!(self.change, Change::Backfill(_) | Change::Rewrite)
+    }
+
+    #[cfg(feature = "access")]
+    fn rights(&self) -> Option<crate::executor::Rights> {
+        self.change.rights()
+    }
+
+    #[cfg(feature = "access")]
+    fn own_key(&self) -> Result<Option<KeyPair>> {
+        let keys = match self.change {
+            Change::Insert => self.printed_key(ImageRef::Given),
+            _ => self.own().map(|(partition, row)| Some(KeyPair::of(partition, row))),
+        };
+        keys.map_err(|error| self.place(error))
+    }
+
+    #[cfg(feature = "access")]
+    fn new_key(&self) -> Result<Option<KeyPair>> {
+        let seen = self.new_entity();
+        let keys = seen.map_or(Ok(None), |seen| self.printed_key(seen));
+        keys.map_err(|error| self.place(error))
     }
 
     fn set_index_mask(&mut self, index_mask: IndexMask) {

@@ -15,6 +15,8 @@ mod model_tests;
 pub(crate) mod plan_only;
 pub(crate) mod queue_ops;
 mod read_set;
+#[cfg(feature = "access")]
+mod restricted;
 mod several;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,8 @@ use self::entity_attempt::EntityAttempt;
 use self::entity_images::{ImagesOf, TypedImages};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
+#[cfg(feature = "access")]
+use crate::executor::Rights;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch};
 use crate::plan::Values;
@@ -161,6 +165,23 @@ impl Change<'_> {
     /// Returns whether what is stored is to be read.
     fn reads(self) -> bool {
         !matches!(self, Self::Insert)
+    }
+
+    /// Returns the permissions that it takes; `None` of what only the store itself does.
+    #[cfg(feature = "access")]
+    fn rights(self) -> Option<Rights> {
+        Some(match self {
+            Self::Insert => Rights::ADD,
+            Self::Put => Rights::ADD.and(Rights::UPDATE),
+            Self::Replace(_) | Self::Add => Rights::UPDATE,
+            // They give the entity back, or show it to a closure.
+            Self::Merge(_) | Self::Set(..) | Self::Update => Rights::READ.and(Rights::UPDATE),
+            Self::Move => Rights::ALL,
+            Self::Delete(_) => Rights::DELETE,
+            #[cfg(feature = "encrypt")]
+            Self::Reseal => return None,
+            Self::Backfill(_) | Self::RepairCopies | Self::Rewrite => return None,
+        })
     }
 
     /// Returns the version that must be stored; `None` if there need be no entity.

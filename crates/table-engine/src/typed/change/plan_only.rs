@@ -4,6 +4,8 @@ use super::attempt::Attempt;
 use super::driver::{PlanTables, Scope, Together, named, planned_with, prepared};
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::TypedImages;
+#[cfg(feature = "access")]
+use super::restricted;
 use super::{Change, Payload};
 use crate::error::Result;
 use crate::executor::Loader;
@@ -19,6 +21,8 @@ pub(crate) fn explain(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<WriteExplain> {
+    #[cfg(feature = "access")]
+    restricted::refuse_explain(together)?;
     let derived = prepared(together, attempts, false)?;
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::dry_run_sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
@@ -33,6 +37,8 @@ pub(crate) fn loaded(
     attempt: &mut (dyn Attempt + '_),
     loader: &mut dyn Loader,
 ) -> Result<bool> {
+    #[cfg(feature = "access")]
+    restricted::refuse_job(table)?;
     let (attempts, alone) = (&mut [attempt], Together::alone(table));
     let derived = prepared(alone, attempts, true)?;
     let sealers: Vec<_> = alone.tables.iter().map(DynamicTable::sealer).collect();

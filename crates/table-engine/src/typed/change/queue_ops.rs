@@ -59,6 +59,16 @@ impl QueueOpsAttempt {
 }
 
 impl Attempt for QueueOpsAttempt {
+    #[cfg(feature = "access")]
+    fn rights(&self) -> Option<crate::executor::Rights> {
+        Some(crate::executor::Rights::NONE)
+    }
+
+    #[cfg(feature = "access")]
+    fn queue_ops(&self) -> &[QueueOp] {
+        &self.queue_ops
+    }
+
     fn begin(&mut self) {}
 
     fn partition(&self) -> Result<Option<&str>> {

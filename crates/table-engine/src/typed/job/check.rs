@@ -88,6 +88,10 @@ impl<E: Entity> Table<E> {
         // Writers keep the copies of rows that are added behind the end. Without jobs an executor knows no last row.
         let end = match there.exec().jobs() {
             Ok(jobs) => jobs.last_row().map_err(|e| e.attempted("check").table(there.name()))?,
+            #[cfg(feature = "access")]
+            Err(error) if error.kind() == crate::ErrorKind::NotPermitted => {
+                return Err(error.attempted("check").table(there.name()));
+            }
             Err(_) => None,
         };
         let (mut after, mut is_at_end) = (None, false);

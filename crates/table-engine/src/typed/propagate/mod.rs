@@ -14,6 +14,7 @@ pub use self::report::{FailedPropagation, PendingPropagation, Propagation};
 use self::pass::{Tries, background, pass};
 use self::propagator::KindPropagator;
 use crate::error::{Error, Result};
+use crate::executor::Backend;
 use crate::handle::tables::Tables;
 use crate::model::Ticks;
 use crate::outbox::OutboxEntry;
@@ -55,18 +56,26 @@ pub(crate) fn register<E: Entity>(store: &Tables) {
     }
 }
 
+/// Returns the backend that propagates: of a handle that is restricted the store itself, whose work it is.
+fn propagating(backend: &Arc<dyn Backend>) -> &Arc<dyn Backend> {
+    #[cfg(feature = "access")]
+    let backend = backend.unrestricted().unwrap_or(backend);
+    backend
+}
+
 /// Adds a propagator to those of the store, if its kind has deferred copies and was not added yet.
 #[inline]
 fn add(store: &Tables, propagator: KindPropagator) {
     if !propagator.schema.has_eventual() && !dependents::follows(propagator.dependents) {
         return;
     }
-    let Ok(outbox) = store.backend().outbox() else { return };
+    let backend = propagating(store.backend());
+    let Ok(outbox) = backend.outbox() else { return };
     let propagators = outbox.propagators();
     if propagators.knows(propagator.schema) {
         return;
     }
-    propagators.add(store.backend(), Arc::new(propagator), background);
+    propagators.add(backend, Arc::new(propagator), background);
     // What another process has left, or this one before it was opened anew.
     if outbox.count().is_ok_and(|count| count.entries > 0) {
         propagators.notify();

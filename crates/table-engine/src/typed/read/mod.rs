@@ -333,7 +333,10 @@ fn look_after(path: &'static PathKeys, table: &DynamicTable) {
 
 /// Has deferred copies propagated that another process left.
 fn have_propagated(table: &DynamicTable) {
-    if let Ok(outbox) = table.exec().store().outbox() {
+    let store = table.exec().store();
+    #[cfg(feature = "access")]
+    let store = store.unrestricted().map_or(store, |store| &**store);
+    if let Ok(outbox) = store.outbox() {
         outbox.propagators().look(outbox);
     }
 }

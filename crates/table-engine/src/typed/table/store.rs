@@ -46,7 +46,7 @@ impl Tables {
         let table = self.table_of(&[schema])?;
         // The states of a summary are kept in the table of its entities.
         let others = match summarizes.map(Schema::table) {
-            Some(source) if !source.eq_ignore_ascii_case(table.name()) => vec![self.table_named(source)?],
+            Some(source) if !source.eq_ignore_ascii_case(table.name()) => vec![self.related_table(source)?],
             _ => Vec::new(),
         };
         Ok(table.with_others(others))
@@ -67,7 +67,7 @@ impl Tables {
             let known = if let Some(known) = known {
                 known
             } else {
-                others.push(self.table_named(other)?);
+                others.push(self.related_table(other)?);
                 others.len() - 1
             };
             if let Some(table) = others.get(known) {
@@ -78,7 +78,7 @@ impl Tables {
             for name in std::iter::once(kin.table()).chain(kin.other_tables()) {
                 let is_known = |known: &DynamicTable| known.name().eq_ignore_ascii_case(name);
                 if !is_known(&table) && !others.iter().any(is_known) {
-                    others.push(self.table_named(name)?);
+                    others.push(self.related_table(name)?);
                 }
                 let all = || std::iter::once(&table).chain(&others);
                 if let Some(there) = all().find(|known| is_known(known)) {
@@ -92,6 +92,17 @@ impl Tables {
     /// Returns the table of this name, created if there is none and it may be.
     fn table_named(&self, name: &str) -> Result<DynamicTable> {
         if self.is_read_only() { self.dynamic_table(name) } else { self.create_table_if_missing(name) }
+    }
+
+    /// Returns a table where rows of another table's entities lie, or the other way round. An access to the one need not be to
+    /// the other.
+    fn related_table(&self, name: &str) -> Result<DynamicTable> {
+        #[cfg(feature = "access")]
+        if self.backend().unrestricted().is_some() {
+            let found = self.backend().clone().related(name);
+            return found.map(DynamicTable::new).map_err(|e| e.attempted("open").table(name));
+        }
+        self.table_named(name)
     }
 
     /// Returns the table of this set's kinds, created if there is none.

@@ -1,0 +1,22 @@
+//! Shared access signatures of the Table service, made and verified without a server: the bytes are those that the
+//! service's own libraries make and take.
+//!
+//! [`Sas`] makes the token of a table, [`AccountSas`] that of an account, and [`verify`] gives the
+//! [`Access`](crate::access::Access) of either. Keys and signatures are shown by no `Debug` and no error, and signatures are
+//! compared in constant time.
+//!
+//! Tokens of every version of the protocol are taken. What isn't: tokens that a user's delegation key has signed.
+
+mod error;
+mod key;
+mod parameters;
+#[cfg(test)]
+mod tests;
+mod text;
+mod token;
+mod verify;
+
+pub use self::error::SasError;
+pub use self::key::AccountKey;
+pub use self::token::{AccountSas, Sas, Token};
+pub use self::verify::{Policy, Verified, verify};

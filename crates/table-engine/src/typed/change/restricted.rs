@@ -1,0 +1,263 @@
+//! Changes of entities of restricted tables: permitted before anything is read, and then carried out by the tables themselves.
+//!
+//! What is read to plan a change is not shown: the copies that it has, the entities that hold copies of it. What it says of those
+//! in an error is left out.
+
+use super::attempt::{Attempt, Image, PlanScratch, ReadRequest, Source, Sources};
+use super::driver::{self, Scope, Together};
+use crate::access::checks::{Check, is_on};
+use crate::error::{Error, ErrorKind, Result};
+use crate::executor::{RestrictedTable, Rights};
+use crate::handle::table::DynamicTable;
+use crate::messages::QueueOp;
+use crate::plan::{Committed, Plan, PlanBuilder, Seals, Version};
+use crate::row::view::RowView;
+use crate::schema::{IndexMask, KeyPair, Schema};
+use crate::typed::entity::dependent::CopyReader;
+
+/// Returns whether changes of these tables have to be permitted.
+pub(super) fn are_restricted(together: Together<'_>) -> bool {
+    together.tables.iter().any(|table| table.exec().restricted().is_some())
+}
+
+/// Refuses to show what a change would touch: some of it may lie outside.
+pub(super) fn refuse_explain(together: Together<'_>) -> Result<()> {
+    match together.tables.iter().find(|table| table.exec().restricted().is_some()) {
+        Some(table) => Err(never("show what a change would touch").table(table.name())),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to take part in a job.
+pub(super) fn refuse_job(table: &DynamicTable) -> Result<()> {
+    match table.exec().restricted() {
+        Some(_) => Err(never("run jobs").table(table.name())),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+fn never(what: &'static str) -> Error {
+    Error::new(ErrorKind::NotPermitted).because("no access permits it").attempted(what)
+}
+
+/// Carries out changes as one, if each is permitted.
+pub(super) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<Committed> {
+    let table =
+        |number: usize| together.tables.get(together.scope.table(number)).ok_or_else(driver::no_table);
+    let mut keys = Vec::with_capacity(attempts.len());
+    for (number, attempt) in attempts.iter().enumerate() {
+        let permitted = table(number).and_then(|table| permit(table, &**attempt));
+        keys.push(permitted.map_err(|error| together.scope.numbered(error, number))?);
+    }
+    let itself = |table: &DynamicTable| match table.exec().restricted() {
+        Some(restricted) => DynamicTable::new(restricted.unrestricted()),
+        None => table.clone(),
+    };
+    let tables: Vec<_> = together.tables.iter().map(itself).collect();
+    let mut permitted = Vec::with_capacity(attempts.len());
+    for (number, attempt) in attempts.iter_mut().enumerate() {
+        permitted.push(Permitted { attempt: &mut **attempt, table: table(number)?.exec().restricted() });
+    }
+    let mut permitted: Vec<_> = permitted.iter_mut().map(|attempt| -> &mut dyn Attempt { attempt }).collect();
+    let scope = Scope { reach: together.scope.reach, of: together.scope.of };
+    let done = driver::carry_out_all(Together { tables: &tables, scope }, &mut permitted);
+    done.map_err(|error| discreet(together, &keys, error))
+}
+
+/// Refuses a change that is not permitted; returns the key of its entity.
+fn permit(table: &DynamicTable, attempt: &(dyn Attempt + '_)) -> Result<Option<KeyPair>> {
+    let Some(restricted) = table.exec().restricted() else { return attempt.own_key() };
+    let place = |error: Error| error.attempted("write to").table(table.name());
+    let rights = attempt.rights().ok_or_else(|| never("run jobs").table(table.name()))?;
+    attempt.queue_ops().iter().try_for_each(|queue_op| restricted.check_queue_op(queue_op)).map_err(place)?;
+    let Some(keys) = attempt.own_key()? else {
+        // What is of no entity takes nothing but what its messages do.
+        return if rights == Rights::NONE { Ok(None) } else { Err(place(driver::no_table())) };
+    };
+    let (partition, row) = keys.as_strs();
+    let checked = restricted.check(rights, keys.as_strs());
+    checked.map_err(|error| place(error).partition(partition).row(row))?;
+    Ok(Some(keys))
+}
+
+/// Returns an error without what it says of rows that are not the changes' own.
+#[cold]
+fn discreet(together: Together<'_>, keys: &[Option<KeyPair>], error: Error) -> Error {
+    let is_own = |keys: &KeyPair| {
+        let (partition, row) = keys.as_strs();
+        // As errors show keys.
+        let is_same = |shown: Option<&str>, key: &str| {
+            shown.is_some_and(|shown| key.starts_with(shown.strip_suffix("...").unwrap_or(shown)))
+        };
+        is_same(error.partition_key(), partition) && is_same(error.row_key(), row)
+    };
+    let is_told = match error.kind() {
+        // That much is told, of a key that the caller has given.
+        ErrorKind::UniqueConflict | ErrorKind::NotPermitted | ErrorKind::OutsideRange => true,
+        // They count what follows from the changes.
+        ErrorKind::BatchLength | ErrorKind::BatchTooLarge | ErrorKind::TransactionTooLarge => false,
+        _ if error.partition_key().is_none() && error.row_key().is_none() => true,
+        _ => keys.iter().flatten().any(is_own),
+    };
+    if is_told || !is_on(Check::Errors) {
+        return error;
+    }
+    let of = error.index().unwrap_or(0);
+    let told = Error::new(error.kind()).attempted("write to");
+    let told = match together.tables.get(together.scope.table(of)) {
+        Some(table) => told.table(table.name()),
+        None => told,
+    };
+    let told = match keys.get(of) {
+        Some(Some(keys)) => told.partition(keys.as_strs().0).row(keys.as_strs().1),
+        _ => told,
+    };
+    match error.index() {
+        Some(index) => told.at_index(index),
+        None => told,
+    }
+}
+
+/// A change that was permitted, with what limits the rest of it.
+struct Permitted<'a, 'c> {
+    attempt: &'a mut (dyn Attempt + 'c),
+    table: Option<&'a dyn RestrictedTable>,
+}
+
+impl Permitted<'_, '_> {
+    /// Refuses the change if the access does not hold any more, or the entity would leave it.
+    fn check_new(&self) -> Result<()> {
+        let Some(table) = self.table else { return Ok(()) };
+        table.check_time()?;
+        match self.attempt.new_key()? {
+            Some(keys) if is_on(Check::Moves) => {
+                let (partition, row) = keys.as_strs();
+                table.check(Rights::NONE, (partition, row)).map_err(|error| {
+                    let name = self.attempt.schema().map_or("", Schema::table);
+                    error.attempted("write to").table(name).partition(partition).row(row)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Attempt for Permitted<'_, '_> {
+    fn schema(&self) -> Option<&'static Schema> {
+        self.attempt.schema()
+    }
+
+    fn writes_entity(&self) -> bool {
+        self.attempt.writes_entity()
+    }
+
+    fn set_index_mask(&mut self, index_mask: IndexMask) {
+        self.attempt.set_index_mask(index_mask);
+    }
+
+    fn key(&self) -> Option<KeyPair> {
+        self.attempt.key()
+    }
+
+    fn rights(&self) -> Option<Rights> {
+        self.attempt.rights()
+    }
+
+    fn own_key(&self) -> Result<Option<KeyPair>> {
+        self.attempt.own_key()
+    }
+
+    fn new_key(&self) -> Result<Option<KeyPair>> {
+        self.attempt.new_key()
+    }
+
+    fn queue_ops(&self) -> &[QueueOp] {
+        self.attempt.queue_ops()
+    }
+
+    fn begin(&mut self) {
+        self.attempt.begin();
+    }
+
+    fn partition(&self) -> Result<Option<&str>> {
+        self.attempt.partition()
+    }
+
+    fn reads(&self) -> bool {
+        self.attempt.reads()
+    }
+
+    fn next_read(&mut self) -> Result<Option<ReadRequest>> {
+        self.attempt.next_read()
+    }
+
+    fn on_row(&mut self, row: Option<(&RowView<'_>, Version)>) -> Result<()> {
+        self.attempt.on_row(row)
+    }
+
+    fn release(&mut self, need: ReadRequest) {
+        self.attempt.release(need);
+    }
+
+    fn make(&mut self) -> Result<()> {
+        self.attempt.make()
+    }
+
+    fn image(&self) -> Result<Option<Image>> {
+        self.attempt.image()
+    }
+
+    fn hold(&mut self, sources: &dyn Sources) -> Result<()> {
+        match self.table {
+            Some(table) => self.attempt.hold(&Inside { sources, table }),
+            None => self.attempt.hold(sources),
+        }
+    }
+
+    fn holds_already(&self) -> bool {
+        self.attempt.holds_already()
+    }
+
+    fn lone_plan<'p>(&'p self, seals: &dyn Seals, scratch: &'p mut PlanScratch<'p>) -> Option<Plan<'p>> {
+        // What is wrong is said by `plan`.
+        self.check_new().ok()?;
+        self.attempt.lone_plan(seals, scratch)
+    }
+
+    fn plan<'p>(
+        &'p self,
+        number: usize,
+        seals: &dyn Seals,
+        scratch: &'p mut PlanScratch<'p>,
+        builder: &mut PlanBuilder<'p>,
+    ) -> Result<()> {
+        self.check_new()?;
+        self.attempt.plan(number, seals, scratch, builder)
+    }
+
+    fn takes_what_it_finds(&self) -> bool {
+        self.attempt.takes_what_it_finds()
+    }
+}
+
+/// Sources of copied fields, of which those outside are refused: what is copied is shown.
+struct Inside<'s> {
+    sources: &'s dyn Sources,
+    table: &'s dyn RestrictedTable,
+}
+
+impl Sources for Inside<'_> {
+    fn changes(&self, schema: &'static Schema, keys: &KeyPair) -> bool {
+        self.sources.changes(schema, keys)
+    }
+
+    fn are_asked(&self) -> bool {
+        self.sources.are_asked()
+    }
+
+    fn get(&self, held: &CopyReader, keys: &KeyPair) -> Result<Source> {
+        self.table.check_source(held.schema().table(), keys.as_strs())?;
+        self.sources.get(held, keys)
+    }
+}

@@ -1,0 +1,7 @@
+//! Handles that are restricted to an access: the matrix of what each method may do where, and two stores that differ outside.
+
+mod cells;
+mod edges;
+mod matrix;
+mod model;
+mod world;
