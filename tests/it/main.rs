@@ -33,6 +33,7 @@ mod guide;
 mod hygiene;
 mod jobs;
 mod json;
+mod kinds;
 mod layouts;
 mod limits;
 mod lints;

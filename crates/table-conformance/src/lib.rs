@@ -25,6 +25,7 @@
 extern crate table_engine as table_core;
 
 mod changes;
+mod kinds;
 mod map;
 mod plans;
 mod random;
@@ -84,6 +85,7 @@ checks! {
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity
         rows_of_a_declared_kind_are_their_structs a_changed_declaration_is_refused
         a_lost_update_is_tried_again;
+    kinds: kinds_are_those_that_were_written a_key_is_made_without_its_struct;
 }
 
 /// Runs the check of this name on an empty store.
