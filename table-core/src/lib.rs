@@ -50,6 +50,7 @@
 //! - `odata`, with the feature of that name: entities as the Table service's JSON, and back.
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
+//! - [`introspect`]: what a store says of itself, for tools without structs; [`schema`] draws designs.
 //!
 //! Here at the root stands what a program imports. What it meets as answers and arguments, and names in signatures at
 //! most, stands by subject: [`typed`] has queries, columns and changes of entities, [`query`] how a query is answered,
@@ -106,8 +107,8 @@ pub use table_engine::{__executor, __private};
 pub use table_engine::{
     Batch, Continuation, Copied, DynamicEntity, DynamicTable, ETag, EdmType, Entity, EntitySet, Error,
     ErrorKind, Filter, IfMatch, IndexKey, Key, Partition, Patch, Projection, Query, Result, SetTable,
-    Snapshot, Stored, Table, Tables, Ticks, Value, ValueRef, View, assert_layouts, error, limits, model,
-    prefix, prop, query, schema, typed,
+    Snapshot, Stored, Table, Tables, Ticks, Value, ValueRef, View, assert_layouts, error, introspect, limits,
+    model, prefix, prop, query, schema, typed,
 };
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

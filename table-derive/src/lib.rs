@@ -19,6 +19,7 @@ mod expand;
 mod fallback;
 #[expect(dead_code, reason = "the expansion is to read what no rule does")]
 mod model;
+mod picture;
 mod suggest;
 mod symbol;
 mod template;
@@ -68,6 +69,7 @@ use crate::ctxt::Ctxt;
 /// | `Employee::patch()` | an empty patch, with a setter for each field that is not in the key |
 /// | `staff.rows()`, `staff.by_email()` | queries of a [`Table`]: by the entity's own key, and by each index |
 /// | `Employee::SCHEMA` | the declaration as a constant, which prints itself |
+/// | the struct's page in `cargo doc` | a chart of its rows, and the ways to its entities; other builds have none of it |
 ///
 /// What their types offer has no pages in `cargo doc` unless [`types`](#types-in-signatures) puts them beside the struct. A
 /// field's own documentation, its first paragraph, stands on the column, the setter and the method of a view that it has.

@@ -5,6 +5,7 @@ mod cost;
 mod derive;
 mod hygiene;
 mod json;
+mod kinds;
 mod lints;
 mod ranges;
 mod reads;

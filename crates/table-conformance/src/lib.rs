@@ -27,6 +27,7 @@ extern crate table_engine as table_core;
 mod blobs;
 mod changes;
 mod jobs;
+mod kinds;
 mod map;
 mod pairs;
 mod periods;
@@ -110,6 +111,7 @@ checks! {
         blobs_change_together;
     jobs: a_repair_mends_every_copy a_job_goes_on_where_it_was a_table_is_gone_over_in_bounded_steps;
     periods: each_period_has_a_table a_period_goes_with_its_table;
+    kinds: kinds_are_those_that_were_written a_key_is_made_without_its_struct;
 }
 
 /// Runs the check of this name on an empty store.

@@ -34,6 +34,7 @@ pub mod fields;
 pub mod handle;
 #[doc(hidden)]
 pub mod hash;
+pub mod introspect;
 #[cfg(feature = "json")]
 mod json;
 pub mod limits;

@@ -23,6 +23,7 @@ pub mod format;
 pub mod key;
 pub mod limits;
 pub mod names;
+pub mod picture;
 pub mod taken;
 
 pub use format::{Format, TimeItem, TimePattern};

@@ -6,13 +6,16 @@ use quote::quote;
 use super::names::Names;
 use super::{bound, patch, path};
 use crate::model::{Entity, Field, Index, Krate, Template, arguments};
+use crate::picture;
 use crate::template::Format;
 
 pub(crate) fn functions(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let ident = model.ident;
     let (key, partition, patch) = (key(model), partition(model), patch::function(model, names));
     let indexes = model.indexes.iter().enumerate().map(|(number, of)| index(model, names, number, of));
+    let picture = picture::documentation(model);
     quote! {
+        #picture
         impl #ident {
             #key
             #partition

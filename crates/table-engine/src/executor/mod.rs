@@ -67,7 +67,7 @@ use crate::plan::RowWrite;
 use crate::query::{Continuation, PageBudget};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::{IndexMask, PeriodTables, Schema};
+use crate::schema::{IndexMask, IndexStates, PeriodTables, Schema};
 #[cfg(feature = "encrypt")]
 use crate::sealing::job::Resealing;
 
@@ -225,6 +225,12 @@ pub trait ReadSnapshot: Any + Send {
     fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
         let _ = table;
         Err(Error::new(ErrorKind::Unsupported).because("the store notes nothing of the kinds in a table"))
+    }
+
+    /// Returns the states of a kind's indexes; `None` if the store keeps none, so that every index is always ready.
+    fn index_states(&self, table: &dyn TableExec, kind: &str) -> Result<Option<IndexStates>> {
+        let _ = (table, kind);
+        Ok(None)
     }
 
     /// Begins a cursor for each scan range.

@@ -53,8 +53,14 @@ impl KeyError {
             _ => None,
         });
         let part = part.map_or_else(String::new, |part| part.written(name));
-        let source = template.source;
-        let (kind, because) = match self.reason {
+        self.reason.of_part(name, &part, template.source)
+    }
+}
+
+impl Reason {
+    /// Returns the error, by the field's name, the part as its template writes it, and the template.
+    pub(crate) fn of_part(self, name: &str, part: &str, source: &str) -> Error {
+        let (kind, because) = match self {
             Reason::Value(error) => (ErrorKind::ValueOutOfRange, format!("`{name}`: {error}")),
             Reason::Negative(value) => (
                 ErrorKind::ValueOutOfRange,

@@ -14,6 +14,7 @@ mod line;
 mod meet;
 mod of;
 mod outdated;
+mod picture;
 mod property;
 mod read;
 mod renamed;

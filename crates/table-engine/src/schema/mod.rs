@@ -81,10 +81,10 @@ pub use format::parse::parse_parts;
 pub(crate) use format::parse::{
     head_of, parse, parse_bytes, parse_field, parse_head, parse_plain_field, parse_rest,
 };
-#[doc(hidden)]
 #[cfg(feature = "access")]
 pub(crate) use format::print::print_start;
-pub(crate) use format::print::{KEY_BYTES, into_text, print, print_all};
+pub(crate) use format::print::{KEY_BYTES, into_text, print, print_all, try_print_parts};
+#[doc(hidden)]
 pub use format::print::{KeyValues, print_parts};
 pub(crate) use held::holds;
 pub use index::{Arrival, Copies, Index};
@@ -117,6 +117,10 @@ pub use summary::{Sum, SumOf, Summary};
 #[doc(hidden)]
 pub use summary::{SummarizedIn, Summarizing, SummaryOf, source_field};
 pub(crate) use table_words::format::{BLIND_DIGITS, shard_digits};
+pub use table_words::picture::{
+    AccessClass, AccessPattern, Design, DesignKey, DesignRow, FieldPiece, Form, Held, KeyPiece, RowRole,
+    UnknownForm,
+};
 pub use table_words::{TimeItem, TimePattern};
 pub use template::{FieldPart, FieldPartOf, Part, PartOf, Template};
 pub(crate) use value::FastPath;

@@ -1,14 +1,18 @@
 //! A schema as the tables of the design guide draw it: the entity, and each copy of it.
 //!
-//! A line for each kind of row: the templates of its keys, and what it holds besides them.
+//! A line for each kind of row: the templates of its keys, and what it holds besides them. What draws it is in `table-words`,
+//! since the derive draws the same picture for rustdoc.
 
 use std::fmt;
 
-use super::layout::Sealed;
-use super::{Arrival, FieldPart, Index, List, Place, Schema, SumOf, Summary, fields, holds};
+use table_words::picture::{
+    AccessPattern, Design, DesignKey, DesignRow, FieldPiece, Form, Held, KeyPiece, RowRole,
+};
 
-/// The picture's columns.
-const TITLES: [&str; 4] = ["Row", "PartitionKey", "RowKey", "Properties"];
+use super::layout::Sealed;
+use super::{
+    Arrival, Field, FieldPart, Index, List, Part, Place, Schema, SumOf, Summary, Template, fields, holds,
+};
 
 /// A schema as a table of Markdown. Made by [`Schema::markdown`].
 #[derive(Clone, Copy, Debug)]
@@ -20,72 +24,108 @@ impl Schema {
         Markdown(self)
     }
 
-    /// Returns the name of each kind of row, its keys, and what it holds besides them.
+    /// Returns the ways to its entities that need no filter: by each key, and by each part of a key.
+    ///
+    /// ```
+    /// # use table_core::Entity;
+    /// # #[derive(Entity)]
+    /// # #[entity(table = "Company", kind = "employee")]
+    /// # #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// # struct Employee {
+    /// #     department: String,
+    /// #     id: u32,
+    /// # }
+    /// let patterns = Employee::SCHEMA.access_patterns();
+    /// let calls: Vec<_> = patterns.iter().flat_map(|pattern| pattern.call.as_deref()).collect();
+    /// assert_eq!(
+    ///     calls,
+    ///     ["table.get(Employee::key(.., ..))", "table.rows().department(..)", "table.all()"]
+    /// );
+    /// assert_eq!(patterns[1].class.to_string(), "range");
+    /// ```
+    ///
+    /// Functions that the declaration calls otherwise have the derive's own names here.
     #[inline]
-    fn lines(&self) -> Vec<[String; 4]> {
-        let line = |name: String, place: &Place, properties: String| {
-            [name, place.partition.source.to_owned(), place.row.source.to_owned(), properties]
-        };
-        let mut lines = Vec::with_capacity(self.places.len() + self.indexes.len());
-        for (part, place) in self.places.iter().enumerate() {
-            let lies_there = |field: usize| self.fields.get(field).is_some_and(|field| field.part == part);
-            let properties = self.properties(|field| lies_there(field) && !place.gives_back(field));
-            if part > 0 {
-                lines.push(line(format!("{}, part {part}", self.kind), place, properties));
-                continue;
-            }
-            let held = if self.dependents.is_empty() { "" } else { ", copied into " };
-            lines.push(line(
-                format!("{}{held}{}", self.kind, self.dependents.join(" and ")),
-                place,
-                properties,
-            ));
-        }
-        for (number, index) in self.indexes.iter().enumerate() {
-            let Index { kind, place, unique, sparse, arrival, .. } = index;
-            let mut name = (*kind).to_owned();
-            if index.summary.is_some() {
-                name.push_str(", summary");
-            }
-            if index.list.is_some() {
-                name.push_str(", list");
-            }
-            let words = [(*unique, ", unique"), (*sparse, ", not of every entity")];
-            name.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word));
-            let table = place.table.source();
-            if !table.eq_ignore_ascii_case(self.table()) {
-                name.extend([", in table ", table]);
-            }
-            match arrival {
-                Some(Arrival::Atomic) => name.push_str(", atomic"),
-                Some(Arrival::Eventual) => name.push_str(", eventual"),
-                None => {}
-            }
-            if let Some(summary) = index.summary {
-                lines.push(line(name, place, self.sums(summary)));
-                continue;
-            }
-            if let Some(list) = index.list {
-                lines.push(line(name, place, format!("Ids: list of {}", self.ids(list))));
-                continue;
-            }
-            let properties =
-                self.properties(|field| holds(self, Some(number), field) && !place.gives_back(field));
-            lines.push(line(name, place, properties));
-        }
-        lines
+    pub fn access_patterns(&self) -> Vec<AccessPattern> {
+        self.design().access_patterns()
     }
 
-    /// Returns the numbers of a summary: `Employees: count, Salaries: sum of Salary`.
+    /// Returns the design, which is drawn as text, Markdown, Mermaid, JSON and SVG.
+    ///
+    /// ```
+    /// use table_core::Entity;
+    /// use table_core::schema::Form;
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(table = "Company", kind = "employee")]
+    /// #[key(partition = "{department}", row = "empid_{id:06}")]
+    /// struct Employee {
+    ///     department: String,
+    ///     id: u32,
+    ///     age: Option<i32>,
+    /// }
+    ///
+    /// let design = Employee::SCHEMA.design();
+    /// assert_eq!(design.rows[0].row.to_string(), "empid_{id:06}");
+    /// assert_eq!(design.drawn(Form::Text), Employee::SCHEMA.to_string());
+    /// assert!(design.drawn(Form::Svg).starts_with("<svg "));
+    /// ```
     #[inline]
-    fn sums(&self, summary: Summary) -> String {
+    pub fn design(&self) -> Design {
+        let mut design = Design::new(self.kind, self.table()).of(self.entity);
+        design.version = self.version;
+        design.in_periods = self.periods().is_some();
+        for (part, place) in self.places.iter().enumerate() {
+            let role = if part == 0 { RowRole::Entity } else { RowRole::Part(part) };
+            let lies_there = |field: usize| self.fields.get(field).is_some_and(|field| field.part == part);
+            let holds = self.held(|field| lies_there(field) && !place.gives_back(field));
+            let mut row = DesignRow::new(role, "key", self.kind, keys(place, self.fields)).holding(holds);
+            if part == 0 && !self.dependents.is_empty() {
+                row.words.push(format!("copied into {}", self.dependents.join(" and ")));
+            }
+            design.rows.push(row);
+        }
+        design.rows.extend(self.indexes.iter().enumerate().map(|(at, index)| self.row_of(at, index)));
+        design
+    }
+
+    /// Returns the rows of an index.
+    #[inline]
+    fn row_of(&self, number: usize, index: &Index) -> DesignRow {
+        let place = &index.place;
+        let (role, holds) = match (index.summary, index.list) {
+            (Some(summary), _) => (RowRole::Summary, self.sums(summary)),
+            (None, Some(list)) => {
+                (RowRole::List, vec![Held::new("Ids", format!("list of {}", self.ids(list)))])
+            }
+            (None, None) => {
+                let is_held = |field| holds(self, Some(number), field) && !place.gives_back(field);
+                (RowRole::Copy, self.held(is_held))
+            }
+        };
+        let mut row = DesignRow::new(role, index.name, index.kind, keys(place, self.fields)).holding(holds);
+        row.function = index.summary.map(|summary| summary.schema.entity.to_owned());
+        let table = place.table.source();
+        row.table = (!table.eq_ignore_ascii_case(self.table())).then(|| table.to_owned());
+        let words = [(index.unique, "unique"), (index.sparse, "not of every entity")];
+        row.words.extend(words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| word.to_owned()));
+        row.words.extend(index.arrival.map(|arrival| arrival_word(arrival).to_owned()));
+        row
+    }
+
+    /// Returns the numbers of a summary: `Employees: count`, `Salaries: sum of Salary`.
+    #[inline]
+    fn sums(&self, summary: Summary) -> Vec<Held> {
         let property = |field: usize| self.fields.get(field).map_or("", |field| field.property);
-        let named = summary.sums.iter().map(|sum| match sum.of {
-            SumOf::Count => format!("{}: count", sum.property),
-            SumOf::CountWhen => format!("{}: count of some", sum.property),
-            SumOf::Field(field) => format!("{}: sum of {}", sum.property, property(field)),
+        let named = summary.sums.iter().map(|sum| {
+            let what = match sum.of {
+                SumOf::Count => "count".to_owned(),
+                SumOf::CountWhen => "count of some".to_owned(),
+                SumOf::Field(field) => format!("sum of {}", property(field)),
+            };
+            Held::new(sum.property, what)
         });
-        named.collect::<Vec<_>>().join(", ")
+        named.collect()
     }
 
     /// Returns what makes up the ids of a list: `Id`.
@@ -98,7 +138,8 @@ impl Schema {
     /// Returns the properties of the wanted fields: `Age: Int32`, with `?` for one that may be absent; `Ssn: encrypted String`;
     /// `ManagerName: copied String?` of what it holds of another entity, with `eventually` before it where that comes after the
     /// other has changed; `Photo: Blob` for what refers to one.
-    fn properties(&self, wanted: impl Fn(usize) -> bool) -> String {
+    #[inline]
+    fn held(&self, wanted: impl Fn(usize) -> bool) -> Vec<Held> {
         let fields = self.fields.iter().enumerate().filter(|(at, _)| wanted(*at));
         let named =
             fields.filter(|(_, field)| field.series.is_none_or(|slot| slot.at == 0)).map(|(at, field)| {
@@ -114,59 +155,48 @@ impl Schema {
                     None => "",
                 };
                 let of = if field.blob { "Blob".to_owned() } else { format!("{:?}", field.edm) };
-                format!("{}{to}: {copied}{sealed}{of}{absent}", field.property)
+                Held::new(format!("{}{to}", field.property), format!("{copied}{sealed}{of}{absent}"))
             });
-        named.collect::<Vec<_>>().join(", ")
+        named.collect()
     }
+}
+
+pub(super) const fn arrival_word(arrival: Arrival) -> &'static str {
+    match arrival {
+        Arrival::Atomic => "atomic",
+        Arrival::Eventual => "eventual",
+    }
+}
+
+fn keys(place: &Place, fields: &[Field]) -> [DesignKey; 2] {
+    [&place.partition, &place.row].map(|template| key(template, fields))
+}
+
+/// Returns a template as it is drawn.
+fn key(template: &Template, fields: &[Field]) -> DesignKey {
+    let mut key = DesignKey::new();
+    key.pieces.extend(template.parts.iter().map(|part| match part {
+        Part::Literal(text) => KeyPiece::Text((*text).to_owned()),
+        Part::Field(part) => {
+            let name = fields.get(part.field).map_or("", |field| field.name);
+            let piece = FieldPiece::new(name, part.source);
+            KeyPiece::Field(if part.each { piece.of_each(None) } else { piece })
+        }
+    }));
+    key
 }
 
 /// As a table of text, under the name of the table.
 impl fmt::Display for Schema {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.lines();
-        let mut widths = TITLES.map(|title| title.chars().count());
-        for line in &lines {
-            for (width, cell) in widths.iter_mut().zip(line) {
-                *width = (*width).max(cell.chars().count());
-            }
-        }
-        writeln!(f, "{} in table {}", self.entity, self.table())?;
-        row(f, &TITLES, &widths)?;
-        for line in &lines {
-            f.write_str("\n")?;
-            row(f, line, &widths)?;
-        }
-        Ok(())
+        f.write_str(&self.design().drawn(Form::Text))
     }
-}
-
-#[inline]
-fn row(f: &mut fmt::Formatter<'_>, cells: &[impl AsRef<str>; 4], widths: &[usize; 4]) -> fmt::Result {
-    let mut gap = 0;
-    for (cell, width) in cells.iter().map(AsRef::as_ref).zip(widths) {
-        // The gap comes before a cell, so that no line ends in spaces.
-        if !cell.is_empty() {
-            write!(f, "{:gap$}{cell}", "")?;
-            gap = 0;
-        }
-        gap += width + 2 - cell.chars().count();
-    }
-    Ok(())
 }
 
 impl fmt::Display for Markdown<'_> {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(schema) = self;
-        let [row, partition, row_key, properties] = TITLES;
-        writeln!(f, "| {row} | {partition} | {row_key} | {properties} |")?;
-        write!(f, "| --- | --- | --- | --- |")?;
-        for [name, partition, row_key, properties] in schema.lines() {
-            // A template may hold what Markdown takes for the end of a cell.
-            let [partition, row_key] = [partition, row_key].map(|key| key.replace('|', "\\|"));
-            write!(f, "\n| {name} | `{partition}` | `{row_key}` | {properties} |")?;
-        }
-        Ok(())
+        f.write_str(&self.0.design().drawn(Form::Markdown))
     }
 }

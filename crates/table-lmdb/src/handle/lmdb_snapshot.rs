@@ -17,7 +17,7 @@ use table_engine::query::{Continuation, PageBudget};
 use table_engine::row::key::{self, StoredKey};
 use table_engine::row::selection::Selection;
 use table_engine::row::view::RowView;
-use table_engine::schema::{IndexMask, PeriodTables, Schema};
+use table_engine::schema::{IndexMask, IndexStates, PeriodTables, Schema};
 
 use super::cursors;
 use super::lmdb_table::LmdbTable;
@@ -28,8 +28,8 @@ use crate::lmdb::{Db, ReadTxn};
 use crate::open::OptionalDb;
 use crate::queues::View;
 use crate::records::features::Feature;
-use crate::records::layouts;
 use crate::records::meta::Meta;
+use crate::records::{index_states, layouts};
 use crate::scan::cursor::{Ahead, MergedCursor};
 use crate::scan::read;
 use crate::state::StoreState;
@@ -182,6 +182,12 @@ impl ReadSnapshot for LmdbSnapshot {
         table.check_exists(dbs, &self.txn)?;
         let texts = layouts::all(dbs, &self.txn, table.id)?;
         Ok(texts.into_iter().map(|(kind, text)| (kind.to_owned(), text.to_owned())).collect())
+    }
+
+    fn index_states(&self, table: &dyn TableExec, kind: &str) -> Result<Option<IndexStates>> {
+        let (dbs, table) = (&self.inner.environment.dbs, LmdbTable::of(table)?.state());
+        table.check_exists(dbs, &self.txn)?;
+        index_states::index_states(dbs, &self.txn, table.id, kind).map(Some)
     }
 
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {

@@ -133,6 +133,32 @@ pub(crate) fn print_start<'v>(
     (into_text(out), true)
 }
 
+/// Returns the key that the parts of a template print, as [`print_parts`] does, or the number of the part that can't be printed,
+/// and why.
+#[inline]
+pub(crate) fn try_print_parts(
+    parts: &[PartOf<'_>],
+    values: &[ValueRef<'_>],
+) -> Result<String, (usize, Reason)> {
+    let (mut out, mut values) = (Vec::with_capacity(KEY_BYTES), values.iter());
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            PartOf::Literal(text) => out.extend_from_slice(text.as_bytes()),
+            PartOf::Field(part) => {
+                let value = values.next().copied().ok_or_else(|| {
+                    (at, Reason::Value(ValueError::mistyped(key_type::edm(part.key), None)))
+                })?;
+                print_part(part, value, ended_by(parts, at), &mut out).map_err(|reason| (at, reason))?;
+            }
+        }
+        let units = units_from(&out, 0);
+        if units > limits::KEY_UNITS {
+            return Err((at, Reason::Long(units)));
+        }
+    }
+    Ok(into_text(out))
+}
+
 /// Returns how many UTF-16 code units the text from there on takes.
 #[cold]
 fn units_from(out: &[u8], start: usize) -> usize {

@@ -5,7 +5,7 @@ use table_words::Format;
 use super::super::part_key;
 use super::super::signing::Signing;
 use super::Layout;
-use super::index::{LayoutIndex, LayoutRows};
+use super::index::{LayoutIndex, LayoutRows, Summed};
 use super::key::{LayoutKey, Printed};
 use super::property::LayoutProperty;
 
@@ -72,7 +72,7 @@ impl Layout {
     }
 
     /// Returns whether every row of the index has the property, as [`holds`](super::super::holds) says of a declaration.
-    fn holds(&self, index: &LayoutIndex, property: &LayoutProperty) -> bool {
+    pub(super) fn holds(&self, index: &LayoutIndex, property: &LayoutProperty) -> bool {
         let is_it = |name: &str| self.named(name).is_some_and(|named| named.name == property.name);
         let is_listed = match &index.rows {
             LayoutRows::All => true,
@@ -89,5 +89,24 @@ impl Layout {
             || in_own(self.row())
             || index.elsewhere.as_ref().is_some_and(|elsewhere| in_copy(&elsewhere.partition))
             || in_copy(&index.row)
+    }
+
+    /// Returns whether a change of the property may write rows of the index, or have one come or go.
+    #[doc(hidden)]
+    pub fn depends_on(&self, index: &LayoutIndex, property: &LayoutProperty) -> bool {
+        let prints = |key: &LayoutKey| key.printed().any(|printed| printed.property == property.name);
+        let counts = match &index.rows {
+            // What a function of the user's picks may depend on any property.
+            LayoutRows::Sums(sums) => sums.iter().any(|sum| match &sum.of {
+                Summed::Count => false,
+                Summed::CountWhen => true,
+                Summed::Property(of) => *of == property.name,
+            }),
+            _ => false,
+        };
+        index.sparse
+            || counts
+            || self.keys_of(Some(index)).into_iter().any(prints)
+            || !index.is_shared() && self.holds(index, property)
     }
 }

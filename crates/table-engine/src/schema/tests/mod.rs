@@ -2,6 +2,7 @@
 
 mod bounds;
 mod checks;
+mod introspected;
 mod keys;
 mod pictures;
 mod plainly;
