@@ -154,7 +154,7 @@ const BESIDE: &[(&str, &[&str])] = &[
     // By cells of what they are made of.
     ("Queue", &["worker"]),
     ("Tables", &["import_blob", "upload_sealed", "import_sealed_blob"]),
-    ("SetTable", &["get_any", "partition", "insert_any", "put_any", "delete_any", "delete_any_if"]),
+    ("SetTable", &["get_any", "partition", "insert_any", "put_any"]),
 ];
 
 /// The methods that `writes_of_entities!` makes.
