@@ -368,7 +368,6 @@ pub(crate) const TYPED: &[Cell] = &[
     cell(Never, "", &["Table::delete_partition"], |c| {
         staff(c)?.delete_partition(Employee::partition("Sales"))?.run().map(done)
     }),
-    cell(Never, "", &["Table::reencrypt"], |c| staff(c)?.reencrypt()?.run().map(done)),
     cell(Never, "", &["StoreTransaction::explain"], |c| {
         c.tables.transaction().update(key(c), |_| ()).explain().map(done)
     }),

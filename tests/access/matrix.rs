@@ -148,6 +148,8 @@ const BESIDE: &[(&str, &[&str])] = &[
     // Edges test them: `Follow`, and series.
     ("Snapshot", &["follows"]),
     ("Table", &["add", "join"]),
+    // Of a kind without sealed fields it has nothing to do.
+    ("Table", &["reencrypt"]),
     ("TableAt", &["join"]),
     ("Egt", &["add", "get"]),
     ("StoreTransaction", &["add", "get"]),
