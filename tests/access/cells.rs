@@ -354,6 +354,9 @@ pub(crate) const TYPED: &[Cell] = &[
             .with("Salary", 7_i64);
         c.tables.set::<Company>()?.merge_any(&patch, IfMatch::Any).map(done)
     }),
+    cell(Write, "rd", &["SetTable::delete_any", "SetTable::delete_any_if"], |c| {
+        c.tables.set::<Company>()?.delete_any(c.department, &c.row()).map(done)
+    }),
     cell(Never, "", &["Table::check"], |c| staff(c)?.check().map(done)),
     cell(Never, "", &["Table::repair"], |c| staff(c)?.repair()?.run().map(done)),
     cell(Never, "", &["Table::rebuild"], |c| staff(c)?.rebuild()?.run().map(done)),
@@ -365,7 +368,6 @@ pub(crate) const TYPED: &[Cell] = &[
     cell(Never, "", &["Table::delete_partition"], |c| {
         staff(c)?.delete_partition(Employee::partition("Sales"))?.run().map(done)
     }),
-    cell(Never, "", &["Table::reencrypt"], |c| staff(c)?.reencrypt()?.run().map(done)),
     cell(Never, "", &["StoreTransaction::explain"], |c| {
         c.tables.transaction().update(key(c), |_| ()).explain().map(done)
     }),

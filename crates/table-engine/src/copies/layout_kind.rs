@@ -169,7 +169,6 @@ impl LayoutKind<'_> {
 
     /// Returns what the keys of all entities begin with that give something to a row of an index, partition key and row key,
     /// and whether each is whole; `None` if the row's key is none of the index.
-    #[expect(clippy::type_complexity, reason = "a key and whether it is whole, twice")]
     pub(super) fn owners(&self, index: usize, row: &RowView<'_>) -> Result<Option<[(String, bool); 2]>> {
         let Some(of) = self.indexes.get(index) else { return Ok(None) };
         let Some(known) = self.values_in(&of.keys, row, &|_| false)? else { return Ok(None) };

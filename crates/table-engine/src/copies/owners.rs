@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::executor::LayoutTexts;
 use crate::executor::layouts::read;
 use crate::row::view::RowView;
-use crate::schema::{Layout, head_key};
+use crate::schema::{Layout, LayoutIndex, head_key};
 use crate::sorted_map::SortedMap;
 
 /// Whose a row is.
@@ -74,7 +74,7 @@ impl RowOwners {
                     Owners::One(table, row.partition_key().into_owned(), head)
                 })
             }
-            Role::Index(index) if layout.indexes().nth(index).is_some_and(|index| index.is_shared()) => {
+            Role::Index(index) if layout.indexes().nth(index).is_some_and(LayoutIndex::is_shared) => {
                 kind.owners(index, row)?.map_or(Owners::Unknown, |keys| Owners::All(table, keys))
             }
             Role::Index(index) => {

@@ -138,7 +138,7 @@ impl RestrictedBackend {
     }
 
     /// Returns a refusal without what it says of rows that are not shown.
-    fn discreet(&self, tables: &[&LimitedTable], plan: &Plan<'_>, refused: Refused) -> Refused {
+    fn told(tables: &[&LimitedTable], plan: &Plan<'_>, refused: Refused) -> Refused {
         let Refused { error, group, row } = refused;
         let planned = plan.groups.get(group);
         let lone = planned.is_some_and(|group| group.rows.len() == 1).then_some(0);
@@ -232,12 +232,11 @@ impl Backend for RestrictedBackend {
     ) -> Result<Arc<dyn TableExec>> {
         self.limits.check_table(&tables.name(start))?;
         let there = self.inner.clone().read_snapshot()?.period(tables, start)?;
-        let inner = match there {
-            Ok(table) => table,
-            Err(_) => {
-                self.administers("make tables")?;
-                self.inner.clone().make_period(tables, start, schema)?
-            }
+        let inner = if let Ok(table) = there {
+            table
+        } else {
+            self.administers("make tables")?;
+            self.inner.clone().make_period(tables, start, schema)?
         };
         Ok(self.table(inner))
     }
@@ -262,7 +261,7 @@ impl Backend for RestrictedBackend {
         self.check_plan(&tables, plan)?;
         let inner: Vec<_> = tables.iter().map(|table| &*table.inner).collect();
         let done = self.inner.commit(&inner, plan, sealed_at);
-        done.map_err(|refused| self.discreet(&tables, plan, refused))
+        done.map_err(|refused| Self::told(&tables, plan, refused))
     }
 
     fn retry_fairness(&self) -> &RetryFairness {

@@ -172,7 +172,7 @@ impl Sas {
         let mut parameters = Parameters::default();
         let Self { access, policy, terms } = self;
         if let Names::These(names) = &access.tables {
-            parameters.set("tn", names.first().map(|name| name.to_string()).unwrap_or_default());
+            parameters.set("tn", names.first().map(ToString::to_string).unwrap_or_default());
         }
         parameters.set("sp", letters(access.rights));
         parameters.set("si", policy.as_deref().unwrap_or_default());

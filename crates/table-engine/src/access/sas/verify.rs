@@ -164,7 +164,7 @@ pub fn verify(
         let policy = policies(table, id).ok_or(SasError::NoSuchPolicy)?;
         access = under(access, said.has_rights, &policy)?;
     }
-    Ok(Verified { access, said })
+    Ok(Verified { said, access })
 }
 
 /// Returns what a token permits under its policy: each of the two says what the other does not.

@@ -103,6 +103,17 @@ impl<Set: EntitySet> SetTable<Set> {
         let place = |e: Error| e.attempted(attempted).table(self.table.name()).partition(partition).row(row);
         let given = entity.get(ENTITY_TYPE).map(|kind| kind.as_str().unwrap_or_default());
         let run = || {
+            #[cfg(feature = "access")]
+            if let Some(restricted) = self.table.exec().restricted() {
+                use crate::executor::Rights;
+                // Which kind the entity is of is read before its change is made, which says what that takes.
+                let rights = match what {
+                    What::Merge(_) => Rights::READ.and(Rights::UPDATE),
+                    What::Delete(_) => Rights::READ.and(Rights::DELETE),
+                    What::Check | What::Insert | What::Put => Rights::NONE,
+                };
+                restricted.check(rights, (partition, row))?;
+            }
             let stored = match what {
                 What::Merge(_) | What::Delete(_) => self.table.get_by(partition, row, |view| {
                     let kind = view.kind()?.unwrap_or_default().to_owned();
