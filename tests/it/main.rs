@@ -13,6 +13,7 @@ mod another_store;
 mod architecture;
 mod blind;
 mod blobs;
+mod by_layout;
 mod canary;
 mod changing;
 mod concurrency;

@@ -95,13 +95,8 @@ impl Batch {
         self.operations.is_empty()
     }
 
-    /// Carries out every operation, or none. The `ETag` is that of every entity written: they share their time.
-    pub fn commit(&self) -> Result<ETag> {
-        let done = self.submit();
-        done.map_err(|e| e.placed("commit a batch to", self.table.name(), &self.partition, None))
-    }
-
-    fn submit(&self) -> Result<ETag> {
+    /// Carries out the operations as they are.
+    pub(crate) fn submit(&self) -> Result<ETag> {
         if let Some(sealing) = &self.sealing {
             return sealing.commit(self);
         }
@@ -124,14 +119,6 @@ impl Batch {
             Some(sealing) => sealing.seal(self, &mut add),
             None => self.with_group(|group| add(group, &SealedAt::NOTHING)),
         }
-    }
-
-    /// Makes up for a batch that was refused among others: one whose values are sealed is sealed anew.
-    pub(crate) fn again(&self, refused: Refused) -> Result<()> {
-        if self.sealing.is_some() {
-            return self.commit().map(drop);
-        }
-        Err(refused.numbered())
     }
 
     pub(crate) fn table(&self) -> &DynamicTable {

@@ -83,7 +83,7 @@ impl DynamicTable {
 
     /// Returns another table of the store, as it is now; `None` if there is none of this name.
     pub(crate) fn sibling(&self, name: &str) -> Result<Option<Self>> {
-        let found = self.exec.jobs()?.sibling(name)?;
+        let found = self.exec.sibling(name)?;
         Ok(found.map(|exec| Self { exec, is_raw: self.is_raw, family: None }))
     }
 

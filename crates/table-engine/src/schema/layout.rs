@@ -6,6 +6,7 @@
 //! the lines; `Display` is the one place where they become text, which people read in errors.
 
 mod advice;
+mod declare;
 mod differences;
 mod index;
 mod indexes;
@@ -16,6 +17,7 @@ mod of;
 mod outdated;
 mod property;
 mod read;
+mod reads;
 mod renamed;
 mod rows;
 mod same;
@@ -26,6 +28,7 @@ mod tests;
 use std::fmt;
 
 pub(crate) use advice::{advice, takes};
+pub(crate) use declare::Obstacle;
 #[doc(hidden)]
 pub use differences::without_copies;
 pub(crate) use differences::{Differences, differences_in, united};
@@ -210,6 +213,11 @@ impl Layout {
             Line::Dependent(kind) => Some(&**kind),
             _ => None,
         })
+    }
+
+    /// Returns the line with the tables of a kind that has one for each period.
+    fn period_line(&self) -> Option<&Line> {
+        self.lines.iter().find(|line| matches!(line, Line::Periods(_)))
     }
 
     /// Returns the indexes, in order.
