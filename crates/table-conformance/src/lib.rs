@@ -82,7 +82,7 @@ checks! {
     reads: rows_come_in_the_order_of_their_keys random_queries_find_what_a_model_finds
         pages_join_to_the_whole a_snapshot_is_of_one_moment;
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity
-        rows_of_a_declared_kind_are_their_structs a_changed_declaration_is_refused
+        rows_of_a_declared_kind_are_their_structs rows_of_a_declared_kind_are_planned_by_their_layout a_changed_declaration_is_refused
         a_lost_update_is_tried_again;
 }
 

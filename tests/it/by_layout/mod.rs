@@ -4,6 +4,8 @@ mod batches;
 mod random;
 mod refusals;
 mod sealed;
+mod shapes;
+mod transactions;
 mod values;
 
 use integration_tests::executors::Executor;

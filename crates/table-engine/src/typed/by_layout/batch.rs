@@ -1,5 +1,7 @@
 //! Batches with entities of declared kinds, written by their properties.
 
+use std::sync::Arc;
+
 use super::kinds::Kinds;
 use super::row::RowAttempt;
 use super::{LOOKS, Write, explained, is_of_declared};
@@ -66,17 +68,16 @@ impl Batch {
             stored.push(snapshot.kind_of(table, write.partition, write.row)?);
         }
         drop(snapshot);
-        let kinds = Kinds::of(table, layouts);
-        let place = |error: Error, number: usize| {
-            let error = writes.get(number).map_or(error.again(), |write| write.place(error, table));
-            error.at_index(number)
-        };
+        let kinds = Arc::new(Kinds::of(table, layouts));
         let mut found: Vec<Option<&'static LayoutMeta>> = Vec::with_capacity(writes.len());
         let mut images = Vec::with_capacity(writes.len());
         for (number, (write, stored)) in writes.iter().zip(&stored).enumerate() {
-            let kind = write.find_kind(&kinds, stored.as_ref()).map_err(|error| place(error, number))?;
-            let made = kind.map(|kind| LayoutImages::new(kind, write.given())).transpose();
-            images.push(made.map_err(|error| place(error, number))?);
+            let made = write.find_kind(&kinds, stored.as_ref()).and_then(|kind| {
+                let made = kind.map(|kind| LayoutImages::new(kind, write.given())).transpose()?;
+                Ok((kind, made))
+            });
+            let (kind, made) = made.map_err(|error| write.place(error, table).at_index(number))?;
+            images.push(made);
             found.push(kind);
         }
         if found.iter().all(Option::is_none) {
@@ -88,7 +89,7 @@ impl Batch {
             let keys = KeyPair::of(write.partition, write.row);
             attempts.push(match images {
                 Some(images) => Box::new(EntityAttempt::lent(Ok(keys), write.change(), images)),
-                None => Box::new(RowAttempt::new(*write, &kinds)),
+                None => Box::new(RowAttempt::new(*write, kinds.clone())),
             });
         }
         let mut lent: Vec<&mut dyn Attempt> = Vec::with_capacity(writes.len());
@@ -96,15 +97,15 @@ impl Batch {
             lent.push(&mut **attempt);
         }
         let done = driver::commit(Together::batch(&family, &self.partition), &mut lent);
-        done.map_err(|error| {
-            let kind = error.index().and_then(|number| *found.get(number)?);
-            kind.map_or_else(|| error.again(), |kind| explained(error.again(), kind))
+        done.map_err(|error| match error.index().and_then(|number| *found.get(number)?) {
+            Some(kind) => explained(error, kind),
+            None => error,
         })
     }
 }
 
 /// Returns the table with the others where copies of any of the kinds lie.
-fn family(kinds: &Kinds<'_>, found: &[Option<&'static LayoutMeta>]) -> Result<DynamicTable> {
+fn family(kinds: &Kinds, found: &[Option<&'static LayoutMeta>]) -> Result<DynamicTable> {
     let mut others: Vec<DynamicTable> = Vec::new();
     for kind in found.iter().flatten() {
         for other in kinds.others(kind)? {

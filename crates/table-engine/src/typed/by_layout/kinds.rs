@@ -43,15 +43,15 @@ fn declared(layout: Layout, table: &str) -> Known {
 }
 
 /// The kinds of one table, as their layouts are at one time.
-pub(super) struct Kinds<'t> {
-    table: &'t DynamicTable,
+pub(super) struct Kinds {
+    table: DynamicTable,
     layouts: LayoutTexts,
 }
 
-impl<'t> Kinds<'t> {
+impl Kinds {
     /// Returns the kinds with these layouts.
-    pub(super) fn of(table: &'t DynamicTable, layouts: LayoutTexts) -> Self {
-        Self { table, layouts }
+    pub(super) fn of(table: &DynamicTable, layouts: LayoutTexts) -> Self {
+        Self { table: table.alone(), layouts }
     }
 
     /// Returns the kind of an entity's own rows that bear this text; `None` if they are no such rows, but copies, say.
@@ -89,8 +89,8 @@ impl<'t> Kinds<'t> {
         }
     }
 
-    pub(super) fn table(&self) -> &'t DynamicTable {
-        self.table
+    pub(super) fn table(&self) -> &DynamicTable {
+        &self.table
     }
 
     /// Returns whether rows that bear this text are of a declared kind.
@@ -101,7 +101,7 @@ impl<'t> Kinds<'t> {
 
     /// Returns the table as one that knows these others.
     pub(super) fn with_others(&self, others: Vec<DynamicTable>) -> DynamicTable {
-        self.table.alone().with_others(others)
+        self.table.clone().with_others(others)
     }
 
     /// Returns the other tables where copies of a kind lie.

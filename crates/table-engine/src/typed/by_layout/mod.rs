@@ -7,6 +7,7 @@
 mod batch;
 mod kinds;
 mod row;
+mod transaction;
 
 use self::kinds::{Kinds, version_obstacle};
 use crate::error::{Error, ErrorKind, Result};
@@ -184,7 +185,7 @@ impl<'w> Write<'w> {
     /// Returns the kind by which it is planned; `None` if the row that is there, or is to be, is of none that could be.
     fn find_kind(
         self,
-        kinds: &Kinds<'_>,
+        kinds: &Kinds,
         stored: Option<&Option<String>>,
     ) -> Result<Option<&'static LayoutMeta>> {
         let (given, says_nothing) = self.kind();

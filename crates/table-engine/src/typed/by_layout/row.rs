@@ -3,6 +3,8 @@
 //! A store takes what a plan says of rows beside those of entities, and does not look what kinds they are of. So the row is read
 //! first, and must still be that one when it is written.
 
+use std::sync::Arc;
+
 use super::kinds::Kinds;
 use super::{What, Write};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,7 +19,7 @@ use crate::typed::change::attempt::{Attempt, PlanScratch, ReadRequest};
 pub(super) struct RowAttempt<'w> {
     write: Write<'w>,
     properties: Vec<RowProperty<'w>>,
-    kinds: &'w Kinds<'w>,
+    kinds: Arc<Kinds>,
     is_asked: bool,
     found: Option<Version>,
     /// Whether the row that is there, or that is to be, is of a declared kind.
@@ -25,7 +27,7 @@ pub(super) struct RowAttempt<'w> {
 }
 
 impl<'w> RowAttempt<'w> {
-    pub(super) fn new(write: Write<'w>, kinds: &'w Kinds<'w>) -> Self {
+    pub(super) fn new(write: Write<'w>, kinds: Arc<Kinds>) -> Self {
         let properties = write.entity().map(|entity| plan::borrowed(entity.entries())).unwrap_or_default();
         Self { write, properties, kinds, is_asked: false, found: None, is_declared: false }
     }
