@@ -8,7 +8,6 @@ use super::rows::{SnapshotRows, Views};
 use super::table::DynamicTable;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(feature = "encrypt")]
 use crate::executor::LayoutTexts;
 use crate::executor::{
     OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,

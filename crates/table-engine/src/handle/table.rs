@@ -88,9 +88,11 @@ use crate::schema::{IndexMask, Schema};
 /// does. Of JSON it is known that it is JSON, and not what the field's type takes.
 ///
 /// What a layout does not say is refused as [`DeclaredKind`](crate::ErrorKind::DeclaredKind), which names the line that is in
-/// the way: an index with `when`, a value of a user's type, the elements of a list in a key, what is held of other entities,
-/// a signature, tables of periods, rows that are still to be converted. Copies, and the rows of lists and summaries, are never
-/// written so.
+/// the way: an index, or a count, with `when`; the elements of a list in a key; a value of a type with its own
+/// [`Property`](crate::schema::Property), or of an optional reference; an absent property whose default a key prints or a sum
+/// adds; what is held of other entities; a signature; tables of periods; rows that are still to be converted; sealed properties
+/// where the store is open without keys. A layout that an earlier release has noted does not say what its properties read: the
+/// first write by the struct adds that. Copies, and the rows of lists and summaries, are never written so.
 #[derive(Clone)]
 pub struct DynamicTable {
     exec: Arc<dyn TableExec>,

@@ -124,7 +124,7 @@ impl Declaring<'_> {
         let indexes = layout.indexes().map(|index| self.index(&own, index)).collect::<Option<Vec<_>>>()?;
         let removed: Vec<_> = layout.removed().map(kept).collect();
         let kind = kept(&layout.kind);
-        let schema = Schema::new([kind, kind], self.fields()?, all_kept(places))
+        let schema = Schema::new([kind, kind], self.fields(), all_kept(places))
             .parts(all_kept(parts))
             .indexes(all_kept(indexes))
             .version(layout.version())
@@ -133,27 +133,26 @@ impl Declaring<'_> {
         Some(schema)
     }
 
-    fn fields(&self) -> Option<&'static [Field]> {
+    fn fields(&self) -> &'static [Field] {
         let mut fields = Vec::with_capacity(self.layout.properties.len());
         for line in &self.layout.lines {
             match line {
-                Line::Property(property) => fields.push(self.field(property)?),
+                Line::Property(property) => fields.push(self.field(property)),
                 Line::Series(line) => {
                     let stem = kept(&line.stem);
                     let series: &'static Series =
                         Box::leak(Box::new(Series::new(stem, stem, line.slots).width(line.width)));
                     for (at, property) in line.properties().enumerate() {
-                        fields
-                            .push(Field { series: Some(Slot { of: series, at }), ..self.field(&property)? });
+                        fields.push(Field { series: Some(Slot { of: series, at }), ..self.field(&property) });
                     }
                 }
                 _ => {}
             }
         }
-        Some(all_kept(fields))
+        all_kept(fields)
     }
 
-    fn field(&self, property: &LayoutProperty) -> Option<Field> {
+    fn field(&self, property: &LayoutProperty) -> Field {
         let name = kept(&property.name);
         let reads = self.layout.reads_of(property);
         let mut field = Field::PLAIN.named(name, name).in_part(property.part);
@@ -171,7 +170,7 @@ impl Declaring<'_> {
             ReadsOf::Other => Reads::Other,
         };
         field.column = match field.reads {
-            Reads::Integers(min, max) => integers(min, max).unwrap_or(ColumnType::of(field.edm)),
+            Reads::Integers(min, max) => integers(min, max).unwrap_or_else(|| ColumnType::of(field.edm)),
             _ => ColumnType::of(field.edm),
         };
         field.was = property.was.as_deref().map(kept);
@@ -181,7 +180,7 @@ impl Declaring<'_> {
             field.blind =
                 sealed.tokens.and_then(|tokens| Some(Blind { property: kept(&property.token()?), tokens }));
         }
-        Some(field)
+        field
     }
 
     fn index(&self, own: &Place, index: &LayoutIndex) -> Option<Index> {

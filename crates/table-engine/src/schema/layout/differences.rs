@@ -222,7 +222,7 @@ pub(crate) fn united(table: &str, noted: &Layout, schema: &Schema) -> Layout {
     };
     let kept = old.iter().filter(|(subject, line)| is_kept(line) && !new.contains_key(*subject));
     lines.extend(kept.map(|(_, line)| (*line).clone()));
-    lines.extend(noted.period_line().or(declared.period_line()).cloned());
+    lines.extend(noted.period_line().or_else(|| declared.period_line()).cloned());
     lines.extend(noted.reads_with(&declared));
     for was in noted.indexes() {
         // One that only prints wider values is the same.

@@ -21,7 +21,7 @@ impl Batch {
     pub fn commit(&self) -> Result<ETag> {
         let done = match self.submit() {
             Err(refused) if self.sealing.is_none() && is_of_declared(&refused, &self.table) => {
-                self.planned(refused)
+                self.planned(&refused)
             }
             done => done,
         };
@@ -39,12 +39,12 @@ impl Batch {
 
     /// Carries out a batch that the store `refused` to write as it is.
     #[cold]
-    fn planned(&self, refused: Error) -> Result<ETag> {
+    fn planned(&self, refused: &Error) -> Result<ETag> {
         let writes: Vec<_> = self.operations.iter().map(|planned| self.write_of(planned)).collect();
         let mut looks = 0;
         loop {
             looks += 1;
-            match self.attempt(&writes, &refused) {
+            match self.attempt(&writes, refused) {
                 // Another layout has been noted meanwhile.
                 Err(error) if error.kind() == ErrorKind::LayoutChanged && looks < LOOKS => {}
                 done => return done,

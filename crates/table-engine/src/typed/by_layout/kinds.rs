@@ -79,14 +79,12 @@ impl Kinds {
     fn check_keys_of(&self, kind: &LayoutMeta) -> Result<()> {
         let schema = kind.schema();
         let Some(sealed) = schema.fields.iter().find(|field| field.encrypted) else { return Ok(()) };
-        match self.table.exec().store().vault() {
-            Ok(_) => Ok(()),
-            Err(_) => {
-                let line = kind.layout().line_of(sealed.property);
-                let because = "the store is open without the keys that seal it";
-                Err(obstructed(schema.kind, &Obstacle { line, because }))
-            }
+        if self.table.exec().store().vault().is_ok() {
+            return Ok(());
         }
+        let line = kind.layout().line_of(sealed.property);
+        let because = "the store is open without the keys that seal it";
+        Err(obstructed(schema.kind, &Obstacle { line, because }))
     }
 
     pub(super) fn table(&self) -> &DynamicTable {

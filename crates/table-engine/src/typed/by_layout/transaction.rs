@@ -128,16 +128,12 @@ impl<'c> StoreTransaction<'c> {
         let stored = snapshot.kind_of(table, write.partition, write.row)?;
         drop(snapshot);
         let kinds = Kinds::of(table, layouts);
-        Ok(match write.find_kind(&kinds, stored.as_ref())? {
-            Some(kind) => {
-                let images = Box::new(LayoutImages::new(kind, write.given())?);
-                let keys = Ok(KeyPair::of(write.partition, write.row));
-                (kinds.with_others(kinds.others(kind)?), boxed(keys, write.change(), images))
-            }
-            None => {
-                let family = kinds.with_others(Vec::new());
-                (family, Box::new(RowAttempt::new(write, Arc::new(kinds))))
-            }
-        })
+        let Some(kind) = write.find_kind(&kinds, stored.as_ref())? else {
+            let family = kinds.with_others(Vec::new());
+            return Ok((family, Box::new(RowAttempt::new(write, Arc::new(kinds)))));
+        };
+        let images = Box::new(LayoutImages::new(kind, write.given())?);
+        let family = kinds.with_others(kinds.others(kind)?);
+        Ok((family, boxed(Ok(KeyPair::of(write.partition, write.row)), write.change(), images)))
     }
 }
