@@ -1,5 +1,6 @@
 //! Entities in one partition: what the derives write, and what can be asked, written and refused.
 
+mod by_layout;
 mod conveniences;
 mod cost;
 mod derive;

@@ -102,7 +102,8 @@ checks! {
     visits: rows_are_lent_as_they_are_read a_value_is_lent_as_long_as_the_closure_runs
         a_visitor_may_stop_or_fail a_budget_ends_pages_early pages_of_any_budget_join_to_the_whole;
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity
-        rows_of_a_declared_kind_are_their_structs each_operation_has_the_version_of_its_entity a_changed_declaration_is_refused
+        rows_of_a_declared_kind_are_their_structs rows_of_a_declared_kind_are_planned_by_their_layout
+        each_operation_has_the_version_of_its_entity a_changed_declaration_is_refused
         a_lost_update_is_tried_again pages_of_merged_ranges_end_early;
     shared_rows: numbers_are_added_to copies_follow_their_entities;
     queues: queues_come_and_go a_message_is_of_one_receiver_until_it_is_given_back a_unique_message_is_there_once

@@ -43,7 +43,7 @@ pub(crate) fn declared(krate: &Krate, fields: &[Field<'_>]) -> TokenStream {
         let (name, property, ty) = (&field.name, &field.property.value, field.ty);
         let of_type = if field.storage == Storage::Json {
             // The property is text, and nothing is known of it.
-            quote!(#krate::schema::Field::PLAIN)
+            quote!(#krate::schema::Field::PLAIN.json())
         } else {
             let property = property_of(field);
             quote_spanned!(ty.span()=> <#ty as #krate::#property>::FIELD)

@@ -26,6 +26,8 @@ fn newtype(model: &KeyPart<'_>, member: &syn::Member, ty: &syn::Type) -> TokenSt
 
             const FEW: ::core::primitive::bool = <#ty as #krate::Property>::FEW;
 
+            const READS: #krate::schema::Reads = <#ty as #krate::Property>::READS;
+
             fn to_property(
                 &self,
             ) -> ::core::result::Result<#krate::PropertyValue<'_>, #krate::ValueError> {
@@ -63,6 +65,8 @@ fn variants_of(model: &KeyPart<'_>, variants: &[KeyVariant<'_>]) -> TokenStream 
             const EXACT: ::core::primitive::bool = true;
 
             const FEW: ::core::primitive::bool = true;
+
+            const READS: #krate::schema::Reads = #krate::schema::Reads::Names(&[#(#texts),*]);
 
             fn to_property(
                 &self,

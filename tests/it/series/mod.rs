@@ -314,13 +314,15 @@ fn they_are_written_with_others_and_read_in_sets() {
 }
 
 #[test]
-fn a_row_by_its_properties_has_no_slot_of_a_declared_kind() {
+fn a_slot_is_set_by_its_property() {
     let scratch = Scratch::new();
     let store = scratch.tables();
     let days = days(&store, 1);
     let patch = DynamicEntity::new("web1", "day_000000").with("Cpu_13", 0.5);
-    let error = days.dynamic().merge(&patch, IfMatch::Any).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::DeclaredKind);
+    days.dynamic().merge(&patch, IfMatch::Any).unwrap();
+    assert_eq!(days.get(key(0)).unwrap().unwrap().cpu[13], Some(0.5));
+    let beyond = DynamicEntity::new("web1", "day_000000").with("Cpu_24", 0.5);
+    assert_eq!(days.dynamic().merge(&beyond, IfMatch::Any).unwrap_err().kind(), ErrorKind::SchemaMismatch);
     let found =
         days.dynamic().query(&Query::new().filter(prop("Cpu_13").ge(0.0)).select(["Cpu_13"])).unwrap();
     assert_eq!(found.count(), 2);

@@ -112,7 +112,9 @@ fn the_refusal_says_what_to_use() {
     assert_eq!(
         error.to_string(),
         "cannot merge into table `Seats`, partition `night`, row `seat_01`: the row is an entity of the kind `seat`, \
-         which a struct declares: change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which \
+         which a struct declares, and what is noted of that is not enough to write it by its properties: \
+         `index by_price row \"price_\" Price:u32:\"03\" \"_\" Number:u8:\"02\" when copy keys`: whether an entity has a copy \
+         there only a function of its struct says; change the entity by `Store::table`, or by `SetTable::merge_any` and the like, which \
          make its copies follow; a handle by `DynamicTable::raw` writes the row all the same, and its copies stay as they are"
     );
     let error = seats.dynamic().delete("night", "guest_ann").unwrap_err().to_string();

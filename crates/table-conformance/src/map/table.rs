@@ -70,6 +70,12 @@ impl TableExec for MapTable {
         if writes { executor::note(self, self, schema) } else { Ok(IndexMask::NEW) }
     }
 
+    fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>> {
+        let found = self.store.state().tables.get(&name.to_ascii_lowercase()).cloned();
+        let table = |entry| -> Arc<dyn TableExec> { Arc::new(Self { store: self.store.clone(), entry }) };
+        Ok(found.map(table))
+    }
+
     fn store(&self) -> &dyn Backend {
         &*self.store
     }

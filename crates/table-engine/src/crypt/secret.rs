@@ -7,7 +7,7 @@ use uuid::Uuid;
 use zeroize::Zeroize;
 
 use crate::model::{EdmType, Ticks, Value, ValueRef};
-use crate::schema::{ColumnType, Property, PropertyValue, ValueError};
+use crate::schema::{ColumnType, Property, PropertyValue, Reads, ValueError};
 
 /// A value that does not show itself in `Debug`, so that a struct which derives `Debug` can hold it, and that is
 /// wiped from memory when it is dropped.
@@ -92,6 +92,7 @@ impl<T: Wipe + Property> Property for Secret<T> {
     const NESTED: bool = T::NESTED;
     const FEW: bool = T::FEW;
     const COLUMN: ColumnType = T::COLUMN;
+    const READS: Reads = T::READS;
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         self.0.to_property()

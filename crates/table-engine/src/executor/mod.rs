@@ -127,6 +127,11 @@ pub trait TableExec: Any + Send + Sync {
         Err(Error::new(ErrorKind::Unsupported).because(because))
     }
 
+    /// Returns another table of the store, as it is now; `None` if there is none of this name.
+    fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>> {
+        self.jobs()?.sibling(name)
+    }
+
     /// Returns why the rows of an index can't be read in the state of this number: [`index_mask`](Self::index_mask) said so.
     fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
         let _ = (schema, index, state);

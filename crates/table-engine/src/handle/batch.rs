@@ -98,13 +98,8 @@ impl Batch {
         self.operations.is_empty()
     }
 
-    /// Carries out every operation, or none. Returns the version of each entity that was written.
-    pub fn commit(&self) -> Result<Committed> {
-        let done = self.carry_out();
-        done.map_err(|e| e.placed(COMMIT, self.table.name(), &self.partition, None))
-    }
-
-    fn carry_out(&self) -> Result<Committed> {
+    /// Carries out the operations as they are.
+    pub(crate) fn carry_out(&self) -> Result<Committed> {
         if let Some(sealing) = &self.sealing {
             return sealing.commit(self);
         }
@@ -122,7 +117,8 @@ impl Batch {
     /// a channel, to wake a task. It may read and write, and submit more, and must not wait for another callback. If it
     /// panics, no other is harmed.
     ///
-    /// Of a table whose values are sealed by a rule, the batch is sealed now: if a key, or a row that the sealing depends on,
+    /// Rows of declared kinds are refused as [`DeclaredKind`](ErrorKind::DeclaredKind), where [`commit`](Self::commit) plans
+    /// them. Of a table whose values are sealed by a rule, the batch is sealed now: if a key, or a row that the sealing depends on,
     /// changes before it is carried out, it is refused where [`commit`](Self::commit) would seal it anew.
     ///
     /// ```
@@ -182,14 +178,6 @@ impl Batch {
             Some(sealing) => sealing.seal(self, &mut add),
             None => self.with_group(|group| add(group, &SealedAt::NOTHING)),
         }
-    }
-
-    /// Makes up for a batch that was refused among others: one whose values are sealed is sealed anew.
-    pub(crate) fn again(&self, refused: Refused) -> Result<()> {
-        if self.sealing.is_some() {
-            return self.commit().map(drop);
-        }
-        Err(refused.numbered())
     }
 
     pub(crate) fn table(&self) -> &DynamicTable {

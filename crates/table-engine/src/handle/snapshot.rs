@@ -9,7 +9,6 @@ use super::rows::{SnapshotRows, Views};
 use super::table::DynamicTable;
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
-#[cfg(feature = "encrypt")]
 use crate::executor::LayoutTexts;
 use crate::executor::{
     OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,
@@ -226,9 +225,20 @@ impl Snapshot {
     }
 
     /// Returns the layouts that are noted of the table's kinds.
-    #[cfg(feature = "encrypt")]
     pub(crate) fn layouts(&self, table: &DynamicTable) -> Result<LayoutTexts> {
         self.snapshot.layouts(self.table(table)?).map_err(|e| e.table(table.name()))
+    }
+
+    /// Returns the text of `EntityType` of the row of these keys; `None` if there is no row, or no such text.
+    #[allow(clippy::option_option, reason = "no row, and one without a kind, are two answers")]
+    pub(crate) fn kind_of(
+        &self,
+        table: &DynamicTable,
+        partition: &str,
+        row: &str,
+    ) -> Result<Option<Option<String>>> {
+        let view = self.view_unverified(table, partition, row)?;
+        view.map(|view| Ok(view.kind()?.map(str::to_owned))).transpose()
     }
 
     /// Returns the rows of a job's next step; see [`ReadSnapshot::chunk`](crate::executor::ReadSnapshot::chunk).

@@ -40,6 +40,59 @@ use crate::schema::{IndexMask, Schema};
 /// company.replace(&jun, IfMatch::Any)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Entities that a struct declares
+///
+/// A struct that is used with a table declares the kind of its entities, and the store notes the layout of that. A row whose
+/// `EntityType` is the kind is an entity also where nobody has the struct: it is planned by the layout, so that its copies,
+/// its lists and its sums follow, what is unique stays so, and what is sealed is sealed by the store's keys.
+///
+/// ```
+/// use table_core::{DynamicEntity, Entity, ErrorKind, IfMatch, Store};
+///
+/// #[derive(Entity)]
+/// #[entity(table = "Company", kind = "employee")]
+/// #[key(partition = "{department}", row = "empid_{id:06}")]
+/// #[index(by_email, row = "email_{email}", unique)]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     email: String,
+///     age: u8,
+/// }
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let store = Store::open(dir.path().join("company.tables"))?;
+/// let staff = store.table::<Employee>()?;
+/// staff.insert(&Employee { department: "Sales".into(), id: 7, email: "jun@contoso.com".into(), age: 47 })?;
+///
+/// // As a program would that has no struct.
+/// let company = store.dynamic_table("Company")?;
+/// let cao = DynamicEntity::new("Sales", "empid_000008")
+///     .with("EntityType", "employee")
+///     .with("Email", "cao@contoso.com")
+///     .with("Age", 31);
+/// company.insert(&cao)?;
+/// company.merge(&DynamicEntity::new("Sales", "empid_000007").with("Email", "j@contoso.com"), IfMatch::Any)?;
+/// assert!(staff.get(Employee::by_email("Sales", "cao@contoso.com"))?.is_some());
+/// assert!(staff.get(Employee::by_email("Sales", "jun@contoso.com"))?.is_none());
+///
+/// // What the struct could not read is refused, and nothing is written.
+/// let error = company.merge(&DynamicEntity::new("Sales", "empid_000008").with("Age", 256), IfMatch::Any).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The properties are those of the struct: one that it does not have is an error, and one that it requires has to be there. A
+/// merge can't change a part of the entity's key. A replace keeps properties that the layout does not know, as the struct's
+/// does. Of JSON it is known that it is JSON, and not what the field's type takes.
+///
+/// What a layout does not say is refused as [`DeclaredKind`](crate::ErrorKind::DeclaredKind), which names the line that is in
+/// the way: an index, or a count, with `when`; the elements of a list in a key; a value of a type with its own
+/// [`Property`](crate::schema::Property), or of an optional reference; an absent property whose default a key prints or a sum
+/// adds; what is held of other entities; a signature; tables of periods; rows that are still to be converted; sealed properties
+/// where the store is open without keys. A layout that an earlier release has noted does not say what its properties read: the
+/// first write by the struct adds that. Copies, and the rows of lists and summaries, are never written so.
 #[derive(Clone)]
 pub struct DynamicTable {
     exec: Arc<dyn TableExec>,
@@ -83,7 +136,7 @@ impl DynamicTable {
 
     /// Returns another table of the store, as it is now; `None` if there is none of this name.
     pub(crate) fn sibling(&self, name: &str) -> Result<Option<Self>> {
-        let found = self.exec.jobs()?.sibling(name)?;
+        let found = self.exec.sibling(name)?;
         Ok(found.map(|exec| Self { exec, is_raw: self.is_raw, family: None }))
     }
 
@@ -108,13 +161,11 @@ impl DynamicTable {
         self.exec.table_name()
     }
 
-    /// Returns the table as one whose rows of declared kinds may be written by their properties, too.
+    /// Returns the table as one by which rows of declared kinds are written as any others.
     ///
-    /// A struct that is used with a table declares the kinds of its entities and of their copies, and the store notes
-    /// it. Of such rows any other handle refuses an insert, a replace, a merge and a delete by
-    /// [`DeclaredKind`](crate::ErrorKind::DeclaredKind), whichever program declared them, and the
-    /// [set](crate::SetTable::merge_any) of the kinds is how to change them by their properties. Writes of this handle change
-    /// the one row and leave copies as they are: for repairs, and for data that comes with its copies.
+    /// Another handle [plans](Self#entities-that-a-struct-declares) the write of an entity with all that is derived of it, and
+    /// refuses that of a copy. Writes of this one change the one row, whatever it is, and leave copies as they are: for repairs,
+    /// and for data that comes with its copies.
     ///
     /// Rows that are signed are their struct's alone: nothing else can make their digest. They can
     /// be deleted.
@@ -137,11 +188,13 @@ impl DynamicTable {
     /// let staff = store.table::<Employee>()?;
     /// staff.insert(&Employee { department: "Sales".into(), id: 7, email: "jun@contoso.com".into() })?;
     ///
-    /// // The copy under the e-mail would say what is no more.
+    /// // A copy is its entity's.
     /// let company = staff.dynamic();
-    /// let change = DynamicEntity::new("Sales", "empid_000007").with("Email", "cao@contoso.com");
-    /// assert_eq!(company.merge(&change, IfMatch::Any).unwrap_err().kind(), ErrorKind::DeclaredKind);
+    /// let copy = DynamicEntity::new("Sales", "email_jun@contoso.com").with("Department", "Legal");
+    /// assert_eq!(company.merge(&copy, IfMatch::Any).unwrap_err().kind(), ErrorKind::DeclaredKind);
     ///
+    /// // The copy under the e-mail says what is no more.
+    /// let change = DynamicEntity::new("Sales", "empid_000007").with("Email", "cao@contoso.com");
     /// company.raw().merge(&change, IfMatch::Any)?;
     /// assert!(staff.get(Employee::by_email("Sales", "jun@contoso.com"))?.is_some());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

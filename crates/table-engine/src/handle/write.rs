@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{Loader, OnCommitted, Precedence};
-use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch, ValueRef};
+use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{self, Act, Committed, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
@@ -38,20 +38,13 @@ impl DynamicTable {
         sealing::generation(self.exec().store())
     }
 
-    plan::writes_of_entities!(&Self, &DynamicEntity => write -> Result<ETag>);
-
-    /// Removes the entity of these keys; fails if there is none.
-    pub fn delete(&self, partition_key: &str, row_key: &str) -> Result<()> {
-        self.delete_if(partition_key, row_key, IfMatch::Any)
+    /// Removes a row as it is.
+    pub(crate) fn remove(&self, partition_key: &str, row_key: &str, condition: IfMatch) -> Result<()> {
+        self.write_row(partition_key, &plan::removal(row_key, condition, 0)).map(drop)
     }
 
-    /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
-    pub fn delete_if(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
-        let removal = plan::removal(row_key, condition.into(), 0);
-        self.write_row(partition_key, &removal).map(drop)
-    }
-
-    fn write(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
+    /// Writes a row as it is.
+    pub(crate) fn write(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
         let properties = plan::borrowed(entity.entries());
         self.write_row(entity.partition_key(), &plan::write(condition, act, entity, &properties, 0))
     }

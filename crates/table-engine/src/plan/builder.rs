@@ -167,6 +167,15 @@ impl<'p> PlanBuilder<'p> {
         }
     }
 
+    /// Adds the write of a row that is of no entity.
+    pub(crate) fn write(&mut self, table: &str, partition: &'p str, row: RowWrite<'p>) {
+        let at = self.part(self.place(table, partition));
+        self.is_alone = false;
+        if let Some(part) = self.parts.get_mut(at) {
+            part.rows.push(row);
+        }
+    }
+
     /// Demands that no row has come to a range, gone from it or changed there.
     pub(crate) fn rely_on(&mut self, table: &str, partition: &'p str, range: Range<'p>) {
         let at = self.part(self.place(table, partition));

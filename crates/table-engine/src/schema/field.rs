@@ -1,6 +1,6 @@
 //! A field as it was declared.
 
-use super::{Absent, Blind, ColumnType, KeyScope, Slot, TokenScope};
+use super::{Absent, Blind, ColumnType, KeyScope, Reads, Slot, TokenScope};
 use crate::model::{EdmType, Value};
 
 /// A field of an entity.
@@ -38,6 +38,12 @@ pub struct Field {
     /// How rows hold it, as long as it is plain.
     #[doc(hidden)]
     pub column: ColumnType,
+    /// What values of the property its type reads.
+    #[doc(hidden)]
+    pub reads: Reads,
+    /// Whether something stands for it where a row lacks it, and not merely nothing.
+    #[doc(hidden)]
+    pub defaults: bool,
     /// What stands for it where a row lacks it.
     #[doc(hidden)]
     pub absent: Option<Absent>,
@@ -66,6 +72,8 @@ impl Field {
         secret: false,
         blob: false,
         column: ColumnType::Text,
+        reads: Reads::Other,
+        defaults: false,
         absent: None,
         was: None,
         new: false,
@@ -92,6 +100,14 @@ impl Field {
     #[must_use]
     pub const fn or_default(mut self) -> Self {
         self.optional = true;
+        self.defaults = true;
+        self
+    }
+
+    /// Returns the field as one that is kept as JSON.
+    #[must_use]
+    pub const fn json(mut self) -> Self {
+        self.reads = Reads::Json;
         self
     }
 
@@ -113,6 +129,7 @@ impl Field {
     #[must_use]
     pub const fn or(mut self, value: fn() -> Option<Value>) -> Self {
         self.optional = true;
+        self.defaults = true;
         self.absent = Some(Absent::new(value));
         self
     }

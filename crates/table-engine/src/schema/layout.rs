@@ -6,6 +6,7 @@
 //! the lines; `Display` is the one place where they become text, which people read in errors.
 
 mod advice;
+mod declare;
 mod differences;
 mod index;
 mod indexes;
@@ -17,6 +18,7 @@ mod outdated;
 mod picture;
 mod property;
 mod read;
+mod reads;
 mod renamed;
 mod rows;
 mod same;
@@ -27,6 +29,7 @@ mod tests;
 use std::fmt;
 
 pub(crate) use advice::{advice, takes};
+pub(crate) use declare::Obstacle;
 #[doc(hidden)]
 pub use differences::without_copies;
 pub(crate) use differences::{Differences, differences_in, united};
@@ -211,6 +214,11 @@ impl Layout {
             Line::Dependent(kind) => Some(&**kind),
             _ => None,
         })
+    }
+
+    /// Returns the line with the tables of a kind that has one for each period.
+    fn period_line(&self) -> Option<&Line> {
+        self.lines.iter().find(|line| matches!(line, Line::Periods(_)))
     }
 
     /// Returns the indexes, in order.

@@ -44,6 +44,7 @@ mod periods;
 mod picture;
 mod place;
 mod properties;
+mod reads;
 mod series;
 mod signing;
 mod summary;
@@ -97,7 +98,8 @@ pub(crate) use key_error::KeyError;
 pub use key_field::KeyField;
 pub(crate) use keys::{KeyPair, fields, gives_back, has_same_key, keys, own_keys, print_keys};
 pub(crate) use layout::{
-    Differences, advice, differences_in, forgotten, kinds_that_meet, layout, same_keys, takes, united,
+    Differences, Obstacle, advice, differences_in, forgotten, kinds_that_meet, layout, same_keys, takes,
+    united,
 };
 #[doc(hidden)]
 pub use layout::{
@@ -109,6 +111,9 @@ pub(crate) use list::SEPARATOR as LIST_SEPARATOR;
 pub use periods::{Period, PeriodTables};
 pub use picture::Markdown;
 pub use place::{Place, TableTemplate};
+pub(crate) use reads::knows_json;
+#[doc(hidden)]
+pub use reads::{Reads, ReadsOf};
 pub use series::{Series, Slot};
 #[doc(hidden)]
 pub use series::{slot_fields, slot_names, slot_properties};

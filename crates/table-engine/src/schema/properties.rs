@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use uuid::Uuid;
 
-use super::ColumnType;
 use super::value::{FastPath, Property, PropertyValue, Take, ValueError};
+use super::{ColumnType, Reads};
 use crate::model::{EdmType, Ticks, ValueRef};
 
 /// A type that a property holds as it is.
@@ -16,6 +16,7 @@ macro_rules! as_it_is {
             const EDM: EdmType = EdmType::$edm;
             const EXACT: bool = true;
             const FEW: bool = size_of::<Self>() == 1;
+            const READS: Reads = Reads::Any;
             $(const TAKE: Take<Self> = Take::by($quick);)?
 
             fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
@@ -54,13 +55,14 @@ as_it_is! {
 
 /// An integer in the smallest type that holds it.
 macro_rules! integers {
-    ($($type:ident: $edm:ident, $repr:ty, $column:ident, $below:literal, $above:literal;)*) => {$(
+    ($($type:ident: $edm:ident, $repr:ty, $column:ident, $reads:expr, $below:literal, $above:literal;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
             const EXACT: bool = true;
             const FEW: bool = size_of::<Self>() == 1;
             const COLUMN: ColumnType = ColumnType::$column;
+            const READS: Reads = $reads;
             #[allow(clippy::unnecessary_fallible_conversions, reason = "of `i64` alone")]
             const TAKE: Take<Self> =
                 Take::by(FastPath::Integer(|number| Self::try_from(number).ok()));
@@ -92,20 +94,21 @@ macro_rules! integers {
 }
 
 integers! {
-    i8: Int32, i32, I8, "less than an `i8` holds", "more than an `i8` holds";
-    i16: Int32, i32, I16, "less than an `i16` holds", "more than an `i16` holds";
-    i32: Int32, i32, I32, "less than an `i32` holds", "more than an `i32` holds";
-    i64: Int64, i64, I64, "less than an `i64` holds", "more than an `i64` holds";
-    u8: Int32, i32, U8, "negative, for a `u8`", "more than a `u8` holds";
-    u16: Int32, i32, U16, "negative, for a `u16`", "more than a `u16` holds";
-    u32: Int64, i64, U32, "negative, for a `u32`", "more than a `u32` holds";
-    u64: Int64, i64, I64, "negative, for a `u64`",
+    i8: Int32, i32, I8, Reads::Integers(-0x80, 0x7f), "less than an `i8` holds", "more than an `i8` holds";
+    i16: Int32, i32, I16, Reads::Integers(-0x8000, 0x7fff), "less than an `i16` holds", "more than an `i16` holds";
+    i32: Int32, i32, I32, Reads::Any, "less than an `i32` holds", "more than an `i32` holds";
+    i64: Int64, i64, I64, Reads::Any, "less than an `i64` holds", "more than an `i64` holds";
+    u8: Int32, i32, U8, Reads::Integers(0, 0xff), "negative, for a `u8`", "more than a `u8` holds";
+    u16: Int32, i32, U16, Reads::Integers(0, 0xffff), "negative, for a `u16`", "more than a `u16` holds";
+    u32: Int64, i64, U32, Reads::Integers(0, 0xffff_ffff), "negative, for a `u32`", "more than a `u32` holds";
+    u64: Int64, i64, I64, Reads::Integers(0, i64::MAX), "negative, for a `u64`",
         "more than 9223372036854775807, the most that an Edm.Int64 holds";
 }
 
 #[diagnostic::do_not_recommend]
 impl Property for f32 {
     const EDM: EdmType = EdmType::Double;
+    const READS: Reads = Reads::Single;
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         Ok(PropertyValue::Borrowed(ValueRef::Double(f64::from(*self))))
@@ -133,6 +136,7 @@ const AFTER: &str = "a time after the year 9999";
 #[diagnostic::do_not_recommend]
 impl Property for SystemTime {
     const EDM: EdmType = EdmType::DateTime;
+    const READS: Reads = Reads::Any;
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         match Ticks::try_from(*self) {
@@ -153,6 +157,7 @@ impl Property for SystemTime {
 #[diagnostic::do_not_recommend]
 impl Property for jiff::Timestamp {
     const EDM: EdmType = EdmType::DateTime;
+    const READS: Reads = Reads::Timestamp;
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         match Ticks::try_from(*self) {
@@ -175,6 +180,7 @@ impl Property for jiff::Timestamp {
 #[diagnostic::do_not_recommend]
 impl Property for chrono::DateTime<chrono::Utc> {
     const EDM: EdmType = EdmType::DateTime;
+    const READS: Reads = Reads::Any;
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         match Ticks::try_from(*self) {
@@ -193,6 +199,7 @@ impl Property for chrono::DateTime<chrono::Utc> {
 #[diagnostic::do_not_recommend]
 impl Property for Duration {
     const EDM: EdmType = EdmType::Int64;
+    const READS: Reads = Reads::Integers(0, i64::MAX);
 
     fn to_property(&self) -> Result<PropertyValue<'_>, ValueError> {
         i64::try_from(self.as_nanos() / 100)
@@ -217,6 +224,7 @@ impl<T: Property> Property for Option<T> {
     const FEW: bool = T::FEW;
     const BLOB: bool = T::BLOB;
     const COLUMN: ColumnType = T::COLUMN;
+    const READS: Reads = T::READS;
     const NESTED: bool = T::OPTIONAL;
     const OPTIONAL: bool = true;
     const TAKE: Take<Self> = Take::<T>::of_some();

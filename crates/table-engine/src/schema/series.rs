@@ -285,7 +285,7 @@ mod tests {
         const LENGTHS: (usize, usize) = CPU.lengths();
         const PROPERTIES: [([u8; LENGTHS.0], usize); 120] = slot_properties(&CPU);
         const NAMES: [([u8; LENGTHS.1], usize); 120] = slot_names(&CPU);
-        const FIELDS: [Field; 120] = slot_fields(&CPU, Field::PLAIN, &NAMES, &PROPERTIES);
+        static FIELDS: [Field; 120] = slot_fields(&CPU, Field::PLAIN, &NAMES, &PROPERTIES);
         for (slot, field) in FIELDS.iter().enumerate() {
             assert_eq!(field.property, CPU.property(slot));
             assert_eq!(field.name, format!("cpu[{slot}]"));

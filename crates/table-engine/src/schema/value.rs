@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ColumnType, Field};
+use super::{ColumnType, Field, Reads};
 use crate::model::{EdmType, Value, ValueRef};
 
 /// A type whose values a property can hold.
@@ -79,6 +79,10 @@ pub trait Property: Sized {
     #[doc(hidden)]
     const COLUMN: ColumnType = ColumnType::of(Self::EDM);
 
+    /// What values of the property it reads, as far as that can be said: so rows are written without the struct that it reads.
+    #[doc(hidden)]
+    const READS: Reads = Reads::Other;
+
     /// A field of the type, for declarations to name.
     #[doc(hidden)]
     const FIELD: Field = Field {
@@ -88,6 +92,7 @@ pub trait Property: Sized {
         secret: Self::SECRET,
         blob: Self::BLOB,
         column: Self::COLUMN,
+        reads: Self::READS,
         ..Field::PLAIN
     };
 

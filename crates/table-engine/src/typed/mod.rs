@@ -20,6 +20,7 @@
 //! ```
 
 mod advice;
+mod by_layout;
 mod change;
 mod encrypt;
 mod entity;

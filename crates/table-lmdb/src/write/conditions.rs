@@ -188,7 +188,12 @@ impl Writing<'_, '_> {
     #[inline]
     fn check_unsigned(&self, plan: &EncodedPlan, row: &EncodedRow, old: &Row<'_>) -> Result<()> {
         if old.is_signed() {
-            return if plan.signs(row) { Ok(()) } else { Err(sign::needs_its_struct()) };
+            if plan.signs(row) {
+                return Ok(());
+            }
+            // Who writes rows of declared kinds by their properties is told so in one way.
+            self.check_old(plan, row, old)?;
+            return Err(sign::needs_its_struct());
         }
         let signs = |touched: &&TableDelta| touched.state.signs_some() && !plan.signs(row);
         let Some(touched) = self.touched_by(plan, row.group).filter(signs) else { return Ok(()) };

@@ -18,7 +18,7 @@ impl TableState {
         }
         prepared.check_kinds(group, &self.dict(), |kind| {
             let check = self.with_declared(kind, |declared| {
-                if declared.is_signed {
+                if declared.is_signed && prepared.is_raw {
                     Err(sign::needs_its_struct())
                 } else if prepared.is_raw {
                     Ok(())

@@ -115,7 +115,7 @@ impl Differences {
         let (spread_old, spread_new) = (noted.spread(), declared.spread());
         let (old, new) = (by_subject(&spread_old), by_subject(&spread_new));
         let mut lines = Vec::new();
-        for (subject, line) in &old {
+        for (subject, line) in old.iter().filter(|(_, line)| !line.is_of_writers()) {
             let Some(now) = new.get(subject) else {
                 // A property that has another name now is compared with what it has become.
                 self.is_compatible &= may_lack(line)
@@ -136,7 +136,8 @@ impl Differences {
                 self.is_compatible &= may_become;
             }
         }
-        for (_, line) in new.iter().filter(|(subject, _)| !old.contains_key(*subject)) {
+        let is_new = |subject: &Subject<'_>, line: &Line| !old.contains_key(subject) && !line.is_of_writers();
+        for (_, line) in new.iter().filter(|(subject, line)| is_new(subject, line)) {
             let is_index = matches!(line, Line::Index(_));
             self.adds |= !is_index;
             // Rows read the same, whatever entities have copies of them.
@@ -146,6 +147,8 @@ impl Differences {
                 || matches!(line, Line::Property(new) if may_come(noted, new));
             lines.push(Changed::new(line));
         }
+        self.adds |=
+            noted.reads_more(declared) || noted.period_line().is_none() && declared.period_line().is_some();
         lines
     }
 }
@@ -202,7 +205,7 @@ pub(super) fn is_renamed_again(old: &LayoutProperty, new: &LayoutProperty) -> bo
 /// indexes are those that are noted, since an index comes and goes by a job.
 pub(crate) fn united(table: &str, noted: &Layout, schema: &Schema) -> Layout {
     let declared = Layout::of_in(schema, table);
-    let own = declared.lines.iter().filter(|line| !matches!(line, Line::Index(_)));
+    let own = declared.lines.iter().filter(|line| !matches!(line, Line::Index(_)) && !line.is_of_writers());
     let own = own.map(|line| match noted.lines.iter().find(|noted| noted.subject() == line.subject()) {
         Some(noted) if follows_no_more(noted, line) => noted.clone(),
         _ => series::longer(noted, line),
@@ -219,6 +222,8 @@ pub(crate) fn united(table: &str, noted: &Layout, schema: &Schema) -> Layout {
     };
     let kept = old.iter().filter(|(subject, line)| is_kept(line) && !new.contains_key(*subject));
     lines.extend(kept.map(|(_, line)| (*line).clone()));
+    lines.extend(noted.period_line().or_else(|| declared.period_line()).cloned());
+    lines.extend(noted.reads_with(&declared));
     for was in noted.indexes() {
         // One that only prints wider values is the same.
         let is = declared.index(&was.name).filter(|is| same_index(noted, was, &declared, is));

@@ -196,7 +196,7 @@ impl fmt::Display for Printed {
 }
 
 /// Text in quotes, in which `\` stands before a quote and before itself.
-struct Quoted<'t>(&'t str);
+pub(super) struct Quoted<'t>(pub(super) &'t str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@ use std::fmt;
 use super::index::LayoutIndex;
 use super::key::LayoutKey;
 use super::property::LayoutProperty;
+use super::reads::{READS, ReadsLine};
 use super::series::{SERIES, SeriesLine};
 
 pub(super) const VERSION: &str = "version";
@@ -21,6 +22,8 @@ pub(super) const BY: &str = " by";
 pub(super) const HOLDER: &str = "holder";
 /// The word before a property that is to go.
 pub(super) const GONE: &str = "gone";
+/// The word before the tables of a kind that has one for each period.
+pub(super) const PERIODS: &str = "periods";
 pub(super) const INDEX: &str = "index";
 /// The word before the place of an index, or the key of a copied entity: its copies follow the entities.
 pub(super) const EVENTUAL: &str = " eventual";
@@ -43,6 +46,10 @@ pub(super) enum Line {
     Dependent(String),
     /// A property that is to go.
     Removed(String),
+    /// The name of the tables of a kind that has one for each period, as it is declared.
+    Periods(String),
+    /// What is read of a property.
+    Reads(ReadsLine),
     Index(LayoutIndex),
 }
 
@@ -78,6 +85,8 @@ impl Line {
             Self::Copied(copy) => (COPIED, &*copy.property),
             Self::Dependent(kind) => (HOLDER, &**kind),
             Self::Removed(name) => (GONE, &**name),
+            Self::Periods(_) => (PERIODS, ""),
+            Self::Reads(line) => (READS, &*line.property),
             Self::Index(index) => (INDEX, &*index.name),
         };
         Subject { word, name }
@@ -87,6 +96,13 @@ impl Line {
     /// [`outdated`](super::outdated) says which programs can't write.
     pub(super) fn is_of_copies(&self) -> bool {
         matches!(self, Self::Copied(_) | Self::Dependent(_))
+    }
+}
+
+impl Line {
+    /// Returns whether it says what a struct writes, and nothing of what rows hold.
+    pub(super) fn is_of_writers(&self) -> bool {
+        matches!(self, Self::Periods(_) | Self::Reads(_))
     }
 }
 
@@ -103,6 +119,8 @@ impl fmt::Display for Line {
             Self::Copied(copy) => copy.fmt(f),
             Self::Dependent(kind) => write!(f, "{HOLDER} {kind}"),
             Self::Removed(name) => write!(f, "{GONE} {name}"),
+            Self::Periods(tables) => write!(f, "{PERIODS} {tables}"),
+            Self::Reads(line) => line.fmt(f),
             Self::Index(index) => write!(f, "{INDEX} {index}"),
         }
     }

@@ -6,6 +6,7 @@ use super::index::{Elsewhere, LayoutIndex, LayoutRows, SumOf, Summed};
 use super::key::LayoutKey;
 use super::line::{CopiedLine, Line};
 use super::property::{LayoutProperty, Sealed};
+use super::reads::ReadsLine;
 use super::series::SeriesLine;
 
 impl Layout {
@@ -32,6 +33,9 @@ impl Layout {
         lines.extend(schema.copied.iter().map(|copy| Line::Copied(of_copy(copy, &property))));
         lines.extend(schema.dependents.iter().map(|kind| Line::Dependent((*kind).to_owned())));
         lines.extend(schema.removed.iter().map(|name| Line::Removed((*name).to_owned())));
+        lines.extend(schema.periods().map(|tables| Line::Periods(tables.source.to_owned())));
+        lines.push(Line::Reads(ReadsLine::marker()));
+        lines.extend(schema.fields.iter().filter_map(ReadsLine::of).map(Line::Reads));
         lines.extend(schema.indexes.iter().map(|index| Line::Index(of_index(schema, index, &property))));
         Self::new(schema.kind, lines)
     }

@@ -7,10 +7,11 @@ use super::Layout;
 use super::index::{self, Elsewhere, LayoutIndex, LayoutRows, SumOf, Summed};
 use super::key::{KeyPart, KeyValues, LayoutKey, PRINTS, Printed};
 use super::line::{
-    BY, COPIED, CopiedLine, EVENTUAL, GONE, HOLDER, INDEX, Line, OF, PARTITION, PROPERTY, ROW, SIGNED,
-    VERSION,
+    BY, COPIED, CopiedLine, EVENTUAL, GONE, HOLDER, INDEX, Line, OF, PARTITION, PERIODS, PROPERTY, ROW,
+    SIGNED, VERSION,
 };
 use super::property::{BLIND, BY_PARTITION, BY_TABLE, DUAL, ENCRYPTED, LayoutProperty, PART, Sealed, WAS};
+use super::reads::{self, READS};
 use super::series::{self, SERIES, SeriesLine};
 use crate::limits;
 use crate::model::EdmType;
@@ -43,6 +44,7 @@ impl Layout {
         match line {
             Line::Partition(key) | Line::Row(key) => of_key(key),
             Line::Copied(copy) => copy.key.iter().all(has),
+            Line::Reads(line) => line.property.is_empty() || has(&line.property),
             Line::Index(index) => {
                 of_key(&index.row)
                     && index.elsewhere.as_ref().is_none_or(|elsewhere| of_key(&elsewhere.partition))
@@ -75,9 +77,19 @@ fn line_of(line: &str) -> Option<Line> {
         COPIED => Line::Copied(reader.copy()?),
         HOLDER => Line::Dependent(reader.rest.trim().to_owned()),
         GONE => Line::Removed(reader.rest.strip_prefix(' ')?.to_owned()),
+        PERIODS => Line::Periods(reader.rest.strip_prefix(' ')?.to_owned()),
+        READS => Line::Reads(reads::line(reader.rest, names)?),
         INDEX => Line::Index(reader.index()?),
         _ => return None,
     })
+}
+
+/// Returns the texts in the brackets behind the word `names`, which end there.
+fn names(text: &str) -> Option<Vec<String>> {
+    let mut reader = Reader { rest: text };
+    reader.takes("(").then_some(())?;
+    let names = reader.names()?;
+    reader.rest.is_empty().then_some(names)
 }
 
 /// Returns what stands behind the word `property`.
@@ -281,6 +293,16 @@ impl<'t> Reader<'t> {
         Some(LayoutKey { parts })
     }
 
+    /// Returns texts up to the bracket that closes them.
+    fn names(&mut self) -> Option<Vec<String>> {
+        let mut names = Vec::new();
+        while !self.takes(")") {
+            self.takes(" ");
+            names.push(self.quoted()?);
+        }
+        Some(names)
+    }
+
     fn values(&mut self) -> Option<KeyValues> {
         let word = self.word();
         let has_more = self.takes("(");
@@ -303,12 +325,7 @@ impl<'t> Reader<'t> {
             ("bool", false) => KeyType::Bool,
             ("time", false) => KeyType::Time,
             ("names", true) => {
-                let mut names = Vec::new();
-                while !self.takes(")") {
-                    self.takes(" ");
-                    names.push(self.quoted()?);
-                }
-                return Some(KeyValues::Names(names));
+                return Some(KeyValues::Names(self.names()?));
             }
             ("option", true) => {
                 let inner = self.values()?;

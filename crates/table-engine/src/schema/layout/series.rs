@@ -77,7 +77,7 @@ impl SeriesLine {
     }
 
     /// Returns whether a property is one of them.
-    fn has(&self, property: &str) -> bool {
+    pub(super) fn has(&self, property: &str) -> bool {
         let digits =
             |rest: &str| (rest.bytes().all(|digit| digit.is_ascii_digit())).then(|| rest.parse().ok());
         let rest = property.strip_prefix(&*self.stem).and_then(|rest| rest.strip_prefix('_'));

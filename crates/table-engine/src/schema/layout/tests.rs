@@ -4,8 +4,8 @@ use super::super::format::key_type::KeyType;
 use super::super::index_states::IndexStates;
 use super::super::tests::{EMPLOYEE, employee, with_row};
 use super::super::{
-    Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Schema, Sum, SumOf,
-    Summary, Template, TokenScope,
+    Blind, CharSet, Copies, Field, FieldPart, Index, KeyPart, KeyScope, Part, Place, Reads, Schema, Sum,
+    SumOf, Summary, Template, TokenScope,
 };
 use super::{Differences, Layout, LayoutIndex, LayoutKey, Outdated, layout};
 use crate::model::EdmType;
@@ -36,6 +36,13 @@ property FirstName String
 property LastName String
 property Email String
 property Age Int32?
+reads
+reads Department other
+reads Id other
+reads FirstName other
+reads LastName other
+reads Email other
+reads Age other
 index by_email row \"email_\" Email:text unique copy all
 index by_name row \"name_\" LastName:text \"_\" Id:u32:\"06\" copy FirstName";
 
@@ -90,7 +97,7 @@ fn a_layout_says_which_copies_lie_elsewhere_and_in_their_table_of_which_entities
     assert!(!differences_in("Names", &there.replace("Company", "Branch"), &schema).unwrap().is_compatible);
     assert!(!differences_in("Names", &own, &schema).unwrap().is_compatible);
     // An optional field is, in both.
-    let without = |text: &str| text.replace("\nproperty Age Int32?", "");
+    let without = |text: &str| text.replace("\nproperty Age Int32?", "").replace("\nreads Age other", "");
     assert!(differences(&without(&own), &schema).unwrap().is_compatible);
     assert!(differences_in("Names", &without(&there), &schema).unwrap().is_compatible);
 }
@@ -464,5 +471,95 @@ fn a_layout_says_which_numbers_a_summary_has() {
     for wrong in ["Ages:sum(Nothing)", "Ages:sum", "Ages:most", "Ages"] {
         let wrong = noted.replace(&format!("Ages:sum({summed})"), wrong);
         assert!(Layout::parse(&wrong, "employee").is_none(), "{wrong}");
+    }
+}
+
+/// Returns the employee with an age that is read so.
+fn reading(reads: Reads) -> Schema {
+    let mut fields: Vec<_> =
+        EMPLOYEE.fields.iter().map(|field| Field { reads: Reads::Any, ..*field }).collect();
+    fields[5].reads = reads;
+    changed(&fields)
+}
+
+#[test]
+fn a_layout_says_what_is_read_of_a_property_and_what_stands_for_it() {
+    let small = Reads::Integers(0, 255);
+    let mut fields = reading(small).fields.to_vec();
+    fields[3].reads = Reads::Names(&["b \"c\"", "a"]);
+    fields[2].defaults = true;
+    let text = layout(&changed(&fields));
+    let lines = "\nreads\nreads FirstName any or default\nreads LastName names(\"a\" \"b \\\"c\\\"\")\nreads Age u8\nindex";
+    assert!(text.contains(lines), "{text}");
+    assert_eq!(read(&text, "employee").unwrap().to_string(), text);
+    for damaged in
+        ["reads Age", "reads Age u9", "reads Age names", "reads Age names(\"a\" x)", "reads Nothing u8"]
+    {
+        assert!(read(&text.replace("reads Age u8", damaged), "employee").is_none(), "{damaged}");
+    }
+    // A former release noted nothing of it: the next write does.
+    let former: Vec<_> = text.lines().filter(|line| !line.starts_with("reads")).collect();
+    let found = differences(&former.join("\n"), &changed(&fields)).unwrap();
+    assert_eq!((found.lines.is_empty(), found.is_compatible, found.adds), (true, true, true));
+    let noted = read(&former.join("\n"), "employee").unwrap();
+    assert!(noted.obstacle().is_some());
+    assert_eq!(super::united("Company", &noted, &changed(&fields)).to_string(), text);
+}
+
+/// Programs that follow one another, in whatever order, come to one layout, which none of them changes again.
+#[test]
+fn what_either_of_two_declarations_reads_is_noted() {
+    let names = |names: &'static [&'static str]| Reads::Names(names);
+    for (one, other, both) in [
+        (Reads::Integers(0, 255), Reads::Integers(0, 0xffff), "reads Age u16"),
+        (Reads::Integers(-0x80, 0x7f), Reads::Integers(0, 255), ""),
+        (Reads::Any, Reads::Integers(0, 255), ""),
+        (names(&["a", "b"]), names(&["c", "b"]), "reads Age names(\"a\" \"b\" \"c\")"),
+        (Reads::Json, Reads::Any, "reads Age other"),
+        (names(&["a"]), Reads::Any, "reads Age other"),
+        (Reads::Other, Reads::Integers(0, 255), "reads Age other"),
+    ] {
+        for (first, second) in [(reading(one), reading(other)), (reading(other), reading(one))] {
+            let noted = Layout::of(&first);
+            let united = super::united("Company", &noted, &second);
+            let line = united
+                .to_string()
+                .lines()
+                .find(|line| line.starts_with("reads Age"))
+                .unwrap_or("")
+                .to_owned();
+            assert_eq!(line, both);
+            for declared in [&first, &second] {
+                let found = super::differences_in("Company", &united, declared);
+                assert!(found.is_none_or(|found| found.is_compatible && !found.adds), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_layout_declares_what_it_was_made_of() {
+    let schema = Schema { indexes: spread().indexes, ..reading(Reads::Integers(0, 255)) };
+    for declared in [reading(Reads::Any), schema] {
+        let noted = Layout::of(&declared);
+        let made = noted.declare("Company").unwrap();
+        assert_eq!(Layout::of(made), noted);
+        assert!(noted.obstacle().is_none());
+        let fields = |schema: &Schema| -> Vec<_> {
+            schema
+                .fields
+                .iter()
+                .map(|field| (field.property, field.edm, field.optional, field.reads))
+                .collect()
+        };
+        assert_eq!(fields(made), fields(&declared));
+        for (made, declared) in made.indexes.iter().zip(declared.indexes) {
+            assert_eq!(
+                (made.kind, made.copies, made.unique),
+                (declared.kind, declared.copies, declared.unique)
+            );
+            assert_eq!(made.place.table.source(), declared.place.table.source());
+            assert_eq!(made.place.row.parts, declared.place.row.parts);
+        }
     }
 }

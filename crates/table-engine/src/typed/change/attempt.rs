@@ -28,7 +28,7 @@ pub(crate) struct ReadRequest {
 
 /// An attempt that a transaction holds until it is committed. Its closures need not be `Send`, and this name is what the compiler
 /// says then.
-pub(super) trait CommittedByTheThreadThatMadeIt: Attempt {}
+pub(crate) trait CommittedByTheThreadThatMadeIt: Attempt {}
 
 impl<A: Attempt> CommittedByTheThreadThatMadeIt for A {}
 

@@ -61,7 +61,7 @@ impl<'c> EntityAttempt<'c, &'c mut (dyn EntityImages + 'c)> {
 }
 
 /// Returns the attempt at a change that is not of an entity's type any more.
-pub(super) fn boxed<'c>(
+pub(crate) fn boxed<'c>(
     keys: Result<KeyPair>,
     change: Change<'c>,
     images: Box<dyn EntityImages + 'c>,

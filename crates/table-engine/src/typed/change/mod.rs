@@ -10,6 +10,7 @@ pub(crate) mod driver;
 pub(crate) mod egt;
 pub(crate) mod entity_attempt;
 pub(crate) mod entity_images;
+pub(crate) mod layout_images;
 #[cfg(test)]
 mod model_tests;
 pub(crate) mod plan_only;

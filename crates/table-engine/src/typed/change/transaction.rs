@@ -109,15 +109,38 @@ impl<'c> StoreTransaction<'c> {
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c>, payload: Payload<'c, E>) -> Self {
         propagate::register::<E>(&self.store);
-        match self.table(E::SCHEMA) {
-            Ok(number) => self.of.push(number),
-            Err(error) => {
-                let index = self.operations.len();
-                self.refused.get_or_insert_with(|| error.at_index(index));
-            }
-        }
-        self.operations.push(boxed(key.into_keys(), change, Box::new(TypedImages::of(payload))));
+        let table = self.table(E::SCHEMA);
+        self.push(table, boxed(key.into_keys(), change, Box::new(TypedImages::of(payload))));
         self
+    }
+
+    /// Adds a change of what lies in the table of this number.
+    fn push(&mut self, table: Result<usize>, operation: Box<dyn CommittedByTheThreadThatMadeIt + 'c>) {
+        match table {
+            Ok(number) => self.of.push(number),
+            Err(error) => self.refuse(error),
+        }
+        self.operations.push(operation);
+    }
+
+    /// Refuses the next change, and with it all.
+    pub(crate) fn refuse(&mut self, error: Error) {
+        let index = self.operations.len();
+        self.refused.get_or_insert_with(|| error.at_index(index));
+    }
+
+    /// Adds a change of a row in the first table of this family.
+    pub(crate) fn push_in(
+        &mut self,
+        family: &DynamicTable,
+        operation: Box<dyn CommittedByTheThreadThatMadeIt + 'c>,
+    ) {
+        let number = self.number_of(family);
+        self.push(Ok(number), operation);
+    }
+
+    pub(crate) fn store(&self) -> &Tables {
+        &self.store
     }
 
     /// Returns the number of the table of a declaration, which is opened if it is not yet.
@@ -127,6 +150,13 @@ impl<'c> StoreTransaction<'c> {
             return Ok(*number);
         }
         let table = self.store.table_of(&[schema])?;
+        let number = self.number_of(&table);
+        self.kinds.push((schema, number));
+        Ok(number)
+    }
+
+    /// Returns the number of a table; it and the others that it knows are added if they are not among those known.
+    fn number_of(&mut self, table: &DynamicTable) -> usize {
         // The entity's own comes first.
         let mut number = None;
         for table in table.family() {
@@ -137,9 +167,7 @@ impl<'c> StoreTransaction<'c> {
             });
             number.get_or_insert(found);
         }
-        let number = number.unwrap_or_default();
-        self.kinds.push((schema, number));
-        Ok(number)
+        number.unwrap_or_default()
     }
 
     /// Adds an entity and its copies; there must be none of its key.

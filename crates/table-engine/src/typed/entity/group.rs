@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::plan::Values;
-use crate::schema::{Field, PropertyValue};
+use crate::schema::{Field, PropertyValue, Reads};
 
 use super::source::Source;
 
@@ -105,6 +105,10 @@ pub const fn group_fields<const COUNT: usize>(
         let (stored, others) = others.split_at(property.len() + field.property.len());
         *into = field.named(text(own), text(stored));
         into.optional = into.optional || optional;
+        if optional && fields.len() > 1 {
+            // They are there together or not at all, which no layout says.
+            into.reads = Reads::Other;
+        }
         let behind = match field.was {
             Some(was) => {
                 let (previous, behind) = others.split_at(property.len() + was.len());
