@@ -29,7 +29,8 @@ fn main() -> io::Result<()> {
     modules.push_str(&module("readme", program));
     let list = "Vec<&'static table_core::schema::Schema>";
     let all = format!(
-        "{modules}\npub(crate) const EXAMPLES: &[(&str, fn() -> {list})] = &[\n{all}];\n\
+        "{modules}\n#[allow(clippy::type_complexity, reason = \"what a script writes\")]
+pub(crate) const EXAMPLES: &[(&str, fn() -> {list})] = &[\n{all}];\n\
          pub(crate) fn readme() -> {list} {{ readme::schemas() }}\n"
     );
     let out = env::var_os("OUT_DIR").unwrap_or_default();

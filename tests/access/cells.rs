@@ -403,10 +403,13 @@ pub(crate) const DERIVED: &[Cell] = &[
         staff(c)?.get(Employee::by_badge(employee(c.department, c.id).badge)).map(some)
     }),
     cell(Read, "r", &["Table::list"], |c| {
-        Ok(staff(c)?.list(Employee::by_city_here(c.department, "Oslo"))?.len() > 0)
+        Ok(!staff(c)?.list(Employee::by_city_here(c.department, "Oslo"))?.is_empty())
     }),
     cell(Read, "r", &["TableAt::list"], |c| {
-        Ok(staff(c)?.at(&c.tables.snapshot()?).list(Employee::by_city_here(c.department, "Oslo"))?.len() > 0)
+        Ok(!staff(c)?
+            .at(&c.tables.snapshot()?)
+            .list(Employee::by_city_here(c.department, "Oslo"))?
+            .is_empty())
     }),
     cell(Read, "r", &["Table::get"], |c| {
         c.tables.table::<Payroll>()?.get(Payroll::key(c.department)).map(some)

@@ -65,7 +65,7 @@ fn times(world: &World) -> Result<(), String> {
         }
     });
     same("a change under way", kind(closure), gone)?;
-    same("rows", rows.find_map(|row| kind(row)), gone)?;
+    same("rows", rows.find_map(kind), gone)?;
     same("get", kind(notes.get("Sales", &row_key(4))), gone)?;
     same("snapshot", kind(snapshot.get(&notes, "Sales", &row_key(4))), gone)?;
     same("insert", kind(notes.put(&note(("Sales", 4)))), gone)?;

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use table_core::access::Access;
+use table_core::query::PageBudget;
 use table_core::{ErrorKind, IfMatch, Query, Result, Store, Tables, prop};
 
 use crate::world::{Employee, Office, Payroll, row_key};
@@ -109,10 +110,9 @@ fn answer(tables: &Tables, ask: &Ask) -> String {
         }
         Ask::ByEmail(number) => {
             let found = ["Sales", "Legal"].map(|department| {
-                told(
-                    staff.exists(Employee::by_email(department, &format!("{number}@contoso.com"))),
-                    |found| format!("{found}"),
-                )
+                told(staff.exists(Employee::by_email(department, format!("{number}@contoso.com"))), |found| {
+                    format!("{found}")
+                })
             });
             found.join(" ")
         }
@@ -153,21 +153,18 @@ fn answer(tables: &Tables, ask: &Ask) -> String {
             })
         }
         Ask::Pages(size) => {
-            let (mut pages, mut after) = (String::new(), None);
-            loop {
-                let page = match tables
-                    .dynamic_table("Company")
-                    .and_then(|table| table.page(&Query::new(), size, after.as_ref()))
-                {
-                    Ok(page) => page,
-                    Err(error) => return error.to_string(),
-                };
-                pages += &format!("{} ", page.entities.len());
-                after = page.next;
-                if after.is_none() {
-                    return pages;
+            // Neither a budget of rows that are read nor the last page tells of rows that are hidden.
+            let filtered = Query::new().filter(prop("Salary").ge(3_i64));
+            let budgets = [PageBudget::new(size), PageBudget::new(size).rows_read(2)];
+            let mut pages = String::new();
+            for (table, query) in
+                [("Company", &Query::new()), ("Cities", &Query::new()), ("Company", &filtered)]
+            {
+                for budget in budgets {
+                    pages += &paged(tables, table, query, budget);
                 }
             }
+            pages
         }
         Ask::Raw(id, deletes) => {
             let table = tables.dynamic_table("Company").unwrap();
@@ -178,6 +175,24 @@ fn answer(tables: &Tables, ask: &Ask) -> String {
                 table.put(&table_core::DynamicEntity::new("Legal", &row)).map(drop)
             };
             told(done, |()| "written".to_owned())
+        }
+    }
+}
+
+/// Reads a table by pages: how many entities each has, or the error.
+fn paged(tables: &Tables, table: &str, query: &Query, budget: PageBudget) -> String {
+    let (mut pages, mut after) = (format!("{table}: "), None);
+    loop {
+        let page = tables.dynamic_table(table).and_then(|table| table.page(query, budget, after.as_ref()));
+        match page {
+            Err(error) => return pages + &error.to_string(),
+            Ok(page) => {
+                pages += &format!("{} ", page.entities.len());
+                after = page.next;
+            }
+        }
+        if after.is_none() {
+            return pages;
         }
     }
 }

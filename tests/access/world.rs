@@ -8,6 +8,7 @@ use table_core::crypt::MemoryKeys;
 use table_core::{Durability, DynamicEntity, Entity, EntitySet, Projection, Query, Store, Tables};
 
 /// Somebody, with copies in the partition and elsewhere, on lists, and counted.
+#[expect(clippy::duplicated_attributes, reason = "each index says for itself what it is")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]

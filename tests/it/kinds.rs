@@ -20,6 +20,7 @@ mod first {
     }
 }
 
+#[expect(clippy::duplicated_attributes, reason = "each index says for itself what it is")]
 #[derive(Entity, Clone)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]

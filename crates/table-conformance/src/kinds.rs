@@ -122,7 +122,7 @@ pub(crate) fn a_key_is_made_without_its_struct(backend: &Arc<dyn Backend>) {
             |name: &str| by_keys.values.iter().find(|(known, _)| known == name).map(|(_, value)| value);
         assert_eq!(says("Department").and_then(|value| value.as_str()), Some("Sales"));
         match by_keys.row {
-            RowOf::Entity => assert_eq!(says("Id").and_then(|value| value.as_i64()), Some(42)),
+            RowOf::Entity => assert_eq!(says("Id").and_then(table_engine::Value::as_i64), Some(42)),
             _ => assert_eq!(says("Email").and_then(|value| value.as_str()), Some("mia@contoso.com")),
         }
     }

@@ -1,6 +1,7 @@
 //! What must not allocate: rows that are lent to a closure, and the texts that a server writes for each of them.
 
 #![allow(unsafe_code, reason = "an allocator that counts is one")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -19,15 +20,18 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: The caller keeps to what `alloc` asks of it.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: The caller keeps to what `dealloc` asks of it, and the system's allocator gave the memory.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: The caller keeps to what `realloc` asks of it, and the system's allocator gave the memory.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -81,7 +85,7 @@ fn no_row_that_is_lent_costs_an_allocation() {
             let allocations = allocations(|| {
                 let next = snapshot.page_with(&table, &query, size, None, |row| {
                     length += row.partition_key().len() + row.row_key().len();
-                    length += row.get("Notes").and_then(|notes| notes.as_str()).map_or(0, str::len);
+                    length += row.get("Notes").and_then(table_core::ValueRef::as_str).map_or(0, str::len);
                     let mut buffer = [0; ETag::TEXT_BYTES];
                     length += row.etag().encode(&mut buffer).len();
                     for (name, value) in row.properties() {
@@ -103,7 +107,7 @@ fn no_row_that_is_lent_costs_an_allocation() {
         let count = allocations(|| {
             snapshot
                 .query_with(&table, &query, |row| {
-                    length += row.properties().map(|(name, _)| name.len()).sum::<usize>()
+                    length += row.properties().map(|(name, _)| name.len()).sum::<usize>();
                 })
                 .unwrap();
         });

@@ -169,7 +169,7 @@ fn types_are_drawn_as_properties_or_as_they_are_written() {
         ]
     );
     assert!(held[1].is_empty());
-    let calls: Vec<_> = design.access_patterns().into_iter().flat_map(|pattern| pattern.call).collect();
+    let calls: Vec<_> = design.access_patterns().into_iter().filter_map(|pattern| pattern.call).collect();
     assert_eq!(calls[2..4], ["table.get(Thing::tagged(.., .., ..))", "table.by_tag().owner(..).tag(..)"]);
 }
 

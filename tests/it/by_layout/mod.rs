@@ -20,6 +20,7 @@ pub(crate) enum Contract {
 }
 
 /// Somebody with a row of each sort that a layout says all of.
+#[expect(clippy::duplicated_attributes, reason = "each index says for itself what it is")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
 #[key(partition = "{department}", row = "empid_{id:06}")]

@@ -161,10 +161,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_prefix_is_inside_if_all_of_its_keys_are(start in ends(), end in ends(), at in texts(), prefix in texts()) {
-            fn lent(end: &Option<(String, Option<String>)>) -> Option<(&str, Option<&str>)> {
-                end.as_ref().map(|(partition, row)| (partition.as_str(), row.as_deref()))
+            fn lent(end: Option<&(String, Option<String>)>) -> Option<(&str, Option<&str>)> {
+                end.map(|(partition, row)| (partition.as_str(), row.as_deref()))
             }
-            let pairs = range(lent(&start), lent(&end));
+            let pairs = range(lent(start.as_ref()), lent(end.as_ref()));
             let (mut all_rows, mut all_partitions) = (true, true);
             for more in ["", "a", "b", "aaaa", "bbbb", "\u{ffff}"] {
                 let longer = format!("{prefix}{more}");

@@ -217,6 +217,12 @@ impl QueryPlan {
         Self { row_residual: false, residual, predicate, kind, guard, ..self.clone() }
     }
 
+    /// Returns whether there are rows in the range that its reader may not see.
+    #[inline]
+    pub fn is_narrowed(&self) -> bool {
+        self.visible.is_narrowed()
+    }
+
     /// Returns whether there is more to a row's belonging to the answer than its lying in the range.
     pub fn is_filtered(&self) -> bool {
         self.has_conditions() || self.visible.is_narrowed()

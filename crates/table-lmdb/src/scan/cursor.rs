@@ -206,9 +206,14 @@ impl<'s> MergedCursor<'s> {
         let (Some(scan), Some(scan_range)) = (self.scans.get_mut(at), self.rows.get_mut(at)) else {
             return Ok(());
         };
-        let Some((key, bytes)) = scan_range.rows.next(scan.range.as_ref())? else {
-            scan_range.ended = true;
-            return scan.end();
+        let (key, bytes) = loop {
+            let Some((key, bytes)) = scan_range.rows.next(scan.range.as_ref())? else {
+                scan_range.ended = true;
+                return scan.end();
+            };
+            if !scan.hides(key, bytes)? {
+                break (key, bytes);
+            }
         };
         let found = scan.take(self.inner, self.txn, key, bytes)?;
         looked.add(key.len() + bytes.len(), found.is_some());
@@ -223,10 +228,16 @@ impl<'s> MergedCursor<'s> {
             return Ok(false);
         }
         for (scan, scan_range) in self.scans.iter().zip(&mut self.rows) {
-            if scan_range.head.is_some()
-                || (!scan_range.ended && scan_range.rows.next(scan.range.as_ref())?.is_some())
-            {
+            if scan_range.head.is_some() {
                 return Ok(true);
+            }
+            if scan_range.ended {
+                continue;
+            }
+            while let Some((key, bytes)) = scan_range.rows.next(scan.range.as_ref())? {
+                if !scan.hides(key, bytes)? {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

@@ -199,6 +199,17 @@ impl Scan {
         Ok(Some(found))
     }
 
+    /// Returns whether the query's reader may not see a row: to the reader it is not there, so it counts for nothing and no
+    /// page ends at it.
+    #[inline]
+    pub(crate) fn hides(&self, key: &[u8], bytes: &[u8]) -> Result<bool> {
+        if !self.plan.is_narrowed() {
+            return Ok(false);
+        }
+        let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
+        self.plan.shows(&self.lend(Found { key, row })).map(|shows| !shows)
+    }
+
     /// Returns whether the filter accepts a row.
     fn accepts(&self, found: Found<'_>) -> Result<bool> {
         let view = self.lend(found);

@@ -104,7 +104,7 @@ fn gives_back(keys: [&LayoutKey; 2], property: &LayoutProperty) -> bool {
     printed.any(|printed| {
         printed.property == property.name
             && !printed.each
-            && printed.format().is_some_and(|format| format.is_lossless())
+            && printed.format().is_some_and(table_words::Format::is_lossless)
     })
 }
 

@@ -48,6 +48,9 @@ impl<'s> MergedCursor<'s> {
                 scan.end()?;
                 return Ok(None);
             };
+            if scan.hides(key, bytes)? {
+                continue;
+            }
             let found = if scan.accepts_fast_path(key, bytes) {
                 let row = Row::parse(bytes).map_err(|e| locate(e.into(), key))?;
                 Some(Found { key, row })
