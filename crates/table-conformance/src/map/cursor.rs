@@ -11,6 +11,7 @@ use table_engine::__executor::{
 use table_engine::query::PageBudget;
 use table_engine::{Continuation, ErrorKind, Result};
 
+use super::request::RequestWalk;
 use super::table::{MapTable, pack};
 use super::{MapStore, Rows, TableEntry, commit, now, own};
 
@@ -33,8 +34,11 @@ impl MapMoment {
 
     fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'m> {
         |asked| {
-            let (rows, table) = (self.rows.clone(), table.entry.clone());
-            Box::new(MapWalk { asked, rows, table, last: None, page: self.store.page })
+            let (rows, table, page) = (self.rows.clone(), table.entry.clone(), self.store.page);
+            if self.store.is_service {
+                return Box::new(RequestWalk::new(asked, rows, table, page));
+            }
+            Box::new(MapWalk { asked, rows, table, last: None, page })
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod commit;
 mod cursor;
+mod request;
 mod table;
 
 use std::any::Any;
@@ -64,8 +65,8 @@ pub struct MapStore {
     abilities: Abilities,
     /// Rows that a walk gives at a time.
     page: usize,
-    /// Whether each row of a plan gets a time of its own, as on the service.
-    times_apart: bool,
+    /// Whether each row of a plan gets a time of its own, and rows are found by texts, as on the service.
+    is_service: bool,
     turns: RetryFairness,
     state: Mutex<State>,
 }
@@ -81,9 +82,9 @@ impl MapStore {
         Self::with(Abilities::SERVICE, 3, true)
     }
 
-    fn with(abilities: Abilities, page: usize, times_apart: bool) -> Arc<Self> {
+    fn with(abilities: Abilities, page: usize, is_service: bool) -> Arc<Self> {
         let (turns, state) = (RetryFairness::default(), Mutex::default());
-        Arc::new(Self { abilities, page, times_apart, turns, state })
+        Arc::new(Self { abilities, page, is_service, turns, state })
     }
 
     /// Returns the store as the engine holds it.

@@ -29,14 +29,14 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// Every ability.
+    /// Every ability that the program is built with.
     pub const ALL: Self = Self {
         groups: true,
         rows: usize::MAX,
         expect: true,
         range: true,
         times: true,
-        queues: true,
+        queues: cfg!(feature = "queue"),
         additions: true,
         eventual: true,
     };

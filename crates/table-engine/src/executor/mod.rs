@@ -22,6 +22,7 @@ mod previous_rows;
 mod queues;
 mod range_query;
 mod retry;
+mod row_bounds;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ pub use self::queues::Queues;
 pub use self::range_query::{RangeQuery, after_page, fingerprint};
 pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
 pub use self::retry::{ChangeId, RetryFairness};
+pub use self::row_bounds::{RowBound, RowBounds};
 pub(crate) use self::rules::check_row;
 pub use self::rules::{batch_length, check_entity, check_rules};
 use crate::contents::BlobId;
