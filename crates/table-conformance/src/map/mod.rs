@@ -77,7 +77,7 @@ impl MapStore {
         Self::with(Abilities { queues: false, eventual: false, ..Abilities::ALL }, 64, false)
     }
 
-    /// A store that can do what the service can.
+    /// A store that can do what the service can: it has no snapshots, and gives no rows from the last to the first.
     pub fn as_the_service() -> Arc<Self> {
         Self::with(Abilities::SERVICE, 3, true)
     }
@@ -101,9 +101,14 @@ impl MapStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn moment_of(self: &Arc<Self>) -> Box<dyn OneSnapshotForEachThread> {
+    /// Returns the rows as they are, and the number of their state.
+    fn now(&self) -> (Arc<Rows>, usize) {
         let state = self.state();
-        Box::new(MapMoment::new(self.clone(), state.rows.clone(), state.commits))
+        (state.rows.clone(), state.commits)
+    }
+
+    fn moment_of(self: &Arc<Self>) -> Box<dyn OneSnapshotForEachThread> {
+        Box::new(MapMoment::new(self.clone()))
     }
 
     fn table(self: &Arc<Self>, entry: &Arc<TableEntry>) -> Arc<dyn TableExec> {

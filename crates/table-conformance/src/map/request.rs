@@ -9,7 +9,7 @@ use table_engine::schema::RowKinds;
 use table_engine::{Result, Value};
 
 use super::table::pack;
-use super::{Row, Rows, TableEntry};
+use super::{MapStore, Row, Rows, TableEntry};
 
 /// What a service is asked for.
 struct Request {
@@ -59,22 +59,29 @@ fn is_beyond(end: &RowBound, row: &Row, side: Ordering) -> bool {
 pub(super) struct RequestWalk {
     asked: RangeQuery,
     request: Request,
-    rows: Arc<Rows>,
+    store: Arc<MapStore>,
+    /// The rows of a snapshot; `None` where each page is of what is there.
+    then: Option<Arc<Rows>>,
     table: Arc<TableEntry>,
     /// The key of the row that was looked at last.
     last: Option<Vec<u8>>,
-    page: usize,
     /// How many rows have been given.
     given: usize,
 }
 
 impl RequestWalk {
-    pub(super) fn new(asked: RangeQuery, rows: Arc<Rows>, table: Arc<TableEntry>, page: usize) -> Self {
-        Self { request: Request::of(&asked), asked, rows, table, last: None, page, given: 0 }
+    pub(super) fn new(
+        asked: RangeQuery,
+        store: Arc<MapStore>,
+        then: Option<Arc<Rows>>,
+        table: Arc<TableEntry>,
+    ) -> Self {
+        assert!(store.abilities.reverse || !asked.is_reverse(), "rows are wanted from the last to the first");
+        Self { request: Request::of(&asked), asked, store, then, table, last: None, given: 0 }
     }
 
     fn read_on(&mut self, batch: &mut Batch) -> Result<()> {
-        let rows = self.rows.clone();
+        let rows = self.then.clone().unwrap_or_else(|| self.store.now().0);
         let start = table_engine::__executor::stored_table(self.table.id);
         let of_table = rows.range::<[u8], _>((Bound::Included(&*start), Bound::Unbounded));
         let mut of_table = of_table.take_while(|(key, _)| key.starts_with(&start));
@@ -90,7 +97,7 @@ impl RequestWalk {
             ahead.reverse();
         }
         let mut ahead = ahead.into_iter();
-        while batch.len() < self.page {
+        while batch.len() < self.store.page {
             let next = ahead.next().filter(|_| self.request.top.is_none_or(|top| self.given < top));
             let Some((key, row)) = next else {
                 batch.end();
