@@ -41,11 +41,10 @@ impl MapMoment {
     fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'m> {
         |asked| {
             let (table, page) = (table.entry.clone(), self.store.page);
-            let then = self.then.as_ref().map(|(rows, _)| rows.clone());
             if self.store.is_service {
-                return Box::new(RequestWalk::new(asked, self.store.clone(), then, table));
+                return Box::new(RequestWalk::new(asked, self.store.clone(), table));
             }
-            let rows = then.unwrap_or_else(|| self.store.now().0);
+            let (rows, _) = self.seen();
             Box::new(MapWalk { asked, rows, table, last: None, page })
         }
     }

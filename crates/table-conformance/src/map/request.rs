@@ -4,12 +4,14 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use table_engine::__executor::{Batch, RangeQuery, ReadSnapshot, RowBound, RowBounds, RowCursor};
+use table_engine::__executor::{
+    self as executor, Batch, RangeQuery, ReadSnapshot, RowBound, RowBounds, RowCursor,
+};
 use table_engine::schema::RowKinds;
 use table_engine::{Result, Value};
 
 use super::table::pack;
-use super::{MapStore, Row, Rows, TableEntry};
+use super::{MapStore, Row, TableEntry};
 
 /// What a service is asked for.
 struct Request {
@@ -60,8 +62,6 @@ pub(super) struct RequestWalk {
     asked: RangeQuery,
     request: Request,
     store: Arc<MapStore>,
-    /// The rows of a snapshot; `None` where each page is of what is there.
-    then: Option<Arc<Rows>>,
     table: Arc<TableEntry>,
     /// The key of the row that was looked at last.
     last: Option<Vec<u8>>,
@@ -70,33 +70,18 @@ pub(super) struct RequestWalk {
 }
 
 impl RequestWalk {
-    pub(super) fn new(
-        asked: RangeQuery,
-        store: Arc<MapStore>,
-        then: Option<Arc<Rows>>,
-        table: Arc<TableEntry>,
-    ) -> Self {
-        assert!(store.abilities.reverse || !asked.is_reverse(), "rows are wanted from the last to the first");
-        Self { request: Request::of(&asked), asked, store, then, table, last: None, given: 0 }
+    pub(super) fn new(asked: RangeQuery, store: Arc<MapStore>, table: Arc<TableEntry>) -> Self {
+        assert!(!asked.is_reverse(), "rows are wanted from the last to the first");
+        Self { request: Request::of(&asked), asked, store, table, last: None, given: 0 }
     }
 
     fn read_on(&mut self, batch: &mut Batch) -> Result<()> {
-        let rows = self.then.clone().unwrap_or_else(|| self.store.now().0);
-        let start = table_engine::__executor::stored_table(self.table.id);
-        let of_table = rows.range::<[u8], _>((Bound::Included(&*start), Bound::Unbounded));
-        let mut of_table = of_table.take_while(|(key, _)| key.starts_with(&start));
-        let last = self.last.clone();
-        let is_ahead = |key: &[u8]| match &last {
-            None => true,
-            Some(last) if self.asked.is_reverse() => key < &**last,
-            Some(last) => key > &**last,
-        };
-        let mut ahead: Vec<_> =
-            of_table.by_ref().filter(|(key, row)| is_ahead(key) && self.request.finds(row)).collect();
-        if self.asked.is_reverse() {
-            ahead.reverse();
-        }
-        let mut ahead = ahead.into_iter();
+        // Each page is of what is there when it is read.
+        let (rows, _) = self.store.now();
+        let start = executor::stored_table(self.table.id);
+        let from = self.last.clone().map_or_else(|| Bound::Included(start.clone()), Bound::Excluded);
+        let of_table = rows.range((from, Bound::Unbounded)).take_while(|(key, _)| key.starts_with(&start));
+        let mut ahead = of_table.filter(|(_, row)| self.request.finds(row));
         while batch.len() < self.store.page {
             let next = ahead.next().filter(|_| self.request.top.is_none_or(|top| self.given < top));
             let Some((key, row)) = next else {
