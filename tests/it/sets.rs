@@ -2,6 +2,7 @@
 
 use integration_tests::Scratch;
 use integration_tests::company::{Department, Employee};
+use integration_tests::executors::{reverses, snapshot};
 use table_core::query::QueryClass;
 use table_core::{DynamicEntity, EntitySet, ErrorKind, IfMatch, Query, Stored, Tables, prop};
 
@@ -51,7 +52,9 @@ fn a_query_gives_every_kind_and_no_copies() {
     let (department, first, second) =
         (Company::Department(sales(2)), Company::Employee(employee(1)), Company::Employee(employee(2)));
     assert_eq!(found(query()), [department.clone(), first.clone(), second.clone()]);
-    assert_eq!(found(query().rev().top(2)), [second.clone(), first.clone()]);
+    if reverses(|| query().rev().top(2).page(2, None)) {
+        assert_eq!(found(query().rev().top(2)), [second.clone(), first.clone()]);
+    }
     assert_eq!(found(query().row_prefix("empid_")), [first, second.clone()]);
     assert_eq!(found(query().rows("empid_000002"..)), std::slice::from_ref(&second));
     // A department has no age, and compares false.
@@ -87,13 +90,17 @@ fn pages_of_a_set_leave_copies_out() {
     assert_eq!(error.kind(), ErrorKind::InvalidQuery, "{error}");
     // A token of another query is none of this one.
     let next = query().page(1, None).unwrap().next.unwrap();
-    let error = query().rev().page(1, Some(&next)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidContinuation, "{error}");
+    let turned = || query().rev().page(1, Some(&next));
+    if reverses(turned) {
+        assert_eq!(turned().unwrap_err().kind(), ErrorKind::InvalidContinuation);
+    }
 
     assert_eq!(*query().first().unwrap().unwrap(), all[0]);
     assert!(query().exists().unwrap());
     let again = query().rev();
-    assert_eq!(found(again.clone()), found(again));
+    if reverses(|| again.clone().first()) {
+        assert_eq!(found(again.clone()), found(again));
+    }
     assert!(!query().row_prefix("guest_").exists().unwrap());
     assert!(query().row_prefix("guest_").first().unwrap().is_none());
 }
@@ -103,7 +110,7 @@ fn a_set_in_a_snapshot_is_as_it_was() {
     let scratch = Scratch::new();
     let store = company(&scratch);
     let set = store.set::<Company>().unwrap();
-    let snapshot = store.snapshot().unwrap();
+    let Some(snapshot) = snapshot(&store) else { return };
     let (before, third) = (found(set.partition(Employee::partition("Sales"))), employee(3));
     set.egt(Employee::partition("Sales"))
         .insert(&third)
@@ -314,12 +321,15 @@ fn a_key_that_leads_to_another_kind_is_no_entity() {
         let kinds = [
             staff.get(key()).map(|_| ()).unwrap_err().kind(),
             staff.view(key(), |_| Ok(())).map(|_| ()).unwrap_err().kind(),
-            staff.at(&store.snapshot().unwrap()).view(key()).map(|_| ()).unwrap_err().kind(),
             staff.update(key(), |_| ()).map(|_| ()).unwrap_err().kind(),
             staff.put(&new).map(|_| ()).unwrap_err().kind(),
             staff.delete(key()).unwrap_err().kind(),
         ];
-        assert_eq!(kinds, [ErrorKind::SchemaMismatch; 6]);
+        assert_eq!(kinds, [ErrorKind::SchemaMismatch; 5]);
+        if let Some(snapshot) = snapshot(&store) {
+            let refused = staff.at(&snapshot).view(key()).map(drop).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::SchemaMismatch);
+        }
     }
     assert_eq!(staff.rows().department("Sales").count().unwrap(), 2);
 }

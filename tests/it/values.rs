@@ -1,5 +1,6 @@
 //! Every value comes back as it was written: type, bits and all.
 
+use integration_tests::executors::snapshot;
 use integration_tests::{Scratch, assert_sound};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -14,18 +15,22 @@ fn assert_survives(store: &Tables, table: &DynamicTable, entity: &DynamicEntity)
     let read = || {
         let found = table.get(partition, row).unwrap().unwrap();
         assert_eq!(&found, entity);
-        let snapshot = store.snapshot().unwrap();
-        let view = snapshot.view(table, partition, row).unwrap().unwrap();
-        assert_eq!(view.len(), entity.properties().len());
+        let mut names: Vec<_> = entity.properties().map(|(name, _)| name.to_owned()).collect();
+        names.sort();
         for (name, value) in entity.properties() {
-            assert_eq!(view.get(name).unwrap().unwrap().to_value(), *value);
             assert_eq!(found.get(name).unwrap().edm_type(), value.edm_type());
         }
-        let mut viewed: Vec<_> = view.properties().map(|property| property.unwrap().0.to_owned()).collect();
-        let mut names: Vec<_> = entity.properties().map(|(name, _)| name.to_owned()).collect();
-        viewed.sort();
-        names.sort();
-        assert_eq!(viewed, names);
+        if let Some(snapshot) = snapshot(store) {
+            let view = snapshot.view(table, partition, row).unwrap().unwrap();
+            assert_eq!(view.len(), entity.properties().len());
+            for (name, value) in entity.properties() {
+                assert_eq!(view.get(name).unwrap().unwrap().to_value(), *value);
+            }
+            let mut viewed: Vec<_> =
+                view.properties().map(|property| property.unwrap().0.to_owned()).collect();
+            viewed.sort();
+            assert_eq!(viewed, names);
+        }
         let query = Query::new().partition(partition).select(names.iter().step_by(2));
         let selected = table.query(&query).unwrap().map(Result::unwrap).find(|found| found.row_key() == row);
         let mut half = entity.clone();
@@ -147,8 +152,9 @@ fn an_entity_may_have_no_property_at_all() {
     let table = store.create_table("Values").unwrap();
     let entity = DynamicEntity::new("", "");
     assert_survives(&store, &table, &entity);
-    let snapshot = store.snapshot().unwrap();
-    assert!(snapshot.view(&table, "", "").unwrap().unwrap().is_empty());
+    if let Some(snapshot) = snapshot(&store) {
+        assert!(snapshot.view(&table, "", "").unwrap().unwrap().is_empty());
+    }
 }
 
 #[test]

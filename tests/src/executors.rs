@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use table_core::Tables;
+use table_core::__executor::Abilities;
+use table_core::{ErrorKind, Result, Snapshot, Tables};
 
 use crate::MapStore;
 
@@ -41,6 +42,15 @@ impl Executor {
         test();
     }
 
+    /// Returns what the store of a test can do.
+    pub fn abilities(self) -> Abilities {
+        match self {
+            Self::Lmdb => Abilities::ALL,
+            Self::Map => MapStore::new().backend().abilities(),
+            Self::Service => MapStore::as_the_service().backend().abilities(),
+        }
+    }
+
     /// The tables of a store that is not on LMDB.
     pub(crate) fn map(self) -> Option<Tables> {
         match self {
@@ -49,6 +59,33 @@ impl Executor {
             Self::Service => Some(MapStore::as_the_service().tables()),
         }
     }
+}
+
+/// Returns a snapshot; `None` on a store that takes none, which must say so by the name of the ability.
+pub fn snapshot(store: &Tables) -> Option<Snapshot> {
+    let taken = store.snapshot();
+    if Executor::of_test().abilities().snapshot {
+        return Some(taken.expect("a snapshot can be taken"));
+    }
+    assert_lacks(taken.map(drop), "`snapshot`");
+    None
+}
+
+/// Makes sure that this was refused by the name of the ability that it takes.
+pub fn assert_lacks(done: Result<()>, ability: &str) {
+    let error = done.expect_err("the store lacks the ability");
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.to_string().contains(ability), "{error}");
+}
+
+/// Returns whether the test's store gives rows from the last to the first. If it doesn't, `done`, which asked for them, must have
+/// been refused by the name of the ability.
+pub fn reverses<T>(done: impl FnOnce() -> Result<T>) -> bool {
+    let reverses = Executor::of_test().abilities().reverse;
+    if !reverses {
+        assert_lacks(done().map(drop), "`reverse`");
+    }
+    reverses
 }
 
 /// Makes of each of these tests, which stand beside it and run on LMDB, one on each other executor.

@@ -43,7 +43,7 @@ mod visits;
 use std::sync::Arc;
 
 use table_engine::__executor::{self as seam, Backend};
-use table_engine::{Error, ErrorKind, Tables};
+use table_engine::{Error, ErrorKind, Query, Snapshot, Tables};
 
 pub use self::map::MapStore;
 
@@ -65,6 +65,23 @@ fn tables(backend: &Arc<dyn Backend>) -> Tables {
 fn check_lacks(error: &Error, ability: &str) {
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     assert!(error.to_string().contains(ability), "{error}");
+}
+
+/// Returns a snapshot, if the store has the ability; else makes sure that it is refused.
+fn snapshot(backend: &Arc<dyn Backend>) -> Option<Snapshot> {
+    let taken = tables(backend).snapshot();
+    if backend.abilities().snapshot {
+        return Some(taken.unwrap());
+    }
+    check_lacks(&taken.unwrap_err(), "`snapshot`");
+    None
+}
+
+/// Returns the queries, and each from the last row to the first, if the store has the ability.
+fn each_way(backend: &Arc<dyn Backend>, queries: &[Query]) -> Vec<Query> {
+    let has_reverse = backend.abilities().reverse;
+    let turned = |query: &Query| has_reverse.then(|| query.clone().rev());
+    queries.iter().flat_map(|query| std::iter::once(query.clone()).chain(turned(query))).collect()
 }
 
 macro_rules! checks {
@@ -96,7 +113,7 @@ checks! {
         what_goes_beyond_the_abilities_is_refused_by_name rows_keep_their_times_where_the_plan_says_so
         a_load_fails_batch_by_batch;
     reads: rows_come_in_the_order_of_their_keys random_queries_find_what_a_model_finds
-        pages_join_to_the_whole a_snapshot_is_of_one_moment;
+        pages_join_to_the_whole a_snapshot_is_of_one_moment rows_come_backwards_or_are_refused;
     pairs: ranges_of_pairs_find_what_a_model_finds no_row_outside_a_range_of_pairs_is_read
         an_end_that_is_no_key_is_refused;
     visits: rows_are_lent_as_they_are_read a_value_is_lent_as_long_as_the_closure_runs
@@ -104,7 +121,8 @@ checks! {
     typed: entities_and_their_copies_change_together a_unique_key_is_of_one_entity
         rows_of_a_declared_kind_are_their_structs rows_of_a_declared_kind_are_planned_by_their_layout
         each_operation_has_the_version_of_its_entity a_changed_declaration_is_refused
-        a_lost_update_is_tried_again pages_of_merged_ranges_end_early;
+        a_lost_update_is_tried_again pages_of_merged_ranges_end_early
+        entities_come_backwards_or_are_refused;
     shared_rows: numbers_are_added_to copies_follow_their_entities;
     queues: queues_come_and_go a_message_is_of_one_receiver_until_it_is_given_back a_unique_message_is_there_once
         messages_go_with_the_rows_of_a_plan;

@@ -9,7 +9,7 @@ use table_engine::{Continuation, DynamicEntity, DynamicTable, ErrorKind, Query, 
 
 use super::random::Random;
 use super::reads::{Model, TEXTS, filled};
-use super::tables;
+use super::{each_way, tables};
 
 type Pair = (String, String);
 
@@ -112,7 +112,7 @@ pub(crate) fn ranges_of_pairs_find_what_a_model_finds(backend: &Arc<dyn Backend>
             query = query.filter(prop("Number").ge(number));
         }
         let mut expected: Vec<_> = expected.into_iter().map(|(pair, _)| pair).collect();
-        if random.below(2) == 0 {
+        if backend.abilities().reverse && random.below(2) == 0 {
             query = query.rev();
             expected.reverse();
         }
@@ -155,7 +155,7 @@ pub(crate) fn no_row_outside_a_range_of_pairs_is_read(backend: &Arc<dyn Backend>
         (Query::new().between(("c", "00")..("a", "00")), 0),
         (Query::new().between(("a", "99")..("b", "")), 0),
     ] {
-        for query in [query.clone(), query.rev()] {
+        for query in each_way(backend, &[query]) {
             // As many may be read as there are: with one more the page would have a continuation.
             let budget = PageBudget::new(1_000).rows_read(expected);
             let page = table.page(&query, budget, None).unwrap();

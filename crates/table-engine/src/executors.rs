@@ -12,8 +12,9 @@ pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Dropped, EachRow, InPlace, JobRecord,
     JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnCommitted, OneSnapshotForEachThread, Outbox,
     PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot,
-    RetryFairness, RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach, Transition, VisitEach,
-    check_by_properties, check_drop, check_entity, check_rules, cursors, declare, note, page, views,
+    RetryFairness, RowBound, RowBounds, RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach,
+    Transition, VisitEach, check_by_properties, check_drop, check_entity, check_rules, cursors, declare,
+    note, page, views,
 };
 pub use crate::handle::tables::Tables;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};

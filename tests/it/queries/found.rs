@@ -3,6 +3,7 @@
 use std::ops::Bound;
 
 use integration_tests::Scratch;
+use integration_tests::executors::{reverses, snapshot};
 use table_core::query::QueryClass;
 use table_core::{DynamicEntity, ErrorKind, Filter, Query, Result, Value, ValueRef, prop};
 
@@ -62,8 +63,10 @@ fn entities_come_in_the_order_of_utf16_units() {
     assert_eq!(keys(pages(&table, &Query::new(), 7).concat()), expected);
     let mut descending = expected.clone();
     descending.reverse();
-    assert_eq!(keys(table.query(&Query::new().rev()).unwrap().map(Result::unwrap)), descending);
-    assert_eq!(keys(pages(&table, &Query::new().rev(), 7).concat()), descending);
+    if reverses(|| table.query(&Query::new().rev())) {
+        assert_eq!(keys(table.query(&Query::new().rev()).unwrap().map(Result::unwrap)), descending);
+        assert_eq!(keys(pages(&table, &Query::new().rev(), 7).concat()), descending);
+    }
     for (at, partition) in ascending.iter().enumerate() {
         let query = Query::new().partition(partition);
         assert_eq!(rows(&table, &store, &query), ascending, "{partition:?}");
@@ -84,7 +87,10 @@ fn ranges_and_prefixes_hold_their_ends_and_no_neighbours() {
     let found = |query: Query| rows(&table, &store, &query);
     assert_eq!(found(p()), ["", "a", "a ", "a!", "ab", "a\u{1f600}", "a\u{ffff}", "b", "ba"]);
     assert_eq!(found(p().row_prefix("a")), ["a", "a ", "a!", "ab", "a\u{1f600}", "a\u{ffff}"]);
-    assert_eq!(found(p().row_prefix("a").rev()), ["a\u{ffff}", "a\u{1f600}", "ab", "a!", "a ", "a"]);
+    let has_reverse = reverses(|| table.query(&p().row_prefix("a").rev()));
+    if has_reverse {
+        assert_eq!(found(p().row_prefix("a").rev()), ["a\u{ffff}", "a\u{1f600}", "ab", "a!", "a ", "a"]);
+    }
     assert_eq!(found(p().row_prefix("")), found(p()));
     assert_eq!(found(p().row_prefix("a\u{1f600}")), ["a\u{1f600}"]);
     assert_eq!(found(p().rows("a".."b")), ["a", "a ", "a!", "ab", "a\u{1f600}", "a\u{ffff}"]);
@@ -102,7 +108,9 @@ fn ranges_and_prefixes_hold_their_ends_and_no_neighbours() {
     assert_eq!(partitions(Query::new()), ["", "o", "p", "p ", "pa"].map(key));
     assert_eq!(partitions(Query::new().partition_prefix("p")), ["p", "p ", "pa"].map(key));
     assert_eq!(partitions(Query::new().partitions("o".."p ")), ["o", "p"].map(key));
-    assert_eq!(partitions(Query::new().partitions(..="o").rev()), ["o", ""].map(key));
+    if has_reverse {
+        assert_eq!(partitions(Query::new().partitions(..="o").rev()), ["o", ""].map(key));
+    }
     assert_eq!(
         partitions(Query::new().partitions((Bound::Excluded("p"), Bound::Unbounded))),
         ["p ", "pa"].map(key)
@@ -119,7 +127,6 @@ fn what_leaves_no_row_finds_none_in_a_table_that_has_some() {
     for query in [
         Query::new().row("a").row("b"),
         Query::new().rows("b".."a"),
-        Query::new().rows("b".."a").rev(),
         Query::new().filter(prop("RowKey").lt("a") & prop("RowKey").gt("b")),
         Query::new().filter(prop("RowKey").eq(1)),
         Query::new().top(0),
@@ -128,6 +135,9 @@ fn what_leaves_no_row_finds_none_in_a_table_that_has_some() {
         Query::new().filter(prop("Missing").ne(1)),
     ] {
         assert_eq!(rows(&table, &store, &query), [""; 0], "{query:?}");
+        if reverses(|| table.query(&query.clone().rev())) {
+            assert_eq!(rows(&table, &store, &query.clone().rev()), [""; 0], "{query:?}");
+        }
         assert_eq!(table.page(&query, 10, None).unwrap().next, None, "{query:?}");
     }
 }
@@ -205,7 +215,7 @@ fn select_gives_the_keys_the_version_and_what_is_named() {
     let found: Vec<_> = table.query(&query).unwrap().map(Result::unwrap).collect();
     assert_eq!(found, [entity("r").with("C", 3.0)]);
     // A view hides nothing.
-    let snapshot = store.snapshot().unwrap();
+    let Some(snapshot) = snapshot(&store) else { return };
     let view = snapshot.views(&table, &query).unwrap().next().unwrap().unwrap();
     assert_eq!(view.get("A").unwrap().map(ValueRef::to_value), Some(Value::Int32(1)));
 }

@@ -1,6 +1,7 @@
 //! Iterators and snapshots: what they see, and how long they last.
 
 use integration_tests::Scratch;
+use integration_tests::executors::snapshot;
 use table_core::{DynamicEntity, ErrorKind, Query, Result, Value};
 
 use super::numbered;
@@ -43,12 +44,15 @@ fn an_iterator_may_move_to_another_thread_and_outlive_every_handle() {
     let table = numbered(&store, "Moved", 500);
     let mut found = table.query(&Query::new().partition("p")).unwrap();
     assert_eq!(found.next().unwrap().unwrap().row_key(), "000000");
-    let snapshot = store.snapshot().unwrap();
+    let snapshot = snapshot(&store);
     let other = table.clone();
     drop((store, table));
     let counting = std::thread::spawn(move || found.map(Result::unwrap).count());
-    let reading = std::thread::spawn(move || snapshot.query(&other, &Query::new()).unwrap().count());
-    assert_eq!((counting.join().unwrap(), reading.join().unwrap()), (499, 500));
+    assert_eq!(counting.join().unwrap(), 499);
+    if let Some(snapshot) = snapshot {
+        let reading = std::thread::spawn(move || snapshot.query(&other, &Query::new()).unwrap().count());
+        assert_eq!(reading.join().unwrap(), 500);
+    }
 }
 
 #[test]
@@ -66,7 +70,7 @@ fn a_snapshot_reads_its_own_stores_tables_alone() {
     let (scratch, other) = (Scratch::new(), Scratch::new());
     let (store, other) = (scratch.tables(), other.tables());
     let (table, foreign) = (numbered(&store, "Mine", 3), numbered(&other, "Mine", 3));
-    let snapshot = store.snapshot().unwrap();
+    let Some(snapshot) = snapshot(&store) else { return };
     assert_eq!(snapshot.query(&table, &Query::new()).unwrap().count(), 3);
     let kind = |error: table_core::Error| error.kind();
     assert_eq!(kind(snapshot.query(&foreign, &Query::new()).unwrap_err()), ErrorKind::InvalidQuery);

@@ -5,6 +5,7 @@ mod iterators;
 mod paging;
 mod types;
 
+use integration_tests::executors::snapshot;
 use table_core::{Continuation, DynamicEntity, DynamicTable, Query, Result, Tables};
 
 fn put(table: &DynamicTable, rows: &[(&str, &str)]) {
@@ -16,12 +17,13 @@ fn put(table: &DynamicTable, rows: &[(&str, &str)]) {
 /// The rows that are found, by every way of asking, which must agree.
 fn rows(table: &DynamicTable, store: &Tables, query: &Query) -> Vec<String> {
     let found: Vec<_> = table.query(query).unwrap().map(Result::unwrap).collect();
-    let snapshot = store.snapshot().unwrap();
-    let by_snapshot: Vec<_> = snapshot.query(table, query).unwrap().map(Result::unwrap).collect();
-    let by_view = snapshot.views(table, query).unwrap().map(|view| view.unwrap().row_key().into_owned());
-    assert_eq!(found, by_snapshot);
     let rows: Vec<_> = found.iter().map(|entity| entity.row_key().to_owned()).collect();
-    assert_eq!(by_view.collect::<Vec<_>>(), rows);
+    if let Some(snapshot) = snapshot(store) {
+        let by_snapshot: Vec<_> = snapshot.query(table, query).unwrap().map(Result::unwrap).collect();
+        let by_view = snapshot.views(table, query).unwrap().map(|view| view.unwrap().row_key().into_owned());
+        assert_eq!(found, by_snapshot);
+        assert_eq!(by_view.collect::<Vec<_>>(), rows);
+    }
     for size in [1, 2, 3, 1_000] {
         assert_eq!(pages(table, query, size).concat(), found);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use integration_tests::executors::{Executor, reverses, snapshot};
 use integration_tests::{Scratch, assert_sound, random::Random};
 use table_core::{Continuation, Entity, Projection, Tables, Ticks, View, prefix};
 
@@ -105,17 +106,19 @@ macro_rules! agree {
         let top = $random.below(4) as usize;
         let first: Vec<_> = all.iter().take(top).cloned().collect();
         let last: Vec<_> = backwards.iter().take(top).cloned().collect();
-        let snapshot = $store.snapshot().unwrap();
+        let (snapshot, has_reverse) = (snapshot(&$store), Executor::of_test().abilities().reverse);
         {
             let $from = &$table;
             let text = stringify!($query);
             assert_eq!(ids!($query), all, "{text}: {}", $query.explain().unwrap());
-            assert_eq!(ids!($query.rev()), backwards, "{text}");
+            if has_reverse {
+                assert_eq!(ids!($query.rev()), backwards, "{text}");
+                assert_eq!(ids!($query.rev().top(top)), last, "{text}");
+                assert_eq!(ids!($query.rev().top(top).entities()), last, "{text}");
+            }
             assert_eq!(ids!($query.top(top)), first, "{text}");
-            assert_eq!(ids!($query.rev().top(top)), last, "{text}");
             assert_eq!($query.count().unwrap(), all.len() as u64, "{text}");
             assert_eq!(ids!($query.entities()), all, "{text}");
-            assert_eq!(ids!($query.rev().top(top).entities()), last, "{text}");
             for size in [1, 2, 1_000] {
                 let (mut paged, mut turned, mut token) = (Vec::new(), Vec::new(), None::<Continuation>);
                 loop {
@@ -127,7 +130,7 @@ macro_rules! agree {
                 }
                 assert_eq!(paged, all, "{text}");
                 token = None;
-                loop {
+                while has_reverse {
                     let page = $query.rev().entities().page(size, token.as_ref()).unwrap();
                     turned.extend(ids!(page.entities.into_iter().map(Ok::<_, table_core::Error>)));
                     token = page.next;
@@ -135,13 +138,13 @@ macro_rules! agree {
                         break;
                     }
                 }
-                assert_eq!(turned, backwards, "{text}");
+                assert!(turned == backwards || !has_reverse, "{text}: {turned:?}");
             }
             let limited = $query.top(3).page(2, None).unwrap();
             let rest = limited.next.map(|next| $query.top(3).page(2, Some(&next)).unwrap().entities.len());
             assert_eq!(limited.entities.len() + rest.unwrap_or(0), all.len().min(3), "{text}");
         }
-        {
+        if let Some(snapshot) = snapshot {
             let $from = &$table.at(&snapshot);
             assert_eq!(ids!($query), all);
             assert_eq!(ids!($query.rev().entities()), backwards);
@@ -381,7 +384,7 @@ fn projections(store: &Tables, model: &Model, probe: &Thing) {
         let in_copy = Thing::by_score(region, zone, x.score, x.at, x.number, x.name.as_str());
         assert_eq!(table.get_as::<Short>(in_copy).unwrap().unwrap(), short(x));
     }
-    let snapshot = store.snapshot().unwrap();
+    let Some(snapshot) = snapshot(store) else { return };
     let then = table.at(&snapshot);
     let views = then.rows().region(region).zone(zone).filter(|e| e.score.ge(0)).rev().views();
     let views: Vec<_> = views.map(|view| seen(&view.unwrap())).collect();
@@ -464,12 +467,19 @@ fn shards_of_the_partition_are_merged() {
     assert_eq!(found!(table.rows().all_shards().latest(7)), all[..7]);
     let mut backwards = all.clone();
     backwards.reverse();
-    assert_eq!(found!(table.rows().all_shards().rev()), backwards);
-    let snapshot = store.snapshot().unwrap();
-    let then = table.at(&snapshot);
-    let views = then.rows().all_shards().views();
-    assert_eq!(views.map(|view| view.unwrap().value().unwrap()).collect::<Vec<_>>(), all);
+    let has_reverse = reverses(|| table.rows().all_shards().rev().first());
+    if has_reverse {
+        assert_eq!(found!(table.rows().all_shards().rev()), backwards);
+    }
+    if let Some(snapshot) = snapshot(&store) {
+        let then = table.at(&snapshot);
+        let views = then.rows().all_shards().views();
+        assert_eq!(views.map(|view| view.unwrap().value().unwrap()).collect::<Vec<_>>(), all);
+    }
     for (reverse, size) in [(false, 1), (false, 7), (true, 1), (true, 7)] {
+        if reverse && !has_reverse {
+            continue;
+        }
         let (mut paged, mut token) = (Vec::new(), None);
         loop {
             let query = table.rows().all_shards();

@@ -4,6 +4,7 @@ mod add;
 mod grown;
 mod random;
 
+use integration_tests::executors::snapshot;
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::{
     DynamicEntity, Entity, EntitySet, ErrorKind, Filter, IfMatch, Projection, Properties, Query, Store,
@@ -228,9 +229,9 @@ fn views_and_projections_take_slots() {
     let scratch = Scratch::new();
     let store = scratch.tables();
     let days = days(&store, 4);
-    let snapshot = store.snapshot().unwrap();
+    let snapshot = snapshot(&store);
     let mut seen = 0;
-    for view in days.at(&snapshot).rows().host("web1").views() {
+    for view in snapshot.iter().flat_map(|snapshot| days.at(snapshot).rows().host("web1").views()) {
         let view = view.unwrap();
         let expected = day(view.day().unwrap());
         for hour in 0..24 {
@@ -247,7 +248,7 @@ fn views_and_projections_take_slots() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 4);
+    assert_eq!(seen, if snapshot.is_some() { 4 } else { 0 });
     let noons: Vec<Noon> =
         days.rows().host("web1").select::<Noon>().into_iter().map(Result::unwrap).collect();
     for (number, noon) in noons.into_iter().enumerate() {
@@ -271,9 +272,10 @@ fn a_slot_that_a_row_lacks_reads_as_its_default() {
     let read = days.get(key(9)).unwrap().unwrap();
     assert_eq!((read.cpu, read.requests), ([None; 24], [0; 24]));
     assert_eq!(days.rows().host("web1").filter(|d| d.requests.at(5).eq(0)).count().unwrap(), 1);
-    let snapshot = store.snapshot().unwrap();
-    let view = days.at(&snapshot).rows().host("web1").day(9).views().next().unwrap().unwrap();
-    assert_eq!((view.requests().at(5).unwrap(), view.cpu().at(5).unwrap()), (0, None));
+    if let Some(snapshot) = snapshot(&store) {
+        let view = days.at(&snapshot).rows().host("web1").day(9).views().next().unwrap().unwrap();
+        assert_eq!((view.requests().at(5).unwrap(), view.cpu().at(5).unwrap()), (0, None));
+    }
     // Of another type it fits no slot, and the error says which.
     let wrong = DynamicEntity::new("web1", "day_000009").with("Cpu_07", "hot");
     days.dynamic().raw().merge(&wrong, IfMatch::Any).unwrap();

@@ -76,7 +76,7 @@ fn company() -> (Scratch, Tables) {
 #[test]
 fn what_spans_partitions_and_tables_happens_whole_with_one_time() {
     let (_scratch, store) = company();
-    if Executor::of_test() == Executor::Service {
+    if !Executor::of_test().abilities().groups {
         return refused_by_its_name(&store);
     }
     let (one, note) = (former(1), Note { year: 2026, id: 1 });
@@ -132,7 +132,7 @@ fn refused_by_its_name(store: &Tables) {
 #[test]
 fn what_one_change_is_refused_for_none_is_made_for_and_the_error_says_which() {
     let (_scratch, store) = company();
-    if Executor::of_test() == Executor::Service {
+    if !Executor::of_test().abilities().groups {
         return;
     }
     let before = seen(&store);
@@ -176,7 +176,7 @@ fn what_one_change_is_refused_for_none_is_made_for_and_the_error_says_which() {
 #[test]
 fn entities_of_several_partitions_exchange_what_must_be_unique() {
     let (_scratch, store) = company();
-    if Executor::of_test() == Executor::Service {
+    if !Executor::of_test().abilities().groups {
         return;
     }
     let other = employee("Sales", 3, "3@contoso.com");

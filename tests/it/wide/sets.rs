@@ -1,5 +1,6 @@
 //! Wide entities among the kinds of a set: a query gives each with all of its parts.
 
+use integration_tests::executors::{reverses, snapshot};
 use integration_tests::{Scratch, assert_sound, on_other_executors};
 use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, IfMatch, Stored, prop};
 
@@ -53,10 +54,10 @@ fn a_set_gives_wide_entities_whole() {
     };
     let all = || set.partition(Survey::partition("Oslo"));
     assert_eq!(found(all().into_iter().collect()), wanted);
-    assert_eq!(
-        found(set.across_partitions().rev().top(2).into_iter().collect()),
-        [wanted[4].clone(), wanted[3].clone()]
-    );
+    let last = || set.across_partitions().rev().top(2);
+    if reverses(|| last().first()) {
+        assert_eq!(found(last().into_iter().collect()), [wanted[4].clone(), wanted[3].clone()]);
+    }
     assert_eq!(all().count().unwrap(), 5);
     assert_eq!(all().explain().unwrap().parts(), 2);
     // A filter of what heads hold, and one of what parts do.
@@ -104,7 +105,9 @@ fn pages_and_snapshots_of_a_set_give_wide_entities_whole() {
         }
         assert_eq!(found, wanted, "{size}");
     }
-    assert_eq!(*all().rev().first().unwrap().unwrap(), wanted[4]);
+    if reverses(|| all().rev().first()) {
+        assert_eq!(*all().rev().first().unwrap().unwrap(), wanted[4]);
+    }
     assert!(all().row_prefix("survey_").exists().unwrap());
     assert!(!all().row_prefix("survey_000003_").exists().unwrap(), "parts alone");
     let filtered = || all().filter(prop("Score").ge(1));
@@ -119,7 +122,7 @@ fn pages_and_snapshots_of_a_set_give_wide_entities_whole() {
     }
 
     // A snapshot has the parts as they were with their heads.
-    let snapshot = store.snapshot().unwrap();
+    let Some(snapshot) = snapshot(&store) else { return };
     surveys.update(key(1), |survey| survey.answers[199] = Some(-1)).unwrap();
     surveys.delete(key(2)).unwrap();
     surveys.insert(&survey(4)).unwrap();
@@ -176,18 +179,24 @@ fn a_set_never_gives_a_shorter_entity() {
     let all = || set.partition(Survey::partition("Oslo"));
     let mut each = all().into_iter();
     assert_eq!(*each.next().unwrap().unwrap(), Any::Survey(survey(0)));
-    let snapshot = store.snapshot().unwrap();
-    let now = set.at(&snapshot);
-    for error in [
+    let mut refused = vec![
         each.next().unwrap().unwrap_err(),
         all().page(2, None).unwrap_err(),
-        all().rev().first().unwrap_err(),
-        now.get(key(1)).unwrap_err(),
-        now.get_any("Oslo", "survey_000001").unwrap_err(),
-        now.across_partitions().page(2, None).unwrap_err(),
         set.get(key(1)).unwrap_err(),
         set.get_any("Oslo", "survey_000001").unwrap_err(),
-    ] {
+    ];
+    if reverses(|| all().rev().first()) {
+        refused.push(all().rev().first().unwrap_err());
+    }
+    if let Some(snapshot) = snapshot(&store) {
+        let now = set.at(&snapshot);
+        refused.extend([
+            now.get(key(1)).unwrap_err(),
+            now.get_any("Oslo", "survey_000001").unwrap_err(),
+            now.across_partitions().page(2, None).unwrap_err(),
+        ]);
+    }
+    for error in refused {
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         assert!(error.to_string().contains("survey_000001"), "{error}");
     }

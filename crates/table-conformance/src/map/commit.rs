@@ -26,7 +26,7 @@ pub(super) fn commit(
     executor::check_rules(plan)?;
     demand_ability(store.abilities, plan);
     let mut state = store.state();
-    let mut times = Times { next: next(&state), apart: store.times_apart };
+    let mut times = Times { next: next(&state), apart: store.is_service };
     let mut etags = Vec::new();
     let mut writes = Writes::new();
     for (number, group) in plan.groups.iter().enumerate() {
@@ -63,7 +63,7 @@ pub(super) fn commit(
     state.last = Some(times.next);
     state.commits += 1;
     let last = ETag::from_timestamp(times.next);
-    Ok(if store.times_apart { Committed::of_rows(last, etags) } else { Committed::at(last) })
+    Ok(if store.is_service { Committed::of_rows(last, etags) } else { Committed::at(last) })
 }
 
 /// The times of the rows of one plan.

@@ -11,30 +11,41 @@ use table_engine::__executor::{
 use table_engine::query::PageBudget;
 use table_engine::{Continuation, ErrorKind, Result};
 
+use super::request::RequestWalk;
 use super::table::{MapTable, pack};
 use super::{MapStore, Rows, TableEntry, commit, now, own};
 
 /// Tells a token of a map from that of other stores.
 const TAG: u64 = 0x6d61_7073;
 
-/// The rows as they were at one moment.
+/// The rows as they were at one moment, or as they are.
 pub(super) struct MapMoment {
     store: Arc<MapStore>,
-    rows: Arc<Rows>,
+    /// `None` where the store has no snapshots: each read is of the rows that are there when it is made.
+    then: Option<(Arc<Rows>, usize)>,
     kept: Kept,
-    state: usize,
     taken: Instant,
 }
 
 impl MapMoment {
-    pub(super) fn new(store: Arc<MapStore>, rows: Arc<Rows>, state: usize) -> Self {
-        Self { store, rows, kept: Kept::default(), state, taken: now() }
+    pub(super) fn new(store: Arc<MapStore>) -> Self {
+        let then = store.abilities.snapshot.then(|| store.now());
+        Self { store, then, kept: Kept::default(), taken: now() }
+    }
+
+    /// Returns the rows that a read sees, and the number of their state.
+    fn seen(&self) -> (Arc<Rows>, usize) {
+        self.then.clone().unwrap_or_else(|| self.store.now())
     }
 
     fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'m> {
         |asked| {
-            let (rows, table) = (self.rows.clone(), table.entry.clone());
-            Box::new(MapWalk { asked, rows, table, last: None, page: self.store.page })
+            let (table, page) = (table.entry.clone(), self.store.page);
+            if self.store.is_service {
+                return Box::new(RequestWalk::new(asked, self.store.clone(), table));
+            }
+            let (rows, _) = self.seen();
+            Box::new(MapWalk { asked, rows, table, last: None, page })
         }
     }
 }
@@ -45,7 +56,7 @@ impl ReadSnapshot for MapMoment {
     }
 
     fn state(&self) -> usize {
-        self.state
+        self.seen().1
     }
 
     fn age(&self) -> Duration {
@@ -54,7 +65,8 @@ impl ReadSnapshot for MapMoment {
 
     fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
         let entry = &own(table)?.entry;
-        let found = self.rows.get(&executor::stored_key(entry.id, keys.0, keys.1));
+        let (rows, _) = self.seen();
+        let found = rows.get(&executor::stored_key(entry.id, keys.0, keys.1));
         let Some(row) = found else { return Ok(None) };
         let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
         self.kept.keep(pack(entry, row)?).ok_or_else(full)?.view().map(Some)
@@ -65,7 +77,7 @@ impl ReadSnapshot for MapMoment {
     }
 
     fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
-        Ok(commit::digest(&self.rows, own(table)?.entry.id, partition, prefix))
+        Ok(commit::digest(&self.seen().0, own(table)?.entry.id, partition, prefix))
     }
 
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {

@@ -5,6 +5,7 @@
 
 mod commit;
 mod cursor;
+mod request;
 mod table;
 
 use std::any::Any;
@@ -64,8 +65,8 @@ pub struct MapStore {
     abilities: Abilities,
     /// Rows that a walk gives at a time.
     page: usize,
-    /// Whether each row of a plan gets a time of its own, as on the service.
-    times_apart: bool,
+    /// Whether each row of a plan gets a time of its own, and rows are found by texts, as on the service.
+    is_service: bool,
     turns: RetryFairness,
     state: Mutex<State>,
 }
@@ -76,14 +77,14 @@ impl MapStore {
         Self::with(Abilities { queues: false, eventual: false, ..Abilities::ALL }, 64, false)
     }
 
-    /// A store that can do what the service can.
+    /// A store that can do what the service can: it has no snapshots, and gives no rows from the last to the first.
     pub fn as_the_service() -> Arc<Self> {
         Self::with(Abilities::SERVICE, 3, true)
     }
 
-    fn with(abilities: Abilities, page: usize, times_apart: bool) -> Arc<Self> {
+    fn with(abilities: Abilities, page: usize, is_service: bool) -> Arc<Self> {
         let (turns, state) = (RetryFairness::default(), Mutex::default());
-        Arc::new(Self { abilities, page, times_apart, turns, state })
+        Arc::new(Self { abilities, page, is_service, turns, state })
     }
 
     /// Returns the store as the engine holds it.
@@ -100,9 +101,14 @@ impl MapStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn moment_of(self: &Arc<Self>) -> Box<dyn OneSnapshotForEachThread> {
+    /// Returns the rows as they are, and the number of their state.
+    fn now(&self) -> (Arc<Rows>, usize) {
         let state = self.state();
-        Box::new(MapMoment::new(self.clone(), state.rows.clone(), state.commits))
+        (state.rows.clone(), state.commits)
+    }
+
+    fn moment_of(self: &Arc<Self>) -> Box<dyn OneSnapshotForEachThread> {
+        Box::new(MapMoment::new(self.clone()))
     }
 
     fn table(self: &Arc<Self>, entry: &Arc<TableEntry>) -> Arc<dyn TableExec> {

@@ -1,4 +1,4 @@
-//! What an executor can do with a plan.
+//! What an executor can do with a plan, and which reads it has.
 
 use crate::error::{Error, ErrorKind};
 use crate::plan::{Condition, Plan, Refused};
@@ -26,19 +26,26 @@ pub struct Abilities {
     pub additions: bool,
     /// `eventual`: it notes, with the rows, which copies are to follow.
     pub eventual: bool,
+    /// `snapshot`: several reads see one state of the store. Without it, each read of a
+    /// [`ReadSnapshot`](super::ReadSnapshot) sees what is there when it is made, and each batch of a cursor.
+    pub snapshot: bool,
+    /// `reverse`: it gives rows from the last to the first.
+    pub reverse: bool,
 }
 
 impl Abilities {
-    /// Every ability.
+    /// Every ability that the program is built with.
     pub const ALL: Self = Self {
         groups: true,
         rows: usize::MAX,
         expect: true,
         range: true,
         times: true,
-        queues: true,
+        queues: cfg!(feature = "queue"),
         additions: true,
         eventual: true,
+        snapshot: true,
+        reverse: true,
     };
 
     /// The abilities of the service.
@@ -51,6 +58,8 @@ impl Abilities {
         queues: false,
         additions: false,
         eventual: false,
+        snapshot: false,
+        reverse: false,
     };
 
     /// Refuses a plan that asks for more, and names the ability that is missing.
@@ -118,6 +127,20 @@ impl Abilities {
 #[cold]
 pub(crate) fn no_queues() -> Error {
     let because = "the store has no queues: that takes the ability `queues`";
+    Error::new(ErrorKind::Unsupported).because(because)
+}
+
+/// Returns what an executor without snapshots says of them.
+#[cold]
+pub(crate) fn no_snapshots() -> Error {
+    let because = "the store can't show one state to several reads: that takes the ability `snapshot`";
+    Error::new(ErrorKind::Unsupported).because(because)
+}
+
+/// Returns what an executor says that gives rows in one direction alone.
+#[cold]
+pub(crate) fn no_reverse() -> Error {
+    let because = "the store gives no rows from the last to the first: that takes the ability `reverse`";
     Error::new(ErrorKind::Unsupported).because(because)
 }
 

@@ -24,6 +24,7 @@ mod range_query;
 #[cfg(feature = "access")]
 mod restriction;
 mod retry;
+mod row_bounds;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::abilities::Abilities;
+pub(crate) use self::abilities::{no_reverse, no_snapshots};
 pub use self::backend::{Backend, OnCommitted};
 pub(crate) use self::batch::made;
 pub use self::batch::{Batch, Lent};
@@ -58,6 +60,7 @@ pub use self::range_query::{RangeQuery, after_page, fingerprint};
 pub use self::restriction::{RestrictedTable, Rights};
 pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
 pub use self::retry::{ChangeId, RetryFairness};
+pub use self::row_bounds::{RowBound, RowBounds};
 pub(crate) use self::rules::check_row;
 pub use self::rules::{batch_length, check_entity, check_rules};
 use crate::contents::BlobId;
@@ -166,6 +169,11 @@ pub trait OneSnapshotForEachThread: ReadSnapshot {}
 impl<M: ReadSnapshot> OneSnapshotForEachThread for M {}
 
 /// A store as it was at one time: what a cursor reads.
+///
+/// On a store without the ability [`snapshot`](Abilities::snapshot) it is the store as it is: each read sees what is there when
+/// it is made, and a cursor's next batch may have newer rows than the one before. The engine takes one for itself there all the
+/// same: to iterate a query, to read a page, or many keys, and to plan a change, whose conditions on rows hold what must hold.
+/// What promises one moment to a user takes a [`Snapshot`](crate::Snapshot), which such a store refuses.
 ///
 /// A cursor is given it with each call, and does not hold it: several cursors read one snapshot, and one that is LMDB's can
 /// be sent to another thread and not be shared between two.

@@ -3,29 +3,36 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::ScanRanges;
+use super::{RowBounds, ScanRanges};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Ticks, Value, ValueRef};
-use crate::query::{self, Fields, Predicate, Query, QueryPlan};
+use crate::query::{self, Fields, Kind, Predicate, Query, QueryPlan};
 use crate::row::dict::Dict;
 use crate::row::key::{self, StoredRange};
 use crate::row::named;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
+use crate::schema::RowKinds;
 
 /// What a query asks of one table: between which keys its rows lie, and which of them it wants.
+///
+/// A backend with the rows in their order takes the bytes of the [range](Self::range). One that asks a service takes the
+/// [bounds](Self::bounds) and the [kinds](Self::kinds) as texts. Nothing else narrows what is read: properties are compared
+/// [here](Self::wants) alone, since a service compares some types, defaults and missing properties in another way.
 #[derive(Debug)]
 pub struct RangeQuery {
     plan: QueryPlan,
     table: u32,
     range: Option<StoredRange>,
+    /// Whether its rows are tested elsewhere, by properties that it knows nothing of.
+    is_unfiltered: bool,
 }
 
 impl RangeQuery {
     /// Makes the request for what the query asks of the table of this number.
     pub(super) fn of(query: &Query, table: u32) -> Result<Self> {
         let plan = query::plan(query)?;
-        Ok(Self { range: key::range(table, &plan), plan, table })
+        Ok(Self { range: key::range(table, &plan), plan, table, is_unfiltered: false })
     }
 
     /// Returns the stored keys among which the rows lie, the first and the first beyond, for an executor that has its rows in
@@ -39,9 +46,49 @@ impl RangeQuery {
         self.plan.reverse
     }
 
+    /// Returns the keys among which the rows lie: those of the [range](Self::range), as texts. `None` if nothing can be there.
+    pub fn bounds(&self) -> Option<RowBounds> {
+        RowBounds::of(self.table, self.range.as_ref()?)
+    }
+
+    /// Returns what the rows call themselves that the query looks at; `None` if it looks at all. Some of them are rows of another
+    /// version, which are [tested](Self::wants) like the others.
+    pub fn kinds(&self) -> Option<RowKinds> {
+        self.plan.kind.map(|kind| RowKinds::of_every_version(kind.name))
+    }
+
+    /// Returns the names of the properties that the query selects, or tests: a row is to have them as they are stored, and needs
+    /// no others beside its keys and its time. `None` if it needs all.
+    pub fn properties(&self) -> Option<Vec<&str>> {
+        let select = self.plan.select.as_ref()?;
+        // A digest is over the whole row, what was converted is made of all properties, and a guard looks at any.
+        let is_signed_or_converted = |kind: Kind| kind.is_signed || kind.has_previous();
+        if self.is_unfiltered || self.plan.is_guarded() || self.plan.kind.is_some_and(is_signed_or_converted)
+        {
+            return None;
+        }
+        let tested = self.plan.predicate.as_ref().map_or(&[][..], Predicate::names);
+        let mut names: Vec<&str> =
+            select.iter().map(|name| &**name).chain(tested.iter().map(|name| &**name)).collect();
+        if let Some(kind) = self.plan.kind {
+            let were: Vec<_> = names.iter().filter_map(|name| kind.keys.was(name)).collect();
+            names.extend(were);
+            names.push("EntityType");
+        }
+        names.sort_unstable();
+        names.dedup();
+        Some(names)
+    }
+
+    /// Returns how many rows that it [wants](Self::wants) are taken at the most; `None` if all.
+    pub fn top(&self) -> Option<usize> {
+        self.plan.top
+    }
+
     /// Returns the query of all rows in the range, whatever this one wants of them.
     pub(super) fn unfiltered(&self) -> Self {
-        Self { plan: self.plan.unfiltered(), table: self.table, range: self.range.clone() }
+        let (plan, range) = (self.plan.unfiltered(), self.range.clone());
+        Self { plan, table: self.table, range, is_unfiltered: true }
     }
 
     /// Returns whether a stored key lies in the range.

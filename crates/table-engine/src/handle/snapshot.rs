@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::LayoutTexts;
 use crate::executor::{
     OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,
-    VisitEach,
+    VisitEach, no_reverse,
 };
 use crate::model::DynamicEntity;
 use crate::plan::blob_of;
@@ -114,7 +114,8 @@ impl Snapshot {
 
     /// Returns the rows of these scan ranges.
     pub(crate) fn views_of(&self, table: &DynamicTable, scan_ranges: ScanRanges) -> Result<Views<'_>> {
-        let rows = self.snapshot.views(self.table(table)?, scan_ranges);
+        let exec = self.table(table)?;
+        let rows = check_order(exec, &scan_ranges).and_then(|()| self.snapshot.views(exec, scan_ranges));
         let rows = rows.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Views::new(rows, table.clone()))
     }
@@ -173,7 +174,9 @@ impl Snapshot {
         table: &DynamicTable,
         scan_ranges: &ScanRanges,
     ) -> Result<Vec<Box<dyn RowCursor>>> {
-        self.snapshot.cursors(self.table(table)?, scan_ranges)
+        let exec = self.table(table)?;
+        check_order(exec, scan_ranges)?;
+        self.snapshot.cursors(exec, scan_ranges)
     }
 
     /// Returns a page of what the query finds: at most so many entities, 1,000 at most, from the start or from where
@@ -215,7 +218,9 @@ impl Snapshot {
         after: Option<&Continuation>,
         each: VisitEach<'_>,
     ) -> Result<Option<Continuation>> {
-        let next = self.snapshot.page(self.table(table)?, scan_ranges, budget, after, each);
+        let exec = self.table(table)?;
+        let next = check_order(exec, &scan_ranges)
+            .and_then(|()| self.snapshot.page(exec, scan_ranges, budget, after, each));
         next.map_err(|e| e.attempted("query").table(table.name()))
     }
 
@@ -293,6 +298,12 @@ impl Snapshot {
                 .table(table.name()))
         }
     }
+}
+
+/// Refuses rows from the last to the first of a store that gives none so.
+#[inline]
+fn check_order(table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<()> {
+    if scan_ranges.are_reverse() && !table.store().abilities().reverse { Err(no_reverse()) } else { Ok(()) }
 }
 
 impl fmt::Debug for Snapshot {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
 use crate::error::{ErrorKind, Result};
-use crate::executor::Backend;
+use crate::executor::{Backend, no_snapshots};
 
 /// The tables of a store, whatever carries out its reads and writes.
 ///
@@ -131,7 +131,18 @@ impl Tables {
 
     /// Returns a view of all tables at one moment. Reads through it see nothing of later writes, and never wait for a
     /// writer.
+    ///
+    /// A store that can't show one state to several reads, as the Table service can't, refuses it:
+    /// [`Unsupported`](ErrorKind::Unsupported).
     pub fn snapshot(&self) -> Result<Snapshot> {
+        if !self.backend.abilities().snapshot {
+            return Err(no_snapshots().attempted("take a snapshot"));
+        }
+        self.read_snapshot()
+    }
+
+    /// Returns what the engine reads by for itself: on a store without snapshots, each read is of what is there then.
+    pub(crate) fn read_snapshot(&self) -> Result<Snapshot> {
         let snapshot = self.backend.clone().read_snapshot();
         snapshot.map(Snapshot::new).map_err(|e| e.attempted("take a snapshot"))
     }

@@ -203,8 +203,8 @@ impl Query {
         self.top(entities)
     }
 
-    /// Reads in descending order of the keys; said twice, in ascending order again. The service has ascending order
-    /// alone.
+    /// Reads in descending order of the keys; said twice, in ascending order again. A store without that order,
+    /// as the Table service is, refuses the query: [`Unsupported`](crate::ErrorKind::Unsupported).
     pub fn rev(mut self) -> Self {
         self.reverse = !self.reverse;
         self

@@ -19,6 +19,13 @@ pub struct Kind {
     pub keys: &'static dyn KeyProperties,
 }
 
+impl Kind {
+    /// Returns whether rows of previous versions are read as what they become.
+    pub(crate) fn has_previous(&self) -> bool {
+        self.keys.previous_rows().is_some()
+    }
+}
+
 /// Properties that rows don't hold under their names: keys give them back, or rows have them as they were called before.
 /// Filters can speak of them all the same.
 #[doc(hidden)]

@@ -214,7 +214,13 @@ impl QueryPlan {
     /// Returns the plan that wants all rows in the bounds.
     pub(crate) fn unfiltered(&self) -> Self {
         let (residual, predicate, kind, guard) = (None, None, None, None);
-        Self { row_residual: false, residual, predicate, kind, guard, ..self.clone() }
+        // The limit is of rows that are tested elsewhere.
+        Self { row_residual: false, residual, predicate, kind, guard, top: None, ..self.clone() }
+    }
+
+    /// Returns whether a row may be refused by what it has.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.guard.is_some()
     }
 
     /// Returns whether there are rows in the range that its reader may not see.

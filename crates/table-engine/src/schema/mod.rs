@@ -132,9 +132,9 @@ pub(crate) use value::FastPath;
 #[doc(hidden)]
 pub use value::{Content, Take};
 pub use value::{Property, PropertyValue, ValueError};
-#[doc(hidden)]
-pub use version::other_version;
 pub(crate) use version::{Kinship, kind_of};
+#[doc(hidden)]
+pub use version::{RowKinds, other_version};
 pub use wide::fields_in_part;
 pub(crate) use wide::part_suffix;
 #[doc(hidden)]

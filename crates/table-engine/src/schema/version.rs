@@ -37,6 +37,30 @@ fn parts(text: &str) -> (&str, u32, &str) {
     }
 }
 
+/// What rows of one kind call themselves in their `EntityType`, whatever their version: a superset, which a service can be asked
+/// for.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowKinds {
+    /// The text of the first version.
+    pub first: String,
+    /// What the texts of later versions begin with, and those of other copies of theirs.
+    pub later: String,
+}
+
+impl RowKinds {
+    /// Returns those of the kind whose rows of one version bear this text.
+    pub(crate) fn of_every_version(text: &str) -> Self {
+        let (kind, _, rest) = parts(text);
+        Self { first: format!("{kind}{rest}"), later: format!("{kind}{AT}") }
+    }
+
+    /// Returns whether a row that calls itself so is among them.
+    pub fn hold(&self, text: &str) -> bool {
+        text == self.first || text.starts_with(&self.later)
+    }
+}
+
 /// Returns the kind of a row, whatever its version: the text of its `EntityType` without that.
 pub(crate) fn kind_of(text: &str) -> &str {
     let (kind, version, rest) = parts(text);
@@ -111,6 +135,19 @@ mod tests {
         for text in ["employee@1", "employee@0", "employee@02", "employee@x", "employee@", "@", "", "é@2x"] {
             assert_eq!(parts(text), (text, 1, ""));
             assert_eq!(kind_of(text), text);
+        }
+    }
+
+    #[test]
+    fn rows_of_every_version_are_asked_for() {
+        let texts = ["employee", "employee@2", "employee@17"];
+        for own in texts {
+            let kinds = RowKinds::of_every_version(own);
+            assert!(texts.iter().all(|text| kinds.hold(text)), "{kinds:?}");
+            assert!(!["employees", "employee.by_email", "guest", ""].iter().any(|text| kinds.hold(text)));
+            let copies = RowKinds::of_every_version(&format!("{own}.by_email"));
+            assert!(texts.iter().all(|text| copies.hold(&format!("{text}.by_email"))), "{copies:?}");
+            assert!(!["employee", "employee.by_name", "guest"].iter().any(|text| copies.hold(text)));
         }
     }
 

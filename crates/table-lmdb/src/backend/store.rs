@@ -196,7 +196,7 @@ impl Backend for Shared {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities::ALL
+        Abilities { queues: cfg!(feature = "queue"), ..Abilities::ALL }
     }
 
     fn commit(

@@ -101,7 +101,7 @@ impl Tables {
 impl PeriodsShared {
     /// Returns all tables of the store as they are now.
     pub(super) fn snapshot(&self) -> Result<Snapshot> {
-        self.store.snapshot()
+        self.store.read_snapshot()
     }
 
     /// Returns the tables that a snapshot sees.

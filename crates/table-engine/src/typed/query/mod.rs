@@ -153,7 +153,8 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         &self.asked.origin
     }
 
-    /// Gives the entities from the last to the first; said twice, from the first again.
+    /// Gives the entities from the last to the first; said twice, from the first again. A store without that order, as the
+    /// Table service is, refuses it.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn rev(mut self) -> Self {
         self.asked.narrow(Query::rev);
