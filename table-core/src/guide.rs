@@ -26,6 +26,7 @@ chapters! {
     encryption
     odata
     tools
+    telemetry
     recipes
     azure
     troubleshooting

@@ -46,6 +46,7 @@
 //! - `queue`, with the feature of that name: durable messages, sent and completed in the transaction of a change.
 //! - `blob`, with the feature of that name: values of any size, by name and in fields, and logs.
 //! - `odata`, with the feature of that name: entities as the Table service's JSON, and back.
+//! - `metrics`, with the feature of that name: what a store has done, in numbers.
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
 //!
@@ -89,6 +90,9 @@ pub use table_engine::blob;
 #[cfg(feature = "encrypt")]
 #[doc(inline)]
 pub use table_engine::crypt;
+#[cfg(feature = "metrics")]
+#[doc(inline)]
+pub use table_engine::metrics;
 #[cfg(feature = "odata")]
 #[doc(inline)]
 pub use table_engine::odata;

@@ -105,7 +105,7 @@ fn oldest() -> Result<(), String> {
         let command = Command::new("rustup").arguments("run").argument(version).argument("cargo");
         command.arguments(arguments).arguments("--locked --target-dir").argument(&target)
     };
-    let features = ["encrypt", "odata", "queue", "blob", "jiff", "chrono", "serde"];
+    let features = ["encrypt", "odata", "queue", "blob", "metrics", "jiff", "chrono", "serde"];
     let features: Vec<_> = features.iter().map(|feature| format!("table-core/{feature}")).collect();
     cargo("check -p table-words -p table-engine -p lmdb-verify -p table-lmdb -p table-core -p table-derive")
         .argument("--features")
@@ -132,11 +132,13 @@ fn systems() -> Result<(), String> {
     }
     let elsewhere = |target: &str| {
         let name = target.replace('-', "_");
-        Command::cargo("check -p table-core --locked --features encrypt,json,blob,odata,jiff,chrono,serde")
-            .arguments("--target-dir target/elsewhere --target")
-            .argument(target)
-            .variable(&format!("CC_{name}"), "true")
-            .variable(&format!("AR_{name}"), "true")
+        Command::cargo(
+            "check -p table-core --locked --features encrypt,json,blob,metrics,odata,jiff,chrono,serde",
+        )
+        .arguments("--target-dir target/elsewhere --target")
+        .argument(target)
+        .variable(&format!("CC_{name}"), "true")
+        .variable(&format!("AR_{name}"), "true")
     };
     elsewhere("aarch64-apple-darwin").run()?;
     let refused = elsewhere("i686-unknown-linux-gnu").output()?;

@@ -23,6 +23,7 @@ mod queues;
 mod range_query;
 mod retry;
 mod rules;
+pub(crate) mod telemetry;
 #[cfg(test)]
 mod tests;
 

@@ -53,7 +53,7 @@ mod tests {
         prepared.as_of = Some(table_engine::model::Ticks::MIN);
         prepared.queue_ops = Some(Box::default());
         prepared.blobs = Some(Box::default());
-        Member { prepared, turn: None, result: None }
+        Member { prepared, since: Default::default(), turn: None, result: None }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::derive::{Derived, derive};
 use super::entity_attempt::EntityAttempt;
 use super::entity_images::EntityImages;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE};
+use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, telemetry};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
@@ -105,6 +105,7 @@ pub(crate) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
         if !failure.was_stale && !has_turned_up {
             return Err(error);
         }
+        telemetry::conflict(together.tables.first().map(DynamicTable::exec));
         last = Some(error);
         if let (None, Some(begun)) = (&turn, begun) {
             give_way(losses, begun.elapsed());
