@@ -133,7 +133,7 @@ fn systems() -> Result<(), String> {
     let elsewhere = |target: &str| {
         let name = target.replace('-', "_");
         Command::cargo(
-            "check -p table-core --locked --features encrypt,json,blob,metrics,odata,jiff,chrono,serde",
+            "check -p table-core --locked --features encrypt,json,blob,metrics-adapter,odata,jiff,chrono,serde",
         )
         .arguments("--target-dir target/elsewhere --target")
         .argument(target)

@@ -3,6 +3,8 @@
 //! [`Tables::metrics`](crate::Tables::metrics) returns them. They hold no key, no value and no part of a filter: the one text is
 //! the store's name, the last part of its path.
 
+#[cfg(feature = "metrics-adapter")]
+mod adapter;
 mod text;
 
 use std::fmt;
