@@ -144,6 +144,9 @@ fn nanoseconds(time: Duration) -> u64 {
 pub struct Stamp(Option<Instant>);
 
 impl Stamp {
+    /// No moment.
+    pub const NONE: Self = Self(None);
+
     /// Returns this moment.
     #[inline]
     pub fn now() -> Self {

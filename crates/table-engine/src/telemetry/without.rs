@@ -18,6 +18,9 @@ pub struct Tally;
 pub struct Stamp;
 
 impl Stamp {
+    /// No time.
+    pub const NONE: Self = Self;
+
     /// Returns no time.
     #[inline]
     pub fn now() -> Self {

@@ -67,7 +67,7 @@ impl<'t> LmdbLoader<'t> {
 
     fn push(&mut self, prepared: Box<EncodedPlan>) {
         self.bytes += prepared.weight();
-        self.prepared.push(prepared, Stamp::default());
+        self.prepared.push(prepared, Stamp::NONE);
     }
 }
 

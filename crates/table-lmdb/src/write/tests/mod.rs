@@ -63,7 +63,7 @@ fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Box<Enco
 
 fn members(plans: impl IntoIterator<Item = Box<EncodedPlan>>) -> Members {
     let mut members = Members::default();
-    plans.into_iter().for_each(|plan| members.push(plan, Stamp::default()));
+    plans.into_iter().for_each(|plan| members.push(plan, Stamp::NONE));
     members
 }
 
