@@ -6,7 +6,7 @@ use super::{Committed, Messages};
 use crate::error::ErrorKind;
 
 /// Counts nothing.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Telemetry;
 
 /// Counts nothing.
