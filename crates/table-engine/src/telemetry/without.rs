@@ -7,7 +7,7 @@ use crate::error::ErrorKind;
 
 /// Counts nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Telemetry;
+pub struct Telemetry(());
 
 /// Counts nothing.
 #[derive(Debug, Default)]
