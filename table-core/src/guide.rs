@@ -27,6 +27,7 @@ chapters! {
     access
     odata
     tools
+    telemetry
     recipes
     azure
     troubleshooting

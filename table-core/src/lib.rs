@@ -48,6 +48,7 @@
 //!   tokens that say it.
 //! - `blob`, with the feature of that name: values of any size, by name and in fields, and logs.
 //! - `odata`, with the feature of that name: entities as the Table service's JSON, and back.
+//! - `metrics`, with the feature of that name: what a store has done, in numbers.
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
 //! - [`introspect`]: what a store says of itself, for tools without structs; [`schema`] draws designs.
@@ -95,6 +96,9 @@ pub use table_engine::blob;
 #[cfg(feature = "encrypt")]
 #[doc(inline)]
 pub use table_engine::crypt;
+#[cfg(feature = "metrics")]
+#[doc(inline)]
+pub use table_engine::metrics;
 #[cfg(feature = "odata")]
 #[doc(inline)]
 pub use table_engine::odata;

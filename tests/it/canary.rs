@@ -253,6 +253,9 @@ fn nothing_that_is_printed_shows_it() {
     read.debug(&page);
     read.debug(&store.check().unwrap());
     read.debug(&store.stats().unwrap());
+    let metrics = store.metrics().unwrap();
+    read.debug(&metrics);
+    read.display(&metrics);
     read.debug(&staff.bulk_insert([employee(1), employee(7)]).unwrap());
     read.debug(&store.bulk([rule.batch("Sales").insert(properties(1))]).unwrap());
     assert!(read.read > 80, "{}", read.read);

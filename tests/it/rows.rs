@@ -6,6 +6,7 @@ mod damage;
 mod errors;
 mod executors;
 mod limits;
+mod metrics;
 mod operations;
 mod queries;
 mod space;

@@ -223,6 +223,11 @@ pub mod recipes {}
 #[doc = include_str!("../../table-core/guide/tools.md")]
 pub mod tools {}
 
+/// The program of the guide's chapter on telemetry.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/telemetry.md")]
+pub mod telemetry {}
+
 /// The program of the guide's chapter on OData JSON.
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/guide/odata.md")]

@@ -40,6 +40,8 @@ mod json;
 pub mod limits;
 #[doc(hidden)]
 pub mod messages;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod model;
 #[cfg(feature = "odata")]
 pub mod odata;
@@ -61,6 +63,8 @@ pub mod sealing;
 pub mod sorted_map;
 #[doc(hidden)]
 pub mod sorting;
+#[doc(hidden)]
+pub mod telemetry;
 pub mod typed;
 
 pub use error::{Error, ErrorKind, Result};

@@ -10,10 +10,13 @@ use super::{
     Abilities, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec,
 };
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "metrics")]
+use crate::metrics::{Metrics, not_counted};
 use crate::model::Ticks;
 use crate::plan::{Committed, Plan, Refused};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt};
+use crate::telemetry::Telemetry;
 
 /// What is called with the answer to a plan that was [submitted](Backend::submit).
 pub type OnCommitted = Box<dyn FnOnce(Result<Committed, Refused>) + Send>;
@@ -132,6 +135,19 @@ pub trait Backend: Any + HasVault {
     #[cfg(feature = "access")]
     fn related(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
         self.open(table)
+    }
+
+    /// Returns what the engine counts its work with; `None` if the store counts nothing.
+    #[inline]
+    fn telemetry(&self) -> Option<&Telemetry> {
+        None
+    }
+
+    /// Returns what was counted, and what the store alone knows; [`Unsupported`](crate::ErrorKind::Unsupported) if it counts
+    /// nothing.
+    #[cfg(feature = "metrics")]
+    fn metrics(&self) -> Result<Metrics> {
+        Err(not_counted())
     }
 
     /// Returns whether nothing can be written.

@@ -26,6 +26,7 @@ mod restriction;
 mod retry;
 mod row_bounds;
 mod rules;
+pub(crate) mod telemetry;
 #[cfg(test)]
 mod tests;
 

@@ -7,11 +7,12 @@ use std::mem::ManuallyDrop;
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
 use crate::error::{Error, Result};
-use crate::executor::{InPlace, MergeIter, RowCursor, ScanRanges, made};
+use crate::executor::{InPlace, MergeIter, RowCursor, ScanRanges, made, telemetry};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
+use crate::telemetry::Tally;
 
 /// The rows of a query with the snapshot that they are read in, its own or the caller's.
 pub(crate) struct BufferedScan<S = Snapshot> {
@@ -20,6 +21,7 @@ pub(crate) struct BufferedScan<S = Snapshot> {
     rows: MergeIter,
     /// The tables of rows that are of several, by their numbers.
     across: Vec<DynamicTable>,
+    returned: Tally,
 }
 
 /// Rows of several tables in one order.
@@ -66,12 +68,14 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
             table: table.clone(),
             rows: MergeIter::new(scan_ranges, cursors),
             across: Vec::new(),
+            returned: telemetry::query(table.exec()),
         }
     }
 
     /// Makes the rows of several tables; `of` is what errors name.
     pub(crate) fn across(snapshot: S, of: &DynamicTable, Across { tables, rows }: Across) -> Self {
-        Self { snapshot, table: of.clone(), rows, across: tables }
+        let returned = telemetry::query(of.exec());
+        Self { snapshot, table: of.clone(), rows, across: tables, returned }
     }
 
     /// Returns the table.
@@ -112,6 +116,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         }
         let snapshot = self.snapshot.borrow();
         let (selection, view) = self.rows.next_plain(snapshot.read_snapshot())?;
+        self.returned.add(1);
         Some((Reading { snapshot, table: &self.table, selection }, view))
     }
 
@@ -133,7 +138,10 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         });
         match next {
             Some(Err(error)) => Some(Err(located(table, error))),
-            next => next,
+            next => {
+                self.returned.add(u64::from(next.is_some()));
+                next
+            }
         }
     }
 
@@ -156,6 +164,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
 
 #[cold]
 fn located(table: &DynamicTable, error: Error) -> Error {
+    telemetry::failed(table.exec(), error.kind());
     error.attempted("query").table(table.name())
 }
 
@@ -196,11 +205,13 @@ pub struct Views<'s> {
     rows: Box<dyn InPlace<'s> + 's>,
     table: DynamicTable,
     ended: bool,
+    returned: Tally,
 }
 
 impl<'s> Views<'s> {
     pub(crate) fn new(rows: Box<dyn InPlace<'s> + 's>, table: DynamicTable) -> Self {
-        Self { rows, table, ended: false }
+        let returned = telemetry::query(table.exec());
+        Self { rows, table, ended: false, returned }
     }
 
     /// Returns the next row: [`next`](Iterator::next), in the form in which the rows give it.
@@ -210,6 +221,7 @@ impl<'s> Views<'s> {
         }
         let next = self.rows.next();
         if let Ok(Some(_)) = &next {
+            self.returned.add(1);
             return next;
         }
         self.ended = true;

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::executor::LayoutTexts;
 use crate::executor::{
     OneSnapshotForEachThread, Position, ReadSnapshot, RowCursor, ScanRanges, StepSize, TableExec, TakeEach,
-    VisitEach, no_reverse,
+    VisitEach, no_reverse, telemetry,
 };
 use crate::model::DynamicEntity;
 use crate::plan::blob_of;
@@ -98,8 +98,12 @@ impl Snapshot {
 
     /// Returns the row of these keys. With `trusted`, its keyed digest is not checked.
     fn find(&self, table: &DynamicTable, keys: (&str, &str), trusted: bool) -> Result<Option<RowView<'_>>> {
-        let found = self.snapshot.get(self.table(table)?, keys, trusted);
-        found.map_err(|e| e.attempted("read from").table(table.name()).partition(keys.0).row(keys.1))
+        let exec = self.table(table)?;
+        telemetry::point_read(exec);
+        let found = self.snapshot.get(exec, keys, trusted);
+        found.map_err(|e| {
+            counted(exec, e).attempted("read from").table(table.name()).partition(keys.0).row(keys.1)
+        })
     }
 
     /// Returns the entities that the query finds, in order.
@@ -206,6 +210,7 @@ impl Snapshot {
             Ok(ControlFlow::Continue(()))
         };
         let next = self.visit_page(table, scan_ranges, budget.into(), after, &mut each)?;
+        telemetry::query(table.exec()).add(u64::try_from(entities.len()).unwrap_or(u64::MAX));
         Ok(Page::of(entities, next))
     }
 
@@ -221,7 +226,7 @@ impl Snapshot {
         let exec = self.table(table)?;
         let next = check_order(exec, &scan_ranges)
             .and_then(|()| self.snapshot.page(exec, scan_ranges, budget, after, each));
-        next.map_err(|e| e.attempted("query").table(table.name()))
+        next.map_err(|e| counted(exec, e).attempted("query").table(table.name()))
     }
 
     /// Makes sure that the table is one of this store's.
@@ -255,8 +260,11 @@ impl Snapshot {
         size: StepSize,
         each: TakeEach<'_>,
     ) -> Result<(Option<Position>, u64)> {
-        let last = self.snapshot.chunk(self.table(table)?, scan_ranges, after, size, each);
-        last.map_err(|e| e.attempted("query").table(table.name()))
+        let chunk = self.snapshot.chunk(self.table(table)?, scan_ranges, after, size, each);
+        if let Ok((_, rows)) = &chunk {
+            telemetry::job_rows(table.exec(), *rows);
+        }
+        chunk.map_err(|e| e.attempted("query").table(table.name()))
     }
 
     /// Returns the last row in the range of keys that a query reads from its beginning; `None` if there is none, or the query
@@ -304,6 +312,13 @@ impl Snapshot {
 #[inline]
 fn check_order(table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<()> {
     if scan_ranges.are_reverse() && !table.store().abilities().reverse { Err(no_reverse()) } else { Ok(()) }
+}
+
+/// Counts an error of a read.
+#[cold]
+fn counted(table: &dyn TableExec, error: Error) -> Error {
+    telemetry::failed(table, error.kind());
+    error
 }
 
 impl fmt::Debug for Snapshot {

@@ -7,7 +7,7 @@ use super::page::Page;
 use super::rows::{BufferedScan, Rows};
 use super::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::executor::TableExec;
+use crate::executor::{TableExec, telemetry};
 use crate::model::DynamicEntity;
 use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::row::view::RowView;
@@ -269,6 +269,7 @@ impl DynamicTable {
         row_key: &str,
         read: &mut dyn FnMut(&RowView<'_>, usize) -> Result<()>,
     ) -> Result<()> {
+        telemetry::point_read(&*self.exec);
         match self.exec.get((partition_key, row_key), read) {
             Ok(_) => Ok(()),
             Err(error) => Err(self.located(error, partition_key, row_key)),
@@ -283,6 +284,7 @@ impl DynamicTable {
         read: impl FnOnce(RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let (mut read, mut made) = (Some(read), None);
+        telemetry::point_read(&*self.exec);
         let found = self.exec.view((partition_key, row_key), &mut |view| {
             made = read.take().map(|read| read(view)).transpose()?;
             Ok(())
@@ -293,6 +295,7 @@ impl DynamicTable {
     /// Returns an error of a read of one row.
     #[cold]
     fn located(&self, error: Error, partition_key: &str, row_key: &str) -> Error {
+        telemetry::failed(&*self.exec, error.kind());
         error.attempted("read from").table(self.name()).partition(partition_key).row(row_key)
     }
 

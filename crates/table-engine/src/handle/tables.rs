@@ -147,6 +147,13 @@ impl Tables {
         snapshot.map(Snapshot::new).map_err(|e| e.attempted("take a snapshot"))
     }
 
+    /// Returns what the store has done since this process opened it; [`Unsupported`](ErrorKind::Unsupported) if its backend does
+    /// not count.
+    #[cfg(feature = "metrics")]
+    pub fn metrics(&self) -> Result<crate::metrics::Metrics> {
+        self.backend.metrics().map_err(|e| e.attempted("read the metrics"))
+    }
+
     /// Returns whether it was opened for reading only.
     pub(crate) fn is_read_only(&self) -> bool {
         self.backend.is_read_only()

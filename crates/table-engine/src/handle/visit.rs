@@ -7,7 +7,7 @@ use super::rows::BufferedScan;
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
 use crate::error::Result;
-use crate::executor::ScanRanges;
+use crate::executor::{ScanRanges, telemetry};
 use crate::query::{Continuation, PageBudget, Query};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
@@ -146,8 +146,11 @@ impl Snapshot {
         after: Option<&Continuation>,
         each: impl FnMut(&Row<'_>) -> V,
     ) -> Result<Option<Continuation>, V::Error> {
-        let mut visitor = Visitor::new(each);
-        let mut each = |selection: &Selection, view: &RowView<'_>| visitor.visit(selection, view);
+        let (mut visitor, mut returned) = (Visitor::new(each), telemetry::query(table.exec()));
+        let mut each = |selection: &Selection, view: &RowView<'_>| {
+            returned.add(1);
+            visitor.visit(selection, view)
+        };
         let read = self.visit_page(table, query.clone().into(), budget.into(), after, &mut each);
         visitor.done(read)
     }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Loader, OnCommitted, Precedence};
+use crate::executor::{Loader, OnCommitted, Precedence, telemetry};
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{self, Act, Committed, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
 use crate::sealing::{self, SealedAt, Sealer};
+use crate::telemetry::Messages;
 
 impl DynamicTable {
     /// Returns the sealer of a plan that is carried out.
@@ -53,6 +54,7 @@ impl DynamicTable {
     fn write_row(&self, partition: &str, row: &RowWrite<'_>) -> Result<ETag> {
         if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
             let words = row.act.describe(row.condition);
+            let done = done.inspect_err(|error| telemetry::refused(self.exec().store(), error.kind()));
             return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
         let group = Group::new(partition, vec![*row]);
@@ -89,7 +91,8 @@ impl DynamicTable {
         let store = self.exec().store();
         let taken = store.abilities().check(&plan);
         let taken = taken.and_then(|()| store.submit(&[self.exec()], &plan, sealed_at, done));
-        taken.map_err(|refused| match refused.row {
+        let counted = taken.inspect_err(|refused| telemetry::refused(store, refused.error.kind()));
+        counted.map_err(|refused| match refused.row {
             Some(_) => placed(std::slice::from_ref(self), &plan, refused),
             None => refused,
         })
@@ -144,7 +147,9 @@ fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Res
             let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
             store.commit(&tables, plan, sealed_at)
         }
-    })?;
+    });
+    let committed = committed.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))?;
+    telemetry::messages(store, || Messages::asked(&plan.queue_ops));
     Ok(committed.by_operations(plan))
 }
 

@@ -23,10 +23,11 @@ pub use self::received::{Peeked, Received};
 pub use self::sending::Message;
 pub use self::worker::{Failure, Worker, Workers};
 use crate::error::{Error, Result};
-use crate::executor::Queues;
+use crate::executor::{Queues, telemetry};
 use crate::handle::tables::Tables;
 pub use crate::messages::QueueStats;
 use crate::messages::{Answer, QueueId, QueueOp, Task, name};
+use crate::telemetry::Messages as Counted;
 
 /// How often a message may be received before it is set aside.
 const DEQUEUES: u32 = 5;
@@ -192,8 +193,12 @@ impl<T> Queue<T> {
 
     /// Asks several things of the queue, which are done as one.
     fn ask_all(&self, attempted: &'static str, tasks: Vec<Task>) -> Result<Vec<Answer>> {
-        let queue_ops = tasks.into_iter().map(|task| QueueOp { queue: self.id, name: None, task }).collect();
-        self.asked(attempted, |queues| queues.carry_out(queue_ops))
+        let op = |task| QueueOp { queue: self.id, name: None, task };
+        let queue_ops: Vec<_> = tasks.into_iter().map(op).collect();
+        let asked = Counted::asked(&queue_ops);
+        let answers = self.asked(attempted, |queues| queues.carry_out(queue_ops))?;
+        telemetry::messages(&**self.store.backend(), || asked.answered(&answers));
+        Ok(answers)
     }
 
     fn asked<R>(&self, attempted: &'static str, ask: impl FnOnce(&dyn Queues) -> Result<R>) -> Result<R> {
@@ -335,7 +340,11 @@ impl<T> Queue<T> {
             return Ok(0);
         }
         match self.ask("delete from", Task::CompleteEach(receipts))? {
-            Answer::Each(each) => Ok(each.iter().flatten().count()),
+            Answer::Each(each) => {
+                let gone = each.iter().flatten().count();
+                telemetry::messages(&**self.store.backend(), || Counted::completed(gone));
+                Ok(gone)
+            }
             _ => Err(damaged()),
         }
     }

@@ -10,10 +10,13 @@ use table_engine::executor::{
     Abilities, Backend, Blobs, Dropped, Loader, OnCommitted, OneSnapshotForEachThread, Outbox, RetryFairness,
     TableExec,
 };
+#[cfg(feature = "metrics")]
+use table_engine::metrics::Metrics;
 use table_engine::model::{ETag, Ticks};
 use table_engine::plan::{Committed, OutboxOp, Plan, Refused};
 use table_engine::schema::{PeriodTables, Schema};
 use table_engine::sealing::{HasVault, SealedAt, Sealing};
+use table_engine::telemetry::Telemetry;
 
 use super::queues::strange_queue;
 use crate::handle::bulk::LmdbLoader;
@@ -254,6 +257,21 @@ impl Backend for Shared {
 
     fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
         Ok(Box::new(LmdbSnapshot::new(&self)?))
+    }
+
+    #[inline]
+    fn telemetry(&self) -> Option<&Telemetry> {
+        Some(&self.telemetry)
+    }
+
+    #[cfg(feature = "metrics")]
+    fn metrics(&self) -> Result<Metrics> {
+        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let name = self.environment.path.file_name().unwrap_or_default();
+        let mut metrics = self.telemetry.metrics(&name.to_string_lossy());
+        metrics.submits_waiting = count(self.writer.submissions.waiting());
+        metrics.open_snapshots = count(self.live.all().len());
+        Ok(metrics)
     }
 
     fn is_read_only(&self) -> bool {

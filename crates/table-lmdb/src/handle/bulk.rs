@@ -7,6 +7,7 @@ use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{JobStep, Loader, TableExec};
 use table_engine::plan::{OutboxOp, Plan, Refused};
 use table_engine::sealing::SealedAt;
+use table_engine::telemetry::Stamp;
 
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
@@ -66,7 +67,7 @@ impl<'t> LmdbLoader<'t> {
 
     fn push(&mut self, prepared: Box<EncodedPlan>) {
         self.bytes += prepared.weight();
-        self.prepared.push(prepared);
+        self.prepared.push(prepared, Stamp::NONE);
     }
 }
 

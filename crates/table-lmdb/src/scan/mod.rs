@@ -17,6 +17,7 @@ use table_engine::row::selection::Selection;
 use table_engine::row::view::{self, RowView};
 use table_engine::row::{self, Row};
 use table_engine::sealing::sign;
+use table_engine::telemetry::Tally;
 
 use self::filtered::{Column, Filtered};
 use crate::lmdb::{self, ReadTxn};
@@ -46,6 +47,8 @@ pub(crate) struct Scan {
     /// The counts that a scan of the whole table must come to; `None` for any other scan.
     expected: Option<Counts>,
     seen: Counts,
+    /// The rows that it has looked at.
+    looked: Tally,
 }
 
 /// A row that a scan has found.
@@ -85,6 +88,7 @@ impl Scan {
             verify,
             expected,
             seen: Counts::default(),
+            looked: inner.telemetry.rows_read(),
         };
         scan.number_columns();
         Ok(scan)
@@ -141,6 +145,7 @@ impl Scan {
             self.seen.add(key.len() + bytes.len(), sum);
         }
         self.remaining -= 1;
+        self.looked.add(1);
         true
     }
 
@@ -153,6 +158,7 @@ impl Scan {
         key: &'t [u8],
         bytes: &'t [u8],
     ) -> Result<Option<Found<'t>>> {
+        self.looked.add(1);
         let row = Row::parse(bytes).map_err(|e| key::locate(e.into(), key))?;
         // A row of the kind needs no look for its text: the dictionary has it.
         let of_kind = self.kind.as_ref().is_some_and(|kind| kind.stands_first(&row));

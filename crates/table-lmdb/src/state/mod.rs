@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use table_engine::error::Result;
 use table_engine::row::dict::Dict;
 use table_engine::sealing::missing;
+use table_engine::telemetry::Telemetry;
 
 use self::live::Live;
 use super::encryption::Keys;
@@ -23,6 +24,7 @@ use super::records::meta::Meta;
 pub(crate) struct StoreState {
     pub(crate) environment: Environment,
     pub(crate) live: Live,
+    pub(crate) telemetry: Telemetry,
     /// The keys, which seal, open and authenticate.
     pub(crate) keys: Keys,
     /// The store's identity.
@@ -32,7 +34,8 @@ pub(crate) struct StoreState {
 
 impl StoreState {
     pub(crate) fn new(environment: Environment, keys: Keys, identity: [u8; 16]) -> Self {
-        Self { environment, live: Live::default(), keys, identity, tables: RwLock::default() }
+        let (live, telemetry, tables) = (Live::default(), Telemetry::default(), RwLock::default());
+        Self { environment, live, telemetry, keys, identity, tables }
     }
 
     /// Returns the store's identity.

@@ -45,6 +45,8 @@ impl Blanks {
 
 #[cfg(test)]
 mod tests {
+    use table_engine::telemetry::Stamp;
+
     use super::*;
 
     fn member(mut prepared: Box<EncodedPlan>, bytes: usize) -> Member {
@@ -53,7 +55,7 @@ mod tests {
         prepared.as_of = Some(table_engine::model::Ticks::MIN);
         prepared.queue_ops = Some(Box::default());
         prepared.blobs = Some(Box::default());
-        Member { prepared, turn: None, result: None }
+        Member { prepared, since: Stamp::NONE, turn: None, result: None }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::RetryFairness;
 use table_engine::model::Ticks;
 use table_engine::plan::Refused;
+use table_engine::telemetry::{Stamp, Telemetry};
 
 use super::apply::Scratch;
 use super::blanks::Blanks;
@@ -135,14 +136,15 @@ impl Writer {
     /// Carries out one prepared write, alone or in company.
     pub(crate) fn commit(&self, inner: &StoreState, prepared: Box<EncodedPlan>) -> Result<Ticks, Refused> {
         self.check_writable().map_err(Refused::whole)?;
+        let since = Stamp::now();
         self.turns.pass();
-        let prepared = match self.join(Some(prepared)) {
+        let prepared = match self.join(Some(prepared), since) {
             Outcome::Done(result) => return result,
             Outcome::Leads(None) => return panicked(),
             Outcome::Leads(Some(prepared)) => prepared,
         };
         let lead = LeaderGuard { writer: self };
-        let result = self.lead_group(inner, prepared);
+        let result = self.lead_group(inner, prepared, since);
         drop(lead);
         result
     }
@@ -151,7 +153,7 @@ impl Writer {
     pub(crate) fn lead(&self) -> Result<LeaderGuard<'_>> {
         self.check_writable()?;
         // A turn without a prepared write is never answered, only given the lead.
-        match self.join(None) {
+        match self.join(None, Stamp::now()) {
             Outcome::Leads(_) => Ok(LeaderGuard { writer: self }),
             Outcome::Done(result) => {
                 let told = result.err().map(|refused| refused.error);
@@ -160,13 +162,13 @@ impl Writer {
         }
     }
 
-    fn join(&self, prepared: Option<Box<EncodedPlan>>) -> Outcome {
+    fn join(&self, prepared: Option<Box<EncodedPlan>>, since: Stamp) -> Outcome {
         let mut queue = lock(&self.queue);
         if !queue.led {
             queue.led = true;
             return Outcome::Leads(prepared);
         }
-        let turn = WriterTicket::new(prepared);
+        let turn = WriterTicket::new(prepared, since);
         queue.waiting.push_back(turn.clone());
         drop(queue);
         self.joined.notify_one();
@@ -204,16 +206,17 @@ impl Writer {
             let Some(prepared) = prepared.take() else { return };
             *state = State::Taken;
             drop(state);
+            let since = turn.since;
             bytes += prepared.weight();
             let turn = queue.waiting.pop_front();
-            members.0.push(Member { prepared, turn, result: None });
+            members.0.push(Member { prepared, since, turn, result: None });
         }
     }
 
-    fn lead_group(&self, inner: &StoreState, own: Box<EncodedPlan>) -> Result<Ticks, Refused> {
+    fn lead_group(&self, inner: &StoreState, own: Box<EncodedPlan>, since: Stamp) -> Result<Ticks, Refused> {
         let most = inner.environment.options.group_limit;
         let mut members = Members(lock(&self.blanks).members());
-        members.push(own);
+        members.push(own, since);
         if most > 1 {
             self.await_company();
         }
@@ -257,6 +260,9 @@ impl Writer {
             Err(error) => self.answer_all(inner, &mut members.0, &error),
             Ok(group) => {
                 self.gather(members, most);
+                if Telemetry::IS_ON && most != ALONE {
+                    members.0.iter().for_each(|member| inner.telemetry.waited(member.since.elapsed()));
+                }
                 self.run_in(inner, group, &mut members.0, most == ALONE);
             }
         }
@@ -272,7 +278,7 @@ impl Writer {
     /// Runs the members in this transaction; if it fails for want of room, again in halves, so that the one that
     /// can't fit is left alone with its error. In a sequence, those after it are not tried.
     fn run_in(&self, inner: &StoreState, group: Transaction<'_>, members: &mut [Member], sequence: bool) {
-        let error = match attempt(group, members) {
+        let error = match attempt(group, members, &inner.telemetry) {
             Ok(written) => {
                 self.transactions.fetch_add(u64::from(written), Ordering::Relaxed);
                 let done = members.iter().filter(|member| matches!(member.result, Some(Ok(_)))).count();

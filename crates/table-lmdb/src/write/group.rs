@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::model::Ticks;
-use table_engine::plan::Refused;
+use table_engine::plan::{Act, Refused};
+use table_engine::telemetry::{Committed, Stamp, Telemetry};
 
 use super::encoded::EncodedPlan;
 use super::queue::{State, WriterTicket};
@@ -14,6 +15,8 @@ use super::transaction::Transaction;
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(super) prepared: Box<EncodedPlan>,
+    /// When the write came.
+    pub(super) since: Stamp,
     /// None for the leader's own.
     pub(super) turn: Option<Arc<WriterTicket>>,
     pub(super) result: Option<Result<Ticks, Refused>>,
@@ -24,8 +27,8 @@ pub(crate) struct Member {
 pub(crate) struct Members(pub(super) Vec<Member>);
 
 impl Members {
-    pub(crate) fn push(&mut self, prepared: Box<EncodedPlan>) {
-        self.0.push(Member { prepared, turn: None, result: None });
+    pub(crate) fn push(&mut self, prepared: Box<EncodedPlan>, since: Stamp) {
+        self.0.push(Member { prepared, since, turn: None, result: None });
     }
 
     pub(crate) fn reserve(&mut self, more: usize) {
@@ -73,8 +76,13 @@ pub(super) fn panicked() -> Result<Ticks, Refused> {
 }
 
 /// Applies every member's prepared write and commits, if anything was written. An error means that nothing was.
-pub(super) fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Result<bool> {
+pub(super) fn attempt(
+    mut group: Transaction<'_>,
+    members: &mut [Member],
+    telemetry: &Telemetry,
+) -> Result<bool> {
     let members = Uncommitted(members);
+    let begun = Stamp::now();
     let (mut some_done, mut some_refused, mut has_step) = (false, false, false);
     for member in members.0.iter_mut() {
         #[cfg(test)]
@@ -94,11 +102,30 @@ pub(super) fn attempt(mut group: Transaction<'_>, members: &mut [Member]) -> Res
     // A step happens whole or not at all: what a job has done, and what it says of it, is one.
     let written = some_done && !(has_step && some_refused);
     if written {
+        let (apply, applied) = (begun.elapsed(), Stamp::now());
         group.commit()?;
+        if Telemetry::IS_ON {
+            let committed = Committed { apply, flush: applied.elapsed(), ..written_by(members.0) };
+            telemetry.committed(&committed);
+        }
     }
     // The results stand: nothing is left that could take the writes back.
     std::mem::forget(members);
     Ok(written)
+}
+
+/// Counts the writes of a transaction that were not refused, and their rows.
+fn written_by(members: &[Member]) -> Committed {
+    let mut all = Committed::default();
+    for member in members.iter().filter(|member| matches!(member.result, Some(Ok(_)))) {
+        let rows = &member.prepared.rows;
+        let removed = rows.iter().filter(|row| matches!(row.act, Act::Remove)).count();
+        let written = rows.len() - removed + member.prepared.additions.len();
+        all.batches += 1;
+        all.rows_written += u64::try_from(written).unwrap_or(u64::MAX);
+        all.rows_removed += u64::try_from(removed).unwrap_or(u64::MAX);
+    }
+    all
 }
 
 /// A table on which a prepared write panics: nothing in the store itself panics.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use table_engine::error::Result;
 use table_engine::model::Ticks;
 use table_engine::plan::Refused;
+use table_engine::telemetry::Stamp;
 
 use super::encoded::EncodedPlan;
 
@@ -20,6 +21,8 @@ pub(super) struct Queue {
 /// One thread's place in the queue.
 #[derive(Debug)]
 pub(super) struct WriterTicket {
+    /// When the thread came.
+    pub(super) since: Stamp,
     pub(super) state: Mutex<State>,
     pub(super) changed: Condvar,
 }
@@ -43,8 +46,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl WriterTicket {
-    pub(super) fn new(prepared: Option<Box<EncodedPlan>>) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
+    pub(super) fn new(prepared: Option<Box<EncodedPlan>>, since: Stamp) -> Arc<Self> {
+        Arc::new(Self { since, state: Mutex::new(State::Waiting(prepared)), changed: Condvar::new() })
     }
 
     pub(super) fn set(&self, state: State) {

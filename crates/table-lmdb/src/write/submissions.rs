@@ -15,6 +15,7 @@ use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{ChangeId, OnCommitted, RetryFairness};
 use table_engine::model::{ETag, Ticks};
 use table_engine::plan::{Committed, Refused};
+use table_engine::telemetry::{Stamp, Telemetry};
 
 use super::commit::{GROUP_BYTES, Writer};
 use super::encoded::EncodedPlan;
@@ -54,6 +55,7 @@ struct State {
 
 struct Submission {
     prepared: Box<EncodedPlan>,
+    since: Stamp,
     /// The change with a turn that the plan is of.
     change: Option<ChangeId>,
     done: OnCommitted,
@@ -101,8 +103,9 @@ impl Writer {
         done: OnCommitted,
     ) -> Result<(), Refused> {
         self.check_writable().map_err(Refused::whole)?;
-        let taken =
-            self.submissions.take_in(open, Submission { prepared, change: ChangeId::current(), done });
+        let submission = Submission { prepared, since: Stamp::now(), change: ChangeId::current(), done };
+        let taken = self.submissions.take_in(open, submission);
+        open.telemetry.submitted(taken.is_ok());
         taken.map_err(Refused::whole)
     }
 }
@@ -155,13 +158,13 @@ impl Submissions {
                     if ran.is_ok() {
                         open.writer.give_back(members);
                     }
-                    self.answer(callbacks.into_iter().zip(results));
+                    self.answer(callbacks.into_iter().zip(results), &open.telemetry);
                 }
                 // The store has stopped.
                 Err(error) => {
                     let (_, callbacks) = self.take(usize::MAX, None);
                     let refused = || Err(Refused::whole(error.duplicate()));
-                    self.answer(callbacks.into_iter().map(|done| (done, refused())));
+                    self.answer(callbacks.into_iter().map(|done| (done, refused())), &open.telemetry);
                 }
             }
         }
@@ -216,7 +219,7 @@ impl Submissions {
             }
             let Some(submission) = state.waiting.pop_front() else { break };
             bytes += submission.prepared.weight();
-            members.push(submission.prepared);
+            members.push(submission.prepared, submission.since);
             callbacks.push(submission.done);
         }
         state.bytes = state.bytes.saturating_sub(bytes);
@@ -224,9 +227,16 @@ impl Submissions {
     }
 
     /// Calls back, in order. A callback that panics has its message printed, as any panic has, and harms no other.
-    fn answer(&self, answers: impl Iterator<Item = (OnCommitted, Result<Ticks, Refused>)>) {
+    fn answer(
+        &self,
+        answers: impl Iterator<Item = (OnCommitted, Result<Ticks, Refused>)>,
+        telemetry: &Telemetry,
+    ) {
         let mut answered = 0;
         for (done, result) in answers {
+            if let Err(refused) = &result {
+                telemetry.failed(refused.error.kind());
+            }
             let answer = result.map(|time| Committed::at(ETag::from_timestamp(time)));
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| done(answer))) {
                 // Its drop could panic, too.
@@ -266,6 +276,12 @@ impl Submissions {
             // It has no panic to report: callbacks and transactions are caught.
             drop(thread.join());
         }
+    }
+
+    /// Returns how many wait now.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn waiting(&self) -> usize {
+        lock(&self.state).waiting.len()
     }
 
     #[cfg(test)]

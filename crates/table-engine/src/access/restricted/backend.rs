@@ -21,6 +21,7 @@ use crate::model::Ticks;
 use crate::plan::{Committed, Condition, Group, Plan, Refused, RowWrite};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt, Sealing};
+use crate::telemetry::Telemetry;
 
 /// A store as an access shows it.
 pub(super) struct RestrictedBackend {
@@ -262,6 +263,12 @@ impl Backend for RestrictedBackend {
         let inner: Vec<_> = tables.iter().map(|table| &*table.inner).collect();
         let done = self.inner.commit(&inner, plan, sealed_at);
         done.map_err(|refused| Self::told(&tables, plan, refused))
+    }
+
+    /// Counts what the restricted handle does with all else; the counts are not shown by it.
+    #[inline]
+    fn telemetry(&self) -> Option<&Telemetry> {
+        self.inner.telemetry()
     }
 
     fn retry_fairness(&self) -> &RetryFairness {

@@ -13,7 +13,7 @@ use super::entity_images::EntityImages;
 #[cfg(feature = "access")]
 use super::restricted;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE};
+use crate::executor::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, telemetry};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::handle::write::carry_out;
@@ -120,6 +120,7 @@ pub(super) fn carry_out_all(
         if !failure.was_stale && !has_turned_up {
             return Err(error);
         }
+        telemetry::conflict(together.tables.first().map(DynamicTable::exec));
         last = Some(error);
         if let (None, Some(begun)) = (&turn, begun) {
             give_way(losses, begun.elapsed());

@@ -15,6 +15,7 @@ use table_engine::plan::{Act, Condition, Content, Group, Plan, Range, Refused, R
 use table_engine::row::encode::Given;
 use table_engine::row::key;
 use table_engine::row::version::version_of;
+use table_engine::telemetry::Stamp;
 
 use super::encoded::EncodedPlan;
 use super::group::Members;
@@ -62,7 +63,7 @@ fn prepared(groups: Vec<Group<'_>>, tables: &[&DynamicTable]) -> Result<Box<Enco
 
 fn members(plans: impl IntoIterator<Item = Box<EncodedPlan>>) -> Members {
     let mut members = Members::default();
-    plans.into_iter().for_each(|plan| members.push(plan));
+    plans.into_iter().for_each(|plan| members.push(plan, Stamp::NONE));
     members
 }
 
