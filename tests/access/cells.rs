@@ -1,7 +1,10 @@
 //! A cell of the matrix for each method that reads or writes.
 
+use std::sync::mpsc;
+
 use table_core::crypt::KeyScope;
-use table_core::{DynamicEntity, DynamicTable, IfMatch, Query, Result, Table, prop};
+use table_core::store::Row;
+use table_core::{Batch, DynamicEntity, DynamicTable, IfMatch, Query, Result, Table, prop};
 
 use crate::world::{
     Board, Call, Company, Employee, FREE, MINUTE, Office, Payroll, Tenant, employee, note, row_key,
@@ -83,6 +86,18 @@ fn finds(call: &Call<'_>, rows: impl IntoIterator<Item = Result<DynamicEntity>>)
     Ok(is_found)
 }
 
+/// Returns whether a row that is lent is the entity.
+fn is_asked(call: &Call<'_>, row: &Row<'_>) -> bool {
+    row.partition_key() == call.department && row.row_key() == call.row()
+}
+
+/// Submits a batch, and waits for its answer.
+fn submitted(batch: &Batch) -> Result<bool> {
+    let (done, answer) = mpsc::channel();
+    batch.submit(move |committed| done.send(committed).unwrap_or_default())?;
+    answer.recv().expect("it is called").map(self::done)
+}
+
 fn some<T>(found: Option<T>) -> bool {
     found.is_some()
 }
@@ -98,6 +113,19 @@ pub(crate) const DYNAMIC: &[Cell] = &[
     cell(Read, "r", &["DynamicTable::get"], |c| notes(c)?.get(c.department, &c.row()).map(some)),
     cell(Read, "r", &["DynamicTable::get_in_state"], |c| {
         notes(c)?.get_in_state(c.department, &c.row(), |_, _| Ok(())).map(some)
+    }),
+    cell(Read, "r", &["DynamicTable::get_with"], |c| {
+        Ok(notes(c)?.get_with(c.department, &c.row(), |row| row.row_key() == c.row())? == Some(true))
+    }),
+    cell(Read, "r", &["DynamicTable::query_with"], |c| {
+        let mut is_found = false;
+        notes(c)?.query_with(&Query::new(), |row| is_found |= is_asked(c, row))?;
+        Ok(is_found)
+    }),
+    cell(Read, "r", &["DynamicTable::page_with"], |c| {
+        let mut is_found = false;
+        notes(c)?.page_with(&Query::new(), 100, None, |row| is_found |= is_asked(c, row))?;
+        Ok(is_found)
     }),
     cell(Read, "r", &["DynamicTable::query"], |c| finds(c, notes(c)?.query(&Query::new())?)),
     cell(Read, "r", &["DynamicTable::query"], |c| {
@@ -120,6 +148,20 @@ pub(crate) const DYNAMIC: &[Cell] = &[
     }),
     cell(Read, "r", &["Tables::snapshot", "Snapshot::get"], |c| {
         c.tables.snapshot()?.get(&notes(c)?, c.department, &c.row()).map(some)
+    }),
+    cell(Read, "r", &["Snapshot::get_with"], |c| {
+        let snapshot = c.tables.snapshot()?;
+        Ok(snapshot.get_with(&notes(c)?, c.department, &c.row(), |row| is_asked(c, row))? == Some(true))
+    }),
+    cell(Read, "r", &["Snapshot::query_with"], |c| {
+        let mut is_found = false;
+        c.tables.snapshot()?.query_with(&notes(c)?, &Query::new(), |row| is_found |= is_asked(c, row))?;
+        Ok(is_found)
+    }),
+    cell(Read, "r", &["Snapshot::page_with"], |c| {
+        let (snapshot, mut is_found) = (c.tables.snapshot()?, false);
+        snapshot.page_with(&notes(c)?, &Query::new(), 100, None, |row| is_found |= is_asked(c, row))?;
+        Ok(is_found)
     }),
     cell(Read, "r", &["Snapshot::view"], |c| {
         Ok(c.tables.snapshot()?.view(&notes(c)?, c.department, &c.row())?.is_some())
@@ -149,6 +191,34 @@ pub(crate) const DYNAMIC: &[Cell] = &[
     cell(Never, "", &["DynamicTable::raw"], |c| notes(c)?.raw().put(&this(c)).map(done)),
     adds("a", &["DynamicTable::batch", "Batch::insert", "Batch::commit"], |c| {
         notes(c)?.batch(c.department).insert(this(c)).commit().map(done)
+    }),
+    adds("a", &["Batch::submit"], |c| submitted(&notes(c)?.batch(c.department).insert(this(c)))),
+    cell(Write, "d", &["Batch::submit"], |c| submitted(&notes(c)?.batch(c.department).delete(c.row()))),
+    // Rows of no declared kind are read by such a transaction, and what is hidden must not be told from what is not there.
+    cell(Never, "", &["StoreTransaction::insert_row"], |c| {
+        c.tables.transaction().insert_row(&notes(c)?, &this(c)).commit().map(done)
+    }),
+    cell(Never, "", &["StoreTransaction::put_row"], |c| {
+        c.tables.transaction().put_row(&notes(c)?, &this(c)).commit().map(done)
+    }),
+    cell(Never, "", &["StoreTransaction::replace_row"], |c| {
+        c.tables.transaction().replace_row(&notes(c)?, &this(c), IfMatch::Any).commit().map(done)
+    }),
+    cell(Never, "", &["StoreTransaction::merge_row"], |c| {
+        c.tables.transaction().merge_row(&notes(c)?, &this(c), IfMatch::Any).commit().map(done)
+    }),
+    cell(Never, "", &["StoreTransaction::insert_or_merge_row"], |c| {
+        c.tables.transaction().insert_or_merge_row(&notes(c)?, &this(c)).commit().map(done)
+    }),
+    cell(Never, "", &["StoreTransaction::delete_row"], |c| {
+        c.tables.transaction().delete_row(&notes(c)?, c.department, &c.row()).commit().map(done)
+    }),
+    cell(Never, "", &["StoreTransaction::delete_row_if"], |c| {
+        c.tables
+            .transaction()
+            .delete_row_if(&notes(c)?, c.department, &c.row(), IfMatch::Any)
+            .commit()
+            .map(done)
     }),
     cell(Write, "u", &["Batch::replace"], |c| {
         notes(c)?.batch(c.department).replace(this(c), IfMatch::Any).commit().map(done)

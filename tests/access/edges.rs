@@ -285,6 +285,10 @@ fn further(world: &World) -> Result<(), String> {
     same("delete", kind(notes.delete("Sales", &row_key(4))), Some(ErrorKind::NotPermitted))?;
     same("add", kind(notes.insert(&note(("Sales", 5)))), Some(ErrorKind::NotPermitted))?;
     same("tables", narrower.tables().map_err(text)?, vec!["Company".to_owned(), "Notes".to_owned()])?;
+    same("a page of tables", narrower.tables_page(None, None, 10).map_err(text)?.tables.len(), 2)?;
+    let kinds = narrower.kinds().map_err(text)?;
+    same("tables of kinds", kinds.iter().all(|kind| ["Company", "Notes"].contains(&kind.table())), true)?;
+    same("metrics", kind(narrower.metrics()), Some(ErrorKind::Unsupported))?;
     same("the path", narrower.path() == std::path::Path::new(""), true)?;
     // A handle of the store itself does not mix with it.
     let own = world.store.dynamic_table("Notes").map_err(text)?;

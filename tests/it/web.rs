@@ -84,7 +84,8 @@ fn errors_are_responses() {
         assert_eq!(app.write(note(1, "other", ""), None).await, refused(409, "EntityAlreadyExists"));
         assert_eq!(app.write(note(2, "shopping", ""), None).await, refused(409, "EntityAlreadyExists"));
         // An ETag that is none, one that is old, one of what isn't there.
-        let text = "not an ETag such as `W/\"datetime'2026-11-20T20%3A37%3A52.6107149Z'\"`";
+        let text = "not an ETag such as `W/\"datetime'2026-11-20T20%3A37%3A52.6107149Z'\"`: text in quotation marks, with `W/` before \
+                    them or without";
         assert_eq!(app.write(note(1, "shopping", ""), Some("7".into())).await, refused(400, text));
         app.write(note(1, "shopping", "bread"), made.etag.clone()).await.unwrap();
         let late = app.write(note(1, "shopping", "tea"), made.etag.clone()).await;

@@ -223,6 +223,11 @@ pub mod recipes {}
 #[doc = include_str!("../../table-core/guide/tools.md")]
 pub mod tools {}
 
+/// The programs of the guide's chapter on access.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/access.md")]
+pub mod access {}
+
 /// The program of the guide's chapter on telemetry.
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/guide/telemetry.md")]

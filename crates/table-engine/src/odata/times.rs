@@ -188,7 +188,9 @@ mod tests {
             if end <= text.len() {
                 text.replace_range(at..end, &byte);
             }
-            prop_assert_eq!(parse_etag(text.as_bytes()), text.parse().ok());
+            // One of another store is the version of nothing.
+            let own = text.parse().ok().filter(|etag: &ETag| !etag.is_foreign());
+            prop_assert_eq!(parse_etag(text.as_bytes()), own);
         }
     }
 }

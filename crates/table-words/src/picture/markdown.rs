@@ -40,9 +40,9 @@ fn code(text: &str) -> String {
         return String::new();
     }
     // As many ticks as no run of them in the text has.
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let ticks = "`".repeat(longest + 1);
-    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    let longest = text.split(|c| c != '\u{60}').map(str::len).max().unwrap_or(0);
+    let ticks = "\u{60}".repeat(longest + 1);
+    let space = if text.starts_with('\u{60}') || text.ends_with('\u{60}') { " " } else { "" };
     let text: String = text.chars().map(visible).collect();
     // A cell ends at a bar, even in code.
     format!("{ticks}{space}{}{space}{ticks}", text.replace('|', "\\|"))
@@ -55,7 +55,9 @@ fn plain(text: &str) -> String {
     let mut chars = text.chars().map(visible).peekable();
     while let Some(c) = chars.next() {
         let is_within = before.is_alphanumeric() && chars.peek().is_some_and(|c| c.is_alphanumeric());
-        if matches!(c, '|' | '<' | '&' | '`' | '*' | '[' | ']' | '\\' | '~' | '$') || c == '_' && !is_within {
+        if matches!(c, '|' | '<' | '&' | '\u{60}' | '*' | '[' | ']' | '\\' | '~' | '$')
+            || c == '_' && !is_within
+        {
             out.push('\\');
         }
         out.push(c);

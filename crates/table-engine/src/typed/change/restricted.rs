@@ -69,7 +69,7 @@ pub(super) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
 fn permit(table: &DynamicTable, attempt: &(dyn Attempt + '_)) -> Result<Option<KeyPair>> {
     let Some(restricted) = table.exec().restricted() else { return attempt.own_key() };
     let place = |error: Error| error.attempted("write to").table(table.name());
-    let rights = attempt.rights().ok_or_else(|| never("run jobs").table(table.name()))?;
+    let rights = attempt.rights().ok_or_else(|| never("write to").table(table.name()))?;
     attempt.queue_ops().iter().try_for_each(|queue_op| restricted.check_queue_op(queue_op)).map_err(place)?;
     let Some(keys) = attempt.own_key()? else {
         // What is of no entity takes nothing but what its messages do.
