@@ -57,7 +57,7 @@ impl Tables {
     /// #[derive(Entity)]
     /// #[entity(table = "Company", kind = "employee")]
     /// #[key(partition = "{department}", row = "empid_{id:06}")]
-    /// #[index(by_email, table = "Emails", partition = "{email}", row = "email", unique)]
+    /// #[index(by_email, table = "Emails", partition = "{email}", row = "email", unique, atomic)]
     /// struct Employee {
     ///     department: String,
     ///     id: u32,
