@@ -175,7 +175,7 @@ impl Store {
         compact().map_err(|e: Error| e.attempted("compact the store"))
     }
 
-    /// Closes this handle once all that was [submitted](crate::store::Batch::submit) before is answered. The store is closed
+    /// Closes this handle once all that was [submitted](table_engine::Batch::submit) before is answered. The store is closed
     /// with its last handle: tables, snapshots and iterators are handles, too.
     ///
     /// The drop of the last handle waits as well. This is for a program that wants to be sure while others are left, and to

@@ -50,7 +50,7 @@ impl ChangeId {
 ///
 /// As long as a change has the turn, the plans of others [wait](Self::pass), for a second at most: it plans on rows that no
 /// other change of this process writes meanwhile. A turn is a change's and not a thread's: what carries the change out says
-/// on which thread its code [runs](Turn::enter). The plans of what its closure writes there pass, too.
+/// on which thread its code runs. The plans of what its closure writes there pass, too.
 #[derive(Debug, Default)]
 pub struct RetryFairness {
     /// Whether plans are held; asked by each of them.
