@@ -7,6 +7,10 @@
 mod backend;
 #[cfg(feature = "blob")]
 mod blobs;
+#[cfg_attr(
+    not(feature = "access-testing"),
+    expect(unreachable_pub, reason = "the matrix of tests is shown it")
+)]
 pub mod checks;
 mod limits;
 mod queues;
