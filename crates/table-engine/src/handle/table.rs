@@ -44,7 +44,7 @@ use crate::schema::{IndexMask, Schema};
 /// # Entities that a struct declares
 ///
 /// A struct that is used with a table declares the kind of its entities, and the store notes the layout of that. A row whose
-/// `EntityType` is the kind is an entity also where nobody has the struct: it is planned by the layout, so that its copies,
+/// `EntityType` is the kind is an entity also in a program without the struct: it is planned by the layout, so that its copies,
 /// its lists and its sums follow, what is unique stays so, and what is sealed is sealed by the store's keys.
 ///
 /// ```

@@ -16,7 +16,7 @@ pub enum RowOf {
     Index(String),
 }
 
-/// A row that was told by its keys.
+/// A row whose kind its keys say.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RowIdentity {

@@ -39,7 +39,7 @@ use crate::limits;
 ///         break;
 ///     }
 /// }
-/// // Two pages of twenty rows, in which nobody is old enough, and the rest.
+/// // Two pages of twenty rows, in which no entity is old enough, and the rest.
 /// assert_eq!((found, pages), (5, 3));
 /// # Ok::<(), table_core::Error>(())
 /// ```

@@ -21,15 +21,15 @@ pub enum Check {
     Owners,
     /// A row that is not shown reads like a missing one when it is written.
     HiddenWrites,
-    /// What a change brings about outside is not told by its error.
+    /// An error of a change does not say what the change brings about outside.
     Errors,
     /// A change of an entity is permitted before it reads anything.
     Changes,
     /// A moved entity stays inside.
     Moves,
-    /// Tables are made, dropped and renamed by nobody.
+    /// No access lets tables be made, dropped or renamed.
     Administration,
-    /// Jobs, and what is still to follow, are nobody's.
+    /// No access lets jobs be run or deferred copies be propagated.
     Jobs,
     /// A queue is one of those that are named.
     Queues,

@@ -1,4 +1,4 @@
-//! Tokens that the service's libraries have made, and such as nobody should take.
+//! Tokens that the service's libraries have made, and tokens that must be refused.
 
 use super::parameters::Parameters;
 use super::{AccountKey, AccountSas, Policy, Sas, SasError, Token, Verified, verify};

@@ -195,7 +195,7 @@ fn in_order(access: &Access) -> Result<(), SasError> {
     }
 }
 
-/// Reads what the parameters say, whoever has signed them.
+/// Reads what the parameters say, without a look at their signature.
 pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
     let account = parameters.are_of_account();
     let mut access = if account {
