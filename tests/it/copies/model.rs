@@ -63,8 +63,8 @@ pub(super) fn place<E: Shape>(entity: &E) -> Place {
 }
 
 impl<E: Shape> Operation<E> {
-    /// The key that the operation names.
-    pub(super) fn place(&self) -> Place {
+    /// The entity whose key the operation names.
+    pub(super) fn named(&self) -> &E {
         match self {
             Self::Insert(entity)
             | Self::Put(entity)
@@ -72,8 +72,22 @@ impl<E: Shape> Operation<E> {
             | Self::Merge(entity, ..)
             | Self::Update(entity, _)
             | Self::Move(entity, _)
-            | Self::Delete(entity, _) => place(entity),
+            | Self::Delete(entity, _) => entity,
         }
+    }
+
+    /// The entity under whose key the operation leaves a row; a delete leaves none.
+    pub(super) fn written(&self) -> Option<&E> {
+        match self {
+            Self::Move(_, to) => Some(to),
+            Self::Delete(..) => None,
+            _ => Some(self.named()),
+        }
+    }
+
+    /// The key that the operation names.
+    pub(super) fn place(&self) -> Place {
+        place(self.named())
     }
 
     fn condition(&self) -> Option<IfMatch> {

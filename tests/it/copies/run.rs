@@ -72,7 +72,7 @@ impl<E: Shape> Run<E> {
             }
             1..8 => {
                 let operations = self.batch();
-                let partition = self.partition_of(&operations);
+                let partition = operations[0].named().partition_key();
                 self.carry_out(&operations, Some(&partition));
             }
             _ => {
@@ -149,20 +149,22 @@ impl<E: Shape> Run<E> {
             self.seen = Some(self.digest());
         }
         let done = match (operations, batch) {
-            ([operation], None) => self.alone(operation),
+            ([operation], None) => self.alone(operation).map(|etag| vec![etag]),
             _ => self.together(operations),
         };
-        let done: Result<ETag, Refusal> = done.map_err(|error| (error.kind(), error.index()));
+        let done: Result<Vec<ETag>, Refusal> = done.map_err(|error| (error.kind(), error.index()));
         let word = if batch.is_some() { "batch" } else { words(&operations[0]) };
-        let outcome = done.map_or_else(|(kind, _)| format!("{kind:?}"), |_| "done".to_owned());
+        let outcome = done.as_ref().map_or_else(|(kind, _)| format!("{kind:?}"), |_| "done".to_owned());
         *self.counts.entry(format!("{word} {outcome}")).or_default() += 1;
         let context = || format!("step {}: {operations:#?}\non {:#?}", self.number, self.model.0);
         match (expected, done) {
-            (Ok(mut after), Ok(etag)) => {
-                for kept in after.0.values_mut().filter(|kept| kept.etag.is_none()) {
-                    kept.etag = Some(etag);
+            (Ok(mut after), Ok(etags)) => {
+                for (operation, etag) in operations.iter().zip(&etags) {
+                    if let Some(entity) = operation.written() {
+                        after.0.get_mut(&place(entity)).unwrap().etag = Some(*etag);
+                    }
                 }
-                self.stale.get_or_insert(etag);
+                self.stale = self.stale.or(etags.first().copied());
                 self.model = after;
                 self.seen = None;
             }
@@ -206,14 +208,15 @@ impl<E: Shape> Run<E> {
         }
     }
 
-    /// The operations in one transaction.
-    fn together(&self, operations: &[Operation<E>]) -> Result<ETag> {
-        let Some(first) = self.first(operations) else { panic!("no operation") };
-        let egt = operations
-            .iter()
-            .fold(self.table.egt(first.partition()), |egt, operation| self.with(egt, operation));
+    /// The operations in one transaction, with the version that each gives.
+    fn together(&self, operations: &[Operation<E>]) -> Result<Vec<ETag>> {
+        let egt =
+            operations.iter().fold(self.table.egt(operations[0].named().partition()), |egt, operation| {
+                self.with(egt, operation)
+            });
         assert_eq!(egt.len(), operations.len());
-        egt.commit().map(|committed| committed.etag(0))
+        egt.commit()
+            .map(|committed| (0..operations.len()).map(|operation| committed.etag(operation)).collect())
     }
 
     fn with<'c>(&'c self, egt: Egt<'c, E>, operation: &'c Operation<E>) -> Egt<'c, E> {
@@ -235,23 +238,6 @@ impl<E: Shape> Run<E> {
             }
             Operation::Delete(at, condition) => egt.delete_if(at.key(), *condition),
         }
-    }
-
-    /// The entity whose partition a batch is of.
-    fn first<'o>(&self, operations: &'o [Operation<E>]) -> Option<&'o E> {
-        operations.first().map(|operation| match operation {
-            Operation::Insert(entity)
-            | Operation::Put(entity)
-            | Operation::Replace(entity, _)
-            | Operation::Merge(entity, ..)
-            | Operation::Update(entity, _)
-            | Operation::Move(entity, _)
-            | Operation::Delete(entity, _) => entity,
-        })
-    }
-
-    fn partition_of(&self, operations: &[Operation<E>]) -> String {
-        self.first(operations).unwrap().partition_key()
     }
 
     /// Gives an entity's row properties that its struct doesn't know: every typed write must carry them on.
