@@ -90,6 +90,9 @@ pub use table_derive::{Entity, EntitySet, KeyPart, Projection, Properties};
 #[cfg(feature = "access")]
 #[doc(inline)]
 pub use table_engine::access;
+#[cfg(feature = "async")]
+#[doc(inline)]
+pub use table_engine::asynchronous;
 #[cfg(feature = "blob")]
 #[doc(inline)]
 pub use table_engine::blob;

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use self::kind::ErrorKind;
+use crate::query::Continuation;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -51,6 +52,7 @@ struct Inner {
     index: Option<usize>,
     position: Option<usize>,
     because: Cow<'static, str>,
+    continuation: Option<Box<Continuation>>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -70,6 +72,7 @@ impl Error {
             index: None,
             position: None,
             because: Cow::Borrowed(""),
+            continuation: None,
             source: None,
         }))
     }
@@ -139,6 +142,19 @@ impl Error {
     /// Returns where a filter's text went wrong, as a byte offset into it.
     pub fn position(&self) -> Option<usize> {
         self.0.position
+    }
+
+    /// Returns where a page of the query goes on, of the error of a stream that has given up its snapshot.
+    pub fn continuation(&self) -> Option<&Continuation> {
+        self.0.continuation.as_deref()
+    }
+
+    /// Says where a page of the query goes on.
+    #[cfg(feature = "async")]
+    #[must_use]
+    pub(crate) fn going_on_at(mut self, place: Continuation) -> Self {
+        self.0.continuation = Some(Box::new(place));
+        self
     }
 
     /// Returns what is wrong, in the words that follow what was attempted.
@@ -280,6 +296,7 @@ impl Error {
         error.0.row.clone_from(&inner.row);
         error.0.index = inner.index;
         error.0.position = inner.position;
+        error.0.continuation.clone_from(&inner.continuation);
         error
     }
 

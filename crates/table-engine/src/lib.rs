@@ -17,6 +17,8 @@ pub mod __executor;
 pub mod __private;
 #[cfg(feature = "access")]
 pub mod access;
+#[cfg(feature = "async")]
+pub mod asynchronous;
 #[cfg(feature = "blob")]
 pub mod blob;
 #[doc(hidden)]

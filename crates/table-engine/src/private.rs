@@ -1,8 +1,14 @@
 //! What generated code calls. Not part of the API: it changes with the derive.
 
 pub use std::borrow::Cow;
+pub use std::boxed::Box;
 use std::fmt;
+pub use std::vec::Vec;
 
+#[cfg(feature = "async")]
+pub use crate::__async_ends as async_ends;
+#[cfg(not(feature = "async"))]
+pub use crate::__no_async_ends as async_ends;
 pub use crate::error::Result;
 pub use crate::handle::page::Page;
 pub use crate::handle::table::DynamicTable;
@@ -17,9 +23,9 @@ pub use crate::schema::{
     slot_properties, source_field,
 };
 pub use crate::typed::{
-    Additions, AnyQuery, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied, CopyOf,
-    CopyReader, CountsBackwards, Dependent, Dual, Elements, Encrypted, Ended, Entities, Entity, EntitySet,
-    EntityView, Eventual, EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns,
+    Additions, AnyQuery, At, Blind, BlindArg, BlockingOrigin, Column, Comes, ComesAfter, Condition, Copied,
+    CopyOf, CopyReader, CountsBackwards, Dependent, Dual, Elements, Encrypted, Ended, Ends, Entities, Entity,
+    EntitySet, EntityView, Eventual, EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns,
     FromPreviousVersion, GoesOn, Group, HasField, HeldBy, Holds, InOne, InOneTable, InPartition, InPeriods,
     IndexKey, Key, KeyArg, KeyArgs, KeyResult, ListKey, Maybe, MemberOf, Never, Newest, OfAnyKind, Offers,
     OffersPrefix, OffersRange, OneTable, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
@@ -115,3 +121,11 @@ pub fn named(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
 
 /// The declaration of an entity whose real one has mistakes. The program doesn't compile, so nothing sees it.
 pub const NOTHING: &schema::Schema = &schema::Schema::NOTHING;
+
+/// What the derive gives to an entity's queries for calls that are awaited: nothing, without them.
+#[cfg(not(feature = "async"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __no_async_ends {
+    ($($of:tt)*) => {};
+}

@@ -148,6 +148,9 @@ kinds! {
     /// As many submitted writes wait as the store takes in; nothing was written. Submit again when some have been answered:
     /// `OpenOptions::submit_limit` takes in more of them.
     TooManyWrites = "ServerBusy", 503, "too many submitted writes wait";
+    /// A stream has held its snapshot as long as it may, and given it up. [`Error::continuation`](crate::Error::continuation)
+    /// says where a page of its query goes on.
+    SnapshotExpired = "OperationTimedOut", 500, "the snapshot was held as long as it may be";
     /// The disk, or the file-size limit, leaves no room. Nothing was written.
     DiskFull = "InternalError", 500, "the disk is full";
     /// The store has reached its map size. Nothing was written.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::abilities::{no_blobs, no_outbox, no_queues};
 use super::periods::no_periods;
 use super::{
-    Abilities, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, TableExec,
+    Abilities, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, Room,
+    TableExec,
 };
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(feature = "metrics")]
@@ -91,6 +92,12 @@ pub trait Backend: Any + HasVault {
     ) -> Result<(), Refused> {
         done(self.commit(tables, plan, sealed_at));
         Ok(())
+    }
+
+    /// Returns what is told when there is room for more plans, after [`TooManyWrites`](ErrorKind::TooManyWrites); `None` of a
+    /// store that takes any number.
+    fn room(&self) -> Option<&Room> {
+        None
     }
 
     /// Gives turns to changes that have lost too often.

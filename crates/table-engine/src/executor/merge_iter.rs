@@ -128,6 +128,18 @@ impl MergeIter {
         Self { scan_ranges, cursors: cursors.into_iter().map(scan_range).collect(), remaining, heap: None }
     }
 
+    /// Returns what it reads.
+    #[cfg(feature = "async")]
+    pub(crate) fn scan_ranges(&self) -> &ScanRanges {
+        &self.scan_ranges
+    }
+
+    /// Returns how many rows may still come, if the query limits them.
+    #[cfg(feature = "async")]
+    pub(crate) fn remaining(&self) -> Option<u64> {
+        (self.scan_ranges.wanted() < u64::MAX).then_some(self.remaining)
+    }
+
     /// Bounds the rows that may still come.
     pub(crate) fn at_most(self, remaining: u64) -> Self {
         Self { remaining, ..self }

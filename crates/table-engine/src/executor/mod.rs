@@ -24,6 +24,7 @@ mod range_query;
 #[cfg(feature = "access")]
 mod restriction;
 mod retry;
+mod room;
 mod row_bounds;
 mod rules;
 pub(crate) mod telemetry;
@@ -59,8 +60,11 @@ pub use self::queues::Queues;
 pub use self::range_query::{RangeQuery, after_page, fingerprint};
 #[cfg(feature = "access")]
 pub use self::restriction::{RestrictedTable, Rights};
+#[cfg(feature = "async")]
+pub(crate) use self::retry::Turn;
 pub(crate) use self::retry::{ATTEMPTS, LONGEST_WAIT, LOSSES_BORNE, Precedence};
 pub use self::retry::{ChangeId, RetryFairness};
+pub use self::room::{Room, WaitForRoom};
 pub use self::row_bounds::{RowBound, RowBounds};
 pub(crate) use self::rules::check_row;
 pub use self::rules::{batch_length, check_entity, check_rules};

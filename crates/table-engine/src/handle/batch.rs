@@ -58,14 +58,14 @@ pub(crate) enum Planned {
 }
 
 /// The words that follow "cannot " in an error.
-const COMMIT: &str = "commit a batch to";
+pub(crate) const COMMIT: &str = "commit a batch to";
 
 impl Batch {
     pub(crate) fn new(table: DynamicTable, partition: String) -> Self {
         Self { table, partition, operations: Vec::new(), sealing: None }
     }
 
-    fn with(mut self, condition: Condition, act: Act<()>, entity: DynamicEntity) -> Self {
+    pub(crate) fn with(mut self, condition: Condition, act: Act<()>, entity: DynamicEntity) -> Self {
         self.operations.push(Planned::Write(condition, act, entity));
         self
     }
@@ -185,7 +185,7 @@ impl Batch {
     }
 
     /// Shows the operations as a group of rows, with the properties that the entities have.
-    fn with_group<T>(&self, run: impl FnOnce(Group<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_group<T>(&self, run: impl FnOnce(Group<'_>) -> Result<T>) -> Result<T> {
         // The properties of all entities, one after another.
         let mut properties = Vec::new();
         let mut ends = Vec::with_capacity(self.operations.len());

@@ -3,13 +3,19 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::mem::ManuallyDrop;
+#[cfg(feature = "async")]
+use std::ops::ControlFlow;
 
 use super::snapshot::Snapshot;
 use super::table::DynamicTable;
+#[cfg(feature = "async")]
+use crate::asynchronous::Resumable;
 use crate::error::{Error, Result};
 use crate::executor::{InPlace, MergeIter, RowCursor, ScanRanges, made, telemetry};
 use crate::model::DynamicEntity;
 use crate::query::Query;
+#[cfg(feature = "async")]
+use crate::query::{Continuation, PageBudget};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
 use crate::telemetry::Tally;
@@ -145,6 +151,37 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         }
     }
 
+    /// Returns what `read` makes of the next row, and the place behind it where a page of the query can begin.
+    #[cfg(feature = "async")]
+    pub(crate) fn next_and_place<T>(
+        &mut self,
+        mut read: impl FnMut(&Reading<'_>, &RowView<'_>) -> Result<T>,
+    ) -> (Option<Result<T>>, Option<Continuation>) {
+        let (mut found, mut keys) = (None, None);
+        let next = self.next(&mut |reading, view| {
+            let (partition, row) = view.keys();
+            keys = Some((partition.into_owned(), row.into_owned()));
+            found = Some(read(reading, view)?);
+            Ok(())
+        });
+        let place = keys.and_then(|(partition, row)| self.place(&partition, &row));
+        (made(next, found), place)
+    }
+
+    /// Returns the place behind a row. Rows of several tables have none.
+    #[cfg(feature = "async")]
+    fn place(&self, partition: &str, row: &str) -> Option<Continuation> {
+        if !self.across.is_empty() {
+            return None;
+        }
+        // A token is bound to its query by what alone the store makes; that of a page of one row is.
+        let (snapshot, ranges) = (self.snapshot.borrow(), self.rows.scan_ranges().clone());
+        let first = PageBudget::from(1);
+        let token =
+            snapshot.visit_page(&self.table, ranges, first, None, &mut |_, _| Ok(ControlFlow::Continue(())));
+        Some(token.ok()??.moved_to(partition, row, self.rows.remaining()))
+    }
+
     /// Counts the rows that are left, and looks at none.
     pub(crate) fn count_rest(&mut self) -> Result<u64> {
         let (snapshot, table) = (self.snapshot.borrow(), &self.table);
@@ -190,6 +227,13 @@ impl Iterator for Rows {
 }
 
 impl std::iter::FusedIterator for Rows {}
+
+#[cfg(feature = "async")]
+impl Resumable for Rows {
+    fn next_and_place(&mut self) -> (Option<Result<DynamicEntity>>, Option<Continuation>) {
+        self.0.next_and_place(|reading, view| reading.selection.entity(view))
+    }
+}
 
 impl fmt::Debug for Rows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::table::DynamicTable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Loader, OnCommitted, Precedence, telemetry};
+use crate::executor::{Backend, Loader, OnCommitted, Precedence, telemetry};
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{self, Act, Committed, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
@@ -118,28 +118,32 @@ pub(crate) fn carry_out(
     plan: &Plan<'_>,
     sealed_at: &SealedAt,
 ) -> Result<Committed, Failure> {
-    commit_plan(tables, plan, sealed_at).map_err(|refused| {
-        let failure = plan.explain_refusal(refused);
-        Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
-    })
+    commit(tables, plan, sealed_at).map_err(|refused| failure(tables, plan, sealed_at, refused))
 }
 
-/// Carries out a plan. A refusal of one that writes a single row is about that row, whatever is wrong.
-fn commit_plan(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<Committed, Refused> {
-    commit(tables, plan, sealed_at).map_err(|refused| {
-        let of_group = plan.groups.get(refused.group).map(|group| group.rows.as_slice());
-        let row = refused.row.or_else(|| matches!(of_group, Some([_])).then_some(0));
-        Refused { row: refused.row, ..placed(tables, plan, Refused { row, ..refused }) }
-    })
+/// Returns why a planned change was refused, in the words of its entities.
+#[cold]
+pub(crate) fn failure(
+    tables: &[DynamicTable],
+    plan: &Plan<'_>,
+    sealed_at: &SealedAt,
+    refused: Refused,
+) -> Failure {
+    let failure = plan.explain_refusal(located(tables, plan, refused));
+    Failure { was_stale: failure.was_stale || sealed_at.is_stale(), ..failure }
+}
+
+/// Says of the refusal of a plan where it is. That of one that writes a single row is about that row, whatever is wrong.
+#[cold]
+pub(crate) fn located(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused) -> Refused {
+    let of_group = plan.groups.get(refused.group).map(|group| group.rows.as_slice());
+    let row = refused.row.or_else(|| matches!(of_group, Some([_])).then_some(0));
+    Refused { row: refused.row, ..placed(tables, plan, Refused { row, ..refused }) }
 }
 
 /// Carries out a plan. The answer has a version for each of its operations.
 fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<Committed, Refused> {
-    let Some(first) = tables.first() else {
-        let because = "the plan comes with no table";
-        return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
-    };
-    let store = first.exec().store();
+    let store = store_of(tables)?;
     let checked = store.abilities().check(plan);
     let committed = checked.and_then(|()| match tables {
         [table] => store.commit(&[table.exec()], plan, sealed_at),
@@ -151,6 +155,28 @@ fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Res
     let committed = committed.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))?;
     telemetry::messages(store, || Messages::asked(&plan.queue_ops));
     Ok(committed.by_operations(plan))
+}
+
+/// Returns the store of these tables.
+fn store_of(tables: &[DynamicTable]) -> Result<&dyn Backend, Refused> {
+    let first = tables.first().ok_or_else(|| {
+        Refused::whole(Error::new(ErrorKind::TableNotFound).because("the plan comes with no table"))
+    })?;
+    Ok(first.exec().store())
+}
+
+/// Hands a plan to the store, which has `done` called with what has become of it.
+#[cfg(feature = "async")]
+pub(crate) fn submit(
+    tables: &[DynamicTable],
+    plan: &Plan<'_>,
+    sealed_at: &SealedAt,
+    done: OnCommitted,
+) -> Result<(), Refused> {
+    let store = store_of(tables)?;
+    let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
+    let taken = store.abilities().check(plan).and_then(|()| store.submit(&tables, plan, sealed_at, done));
+    taken.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))
 }
 
 /// Says of a refusal where it is, if the executor left that out.
@@ -174,7 +200,9 @@ struct OneByOne<'t> {
 
 impl Loader for OneByOne<'_> {
     fn add(&mut self, plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<(), Refused> {
-        self.done.push(commit_plan(self.table.family(), plan, sealed_at).map(drop));
+        let tables = self.table.family();
+        let done = commit(tables, plan, sealed_at).map_err(|refused| located(tables, plan, refused));
+        self.done.push(done.map(drop));
         Ok(())
     }
 

@@ -12,14 +12,18 @@ pub(crate) fn write<'a>(
     properties: &'a [RowProperty<'a>],
     of: usize,
 ) -> RowWrite<'a> {
+    RowWrite { key: entity.row_key(), condition, act: with_properties(act, properties), kind: None, of }
+}
+
+/// Returns what is done with these properties.
+pub(crate) fn with_properties<'a>(act: Act<()>, properties: &'a [RowProperty<'a>]) -> Act<Content<'a>> {
     let content = Content::Properties(properties);
-    let act = match act {
+    match act {
         Act::Keep => Act::Keep,
         Act::Put(()) => Act::Put(content),
         Act::Merge(()) => Act::Merge(content),
         Act::Remove => Act::Remove,
-    };
-    RowWrite { key: entity.row_key(), condition, act, kind: None, of }
+    }
 }
 
 /// Returns the removal of a row.

@@ -52,6 +52,13 @@ impl Committed {
         self.each.get(operation).copied().unwrap_or(self.etag)
     }
 
+    /// Returns whether rows have versions of their own.
+    #[cfg(feature = "async")]
+    #[inline]
+    pub(crate) fn is_of_rows(&self) -> bool {
+        !self.each.is_empty()
+    }
+
     /// Returns the versions by operations in place of rows: that of the entity's own row, or of the one row that is no
     /// copy.
     #[inline]

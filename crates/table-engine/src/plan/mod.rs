@@ -12,6 +12,8 @@ mod explain_refusal;
 mod follow;
 mod listing;
 mod one_or_more;
+#[cfg(feature = "async")]
+mod outline;
 mod part;
 mod row_effect;
 mod row_write;
@@ -24,6 +26,8 @@ pub(crate) use addition::OwnAdd;
 pub use addition::{Addition, Amounts, NumberOf};
 pub(crate) use builder::{PlanBuilder, Reach};
 pub use by_properties::borrowed;
+#[cfg(feature = "async")]
+pub(crate) use by_properties::with_properties;
 pub(crate) use by_properties::{removal, write, writes_of_entities};
 pub use committed::Committed;
 pub(crate) use content::{Cause, PropertyOf, stored_fields};
@@ -37,6 +41,8 @@ pub use listing::{
     with_blob,
 };
 pub use one_or_more::OneOrMore;
+#[cfg(feature = "async")]
+pub(crate) use outline::PlanOutline;
 pub(crate) use row_effect::{OldRows, Printed};
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};
 pub(crate) use rows::{CopyState, EntityRow, EntityRows, OwnRows, check_tokens};

@@ -73,6 +73,12 @@ impl Continuation {
         }
     }
 
+    /// Returns another place in the query: behind a row, with so many that may still come.
+    #[cfg(feature = "async")]
+    pub(crate) fn moved_to(&self, partition: &str, row: &str, remaining: Option<u64>) -> Self {
+        Self { partition: partition.into(), row: row.into(), remaining, fingerprint: self.fingerprint }
+    }
+
     /// Returns the place to go on from, if the token is of this query.
     #[doc(hidden)]
     pub fn resume(&self, fingerprint: u64) -> Result<Position<'_>, Error> {

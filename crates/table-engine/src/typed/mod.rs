@@ -20,11 +20,11 @@
 //! ```
 
 mod advice;
-mod by_layout;
-mod change;
+pub(crate) mod by_layout;
+pub(crate) mod change;
 mod encrypt;
-mod entity;
-mod job;
+pub(crate) mod entity;
+pub(crate) mod job;
 #[cfg(feature = "json")]
 #[doc(hidden)]
 pub mod json;
@@ -32,13 +32,13 @@ pub mod json;
 #[doc(hidden)]
 #[path = "json/without.rs"]
 pub mod json;
-mod periods;
-mod propagate;
-mod query;
-mod read;
-mod series;
-mod set;
-mod table;
+pub(crate) mod periods;
+pub(crate) mod propagate;
+pub(crate) mod query;
+pub(crate) mod read;
+pub(crate) mod series;
+pub(crate) mod set;
+pub(crate) mod table;
 
 pub use self::change::Refusal;
 pub use self::change::egt::{Egt, MemberOf};
@@ -59,9 +59,9 @@ pub use self::periods::{
 };
 pub use self::propagate::{FailedPropagation, PendingPropagation, Propagation};
 pub use self::query::{
-    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, EventualCopies, FieldNamed, FieldNumber, Fits,
-    GoesOn, HasField, HeldBy, Holds, HoldsAll, InOne, InPartition, Latest, Newest, Open, OwnRows, PathQuery,
-    Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
+    At, ByKey, Comes, ComesAfter, CountsBackwards, Ended, Ends, EventualCopies, FieldNamed, FieldNumber,
+    Fits, GoesOn, HasField, HeldBy, Holds, HoldsAll, InOne, InPartition, Latest, Newest, Open, OwnRows,
+    PathQuery, Prefix, Ready, Turns, TypedRows, WholeCopies, prefix,
 };
 pub use self::read::TableAt;
 pub use self::read::join::Joined;
@@ -69,7 +69,7 @@ pub use self::read::key::{
     BlindArg, IndexKey, Key, KeyArg, KeyOf, Lookup, Partition, Ref, RefArg, RefColumn, RefTarget,
 };
 pub use self::read::list::{ListEntities, ListKey, ListedEntities};
-pub use self::read::origin::{Origin, TableIn};
+pub use self::read::origin::{BlockingOrigin, Origin, TableIn};
 pub use self::read::projection::{Projected, Projection};
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};

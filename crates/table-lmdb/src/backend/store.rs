@@ -8,7 +8,7 @@ use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::Queues;
 use table_engine::executor::{
     Abilities, Backend, Blobs, Dropped, Loader, OnCommitted, OneSnapshotForEachThread, Outbox, RetryFairness,
-    TableExec,
+    Room, TableExec,
 };
 #[cfg(feature = "metrics")]
 use table_engine::metrics::Metrics;
@@ -245,6 +245,10 @@ impl Backend for Shared {
 
     fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
         Ok(self)
+    }
+
+    fn room(&self) -> Option<&Room> {
+        Some(&self.writer.submissions.room)
     }
 
     fn retry_fairness(&self) -> &RetryFairness {

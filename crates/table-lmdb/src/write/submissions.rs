@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use table_engine::error::{Error, ErrorKind, Result};
-use table_engine::executor::{ChangeId, OnCommitted, RetryFairness};
+use table_engine::executor::{ChangeId, OnCommitted, RetryFairness, Room};
 use table_engine::model::{ETag, Ticks};
 use table_engine::plan::{Committed, Refused};
 use table_engine::telemetry::{Stamp, Telemetry};
@@ -36,6 +36,8 @@ pub(crate) struct Submissions {
     changed: Arc<Changed>,
     /// Signalled when plans have been answered.
     answered: Condvar,
+    /// What waits until fewer plans do.
+    pub(crate) room: Room,
 }
 
 #[derive(Debug, Default)]
@@ -223,6 +225,8 @@ impl Submissions {
             callbacks.push(submission.done);
         }
         state.bytes = state.bytes.saturating_sub(bytes);
+        drop(state);
+        self.room.wake(callbacks.len());
         (members, callbacks)
     }
 

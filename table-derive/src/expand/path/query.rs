@@ -133,40 +133,54 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 self.query.entities()
             }
 
+            /// How the query will be answered, and why.
+            #vis fn explain(&self) -> #krate::Result<#krate::Explain> #ready {
+                self.query.explain()
+            }
+        }
+
+        impl<#path, #step, #from> #query<#path, #step, #from>
+        where
+            #path: #private::Path,
+            #from: #private::Ends<#path>,
+        {
             /// A page: at most so many, 1,000 at most, from the start or from where another page of the query ended.
             #vis fn page(
                 &self,
                 budget: impl ::core::convert::Into<#krate::PageBudget>,
                 after: ::core::option::Option<&#krate::Continuation>,
-            ) -> #krate::Result<#krate::Page<#path::Item>> #ready {
-                self.query.page(budget, after)
-            }
-
-            /// How the query will be answered, and why.
-            #vis fn explain(&self) -> #krate::Result<#krate::Explain> #ready {
-                self.query.explain()
+            ) -> #from::Page #ready {
+                #from::page(&self.query, ::core::convert::Into::into(budget), after)
             }
 
             /// The first that the query finds, if it finds any.
-            #vis fn first(self) -> #krate::Result<::core::option::Option<#path::Item>> #ready {
-                self.query.first()
+            #vis fn first(self) -> #from::First #ready {
+                #from::first(self.query)
             }
 
             /// Whether the query finds any.
-            #vis fn exists(self) -> #krate::Result<::core::primitive::bool> #ready {
-                self.query.exists()
+            #vis fn exists(self) -> #from::Exists #ready {
+                #from::exists(self.query)
             }
 
+            /// How many there are.
+            #vis fn count(self) -> #from::Count #ready {
+                #from::count(self.query)
+            }
+        }
+
+        impl<#path, #step, #from> #query<#path, #step, #from>
+        where
+            #path: #private::Path,
+            #from: #private::BlockingOrigin,
+        {
             /// What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this.
             #vis fn into_iter(self) -> #private::TypedRows<#path, #from> #ready {
                 ::core::iter::IntoIterator::into_iter(self.query)
             }
-
-            /// How many there are.
-            #vis fn count(self) -> #krate::Result<::core::primitive::u64> #ready {
-                self.query.count()
-            }
         }
+
+        #private::async_ends! { [#vis] #query #path #step }
 
         impl<'snapshot, #step: #private::Ready>
             #query<#private::OwnRows<#ident>, #step, #private::TableIn<'snapshot>>
@@ -192,7 +206,7 @@ fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             impl<#path, #parameter #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
             where
                 #path: #krate::Path,
-                #from: #krate::Origin,
+                #from: #krate::BlockingOrigin,
             {
                 type Item = #krate::Result<#path::Item>;
                 type IntoIter = #krate::TypedRows<#path, #from>;

@@ -41,7 +41,12 @@ impl DynamicTable {
         }
     }
 
-    fn write_any(&self, condition: Condition, act: Act<()>, entity: &DynamicEntity) -> Result<ETag> {
+    pub(crate) fn write_any(
+        &self,
+        condition: Condition,
+        act: Act<()>,
+        entity: &DynamicEntity,
+    ) -> Result<ETag> {
         match self.write(condition, act, entity) {
             Err(refused) if is_of_declared(&refused, self) => {
                 Write::of(condition, act, entity).planned(self, refused)
@@ -53,7 +58,7 @@ impl DynamicTable {
 
 /// Returns whether an error says that a row is of a declared kind, which this handle does not write as it is.
 #[cold]
-fn is_of_declared(refused: &Error, table: &DynamicTable) -> bool {
+pub(crate) fn is_of_declared(refused: &Error, table: &DynamicTable) -> bool {
     refused.kind() == ErrorKind::DeclaredKind && !table.is_raw()
 }
 

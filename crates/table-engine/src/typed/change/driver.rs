@@ -95,21 +95,76 @@ pub(super) fn carry_out_all(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<Committed> {
-    let (mut last, mut turn, mut had_turn) = (None, None, false);
-    for losses in 0..ATTEMPTS {
-        if losses >= LOSSES_BORNE && !had_turn {
+    let (mut losses, mut turn) = (Losses::default(), None);
+    loop {
+        if losses.want_a_turn() {
             turn = together.tables.first().and_then(|table| table.precedence(LONGEST_WAIT));
-            had_turn = turn.is_some();
+            losses.had_turn = turn.is_some();
         }
         // There is no wait after the first loss, so the first attempt is not timed.
-        let begun = (losses > 0).then(Instant::now);
-        let failure = match attempt(together, attempts) {
+        let begun = losses.has_any().then(Instant::now);
+        let made = attempt(together, attempts, |plan, sealed_at| carry_out(together.tables, plan, sealed_at));
+        if let Some(done) = losses.after(together, made, attempts) {
+            return done;
+        }
+        if let (None, Some(begun)) = (&turn, begun) {
+            // All at one time, only one of the writers that contend for an entity would win.
+            let wait = losses.wait(begun.elapsed());
+            if !wait.is_zero() {
+                thread::sleep(wait);
+            }
+        }
+    }
+}
+
+/// How often a change has lost against others.
+#[derive(Default)]
+pub(super) struct Losses {
+    count: u32,
+    pub(super) had_turn: bool,
+}
+
+impl Losses {
+    /// Returns whether it has lost at all.
+    #[inline]
+    pub(super) fn has_any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Returns whether it is time to ask for a turn.
+    #[inline]
+    pub(super) fn want_a_turn(&self) -> bool {
+        self.count >= LOSSES_BORNE && !self.had_turn
+    }
+
+    /// Takes what has become of an attempt. Returns what has become of the change, unless it is to be made again.
+    #[inline]
+    pub(super) fn after(
+        &mut self,
+        together: Together<'_>,
+        made: Result<Result<Committed, Failure>>,
+        attempts: &[&mut (dyn Attempt + '_)],
+    ) -> Option<Result<Committed>> {
+        match made {
+            Ok(Ok(committed)) => Some(Ok(committed)),
             // A key that was destroyed with nothing left under it: the row was read before it was sealed anew.
-            Err(error) if error.kind() == ErrorKind::KeySuperseded && losses == 0 => continue,
-            Err(error) => return Err(error),
-            Ok(Ok(committed)) => return Ok(committed),
-            Ok(Err(failure)) => failure,
-        };
+            Err(error) if error.kind() == ErrorKind::KeySuperseded && self.count == 0 => {
+                self.count += 1;
+                None
+            }
+            Err(error) => Some(Err(error)),
+            Ok(Err(failure)) => self.after_failure(together, failure, attempts).map(Err),
+        }
+    }
+
+    /// Returns the error of the change, unless it is to be made again.
+    #[cold]
+    fn after_failure(
+        &mut self,
+        together: Together<'_>,
+        failure: Failure,
+        attempts: &[&mut (dyn Attempt + '_)],
+    ) -> Option<Error> {
         // A `put` that found no entity of its key takes the one that has come since in its next attempt.
         let has_turned_up = failure.error.kind() == ErrorKind::EntityAlreadyExists
             && failure.of.and_then(|of| attempts.get(of)).is_some_and(|of| of.takes_what_it_finds());
@@ -118,39 +173,47 @@ pub(super) fn carry_out_all(
             None => failure.error,
         };
         if !failure.was_stale && !has_turned_up {
-            return Err(error);
+            return Some(error);
         }
         telemetry::conflict(together.tables.first().map(DynamicTable::exec));
-        last = Some(error);
-        if let (None, Some(begun)) = (&turn, begun) {
-            give_way(losses, begun.elapsed());
+        self.count += 1;
+        if self.count < ATTEMPTS {
+            return None;
         }
+        let error = error.with_kind(ErrorKind::ConditionNotMet);
+        Some(error.because(format!("others were quicker {ATTEMPTS} times in a row")))
     }
-    let error = last.unwrap_or_else(|| Error::new(ErrorKind::ConditionNotMet));
-    Err(error
-        .with_kind(ErrorKind::ConditionNotMet)
-        .because(format!("others were quicker {ATTEMPTS} times in a row")))
+
+    /// Returns how long to wait after a loss: a random time, longer from loss to loss, so that the writers that contend for an
+    /// entity come one after another.
+    pub(super) fn wait(&self, took: Duration) -> Duration {
+        let most = took.saturating_mul(self.count.saturating_sub(1)).min(LONGEST_WAIT);
+        if most.is_zero() {
+            return most;
+        }
+        // Each state has keys of its own.
+        let chance = u32::try_from(RandomState::new().hash_one(self.count) >> 32).unwrap_or_default();
+        most.mul_f64(f64::from(chance) / f64::from(u32::MAX))
+    }
 }
 
-/// Makes one attempt. The inner error is the plan's: another attempt may succeed.
-fn attempt(
+/// Makes one attempt, and has its plan carried out by `run`. The inner error is the plan's: another attempt may succeed.
+pub(super) fn attempt<T>(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
-) -> Result<Result<Committed, Failure>> {
+    run: impl FnOnce(&Plan<'_>, &SealedAt) -> T,
+) -> Result<T> {
     let derived = prepared(together, attempts, true)?;
     if let [table] = together.tables {
         let sealer = table.sealer();
         let tables = PlanTables { names: &[table.name()], seals: &[&sealer] };
         return planned_with(together.scope, derived, tables, attempts, |plan| {
-            carry_out(together.tables, plan, &sealer.sealed_at())
+            run(plan, &sealer.sealed_at())
         });
     }
     let sealers: Vec<_> = together.tables.iter().map(DynamicTable::sealer).collect();
     let seals: Vec<_> = sealers.iter().map(|sealer| -> &dyn Seals { sealer }).collect();
-    let run = |plan: &Plan<'_>| {
-        let sealed_at = SealedAt::earliest(sealers.iter().map(Sealer::sealed_at));
-        carry_out(together.tables, plan, &sealed_at)
-    };
+    let run = |plan: &Plan<'_>| run(plan, &SealedAt::earliest(sealers.iter().map(Sealer::sealed_at)));
     named(together, |names| {
         planned_with(together.scope, derived, PlanTables { names, seals: &seals }, attempts, run)
     })
@@ -443,16 +506,4 @@ pub(super) fn planned_with<T>(
 #[cold]
 pub(crate) fn no_table() -> Error {
     Error::new(ErrorKind::TableNotFound).because("the change comes without its table")
-}
-
-/// Waits for a random time, longer from loss to loss: then the writers that contend for an entity come one after another. All
-/// at one time, only one of them would win.
-fn give_way(losses: u32, took: Duration) {
-    let most = took.saturating_mul(losses).min(LONGEST_WAIT);
-    if most.is_zero() {
-        return;
-    }
-    // Each state has keys of its own.
-    let chance = u32::try_from(RandomState::new().hash_one(losses) >> 32).unwrap_or_default();
-    thread::sleep(most.mul_f64(f64::from(chance) / f64::from(u32::MAX)));
 }

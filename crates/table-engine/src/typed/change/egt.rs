@@ -8,7 +8,7 @@ use super::driver::{self, Together};
 use super::entity_attempt::boxed;
 use super::entity_images::TypedImages;
 use super::queue_ops::QueueOpsAttempt;
-use super::several::messages_and_end;
+use super::several::{changes, ends, messages};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
@@ -118,61 +118,11 @@ impl<'c, Set> Egt<'c, Set> {
         self
     }
 
-    /// Adds an entity and its copies; there must be none of its key.
-    pub fn insert<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
-        self.with(Key::unused(), Change::Insert, Payload::Entity(entity))
-    }
+    changes!([Entity + MemberOf<Set>] []);
 
-    /// Adds an entity, or puts it in the place of the one there.
-    pub fn put<E: Entity + MemberOf<Set>>(self, entity: &'c E) -> Self {
-        self.with(Key::of(entity), Change::Put, Payload::Entity(entity))
-    }
+    messages!();
 
-    /// Puts an entity in the place of the one there.
-    pub fn replace<E: Entity + MemberOf<Set>>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
-        self.with(Key::of(entity), Change::Replace(condition.into()), Payload::Entity(entity))
-    }
-
-    /// Sets what the patch sets on the entity there.
-    pub fn merge<E: Entity + MemberOf<Set>>(
-        self,
-        key: Key<E>,
-        patch: impl PatchOf<E>,
-        condition: impl IntoIfMatch,
-    ) -> Self
-    where
-        E::Patch: 'c,
-    {
-        self.with(key, Change::Merge(condition.into()), Payload::Patch(patch.into()))
-    }
-
-    /// Changes the entity there. The closure may run several times, and can't change the primary key.
-    pub fn update<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Update, Payload::Closure(Box::new(change)))
-    }
-
-    /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
-    /// are made again if another writer was quicker with it.
-    pub fn add<E: Entity + MemberOf<Set>>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
-        self.with(key, Change::Add, Payload::Additions(Box::new(add.into())))
-    }
-
-    /// Changes the entity there, its row key too. The closure may run several times.
-    pub fn move_to<E: Entity + MemberOf<Set>>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Move, Payload::Closure(Box::new(change)))
-    }
-
-    /// Removes the entity there with its copies.
-    pub fn delete<E: Entity + MemberOf<Set>>(self, key: Key<E>) -> Self {
-        self.delete_if(key, IfMatch::Any)
-    }
-
-    /// Removes the entity there with its copies, if it is of the version demanded.
-    pub fn delete_if<E: Entity + MemberOf<Set>>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
-        self.with(key, Change::Delete(condition.into()), Payload::Nothing)
-    }
-
-    messages_and_end!([driver::commit], [plan_only::explain]);
+    ends!([driver::commit], [plan_only::explain]);
 
     fn run<T>(self, run: impl Fn(Together<'_>, &mut [&mut (dyn Attempt + '_)]) -> Result<T>) -> Result<T> {
         let (mut table, forget) = match self.table {
@@ -180,25 +130,10 @@ impl<'c, Set> Egt<'c, Set> {
             At::Period(given, forget) => (given()?, Some((given, forget))),
         };
         let partition = self.partition?;
-        let refuse = |kind| {
-            Err(Error::new(kind).attempted("commit a batch to").table(table.name()).partition(&partition))
-        };
         let mut boxed = self.operations;
         let mut queue_ops = self.queue_ops.checked()?;
-        if boxed.is_empty() && queue_ops.is_none() {
-            return refuse(ErrorKind::BatchLength).map_err(|e| e.because("the batch has no operation"));
-        }
-        for (index, operation) in boxed.iter().enumerate() {
-            let found = operation.partition().map_err(|e| e.at_index(index))?;
-            if let Some(found) = found
-                && found != partition
-            {
-                let (found, partition) = (found.escape_debug(), partition.escape_debug());
-                let because = format!("the entity is of partition `{found}`, the batch of `{partition}`");
-                return refuse(ErrorKind::DifferentPartitions)
-                    .map_err(|e| e.because(because).at_index(index));
-            }
-        }
+        let partitions = boxed.iter().map(|operation| operation.partition());
+        check(table.name(), &partition, partitions, queue_ops.is_some())?;
         let mut operations: Vec<&mut dyn Attempt> =
             Vec::with_capacity(boxed.len().min(limits::BATCH_OPERATIONS));
         for operation in &mut boxed {
@@ -220,6 +155,32 @@ impl<'c, Set> Egt<'c, Set> {
         }
         run(Together::batch(&table, &partition), &mut operations)
     }
+}
+
+/// Refuses a batch of nothing, and one with an entity of another partition than its own.
+#[expect(single_use_lifetimes, reason = "an anonymous one in an associated type is not stable")]
+pub(crate) fn check<'p>(
+    table: &str,
+    partition: &str,
+    partitions: impl Iterator<Item = Result<Option<&'p str>>>,
+    has_messages: bool,
+) -> Result<()> {
+    let refuse = |kind: ErrorKind, because: String| {
+        Error::new(kind).because(because).attempted("commit a batch to").table(table).partition(partition)
+    };
+    let mut is_empty = !has_messages;
+    for (index, found) in partitions.enumerate() {
+        is_empty = false;
+        let found = found.map_err(|e| e.at_index(index))?;
+        if let Some(found) = found
+            && found != partition
+        {
+            let (found, partition) = (found.escape_debug(), partition.escape_debug());
+            let because = format!("the entity is of partition `{found}`, the batch of `{partition}`");
+            return Err(refuse(ErrorKind::DifferentPartitions, because).at_index(index));
+        }
+    }
+    if is_empty { Err(refuse(ErrorKind::BatchLength, "the batch has no operation".into())) } else { Ok(()) }
 }
 
 impl<Set> fmt::Debug for Egt<'_, Set> {

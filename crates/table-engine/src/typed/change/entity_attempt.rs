@@ -60,6 +60,28 @@ impl<'c> EntityAttempt<'c, &'c mut (dyn EntityImages + 'c)> {
     }
 }
 
+#[cfg(feature = "async")]
+impl<'c> EntityAttempt<'c, &'c mut (dyn EntityImages + Send + 'c)> {
+    /// Makes an attempt with images that the caller keeps, whose future can go from thread to thread.
+    pub(crate) fn shared(
+        keys: Result<KeyPair>,
+        change: Change<'c>,
+        images: &'c mut (dyn EntityImages + Send + 'c),
+    ) -> Self {
+        Self::of(keys, change, images)
+    }
+}
+
+/// Returns the attempt at a change that is not of an entity's type any more, and whose future can go from thread to thread.
+#[cfg(feature = "async")]
+pub(crate) fn boxed_to_share<'c>(
+    keys: Result<KeyPair>,
+    change: Change<'c>,
+    images: Box<dyn EntityImages + Send + 'c>,
+) -> Box<dyn Attempt + Send + 'c> {
+    Box::new(EntityAttempt::of(keys, change, images))
+}
+
 /// Returns the attempt at a change that is not of an entity's type any more.
 pub(crate) fn boxed<'c>(
     keys: Result<KeyPair>,

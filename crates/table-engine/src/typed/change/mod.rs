@@ -3,6 +3,8 @@
 //! Here is what a change asks for, and the change of one entity by itself.
 
 pub(crate) mod attempt;
+#[cfg(feature = "async")]
+pub(crate) mod awaited;
 pub(crate) mod before;
 pub(crate) mod copied_fields;
 pub(crate) mod derive;
@@ -18,7 +20,7 @@ pub(crate) mod queue_ops;
 mod read_set;
 #[cfg(feature = "access")]
 mod restricted;
-mod several;
+pub(crate) mod several;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transaction;
@@ -53,6 +55,10 @@ impl<X: From<Error>> Refusal for X {}
 
 /// A user's closure. It need not be `Send`: a caller's closure may borrow what can't be sent to another thread.
 pub(crate) type Closure<'c, E> = dyn FnMut(&mut E) + 'c;
+
+/// A user's closure that may run on any thread.
+#[cfg(feature = "async")]
+pub(crate) type SendClosure<'c, E> = dyn FnMut(&mut E) + Send + 'c;
 
 /// Additions to an entity. Most kinds have nothing that can be added to, and are not compiled for it.
 pub(crate) trait Add<E> {
@@ -322,7 +328,12 @@ pub(crate) fn get_or_insert<E>(
             inserted => last = inserted.err(),
         }
     }
-    Err(last
-        .unwrap_or_else(|| nothing(table))
-        .because(format!("others have added and deleted the entity {ATTEMPTS} times in a row")))
+    Err(never_found(table, last))
+}
+
+/// Returns the error of an entity that others delete as often as it is added.
+#[cold]
+pub(crate) fn never_found(table: &str, last: Option<Error>) -> Error {
+    let because = format!("others have added and deleted the entity {ATTEMPTS} times in a row");
+    last.unwrap_or_else(|| nothing(table)).because(because)
 }

@@ -4,8 +4,12 @@
 //! in an error is left out.
 
 use super::attempt::{Attempt, Image, PlanScratch, ReadRequest, Source, Sources};
+#[cfg(feature = "async")]
+use super::awaited::{self, Lend, SendAttempt};
 use super::driver::{self, Scope, Together};
 use crate::access::checks::{Check, is_on};
+#[cfg(feature = "async")]
+use crate::asynchronous::WriteToken;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{RestrictedTable, Rights};
 use crate::handle::table::DynamicTable;
@@ -43,26 +47,73 @@ fn never(what: &'static str) -> Error {
 
 /// Carries out changes as one, if each is permitted.
 pub(super) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt + '_)]) -> Result<Committed> {
-    let table =
-        |number: usize| together.tables.get(together.scope.table(number)).ok_or_else(driver::no_table);
-    let mut keys = Vec::with_capacity(attempts.len());
-    for (number, attempt) in attempts.iter().enumerate() {
-        let permitted = table(number).and_then(|table| permit(table, &**attempt));
-        keys.push(permitted.map_err(|error| together.scope.numbered(error, number))?);
-    }
+    let keys = permit_all(together, attempts.iter().map(|attempt| &**attempt))?;
+    let (restricted, tables) = (restricted_of(together, attempts.len())?, themselves(together));
+    let scope = Scope { reach: together.scope.reach, of: together.scope.of };
+    let done = permitted(&restricted, attempts, |attempts| {
+        driver::carry_out_all(Together { tables: &tables, scope }, attempts)
+    });
+    done.map_err(|error| discreet(together, &keys, error))
+}
+
+/// Carries out changes as [`commit`] does, awaited.
+#[cfg(feature = "async")]
+pub(super) async fn commit_awaited(
+    together: Together<'_>,
+    attempts: &mut [&mut SendAttempt<'_>],
+    token: Option<&WriteToken>,
+) -> Result<Committed> {
+    let keys = permit_all(together, attempts.iter().map(|attempt| -> &dyn Attempt { &**attempt }))?;
+    let (restricted, tables) = (restricted_of(together, attempts.len())?, themselves(together));
+    let scope = Scope { reach: together.scope.reach, of: together.scope.of };
+    let lend = Lend::Permitted(&restricted);
+    let done = awaited::carry_out_all(Together { tables: &tables, scope }, attempts, token, lend).await;
+    done.map_err(|error| discreet(together, &keys, error))
+}
+
+/// Refuses changes of which one is not permitted; returns the keys of their entities.
+fn permit_all<'a>(
+    together: Together<'_>,
+    attempts: impl Iterator<Item = &'a (dyn Attempt + 'a)>,
+) -> Result<Vec<Option<KeyPair>>> {
+    let permitted = attempts.enumerate().map(|(number, attempt)| {
+        let permitted = table_of(together, number).and_then(|table| permit(table, attempt));
+        permitted.map_err(|error| together.scope.numbered(error, number))
+    });
+    permitted.collect()
+}
+
+/// Returns the table of a change.
+fn table_of(together: Together<'_>, number: usize) -> Result<&DynamicTable> {
+    together.tables.get(together.scope.table(number)).ok_or_else(driver::no_table)
+}
+
+/// Returns for each change what restricts its table.
+fn restricted_of(together: Together<'_>, changes: usize) -> Result<Vec<Option<&dyn RestrictedTable>>> {
+    (0..changes).map(|number| Ok(table_of(together, number)?.exec().restricted())).collect()
+}
+
+/// Returns the tables without what restricts them.
+fn themselves(together: Together<'_>) -> Vec<DynamicTable> {
     let itself = |table: &DynamicTable| match table.exec().restricted() {
         Some(restricted) => DynamicTable::new(restricted.unrestricted()),
         None => table.clone(),
     };
-    let tables: Vec<_> = together.tables.iter().map(itself).collect();
+    together.tables.iter().map(itself).collect()
+}
+
+/// Returns what `run` makes of the attempts, each checked against what restricts its table.
+pub(super) fn permitted<T>(
+    restricted: &[Option<&dyn RestrictedTable>],
+    attempts: &mut [&mut (dyn Attempt + '_)],
+    run: impl FnOnce(&mut [&mut (dyn Attempt + '_)]) -> T,
+) -> T {
     let mut permitted = Vec::with_capacity(attempts.len());
-    for (number, attempt) in attempts.iter_mut().enumerate() {
-        permitted.push(Permitted { attempt: &mut **attempt, table: table(number)?.exec().restricted() });
+    for (attempt, table) in attempts.iter_mut().zip(restricted) {
+        permitted.push(Permitted { attempt: &mut **attempt, table: *table });
     }
     let mut permitted: Vec<_> = permitted.iter_mut().map(|attempt| -> &mut dyn Attempt { attempt }).collect();
-    let scope = Scope { reach: together.scope.reach, of: together.scope.of };
-    let done = driver::carry_out_all(Together { tables: &tables, scope }, &mut permitted);
-    done.map_err(|error| discreet(together, &keys, error))
+    run(&mut permitted)
 }
 
 /// Refuses a change that is not permitted; returns the key of its entity.

@@ -7,7 +7,7 @@ use super::driver::{self, Scope, Together};
 use super::entity_attempt::boxed;
 use super::entity_images::TypedImages;
 use super::queue_ops::{self, QueueOpsAttempt};
-use super::several::messages_and_end;
+use super::several::{changes, ends, messages};
 use super::{Change, Payload, plan_only};
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
@@ -88,10 +88,7 @@ use crate::typed::series::AddsTo;
 /// ```
 #[must_use = "a transaction does nothing until it is committed"]
 pub struct StoreTransaction<'c> {
-    store: Tables,
-    tables: Vec<DynamicTable>,
-    /// The declarations whose tables are open, with the number of each.
-    kinds: Vec<(&'static Schema, usize)>,
+    open: OpenTables,
     operations: Vec<Box<dyn CommittedByTheThreadThatMadeIt + 'c>>,
     /// For each of them the number of its table.
     of: Vec<usize>,
@@ -100,16 +97,66 @@ pub struct StoreTransaction<'c> {
     queue_ops: QueueOpsAttempt,
 }
 
+/// The tables of a transaction, each opened once.
+pub(crate) struct OpenTables {
+    store: Tables,
+    pub(crate) tables: Vec<DynamicTable>,
+    /// The number of the table of each declaration.
+    kinds: Vec<(&'static Schema, usize)>,
+}
+
+impl OpenTables {
+    pub(crate) fn new(store: Tables) -> Self {
+        Self { store, tables: Vec::new(), kinds: Vec::new() }
+    }
+
+    /// Returns the number of the table of a declaration, which is opened if it is not yet.
+    fn table(&mut self, schema: &'static Schema) -> Result<usize> {
+        if let Some(number) = self.known(schema) {
+            return Ok(number);
+        }
+        let table = self.store.table_of(&[schema])?;
+        Ok(self.add(schema, &table))
+    }
+
+    /// Returns the number of the table of a declaration, if it is open.
+    pub(crate) fn known(&self, schema: &'static Schema) -> Option<usize> {
+        let known = self.kinds.iter().find(|(known, _)| std::ptr::eq(*known, schema));
+        known.map(|(_, number)| *number)
+    }
+
+    /// Adds the table of a declaration, and returns its number.
+    pub(crate) fn add(&mut self, schema: &'static Schema, table: &DynamicTable) -> usize {
+        let number = self.number_of(table);
+        self.kinds.push((schema, number));
+        number
+    }
+
+    /// Returns the number of a table; it and the others that it knows are added if they are not among those known.
+    fn number_of(&mut self, table: &DynamicTable) -> usize {
+        // The entity's own comes first.
+        let mut number = None;
+        for table in table.family() {
+            let found = self.tables.iter().position(|known| known.exec().id() == table.exec().id());
+            let found = found.unwrap_or_else(|| {
+                self.tables.push(table.clone());
+                self.tables.len() - 1
+            });
+            number.get_or_insert(found);
+        }
+        number.unwrap_or_default()
+    }
+}
+
 impl<'c> StoreTransaction<'c> {
     pub(crate) fn new(store: Tables) -> Self {
-        let (tables, kinds, operations, of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let queue_ops = QueueOpsAttempt::default();
-        Self { store, tables, kinds, operations, of, refused: None, queue_ops }
+        let (open, queue_ops) = (OpenTables::new(store), QueueOpsAttempt::default());
+        Self { open, operations: Vec::new(), of: Vec::new(), refused: None, queue_ops }
     }
 
     fn with<E: Entity>(mut self, key: Key<E>, change: Change<'c>, payload: Payload<'c, E>) -> Self {
-        propagate::register::<E>(&self.store);
-        let table = self.table(E::SCHEMA);
+        propagate::register::<E>(&self.open.store);
+        let table = self.open.table(E::SCHEMA);
         self.push(table, boxed(key.into_keys(), change, Box::new(TypedImages::of(payload))));
         self
     }
@@ -135,97 +182,19 @@ impl<'c> StoreTransaction<'c> {
         family: &DynamicTable,
         operation: Box<dyn CommittedByTheThreadThatMadeIt + 'c>,
     ) {
-        let number = self.number_of(family);
+        let number = self.open.number_of(family);
         self.push(Ok(number), operation);
     }
 
     pub(crate) fn store(&self) -> &Tables {
-        &self.store
+        &self.open.store
     }
 
-    /// Returns the number of the table of a declaration, which is opened if it is not yet.
-    fn table(&mut self, schema: &'static Schema) -> Result<usize> {
-        let known = self.kinds.iter().find(|(known, _)| std::ptr::eq(*known, schema));
-        if let Some((_, number)) = known {
-            return Ok(*number);
-        }
-        let table = self.store.table_of(&[schema])?;
-        let number = self.number_of(&table);
-        self.kinds.push((schema, number));
-        Ok(number)
-    }
+    changes!([InOneTable] []);
 
-    /// Returns the number of a table; it and the others that it knows are added if they are not among those known.
-    fn number_of(&mut self, table: &DynamicTable) -> usize {
-        // The entity's own comes first.
-        let mut number = None;
-        for table in table.family() {
-            let found = self.tables.iter().position(|known| known.exec().id() == table.exec().id());
-            let found = found.unwrap_or_else(|| {
-                self.tables.push(table.clone());
-                self.tables.len() - 1
-            });
-            number.get_or_insert(found);
-        }
-        number.unwrap_or_default()
-    }
+    messages!();
 
-    /// Adds an entity and its copies; there must be none of its key.
-    pub fn insert<E: InOneTable>(self, entity: &'c E) -> Self {
-        self.with(Key::unused(), Change::Insert, Payload::Entity(entity))
-    }
-
-    /// Adds an entity, or puts it in the place of the one there.
-    pub fn put<E: InOneTable>(self, entity: &'c E) -> Self {
-        self.with(Key::of(entity), Change::Put, Payload::Entity(entity))
-    }
-
-    /// Puts an entity in the place of the one there.
-    pub fn replace<E: InOneTable>(self, entity: &'c E, condition: impl IntoIfMatch) -> Self {
-        self.with(Key::of(entity), Change::Replace(condition.into()), Payload::Entity(entity))
-    }
-
-    /// Sets what the patch sets on the entity there.
-    pub fn merge<E: InOneTable>(
-        self,
-        key: Key<E>,
-        patch: impl PatchOf<E>,
-        condition: impl IntoIfMatch,
-    ) -> Self
-    where
-        E::Patch: 'c,
-    {
-        self.with(key, Change::Merge(condition.into()), Payload::Patch(patch.into()))
-    }
-
-    /// Changes the entity there. The closure may run several times, and can't change the primary key.
-    pub fn update<E: InOneTable>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Update, Payload::Closure(Box::new(change)))
-    }
-
-    /// Adds to slots of the entity there, as [`Table::add`](crate::Table::add) does. Here the entity is read, and the changes
-    /// are made again if another writer was quicker with it.
-    pub fn add<E: InOneTable>(self, key: Key<E>, add: impl AddsTo<E>) -> Self {
-        self.with(key, Change::Add, Payload::Additions(Box::new(add.into())))
-    }
-
-    /// Changes the entity there, its row key too. The closure may run several times. To another partition an entity comes
-    /// by a [`delete`](Self::delete) and an [`insert`](Self::insert).
-    pub fn move_to<E: InOneTable>(self, key: Key<E>, change: impl FnMut(&mut E) + 'c) -> Self {
-        self.with(key, Change::Move, Payload::Closure(Box::new(change)))
-    }
-
-    /// Removes the entity there with its copies.
-    pub fn delete<E: InOneTable>(self, key: Key<E>) -> Self {
-        self.delete_if(key, IfMatch::Any)
-    }
-
-    /// Removes the entity there with its copies, if it is of the version demanded.
-    pub fn delete_if<E: InOneTable>(self, key: Key<E>, condition: impl IntoIfMatch) -> Self {
-        self.with(key, Change::Delete(condition.into()), Payload::Nothing)
-    }
-
-    messages_and_end!([driver::commit, queue_ops::commit], [plan_only::explain, queue_ops::explain]);
+    ends!([driver::commit, queue_ops::commit], [plan_only::explain, queue_ops::explain]);
 
     /// Has changes carried out or shown by `run`, and messages that go with no change by `alone`.
     fn run<T>(
@@ -241,20 +210,9 @@ impl<'c> StoreTransaction<'c> {
         if boxed.is_empty()
             && let Some(queue_ops) = queue_ops
         {
-            return alone(&self.store, queue_ops);
+            return alone(&self.open.store, queue_ops);
         }
-        let because = match boxed.len() {
-            0 => Some("the transaction has no operation".to_owned()),
-            1..=limits::TRANSACTION_ROWS => None,
-            many => Some(format!(
-                "the transaction has {many} operations; it may touch {} rows",
-                limits::TRANSACTION_ROWS
-            )),
-        };
-        if let Some(because) = because {
-            let error = Error::new(ErrorKind::BatchLength).because(because);
-            return Err(error.attempted("commit a transaction"));
-        }
+        check_length(boxed.len())?;
         let mut operations: Vec<&mut dyn Attempt> = Vec::with_capacity(boxed.len());
         for operation in &mut boxed {
             operations.push(&mut **operation);
@@ -264,14 +222,27 @@ impl<'c> StoreTransaction<'c> {
             operations.push(queue_ops);
         }
         let scope = Scope { reach: Reach::Store, of: &self.of };
-        run(Together { tables: &self.tables, scope }, &mut operations)
+        run(Together { tables: &self.open.tables, scope }, &mut operations)
     }
+}
+
+/// Refuses a transaction of nothing, and one of too many operations.
+pub(crate) fn check_length(operations: usize) -> Result<()> {
+    let because = match operations {
+        0 => "the transaction has no operation".to_owned(),
+        1..=limits::TRANSACTION_ROWS => return Ok(()),
+        many => {
+            let most = limits::TRANSACTION_ROWS;
+            format!("the transaction has {many} operations; it may touch {most} rows")
+        }
+    };
+    Err(Error::new(ErrorKind::BatchLength).because(because).attempted("commit a transaction"))
 }
 
 impl fmt::Debug for StoreTransaction<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoreTransaction")
-            .field("tables", &self.tables)
+            .field("tables", &self.open.tables)
             .field("changes", &self.operations.len())
             .finish_non_exhaustive()
     }

@@ -1,6 +1,7 @@
 //! Typed queries: one step for each key part, in order, then whatever narrows the answer.
 
 mod chunk;
+mod ends;
 mod key_args;
 mod lowering;
 mod part_filter;
@@ -15,6 +16,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 pub(crate) use chunk::Chunk;
+pub use ends::Ends;
 pub use key_args::{KeyArgs, Offers, OffersPrefix, OffersRange, PartArg, Prefix, prefix};
 pub(crate) use part_filter::PartFilter;
 pub use paths::{
@@ -41,7 +43,7 @@ use crate::typed::entity::comparisons::Condition;
 use crate::typed::entity::path::Path;
 use crate::typed::read::blind::or_again;
 use crate::typed::read::key::{BlindArg, KeyArg};
-use crate::typed::read::origin::Origin;
+use crate::typed::read::origin::{BlockingOrigin, Origin};
 use crate::typed::read::reading::{Entities, ReadAs, Whole, is_wide};
 
 /// What a query is of, without a value of it.
@@ -148,6 +150,12 @@ impl<P, O, R, Step> PathQuery<P, O, R, Step> {
 impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     const WANTED: ReadSpec = ReadSpec { keys: P::KEYS, select: R::select };
 
+    /// Returns the query of another place to read.
+    #[cfg(feature = "async")]
+    pub(crate) fn on<Other: Origin>(&self, origin: Other) -> PathQuery<P, Other, R> {
+        PathQuery { asked: self.asked.on(origin), of: PhantomData }
+    }
+
     /// Returns where the query looks.
     pub(crate) fn origin(&self) -> &O {
         &self.asked.origin
@@ -198,6 +206,44 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         Ok(if R::LOOKS_UP { explain.looking_up() } else { explain })
     }
 
+    /// Returns whether the filter asks for what parts of a wide entity hold.
+    fn asks_parts(&self) -> Result<bool> {
+        Ok(is_wide::<P>() && PartFilter::is_asked(P::KEYS.schema(), &self.asked.narrowing)?)
+    }
+
+    /// Takes the filter, if it asks for what parts of wide entities hold.
+    pub(crate) fn take_beyond(&mut self) -> Result<Option<PartFilter>> {
+        PartFilter::take(P::KEYS, &mut self.asked.narrowing)
+    }
+
+    /// Returns how many it gives at the most, which it does not see to itself any more.
+    pub(crate) fn take_limit(&mut self) -> Option<usize> {
+        self.asked.narrowing.take_limit()
+    }
+
+    /// Returns what it takes to read the parts of wide entities besides.
+    fn with_parts(&self, explain: Explain) -> Result<Explain> {
+        let read = R::parts();
+        let asked = if self.asks_parts()? { P::KEYS.schema().parts.len() } else { 0 };
+        Ok(explain.with_parts(read.max(asked), asked > 0))
+    }
+
+    fn lower(&self) -> Result<ScanRanges> {
+        self.asked.lower(&Self::WANTED)
+    }
+
+    /// Returns the table of the rows that it reads.
+    fn table(&self) -> Cow<'_, DynamicTable> {
+        self.asked.table(P::KEYS)
+    }
+}
+
+/// What runs a query, where that may block.
+#[allow(
+    clippy::inline_always,
+    reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
+)]
+impl<P: Path, O: BlockingOrigin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// Returns the first that the query finds, if it finds any; whatever [`top`](Self::top) said.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn first(self) -> Result<Option<R::Item>> {
@@ -221,28 +267,6 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         }
         let query = self.retyped::<R, Ended>();
         or_again(|| query.counted())
-    }
-
-    /// Returns whether the filter asks for what parts of a wide entity hold.
-    fn asks_parts(&self) -> Result<bool> {
-        Ok(is_wide::<P>() && PartFilter::is_asked(P::KEYS.schema(), &self.asked.narrowing)?)
-    }
-
-    /// Takes the filter, if it asks for what parts of wide entities hold.
-    pub(crate) fn take_beyond(&mut self) -> Result<Option<PartFilter>> {
-        PartFilter::take(P::KEYS, &mut self.asked.narrowing)
-    }
-
-    /// Returns how many it gives at the most, which it does not see to itself any more.
-    pub(crate) fn take_limit(&mut self) -> Option<usize> {
-        self.asked.narrowing.take_limit()
-    }
-
-    /// Returns what it takes to read the parts of wide entities besides.
-    fn with_parts(&self, explain: Explain) -> Result<Explain> {
-        let read = R::parts();
-        let asked = if self.asks_parts()? { P::KEYS.schema().parts.len() } else { 0 };
-        Ok(explain.with_parts(read.max(asked), asked > 0))
     }
 
     /// Returns a page: at most so many of what the query finds, 1,000 at most, from the start or from where another page of the
@@ -297,15 +321,6 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
         })?;
         Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next))
     }
-
-    fn lower(&self) -> Result<ScanRanges> {
-        self.asked.lower(&Self::WANTED)
-    }
-
-    /// Returns the table of the rows that it reads.
-    fn table(&self) -> Cow<'_, DynamicTable> {
-        self.asked.table(P::KEYS)
-    }
 }
 
 /// What runs a query, of whatever step: it is compiled for one.
@@ -313,7 +328,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
+impl<P: Path, O: BlockingOrigin, R: ReadAs<P>> PathQuery<P, O, R> {
     #[cfg_attr(debug_assertions, inline(always))]
     fn begin(mut self) -> TypedRows<P, O, R> {
         if const { R::LEAVES_OUT } {
@@ -371,7 +386,7 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
+impl<P: Path, O: BlockingOrigin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
     type Item = Result<R::Item>;
     type IntoIter = TypedRows<P, O, R>;
 

@@ -40,6 +40,12 @@ impl<O: Origin> QuerySpec<O> {
         Self { origin: origin.clone(), given: KeyArgs::default(), narrowing: Query::new() }
     }
 
+    /// Returns what is asked, of another place to read.
+    #[cfg(feature = "async")]
+    pub(super) fn on<Other>(&self, origin: Other) -> QuerySpec<Other> {
+        QuerySpec { origin, given: self.given.clone(), narrowing: self.narrowing.clone() }
+    }
+
     /// Leaves out what does not pass the filter.
     pub(super) fn filter(&mut self, filter: Filter) {
         self.narrow(|query| query.filter(filter));

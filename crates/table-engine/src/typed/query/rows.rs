@@ -5,10 +5,14 @@ use std::marker::PhantomData;
 
 use super::part_filter::PartFilter;
 use super::query_spec::Begun;
+#[cfg(feature = "async")]
+use crate::asynchronous::Resumable;
 use crate::error::Result;
 use crate::handle::rows::{BufferedScan, Reading};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
+#[cfg(feature = "async")]
+use crate::query::Continuation;
 use crate::row::view::RowView;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::{Entity, wide};
@@ -106,6 +110,20 @@ impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
                 Some(error) => Some(Err(error)),
                 None => None,
             },
+        }
+    }
+}
+
+#[cfg(feature = "async")]
+impl<P: Path, R: ReadAs<P>> Resumable for TypedRows<P, DynamicTable, R> {
+    fn next_and_place(&mut self) -> (Option<Result<R::Item>>, Option<Continuation>) {
+        // Where what is given is fewer than the rows, the rows do not tell how many may still come.
+        let counts_itself = const { R::LEAVES_OUT } || self.3.is_some();
+        match &mut self.0 {
+            Ok(rows) if !counts_itself => {
+                rows.next_and_place(|reading, view| R::read(reading.snapshot, reading.table, view))
+            }
+            _ => (self.next(), None),
         }
     }
 }

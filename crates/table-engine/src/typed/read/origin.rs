@@ -32,8 +32,27 @@ pub trait Origin: Clone + sealed::Sealed {
     }
 }
 
+/// Where a query looks that runs when it is asked to, and blocks meanwhile.
+#[diagnostic::on_unimplemented(
+    message = "a query of a table whose calls are awaited does not block",
+    label = "end it by `.stream()`, or by `.first().await`, `.count().await`, `.page(..).await`",
+    note = "`for` and iterators block: `while let Some(entity) = stream.try_next().await? {{ .. }}` goes through a stream"
+)]
+pub trait BlockingOrigin: Origin {}
+
+#[diagnostic::do_not_recommend]
+impl BlockingOrigin for DynamicTable {}
+#[diagnostic::do_not_recommend]
+impl BlockingOrigin for TableIn<'_> {}
+#[diagnostic::do_not_recommend]
+impl BlockingOrigin for crate::typed::periods::InPeriodRange {}
+#[diagnostic::do_not_recommend]
+impl BlockingOrigin for crate::typed::periods::InPeriodRangeAt<'_> {}
+
 mod sealed {
     pub trait Sealed {}
+    #[cfg(feature = "async")]
+    impl Sealed for crate::asynchronous::AsyncDynamicTable {}
     impl Sealed for crate::handle::table::DynamicTable {}
     impl Sealed for super::TableIn<'_> {}
     impl Sealed for crate::typed::periods::InPeriodRange {}

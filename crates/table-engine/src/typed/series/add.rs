@@ -7,7 +7,7 @@ use super::SeriesOf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::write::carry_out;
 use crate::model::{ETag, Value, ValueRef};
-use crate::plan::{Addition, Amounts, Epoch, Group, OneOrMore, OwnAdd, Plan};
+use crate::plan::{Addition, Amounts, Committed, Epoch, Failure, Group, OneOrMore, OwnAdd, Plan};
 use crate::schema::{self, Countable, Schema, Series, SumOf, ValueError, holds};
 use crate::sealing::SealedAt;
 use crate::typed::change::driver::{self, Together};
@@ -154,11 +154,40 @@ impl<E: Entity> Table<E> {
 
     /// Adds inside the transaction, if nothing but the entity's own row depends on the slots; `None` if something may.
     pub(crate) fn add_in_place(&self, key: &Key<E>, additions: &Additions<E>) -> Result<Option<ETag>> {
-        let done = additions.check().and_then(|()| self.add_apart(key, additions));
+        let tables = std::slice::from_ref(self.dynamic());
+        let added = self.with_addition(key, additions, |plan| carry_out(tables, plan, &SealedAt::NOTHING))?;
+        added.map_or(Ok(None), |done| Self::after_addition(key, done))
+    }
+
+    /// Returns what `run` makes of the plan that adds inside the transaction; `None` if something else may depend on the slots.
+    pub(crate) fn with_addition<T>(
+        &self,
+        key: &Key<E>,
+        additions: &Additions<E>,
+        run: impl FnOnce(&Plan<'_>) -> T,
+    ) -> Result<Option<T>> {
+        let done = additions.check().and_then(|()| self.add_apart(key, additions, run));
         done.map_err(|error| place(error, key))
     }
 
-    fn add_apart(&self, key: &Key<E>, additions: &Additions<E>) -> Result<Option<ETag>> {
+    /// Returns the version that an addition has written; `None` if the entity has to be read for it.
+    pub(crate) fn after_addition(key: &Key<E>, done: Result<Committed, Failure>) -> Result<Option<ETag>> {
+        match done {
+            Ok(committed) => Ok(Some(committed.etag(0))),
+            // An index began to be made, or the row is of a previous version: reading finds out which.
+            Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => {
+                Ok(None)
+            }
+            Err(failure) => Err(place(failure.error, key)),
+        }
+    }
+
+    fn add_apart<T>(
+        &self,
+        key: &Key<E>,
+        additions: &Additions<E>,
+        run: impl FnOnce(&Plan<'_>) -> T,
+    ) -> Result<Option<T>> {
         let (schema, table, all) = (E::SCHEMA, self.dynamic(), &*additions.all);
         let may = table.exec().store().abilities().additions;
         if !may || all.is_empty() || !all.iter().all(|one| is_apart(schema, one.field)) {
@@ -177,15 +206,7 @@ impl<E: Entity> Table<E> {
         let addition = Addition { key: row, amounts: Amounts::own(schema, own), of: 0 };
         let epochs: OneOrMore<Epoch> = Epoch { kind: schema.kind, number: index_mask.epoch }.into();
         let group = Group { additions: vec![addition], epochs, ..Group::new(partition, Vec::new()) };
-        let plan = Plan { groups: group.into(), ..Plan::default() };
-        match carry_out(std::slice::from_ref(table), &plan, &SealedAt::NOTHING) {
-            Ok(committed) => Ok(Some(committed.etag(0))),
-            // An index began to be made, or the row is of a previous version: reading finds out which.
-            Err(failure) if failure.was_stale || failure.error.kind() == ErrorKind::SchemaMismatch => {
-                Ok(None)
-            }
-            Err(failure) => Err(failure.error),
-        }
+        Ok(Some(run(&Plan { groups: group.into(), ..Plan::default() })))
     }
 }
 

@@ -5,6 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::{EntitySet, read_any};
+#[cfg(feature = "async")]
+use crate::asynchronous::Resumable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::page::Page;
 use crate::handle::rows::BufferedScan;
@@ -15,7 +17,7 @@ use crate::model::names::ENTITY_TYPE;
 use crate::query::{Continuation, Explain, Filter, KeyBounds, PageBudget, Query, prop};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::PartFilter;
-use crate::typed::read::origin::Origin;
+use crate::typed::read::origin::{BlockingOrigin, Origin};
 
 /// A query over all kinds of a table, as it is now or in a snapshot.
 #[must_use = "a query does nothing until it is iterated"]
@@ -28,7 +30,19 @@ pub struct SetQuery<Set, From = DynamicTable> {
 }
 
 impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
-    pub(super) fn new(from: From, query: Result<Query>) -> Self {
+    /// Returns the query of another place to read.
+    #[cfg(feature = "async")]
+    pub(crate) fn on<Other: Origin>(self, from: Other) -> SetQuery<Set, Other> {
+        SetQuery { from, query: self.query, filters: self.filters, set: PhantomData }
+    }
+
+    /// Returns where the query looks.
+    #[cfg(feature = "async")]
+    pub(crate) fn origin(&self) -> &From {
+        &self.from
+    }
+
+    pub(crate) fn new(from: From, query: Result<Query>) -> Self {
         Self { from, query, filters: false, set: PhantomData }
     }
 
@@ -82,11 +96,6 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
         }
     }
 
-    /// Returns how many entities there are, those of kinds beside the set's too.
-    pub fn count(self) -> Result<u64> {
-        self.found()?.count_rest()
-    }
-
     /// Returns the rows, of which those of previous versions are converted when they are read. What is asked of their
     /// properties is asked of what is stored, so then there must be none.
     fn found(self) -> Result<BufferedScan<From::SnapshotHandle>> {
@@ -133,6 +142,14 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
             }
         }
         Ok(hold)
+    }
+}
+
+/// What runs a query, where that may block.
+impl<Set: EntitySet, From: BlockingOrigin> SetQuery<Set, From> {
+    /// Returns how many entities there are, those of kinds beside the set's too.
+    pub fn count(self) -> Result<u64> {
+        self.found()?.count_rest()
     }
 
     /// Returns the first that the query finds, if it finds any; whatever [`top`](Self::top) said.
@@ -198,7 +215,7 @@ fn without_copies<Set: EntitySet>(query: Query) -> Query {
     })
 }
 
-impl<Set: EntitySet, From: Origin> IntoIterator for SetQuery<Set, From> {
+impl<Set: EntitySet, From: BlockingOrigin> IntoIterator for SetQuery<Set, From> {
     type Item = Result<Stored<Set>>;
     type IntoIter = SetRows<Set, From>;
 
@@ -238,6 +255,18 @@ impl<Set: EntitySet, From: Origin> Iterator for SetRows<Set, From> {
         match &mut self.0 {
             Ok(rows) => rows.next_by(|reading, view| read_any(Some((reading.snapshot, reading.table)), view)),
             Err(error) => error.take().map(Err),
+        }
+    }
+}
+
+#[cfg(feature = "async")]
+impl<Set: EntitySet> Resumable for SetRows<Set, DynamicTable> {
+    fn next_and_place(&mut self) -> (Option<Self::Item>, Option<Continuation>) {
+        match &mut self.0 {
+            Ok(rows) => {
+                rows.next_and_place(|reading, view| read_any(Some((reading.snapshot, reading.table)), view))
+            }
+            Err(error) => (error.take().map(Err), None),
         }
     }
 }

@@ -1,0 +1,155 @@
+//! What has become of a write, asked apart from its future.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use super::answer::Answering;
+use crate::error::ErrorKind;
+use crate::plan::{Committed, Refused};
+
+/// Tells what has become of a write, also if its future was dropped.
+///
+/// A future that is dropped before the store has its write writes nothing. One that is dropped later changes nothing any more:
+/// the store carries the write out, whole, or refuses it. The token says which. It is for one write at a time: the last one that
+/// was begun with it counts.
+///
+/// ```
+/// use table_core::asynchronous::{WriteOutcome, WriteToken};
+/// use table_core::{DynamicEntity, Store};
+///
+/// # table_core::asynchronous::block_on(async {
+/// # let store = Store::temporary()?;
+/// let company = store.create_table("Company")?.to_async();
+/// let token = WriteToken::new();
+/// assert_eq!(token.outcome(), WriteOutcome::Nothing);
+/// let etag = company.tracked(&token).insert(&DynamicEntity::new("Sales", "1")).await?;
+/// // As a request handler would ask, whose client has gone away in between.
+/// let WriteOutcome::Committed(committed) = token.decided().await else { panic!("it was carried out") };
+/// assert_eq!(committed.etag(0), etag);
+/// # Ok::<(), table_core::Error>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct WriteToken(Arc<Mutex<State>>);
+
+/// What has become of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteOutcome {
+    /// Nothing was written: the store did not have the write yet, or has refused it.
+    Nothing,
+    /// The store has the write, and has not answered.
+    Pending,
+    /// It was carried out.
+    Committed(Committed),
+    /// The store failed while it was carried out: it is known when the store is opened anew.
+    Unknown,
+}
+
+#[derive(Debug)]
+struct State {
+    outcome: WriteOutcome,
+    waiting: Vec<Waker>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self { outcome: WriteOutcome::Nothing, waiting: Vec::new() }
+    }
+}
+
+impl WriteToken {
+    /// Makes a token of no write yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns what has become of the write by now. Of one whose future is still polled it may change once more.
+    #[must_use]
+    pub fn outcome(&self) -> WriteOutcome {
+        self.state().outcome.clone()
+    }
+
+    /// Waits until the store has answered, and returns what has become of the write: not [`Pending`](WriteOutcome::Pending).
+    pub async fn decided(&self) -> WriteOutcome {
+        poll_fn(|context| {
+            let mut state = self.state();
+            if state.outcome != WriteOutcome::Pending {
+                return Poll::Ready(state.outcome.clone());
+            }
+            if !state.waiting.iter().any(|known| known.will_wake(context.waker())) {
+                state.waiting.push(context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, outcome: WriteOutcome) {
+        let waiting = {
+            let mut state = self.state();
+            state.outcome = outcome;
+            if state.outcome == WriteOutcome::Pending {
+                Vec::new()
+            } else {
+                std::mem::take(&mut state.waiting)
+            }
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// What the store answers to: the future, and the token if there is one. Dropped without an answer, it says that none comes.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    answering: Option<Answering<Result<Committed, Refused>>>,
+    token: Option<WriteToken>,
+}
+
+impl Asking {
+    /// Notes that the store is given the write.
+    pub(crate) fn begin(
+        answering: Answering<Result<Committed, Refused>>,
+        token: Option<&WriteToken>,
+    ) -> Self {
+        if let Some(token) = token {
+            token.note(WriteOutcome::Pending);
+        }
+        Self { answering: Some(answering), token: token.cloned() }
+    }
+
+    /// Passes on what the store has answered.
+    pub(crate) fn answer(mut self, answered: Result<Committed, Refused>) {
+        if let Some(token) = self.token.take() {
+            token.note(match &answered {
+                Ok(committed) => WriteOutcome::Committed(committed.clone()),
+                Err(refused) if refused.error.kind() == ErrorKind::OutcomeUnknown => WriteOutcome::Unknown,
+                Err(_) => WriteOutcome::Nothing,
+            });
+        }
+        if let Some(answering) = self.answering.take() {
+            answering.give(answered);
+        }
+    }
+
+    /// Notes that the store has not taken the write.
+    pub(crate) fn refused(token: Option<&WriteToken>) {
+        if let Some(token) = token {
+            token.note(WriteOutcome::Nothing);
+        }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if let Some(token) = self.token.take() {
+            token.note(WriteOutcome::Unknown);
+        }
+    }
+}
