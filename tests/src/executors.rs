@@ -1,4 +1,5 @@
-//! The executors that tests of typed tables are run on: LMDB, a map, and a map that can do what the service can.
+//! The executors that tests of typed tables are run on: LMDB, a map, a map that can do what the service can, and one that answers
+//! later.
 
 use std::cell::Cell;
 
@@ -16,7 +17,12 @@ pub enum Executor {
     Map,
     /// The map with the abilities of the service.
     Service,
+    /// The map as a store that answers later: calls that block run as those do that are awaited.
+    Later,
 }
+
+/// Says where futures of the map that answers later are pending.
+const SEED: u64 = 41;
 
 thread_local! {
     static EXECUTOR: Cell<Executor> = const { Cell::new(Executor::Lmdb) };
@@ -48,6 +54,7 @@ impl Executor {
             Self::Lmdb => Abilities::ALL,
             Self::Map => MapStore::new().backend().abilities(),
             Self::Service => MapStore::as_the_service().backend().abilities(),
+            Self::Later => MapStore::later(0).backend().abilities(),
         }
     }
 
@@ -57,6 +64,7 @@ impl Executor {
             Self::Lmdb => None,
             Self::Map => Some(MapStore::new().tables()),
             Self::Service => Some(MapStore::as_the_service().tables()),
+            Self::Later => Some(MapStore::later(SEED).tables()),
         }
     }
 }
@@ -106,6 +114,15 @@ macro_rules! on_other_executors {
                 #[test]
                 fn $test() {
                     $crate::executors::Executor::Service.run(super::$test);
+                }
+            )+
+        }
+
+        mod awaited {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::executors::Executor::Later.run(super::$test);
                 }
             )+
         }

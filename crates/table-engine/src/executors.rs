@@ -7,15 +7,19 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorKind};
 
+#[cfg(feature = "async")]
+pub use crate::asynchronous::BoxFuture;
 pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, ContainerId};
 pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Dropped, EachRow, InPlace, JobRecord,
     JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnCommitted, OneSnapshotForEachThread, Outbox,
     PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot,
-    RetryFairness, RowBound, RowBounds, RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach,
+    RetryFairness, Room, RowBound, RowBounds, RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach,
     Transition, VisitEach, check_by_properties, check_drop, check_entity, check_rules, cursors, declare,
     note, page, views,
 };
+#[cfg(feature = "async")]
+pub use crate::executor::{AsyncBackend, AsyncCursor};
 pub use crate::handle::tables::Tables;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 pub use crate::outbox::{CopyKey, DependentKey, DependentProgress, OutboxCount, OutboxEntry, Source};

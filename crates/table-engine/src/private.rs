@@ -23,7 +23,7 @@ pub use crate::schema::{
     slot_properties, source_field,
 };
 pub use crate::typed::{
-    Additions, AnyQuery, At, Blind, BlindArg, BlockingOrigin, Column, Comes, ComesAfter, Condition, Copied,
+    Additions, AnyOrigin, AnyQuery, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied,
     CopyOf, CopyReader, CountsBackwards, Dependent, Dual, Elements, Encrypted, Ended, Ends, Entities, Entity,
     EntitySet, EntityView, Eventual, EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns,
     FromPreviousVersion, GoesOn, Group, HasField, HeldBy, Holds, InOne, InOneTable, InPartition, InPeriods,

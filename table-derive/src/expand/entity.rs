@@ -91,13 +91,13 @@ fn ways(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, indexes, view, columns) = (&model.krate, &names.indexes, &names.view, &names.columns);
     let (from, made) = (names.parameter("In"), path::columns(model, names));
     quote! {
-        type Indexes<#from: #krate::Origin> = #indexes<#from>;
+        type Indexes<#from: #krate::AnyOrigin> = #indexes<#from>;
         type Columns = #columns;
         type View<'view> = #view<'view>;
 
         const COLUMNS: &'static #columns = &#made;
 
-        fn indexes<#from: #krate::Origin>(from: #from) -> #indexes<#from> {
+        fn indexes<#from: #krate::AnyOrigin>(from: #from) -> #indexes<#from> {
             #indexes { from }
         }
     }

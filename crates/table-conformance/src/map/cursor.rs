@@ -16,7 +16,7 @@ use super::table::{MapTable, pack};
 use super::{MapStore, Rows, TableEntry, commit, now, own};
 
 /// Tells a token of a map from that of other stores.
-const TAG: u64 = 0x6d61_7073;
+pub(super) const TAG: u64 = 0x6d61_7073;
 
 /// The rows as they were at one moment, or as they are.
 pub(super) struct MapMoment {
@@ -38,7 +38,10 @@ impl MapMoment {
         self.then.clone().unwrap_or_else(|| self.store.now())
     }
 
-    fn begin<'m>(&'m self, table: &'m MapTable) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'m> {
+    pub(super) fn begin<'m>(
+        &'m self,
+        table: &'m MapTable,
+    ) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'m> {
         |asked| {
             let (table, page) = (table.entry.clone(), self.store.page);
             if self.store.is_service {

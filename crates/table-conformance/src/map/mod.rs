@@ -5,6 +5,8 @@
 
 mod commit;
 mod cursor;
+#[cfg(feature = "async")]
+mod later;
 mod request;
 mod table;
 
@@ -69,6 +71,9 @@ pub struct MapStore {
     is_service: bool,
     turns: RetryFairness,
     state: Mutex<State>,
+    /// Of a store that answers later: the state of the numbers that say how much.
+    #[cfg(feature = "async")]
+    later: Option<std::sync::atomic::AtomicU64>,
 }
 
 impl MapStore {
@@ -84,7 +89,23 @@ impl MapStore {
 
     fn with(abilities: Abilities, page: usize, is_service: bool) -> Arc<Self> {
         let (turns, state) = (RetryFairness::default(), Mutex::default());
-        Arc::new(Self { abilities, page, is_service, turns, state })
+        Arc::new(Self {
+            abilities,
+            page,
+            is_service,
+            turns,
+            state,
+            #[cfg(feature = "async")]
+            later: None,
+        })
+    }
+
+    /// A store that can do what [`new`](Self::new) can, and answers later: its futures are pending at points that the seed says.
+    #[cfg(feature = "async")]
+    pub fn later(seed: u64) -> Arc<Self> {
+        let (turns, state) = (RetryFairness::default(), Mutex::default());
+        let abilities = Abilities { queues: false, eventual: false, ..Abilities::ALL };
+        Arc::new(Self { abilities, page: 64, is_service: false, turns, state, later: Some(seed.into()) })
     }
 
     /// Returns the store as the engine holds it.
@@ -176,6 +197,11 @@ impl Backend for MapStore {
     fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
         self.turns.pass();
         commit::commit(self, tables, plan)
+    }
+
+    #[cfg(feature = "async")]
+    fn async_backend(&self) -> Option<&dyn executor::AsyncBackend> {
+        self.later.is_some().then_some(self)
     }
 
     fn retry_fairness(&self) -> &RetryFairness {

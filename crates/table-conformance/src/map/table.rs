@@ -25,7 +25,7 @@ impl MapTable {
     }
 
     /// The row of these keys, and the state that it is in.
-    fn find(&self, partition: &str, row: &str) -> Result<Option<(PackedRow, usize)>> {
+    pub(super) fn find(&self, partition: &str, row: &str) -> Result<Option<(PackedRow, usize)>> {
         let state = self.store.state();
         self.check_exists(&state)?;
         let found = state.rows.get(&executor::stored_key(self.entry.id, partition, row));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::batch::AsyncBatch;
 use super::stream::RowStream;
-use super::{Reads, WriteToken, pool};
+use super::{Reads, WriteToken, memo, pool};
 use crate::error::{ErrorKind, Result};
 use crate::executor::Backend;
 use crate::handle::page::Page;
@@ -17,8 +17,8 @@ use crate::plan::{self, Act, Condition, Group, Plan, Refused, RowProperty, RowWr
 use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::sealing::SealedAt;
 use crate::typed::by_layout::is_of_declared;
-use crate::typed::change::awaited::{HandedOver, wait_for_room};
-use crate::typed::read::origin::Origin;
+use crate::typed::change::awaited::{HandedOver, pass, wait_for_room};
+use crate::typed::read::origin::AnyOrigin;
 
 /// A handle on a table, to read and write entities of any shape, whose calls are awaited.
 ///
@@ -98,12 +98,16 @@ impl AsyncDynamicTable {
         self.reads
     }
 
-    /// Returns what `read` makes of the table, here or on a thread of the pool.
+    /// Returns what `read` makes of the table: here, on a thread of the pool, or of what is fetched of a store that answers later.
+    /// Then it runs several times.
     #[inline]
     pub(crate) async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&DynamicTable) -> Result<T> + Send + 'static,
+        mut read: impl FnMut(&DynamicTable) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        if let Some(backend) = self.table.exec().store().async_backend() {
+            return memo::run(&self.table, backend, read).await;
+        }
         match self.reads {
             Reads::Inline => read(&self.table),
             Reads::Spawned => {
@@ -111,6 +115,17 @@ impl AsyncDynamicTable {
                 pool::run(move || read(&table)).await
             }
         }
+    }
+
+    /// Returns whether the store answers later.
+    pub(crate) fn answers_later(&self) -> bool {
+        self.table.exec().store().async_backend().is_some()
+    }
+
+    /// Returns whether reads are carried out by what polls.
+    #[inline]
+    fn reads_at_once(&self) -> bool {
+        self.reads == Reads::Inline && !self.answers_later()
     }
 
     /// Runs a call that blocks on a thread of the pool.
@@ -124,7 +139,7 @@ impl AsyncDynamicTable {
 
     /// Returns the entity of these keys, or `None`.
     pub async fn get(&self, partition_key: &str, row_key: &str) -> Result<Option<DynamicEntity>> {
-        if self.reads == Reads::Inline {
+        if self.reads_at_once() {
             return self.table.get(partition_key, row_key);
         }
         let (partition_key, row_key) = (partition_key.to_owned(), row_key.to_owned());
@@ -138,13 +153,26 @@ impl AsyncDynamicTable {
         row_key: &str,
         read: impl FnOnce(&Row<'_>) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        let (partition_key, row_key) = (partition_key.to_owned(), row_key.to_owned());
-        self.read(move |table| table.get_with(&partition_key, &row_key, read)).await
+        let (partition_key, row_key, mut read) = (partition_key.to_owned(), row_key.to_owned(), Some(read));
+        let found = self.read(move |table| {
+            // The row is there in one of the runs, and the closure is called in that.
+            let made = table.get_with(&partition_key, &row_key, |row| read.take().map(|read| read(row)))?;
+            Ok(made.flatten())
+        });
+        found.await
     }
 
     /// Returns the entities that the query finds, in order, from a snapshot that is taken when the first is asked for.
     pub fn query(&self, query: &Query) -> RowStream<Rows> {
-        let (table, query) = (self.table.clone(), query.clone());
+        let query = query.clone();
+        if self.answers_later() {
+            let table = self.clone();
+            return RowStream::paged(move |after| {
+                let (table, query) = (table.clone(), query.clone());
+                Box::pin(async move { table.page(&query, PAGE, after.as_ref()).await })
+            });
+        }
+        let table = self.table.clone();
         RowStream::new(self.reads, move || table.query(&query))
     }
 
@@ -253,6 +281,9 @@ impl AsyncDynamicTable {
     }
 }
 
+/// How many rows a stream asks a store for at a time that answers later.
+pub(super) const PAGE: usize = 1_000;
+
 /// The write of one row by its properties.
 struct OneRow<'a> {
     keys: (&'a str, &'a str),
@@ -269,10 +300,13 @@ impl OneRow<'_> {
 }
 
 /// Hands a plan to the store by `submit`, as soon as that has room for it.
-pub(super) async fn hand_over(
+pub(super) async fn hand_over<'h>(
     store: &dyn Backend,
-    submit: impl Fn() -> Result<HandedOver, Refused>,
-) -> Result<HandedOver, Refused> {
+    submit: impl Fn() -> Result<HandedOver<'h>, Refused>,
+) -> Result<HandedOver<'h>, Refused> {
+    if store.async_backend().is_some() {
+        pass(store.retry_fairness()).await.map_err(Refused::whole)?;
+    }
     let mut place = None;
     loop {
         match submit() {
@@ -285,7 +319,7 @@ pub(super) async fn hand_over(
 }
 
 /// A query looks at the table as it is when it begins to run; its ends are awaited.
-impl Origin for AsyncDynamicTable {
+impl AnyOrigin for AsyncDynamicTable {
     type SnapshotHandle = Snapshot;
 
     fn table(&self) -> &DynamicTable {

@@ -18,6 +18,7 @@ mod answer;
 mod batch;
 mod dynamic;
 mod egt;
+mod memo;
 mod outcome;
 mod pool;
 mod query;
@@ -38,6 +39,9 @@ pub(crate) use answer::{Answer, answer};
 pub use batch::AsyncBatch;
 pub use dynamic::AsyncDynamicTable;
 pub use egt::AsyncEgt;
+pub(crate) use memo::Memo;
+#[cfg(feature = "async-testing")]
+pub(crate) use memo::forced;
 pub(crate) use outcome::Asking;
 pub use outcome::{WriteOutcome, WriteToken};
 pub use set::AsyncSetTable;

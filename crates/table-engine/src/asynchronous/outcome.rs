@@ -115,17 +115,26 @@ pub(crate) struct Asking {
 impl Asking {
     /// Notes that the store is given the write.
     pub(crate) fn begin(
-        answering: Answering<Result<Committed, Refused>>,
+        answering: Option<Answering<Result<Committed, Refused>>>,
         token: Option<&WriteToken>,
     ) -> Self {
         if let Some(token) = token {
             token.note(WriteOutcome::Pending);
         }
-        Self { answering: Some(answering), token: token.cloned() }
+        Self { answering, token: token.cloned() }
     }
 
     /// Passes on what the store has answered.
     pub(crate) fn answer(mut self, answered: Result<Committed, Refused>) {
+        let answering = self.answering.take();
+        let answered = self.noted(answered);
+        if let Some(answering) = answering {
+            answering.give(answered);
+        }
+    }
+
+    /// Notes what the store has answered.
+    pub(crate) fn noted(mut self, answered: Result<Committed, Refused>) -> Result<Committed, Refused> {
         if let Some(token) = self.token.take() {
             token.note(match &answered {
                 Ok(committed) => WriteOutcome::Committed(committed.clone()),
@@ -133,9 +142,7 @@ impl Asking {
                 Err(_) => WriteOutcome::Nothing,
             });
         }
-        if let Some(answering) = self.answering.take() {
-            answering.give(answered);
-        }
+        answered
     }
 
     /// Notes that the store has not taken the write.

@@ -1,7 +1,7 @@
 //! The ends of queries that are awaited.
 
 use super::BoxFuture;
-use super::dynamic::AsyncDynamicTable;
+use super::dynamic::{AsyncDynamicTable, PAGE};
 use super::stream::RowStream;
 use crate::error::Result;
 use crate::handle::page::Page;
@@ -20,6 +20,13 @@ where
 {
     /// Returns what the query finds, in order, one after another.
     pub fn stream(self) -> RowStream<TypedRows<P, DynamicTable, R>> {
+        if self.origin().answers_later() {
+            let query = self.ended();
+            return RowStream::paged(move |after| {
+                let query = query.clone();
+                Box::pin(async move { query.page(PAGE, after.as_ref()).await })
+            });
+        }
         let (reads, query) = (self.origin().reading(), self.on(self.origin().blocking().clone()));
         RowStream::new(reads, move || Ok(query.into_iter()))
     }
@@ -63,7 +70,7 @@ where
     /// Returns what `read` makes of the query.
     async fn read<T: Send + 'static>(
         self,
-        read: impl FnOnce(PathQuery<P, DynamicTable, R>) -> Result<T> + Send + 'static,
+        read: impl Fn(PathQuery<P, DynamicTable, R>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let query = self.ended();
         let origin = query.origin().clone();
@@ -74,6 +81,12 @@ where
 impl<Set: EntitySet + Send> SetQuery<Set, AsyncDynamicTable> {
     /// Returns what the query finds, in order, one after another.
     pub fn stream(self) -> RowStream<SetRows<Set>> {
+        if self.origin().answers_later() {
+            return RowStream::paged(move |after| {
+                let query = self.clone();
+                Box::pin(async move { query.page(PAGE, after.as_ref()).await })
+            });
+        }
         let (reads, table) = (self.origin().reading(), self.origin().blocking().clone());
         RowStream::new(reads, move || Ok(self.on(table).into_iter()))
     }
@@ -110,10 +123,10 @@ impl<Set: EntitySet + Send> SetQuery<Set, AsyncDynamicTable> {
 
     async fn read<T: Send + 'static>(
         self,
-        read: impl FnOnce(SetQuery<Set, DynamicTable>) -> Result<T> + Send + 'static,
+        read: impl Fn(SetQuery<Set, DynamicTable>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let origin = self.origin().clone();
-        origin.read(move |table| read(self.on(table.clone()))).await
+        origin.read(move |table| read(self.clone().on(table.clone()))).await
     }
 }
 

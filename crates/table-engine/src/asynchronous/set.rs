@@ -58,7 +58,7 @@ impl<Set: EntitySet> AsyncSetTable<Set> {
 
     /// Returns the entity of this key.
     pub async fn get<E: Entity + MemberOf<Set> + Send>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
-        self.read(move |table| table.get(key)).await
+        self.read(move |table| table.find(&key)).await
     }
 
     /// Returns the entity of these keys, whatever its kind.
@@ -88,7 +88,7 @@ impl<Set: EntitySet> AsyncSetTable<Set> {
 
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&SetTable<Set>) -> Result<T> + Send + 'static,
+        read: impl Fn(&SetTable<Set>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.table.read(move |table: &DynamicTable| read(&SetTable::new(table.clone()))).await
     }

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use blocking::Unblock;
 use futures_core::Stream;
 
-use super::Reads;
 use super::timer::WakeAt;
+use super::{BoxFuture, Reads};
 use crate::error::{Error, ErrorKind, Result};
+use crate::handle::page::Page;
 use crate::query::Continuation;
 
 /// How long a stream holds its snapshot unless it is told otherwise.
@@ -21,7 +22,11 @@ const HELD: Duration = Duration::from_secs(60);
 const RUN: u32 = 1_024;
 
 /// Rows that can be gone on with later.
-pub trait Resumable: Iterator {
+pub trait Resumable: Iterator<Item = Result<Self::Row>> {
+    /// What a row is read as.
+    #[doc(hidden)]
+    type Row;
+
     /// Returns the next row, and the place behind it if a page of the query can begin there.
     #[doc(hidden)]
     fn next_and_place(&mut self) -> (Option<Self::Item>, Option<Continuation>);
@@ -76,19 +81,70 @@ enum Rows<I: Resumable> {
     Inline(Held<I>),
     /// Read on a thread of the pool, some rows ahead.
     Spawned(Unblock<Held<I>>),
+    /// Of a store that answers later: page by page.
+    Paged(Pages<I>),
     Ended,
+}
+
+/// Gives the page behind a continuation.
+type PageOf<T> = Box<dyn FnMut(Option<Continuation>) -> BoxFuture<'static, Result<Page<T>>> + Send>;
+
+/// Pages one after another.
+struct Pages<I: Resumable> {
+    page_of: PageOf<I::Row>,
+    /// The page that is waited for.
+    coming: Option<BoxFuture<'static, Result<Page<I::Row>>>>,
+    rows: std::vec::IntoIter<I::Row>,
+    /// Where the next page begins; `None` behind the last one.
+    next: Option<Option<Continuation>>,
+}
+
+impl<I: Resumable> Pages<I> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<I::Row>>> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Poll::Ready(Some(Ok(row)));
+            }
+            if let Some(coming) = &mut self.coming {
+                let Poll::Ready(page) = coming.as_mut().poll(context) else { return Poll::Pending };
+                self.coming = None;
+                match page {
+                    Ok(page) => {
+                        self.rows = page.entities.into_iter();
+                        self.next = page.next.map(Some);
+                        continue;
+                    }
+                    Err(error) => return Poll::Ready(Some(Err(error))),
+                }
+            }
+            match self.next.take() {
+                Some(after) => self.coming = Some((self.page_of)(after)),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
 }
 
 impl<I, T> RowStream<I>
 where
-    I: Resumable<Item = Result<T>> + Send + 'static,
+    I: Resumable<Row = T> + Send + 'static,
     T: Send + 'static,
 {
     pub(crate) fn new(reads: Reads, begin: impl FnOnce() -> Result<I> + Send + 'static) -> Self {
         Self { rows: Rows::Asked(reads, Some(Box::new(begin))), held_for: HELD, run: 0 }
     }
 
-    /// Says how long the stream holds its snapshot at most, from the first row on.
+    /// Makes a stream of pages, each read when the rows of the one before it are taken.
+    pub(crate) fn paged(
+        page_of: impl FnMut(Option<Continuation>) -> BoxFuture<'static, Result<Page<T>>> + Send + 'static,
+    ) -> Self {
+        let rows = Vec::new().into_iter();
+        let pages = Pages { page_of: Box::new(page_of), coming: None, rows, next: Some(None) };
+        Self { rows: Rows::Paged(pages), held_for: HELD, run: 0 }
+    }
+
+    /// Says how long the stream holds its snapshot at most, from the first row on. A store that answers later has no snapshot to
+    /// hold: each page is of the rows that are there when it is read.
     pub fn held_for(self, most: Duration) -> Self {
         Self { held_for: most, ..self }
     }
@@ -127,7 +183,7 @@ where
 
 impl<I, T> Stream for RowStream<I>
 where
-    I: Resumable<Item = Result<T>> + Send + 'static,
+    I: Resumable<Row = T> + Send + 'static,
     T: Send + 'static,
 {
     type Item = Result<T>;
@@ -149,6 +205,7 @@ where
                 Poll::Ready(held.next())
             }
             Rows::Spawned(held) => Pin::new(held).poll_next(context),
+            Rows::Paged(pages) => pages.poll_next(context),
             Rows::Asked(..) | Rows::Ended => Poll::Ready(None),
         };
         if let Poll::Ready(None | Some(Err(_))) = next {
@@ -192,7 +249,7 @@ enum State<I: Resumable> {
 
 impl<I, T> Held<I>
 where
-    I: Resumable<Item = Result<T>> + Send + 'static,
+    I: Resumable<Row = T> + Send + 'static,
     T: Send + 'static,
 {
     fn begin(begin: Option<Box<dyn FnOnce() -> Result<I> + Send>>, held_for: Duration) -> Result<Self> {
@@ -207,7 +264,7 @@ where
 
 impl<I, T> Iterator for Held<I>
 where
-    I: Resumable<Item = Result<T>>,
+    I: Resumable<Row = T>,
 {
     type Item = Result<T>;
 
@@ -278,7 +335,7 @@ struct GiveUp<I: Resumable>(std::sync::Weak<Shared<I>>);
 
 impl<I> Wake for GiveUp<I>
 where
-    I: Resumable<Item: Send> + Send + 'static,
+    I: Resumable<Row: Send> + Send + 'static,
 {
     fn wake(self: Arc<Self>) {
         if let Some(shared) = self.0.upgrade() {

@@ -114,7 +114,7 @@ impl<E: Entity<Patch: Send> + Send + Sync> AsyncTable<E> {
         L: Lookup<E, Output: Send + 'static> + Send + 'static,
     {
         let keys: Vec<_> = keys.into_iter().collect();
-        self.table.read(move |table| Table::<E>::new(table.clone()).get_many(keys)).await
+        self.table.read(move |table| Table::<E>::new(table.clone()).find_many(&keys)).await
     }
 
     /// Returns some of the fields of the entity of this key, or of what an index's copy holds.
@@ -125,7 +125,7 @@ impl<E: Entity<Patch: Send> + Send + Sync> AsyncTable<E> {
     where
         S: Projected<Of = E> + Send + 'static,
     {
-        self.table.read(move |table| Table::<E>::new(table.clone()).get_as(key)).await
+        self.table.read(move |table| Table::<E>::new(table.clone()).find_as(&key)).await
     }
 
     /// Adds an entity and its copies; fails if there is one of its key, or of a key in a unique index.

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "async")]
+use super::AsyncBackend;
 use super::abilities::{no_blobs, no_outbox, no_queues};
 use super::periods::no_periods;
 use super::{
@@ -97,6 +99,13 @@ pub trait Backend: Any + HasVault {
     /// Returns what is told when there is room for more plans, after [`TooManyWrites`](ErrorKind::TooManyWrites); `None` of a
     /// store that takes any number.
     fn room(&self) -> Option<&Room> {
+        None
+    }
+
+    /// Returns what can be asked of it without waiting; `None` of a store that answers at once.
+    #[cfg(feature = "async")]
+    #[inline]
+    fn async_backend(&self) -> Option<&dyn AsyncBackend> {
         None
     }
 

@@ -168,6 +168,19 @@ impl Batch {
         self.read_by(&dict, &selection, false);
     }
 
+    /// Adds rows that were packed before.
+    #[cfg(feature = "async")]
+    pub(crate) fn put_all(&mut self, rows: &[PackedRow], asked: &RangeQuery) {
+        self.begin(0, 0);
+        for row in rows {
+            self.put_packed(row);
+        }
+        // Names are numbered as they come, so the last row's numbers are those of all.
+        let dict = rows.last().map(PackedRow::dict).unwrap_or_default();
+        let selection = asked.selection(&dict);
+        self.read_by(&dict, &selection, false);
+    }
+
     /// Says that no row comes after these.
     #[inline]
     pub fn end(&mut self) {
@@ -231,6 +244,17 @@ impl Batch {
             Ok(())
         });
         made(next, packed)
+    }
+
+    /// Returns all rows, which are its own, and whether none comes after them.
+    #[cfg(feature = "async")]
+    pub(crate) fn into_packed(self) -> Result<(Vec<PackedRow>, bool)> {
+        let dict = self.read_by.map(|by| by.dict).unwrap_or_default();
+        let rows = self.rows.iter().skip(self.taken).map(|ahead| {
+            let own = |span: Span| span.of_bytes(&self.bytes).ok_or_else(|| gone(&[]));
+            Ok(PackedRow::of(own(ahead.key)?, own(ahead.row)?, dict.clone()))
+        });
+        Ok((rows.collect::<Result<_>>()?, self.has_ended))
     }
 
     /// Returns the next row and what of it is selected, if the row is as most are, and lies where the batch does. Otherwise

@@ -5,6 +5,8 @@
 //! (`MergeIter`).
 
 mod abilities;
+#[cfg(feature = "async")]
+mod async_backend;
 mod backend;
 mod batch;
 mod blobs;
@@ -38,6 +40,8 @@ use std::time::Duration;
 
 pub use self::abilities::Abilities;
 pub(crate) use self::abilities::{no_reverse, no_snapshots};
+#[cfg(feature = "async")]
+pub use self::async_backend::{AsyncBackend, AsyncCursor};
 pub use self::backend::{Backend, OnCommitted};
 pub(crate) use self::batch::made;
 pub use self::batch::{Batch, Lent};

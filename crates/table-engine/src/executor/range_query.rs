@@ -19,7 +19,7 @@ use crate::schema::RowKinds;
 /// A backend with the rows in their order takes the bytes of the [range](Self::range). One that asks a service takes the
 /// [bounds](Self::bounds) and the [kinds](Self::kinds) as texts. Nothing else narrows what is read: properties are compared
 /// [here](Self::wants) alone, since a service compares some types, defaults and missing properties in another way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RangeQuery {
     plan: QueryPlan,
     table: u32,

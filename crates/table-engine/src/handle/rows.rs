@@ -230,6 +230,8 @@ impl std::iter::FusedIterator for Rows {}
 
 #[cfg(feature = "async")]
 impl Resumable for Rows {
+    type Row = DynamicEntity;
+
     fn next_and_place(&mut self) -> (Option<Result<DynamicEntity>>, Option<Continuation>) {
         self.0.next_and_place(|reading, view| reading.selection.entity(view))
     }

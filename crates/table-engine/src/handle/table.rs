@@ -150,6 +150,14 @@ impl DynamicTable {
         Self { family: self.family.clone(), ..self.member(name).clone() }
     }
 
+    /// Returns the table, and all that it knows, as `map` gives what carries out their reads.
+    #[cfg(feature = "async")]
+    pub(crate) fn mapped(&self, map: &dyn Fn(&Arc<dyn TableExec>) -> Arc<dyn TableExec>) -> Self {
+        let alone = |table: &Self| Self { exec: map(&table.exec), is_raw: table.is_raw, family: None };
+        let family = self.family.as_deref().map(|family| family.iter().map(alone).collect());
+        Self { family, ..alone(self) }
+    }
+
     /// Returns what carries out its reads and writes.
     #[doc(hidden)]
     pub fn exec(&self) -> &dyn TableExec {

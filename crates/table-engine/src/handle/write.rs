@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use super::table::DynamicTable;
+#[cfg(feature = "async")]
+use crate::asynchronous::BoxFuture;
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "async")]
+use crate::executor::AsyncBackend;
 use crate::executor::{Backend, Loader, OnCommitted, Precedence, telemetry};
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{self, Act, Committed, Condition, Failure, Group, Plan, Refused, RowWrite};
@@ -177,6 +181,21 @@ pub(crate) fn submit(
     let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
     let taken = store.abilities().check(plan).and_then(|()| store.submit(&tables, plan, sealed_at, done));
     taken.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))
+}
+
+/// Hands a plan to a store that answers later.
+#[cfg(feature = "async")]
+pub(crate) fn begin<'b>(
+    backend: &'b dyn AsyncBackend,
+    tables: &[DynamicTable],
+    plan: &Plan<'_>,
+    sealed_at: &SealedAt,
+) -> Result<BoxFuture<'b, Result<Committed, Refused>>, Refused> {
+    let store = store_of(tables)?;
+    let checked = store.abilities().check(plan);
+    checked.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))?;
+    let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
+    Ok(backend.commit(&tables, plan, sealed_at))
 }
 
 /// Says of a refusal where it is, if the executor left that out.

@@ -118,6 +118,12 @@ impl PackedRow {
         Ok(RowView::new(self.key.as_slice(), row, &*self.dict, false))
     }
 
+    /// Returns what has every name of the row.
+    #[cfg(feature = "async")]
+    pub(crate) fn dict(&self) -> Arc<Dict> {
+        self.dict.clone()
+    }
+
     /// Returns the key and the bytes.
     pub(crate) fn parts(&self) -> (&[u8], &[u8]) {
         (&self.key, &self.row)

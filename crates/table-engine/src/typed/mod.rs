@@ -69,7 +69,7 @@ pub use self::read::key::{
     BlindArg, IndexKey, Key, KeyArg, KeyOf, Lookup, Partition, Ref, RefArg, RefColumn, RefTarget,
 };
 pub use self::read::list::{ListEntities, ListKey, ListedEntities};
-pub use self::read::origin::{BlockingOrigin, Origin, TableIn};
+pub use self::read::origin::{AnyOrigin, Origin, TableIn};
 pub use self::read::projection::{Projected, Projection};
 pub use self::read::reading::{Entities, ReadAs, Selected, Whole};
 pub use self::read::view::{TypedViews, View};

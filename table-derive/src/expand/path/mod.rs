@@ -53,7 +53,7 @@ pub(crate) fn indexes(model: &Entity<'_>, names: &Names<'_>, beside: &mut Beside
     quote! {
         #definition
 
-        impl<#from: #krate::Origin> #name<#from> {
+        impl<#from: #krate::AnyOrigin> #name<#from> {
             #(#methods)*
             #(#lists)*
         }

@@ -74,7 +74,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
         impl<#path, #step, #from> #query<#path, #step, #from>
         where
             #path: #private::Path,
-            #from: #private::Origin,
+            #from: #private::AnyOrigin,
         {
             /// Reads every partition that fits the parts given so far: a scan of the table, or of a part of it.
             #vis fn across_partitions(self) -> #query<#path, #private::Ended, #from>
@@ -172,7 +172,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
         impl<#path, #step, #from> #query<#path, #step, #from>
         where
             #path: #private::Path,
-            #from: #private::BlockingOrigin,
+            #from: #private::Origin,
         {
             /// What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this.
             #vis fn into_iter(self) -> #private::TypedRows<#path, #from> #ready {
@@ -206,7 +206,7 @@ fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             impl<#path, #parameter #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
             where
                 #path: #krate::Path,
-                #from: #krate::BlockingOrigin,
+                #from: #krate::Origin,
             {
                 type Item = #krate::Result<#path::Item>;
                 type IntoIter = #krate::TypedRows<#path, #from>;
@@ -260,7 +260,7 @@ pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> To
         let is_alone = next.kind.takes_a_part_alone() && alike.count() == 1;
         let backwards = (next.kind == Kind::Any { latest: true }).then(|| {
             quote! {
-                impl<#from: #krate::Origin> #krate::CountsBackwards for #query<#this, #step, #from> {}
+                impl<#from: #krate::AnyOrigin> #krate::CountsBackwards for #query<#this, #step, #from> {}
             }
         });
         if is_alone {
@@ -271,7 +271,7 @@ pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> To
             let comes = quote!(#generic: #krate::GoesOn + #turn);
             let method = method(path, query, &steps, next, &comes)?;
             return Some(quote! {
-                impl<#generic, #from: #krate::Origin> #query<#this, #generic, #from> {
+                impl<#generic, #from: #krate::AnyOrigin> #query<#this, #generic, #from> {
                     #method
                 }
 
@@ -280,7 +280,7 @@ pub(super) fn parts(path: &Path<'_>, names: &Names<'_>, order: &mut Order) -> To
         }
         let method = method(path, query, &steps, next, &TokenStream::new())?;
         Some(quote! {
-            impl<#from: #krate::Origin> #query<#this, #step, #from> {
+            impl<#from: #krate::AnyOrigin> #query<#this, #step, #from> {
                 #method
             }
 

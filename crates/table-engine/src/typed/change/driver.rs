@@ -95,6 +95,11 @@ pub(super) fn carry_out_all(
     together: Together<'_>,
     attempts: &mut [&mut (dyn Attempt + '_)],
 ) -> Result<Committed> {
+    #[cfg(feature = "async-testing")]
+    if together.tables.first().is_some_and(|table| table.exec().store().async_backend().is_some()) {
+        use super::awaited::{Lend, carry_out_all};
+        return crate::asynchronous::block_on(carry_out_all(together, attempts, None, Lend::PLAIN));
+    }
     let (mut losses, mut turn) = (Losses::default(), None);
     loop {
         if losses.want_a_turn() {

@@ -20,7 +20,7 @@ use crate::schema::{Field, KeyElements, Property, PropertyValue, Schema};
 
 use self::dependent::{CopyReader, Dependent};
 use self::source::Source;
-use crate::typed::read::origin::Origin;
+use crate::typed::read::origin::AnyOrigin;
 use crate::typed::read::view::EntityView;
 use crate::typed::series::Additions;
 
@@ -35,7 +35,7 @@ pub trait Entity: Sized + 'static {
 
     /// What a table of the entity offers besides its own methods: one for each way to query it. `#[entity(types)]` gives it,
     /// the queries and the patch names and pages of their own.
-    type Indexes<O: Origin>;
+    type Indexes<O: AnyOrigin>;
 
     /// What filters of its rows and whole copies can speak of.
     type Columns: 'static;
@@ -47,7 +47,7 @@ pub trait Entity: Sized + 'static {
     type View<'a>: EntityView<'a>;
 
     #[doc(hidden)]
-    fn indexes<O: Origin>(origin: O) -> Self::Indexes<O>;
+    fn indexes<O: AnyOrigin>(origin: O) -> Self::Indexes<O>;
 
     /// Whether every field is read as it was written: none is floored, skipped or kept as other text.
     #[doc(hidden)]

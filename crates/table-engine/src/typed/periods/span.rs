@@ -13,7 +13,7 @@ use crate::handle::table::DynamicTable;
 use crate::typed::entity::InPeriods;
 use crate::typed::query::{OwnRows, PathQuery, PeriodScan};
 use crate::typed::read::key::{Key, Lookup};
-use crate::typed::read::origin::Origin;
+use crate::typed::read::origin::AnyOrigin;
 use crate::typed::table::Table;
 
 /// The tables of periods at the moment when a query begins to run, as where it looks.
@@ -30,7 +30,7 @@ pub struct InPeriodRangeAt<'s> {
     snapshot: &'s Snapshot,
 }
 
-impl Origin for InPeriodRange {
+impl AnyOrigin for InPeriodRange {
     type SnapshotHandle = Snapshot;
 
     fn table(&self) -> &DynamicTable {
@@ -48,7 +48,7 @@ impl Origin for InPeriodRange {
     }
 }
 
-impl<'s> Origin for InPeriodRangeAt<'s> {
+impl<'s> AnyOrigin for InPeriodRangeAt<'s> {
     type SnapshotHandle = &'s Snapshot;
 
     fn table(&self) -> &DynamicTable {
@@ -155,12 +155,12 @@ impl<'s, E: InPeriods> PeriodsAt<'s, E> {
 }
 
 /// The entities of a span of time: the entity's queries are methods of it.
-pub struct PeriodRange<E: InPeriods, O: Origin> {
+pub struct PeriodRange<E: InPeriods, O: AnyOrigin> {
     origin: O,
     indexes: E::Indexes<O>,
 }
 
-impl<E: InPeriods, O: Origin> PeriodRange<E, O> {
+impl<E: InPeriods, O: AnyOrigin> PeriodRange<E, O> {
     fn new(origin: O) -> Self {
         Self { indexes: E::indexes(origin.clone()), origin }
     }
@@ -172,7 +172,7 @@ impl<E: InPeriods, O: Origin> PeriodRange<E, O> {
 }
 
 /// The entity's queries.
-impl<E: InPeriods, O: Origin> Deref for PeriodRange<E, O> {
+impl<E: InPeriods, O: AnyOrigin> Deref for PeriodRange<E, O> {
     type Target = E::Indexes<O>;
 
     fn deref(&self) -> &E::Indexes<O> {
@@ -207,7 +207,7 @@ impl<E: InPeriods> fmt::Debug for PeriodsAt<'_, E> {
     }
 }
 
-impl<E: InPeriods, O: Origin> fmt::Debug for PeriodRange<E, O> {
+impl<E: InPeriods, O: AnyOrigin> fmt::Debug for PeriodRange<E, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PeriodRange").field("tables", &self.origin.table().name()).finish_non_exhaustive()
     }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::handle::page::Page;
 use crate::query::{Continuation, PageBudget};
 use crate::typed::entity::path::Path;
-use crate::typed::read::origin::{BlockingOrigin, Origin};
+use crate::typed::read::origin::{AnyOrigin, Origin};
 use crate::typed::read::reading::{ReadAs, Whole};
 
 /// What the ends of a query give: a [`Result`] where they block, a future of one where they are awaited.
@@ -13,7 +13,7 @@ use crate::typed::read::reading::{ReadAs, Whole};
     message = "a query that is awaited gives entities that can be sent to another thread",
     label = "`{P}` gives what is not `Send`"
 )]
-pub trait Ends<P: Path, R: ReadAs<P> = Whole>: Origin {
+pub trait Ends<P: Path, R: ReadAs<P> = Whole>: AnyOrigin {
     /// What `first` gives.
     type First;
     /// What `exists` gives.
@@ -45,7 +45,7 @@ pub trait Ends<P: Path, R: ReadAs<P> = Whole>: Origin {
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<O: BlockingOrigin, P: Path, R: ReadAs<P>> Ends<P, R> for O {
+impl<O: Origin, P: Path, R: ReadAs<P>> Ends<P, R> for O {
     type First = Result<Option<R::Item>>;
     type Exists = Result<bool>;
     type Count = Result<u64>;

@@ -43,7 +43,7 @@ use crate::typed::entity::comparisons::Condition;
 use crate::typed::entity::path::Path;
 use crate::typed::read::blind::or_again;
 use crate::typed::read::key::{BlindArg, KeyArg};
-use crate::typed::read::origin::{BlockingOrigin, Origin};
+use crate::typed::read::origin::{AnyOrigin, Origin};
 use crate::typed::read::reading::{Entities, ReadAs, Whole, is_wide};
 
 /// What a query is of, without a value of it.
@@ -61,7 +61,7 @@ pub struct PathQuery<P, O = DynamicTable, R = Whole, Step = Ended> {
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
+impl<P: Path, O: AnyOrigin, Step> PathQuery<P, O, Whole, Step> {
     #[doc(hidden)]
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn new(origin: &O) -> Self {
@@ -147,12 +147,12 @@ impl<P, O, R, Step> PathQuery<P, O, R, Step> {
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
+impl<P: Path, O: AnyOrigin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     const WANTED: ReadSpec = ReadSpec { keys: P::KEYS, select: R::select };
 
     /// Returns the query of another place to read.
     #[cfg(feature = "async")]
-    pub(crate) fn on<Other: Origin>(&self, origin: Other) -> PathQuery<P, Other, R> {
+    pub(crate) fn on<Other: AnyOrigin>(&self, origin: Other) -> PathQuery<P, Other, R> {
         PathQuery { asked: self.asked.on(origin), of: PhantomData }
     }
 
@@ -243,7 +243,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: BlockingOrigin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
+impl<P: Path, O: Origin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// Returns the first that the query finds, if it finds any; whatever [`top`](Self::top) said.
     #[cfg_attr(debug_assertions, inline(always))]
     pub fn first(self) -> Result<Option<R::Item>> {
@@ -276,6 +276,12 @@ impl<P: Path, O: BlockingOrigin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     /// skipped nor given twice.
     pub fn page(&self, budget: impl Into<PageBudget>, after: Option<&Continuation>) -> Result<Page<R::Item>> {
         let budget = budget.into();
+        #[cfg(feature = "async-testing")]
+        if let Some(done) =
+            crate::asynchronous::forced(&self.table(), |table| self.on(table.clone()).page(budget, after))
+        {
+            return done;
+        }
         or_again(|| self.page_of(budget, after))
     }
 
@@ -328,7 +334,7 @@ impl<P: Path, O: BlockingOrigin, R: ReadAs<P>, Step> PathQuery<P, O, R, Step> {
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: BlockingOrigin, R: ReadAs<P>> PathQuery<P, O, R> {
+impl<P: Path, O: Origin, R: ReadAs<P>> PathQuery<P, O, R> {
     #[cfg_attr(debug_assertions, inline(always))]
     fn begin(mut self) -> TypedRows<P, O, R> {
         if const { R::LEAVES_OUT } {
@@ -361,7 +367,7 @@ impl<P: Path, O: BlockingOrigin, R: ReadAs<P>> PathQuery<P, O, R> {
 }
 
 /// Returns a query in terms of keys and properties.
-pub(super) fn lowered<P: Path, O: Origin, R: ReadAs<P>, Step>(
+pub(super) fn lowered<P: Path, O: AnyOrigin, R: ReadAs<P>, Step>(
     query: &PathQuery<P, O, R, Step>,
 ) -> Result<ScanRanges> {
     query.lower()
@@ -386,7 +392,7 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: BlockingOrigin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
+impl<P: Path, O: Origin, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, O, R, Step> {
     type Item = Result<R::Item>;
     type IntoIter = TypedRows<P, O, R>;
 
@@ -402,7 +408,7 @@ impl<P, O: Clone, R, Step> Clone for PathQuery<P, O, R, Step> {
     }
 }
 
-impl<P, O: Origin, R, Step> fmt::Debug for PathQuery<P, O, R, Step> {
+impl<P, O: AnyOrigin, R, Step> fmt::Debug for PathQuery<P, O, R, Step> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PathQuery").field("table", &self.asked.origin.table().name()).finish_non_exhaustive()
     }

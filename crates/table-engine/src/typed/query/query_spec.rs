@@ -14,7 +14,7 @@ use crate::query::{Filter, Query};
 use crate::typed::entity::path::PathKeys;
 use crate::typed::read::blind::steadily;
 use crate::typed::read::check_index_of;
-use crate::typed::read::origin::Origin;
+use crate::typed::read::origin::AnyOrigin;
 
 /// What is asked of a path.
 #[derive(Clone)]
@@ -33,9 +33,9 @@ pub(super) struct ReadSpec {
 }
 
 /// The rows of a query, or why there are none, until that is reported.
-pub(super) type Begun<O> = Result<BufferedScan<<O as Origin>::SnapshotHandle>, Option<Error>>;
+pub(super) type Begun<O> = Result<BufferedScan<<O as AnyOrigin>::SnapshotHandle>, Option<Error>>;
 
-impl<O: Origin> QuerySpec<O> {
+impl<O: AnyOrigin> QuerySpec<O> {
     pub(super) fn new(origin: &O) -> Self {
         Self { origin: origin.clone(), given: KeyArgs::default(), narrowing: Query::new() }
     }

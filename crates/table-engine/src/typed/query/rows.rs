@@ -16,14 +16,14 @@ use crate::query::Continuation;
 use crate::row::view::RowView;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::{Entity, wide};
-use crate::typed::read::origin::Origin;
+use crate::typed::read::origin::AnyOrigin;
 use crate::typed::read::reading::{ReadAs, Whole, is_wide};
 
 /// What a typed query finds, in order: an iterator that owns its snapshot, or reads the caller's.
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
 #[must_use = "an iterator does nothing until it is used"]
-pub struct TypedRows<P: Path, O: Origin = DynamicTable, R: ReadAs<P> = Whole>(
+pub struct TypedRows<P: Path, O: AnyOrigin = DynamicTable, R: ReadAs<P> = Whole>(
     Begun<O>,
     PhantomData<fn() -> (P, R)>,
     /// How many are left to be given, where the query itself can't say: it does not know which rows are left out.
@@ -48,7 +48,7 @@ pub(super) fn read_beyond<P: Path, R: ReadAs<P>>(
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
+impl<P: Path, O: AnyOrigin, R: ReadAs<P>> TypedRows<P, O, R> {
     #[cfg_attr(debug_assertions, inline(always))]
     pub(super) fn new(rows: Begun<O>) -> Self {
         Self(rows, PhantomData, usize::MAX, None)
@@ -69,7 +69,7 @@ impl<P: Path, O: Origin, R: ReadAs<P>> TypedRows<P, O, R> {
     clippy::inline_always,
     reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
 )]
-impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
+impl<P: Path, O: AnyOrigin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
     type Item = Result<R::Item>;
 
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
@@ -116,6 +116,8 @@ impl<P: Path, O: Origin, R: ReadAs<P>> Iterator for TypedRows<P, O, R> {
 
 #[cfg(feature = "async")]
 impl<P: Path, R: ReadAs<P>> Resumable for TypedRows<P, DynamicTable, R> {
+    type Row = R::Item;
+
     fn next_and_place(&mut self) -> (Option<Result<R::Item>>, Option<Continuation>) {
         // Where what is given is fewer than the rows, the rows do not tell how many may still come.
         let counts_itself = const { R::LEAVES_OUT } || self.3.is_some();
@@ -133,7 +135,7 @@ trait Next: Entity {
     // Where it is optimized, nothing is called for a row that could be done in place.
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline)]
-    fn next<P: Path, O: Origin, R: ReadAs<P>>(
+    fn next<P: Path, O: AnyOrigin, R: ReadAs<P>>(
         rows: &mut BufferedScan<O::SnapshotHandle>,
     ) -> Option<Result<R::Item>> {
         if let Some((reading, view)) = rows.next_plain() {
@@ -148,7 +150,7 @@ trait Next: Entity {
     /// Reads the next row, which [`next`](Self::next) could not read in place.
     #[allow(clippy::manual_map, reason = "the compiler makes each `map` anew for each entity")]
     #[cfg_attr(not(debug_assertions), inline(never))]
-    fn next_by<P: Path, O: Origin, R: ReadAs<P>>(
+    fn next_by<P: Path, O: AnyOrigin, R: ReadAs<P>>(
         rows: &mut BufferedScan<O::SnapshotHandle>,
     ) -> Option<Result<R::Item>> {
         let mut found = None;
@@ -180,9 +182,9 @@ trait Next: Entity {
 
 impl<E: Entity> Next for E {}
 
-impl<P: Path, O: Origin, R: ReadAs<P>> std::iter::FusedIterator for TypedRows<P, O, R> {}
+impl<P: Path, O: AnyOrigin, R: ReadAs<P>> std::iter::FusedIterator for TypedRows<P, O, R> {}
 
-impl<P: Path, O: Origin, R: ReadAs<P>> fmt::Debug for TypedRows<P, O, R> {
+impl<P: Path, O: AnyOrigin, R: ReadAs<P>> fmt::Debug for TypedRows<P, O, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TypedRows").finish_non_exhaustive()
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::TableAt;
 use super::key::Lookup;
-use super::origin::{Origin, TableIn};
+use super::origin::{AnyOrigin, TableIn};
 use crate::error::Result;
 use crate::typed::entity::Entity;
 
@@ -73,7 +73,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
         Named: FnMut(&R) -> Option<L>,
     {
         let find =
-            |table: &TableIn<'s>, key: &L| super::get::<E, L>(table.snapshot(), Origin::table(table), key);
+            |table: &TableIn<'s>, key: &L| super::get::<E, L>(table.snapshot(), AnyOrigin::table(table), key);
         Joined { find, table: self.table.clone(), rows: rows.into_iter(), key, found: HashMap::new() }
     }
 }

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use super::TableAt;
 use super::key::{Key, KeyResult, print};
-use super::origin::Origin;
+use super::origin::AnyOrigin;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;

@@ -52,13 +52,17 @@ impl<E: Entity> Table<E> {
         &self,
         keys: impl IntoIterator<Item = L>,
     ) -> Result<Vec<Option<L::Output>>> {
-        let (table, keys) = (self.dynamic(), keys.into_iter().collect::<Vec<_>>());
+        self.find_many(&keys.into_iter().collect::<Vec<_>>())
+    }
+
+    pub(crate) fn find_many<L: Lookup<E>>(&self, keys: &[L]) -> Result<Vec<Option<L::Output>>> {
+        let table = self.dynamic();
         if keys.iter().all(|key| key.blind().is_none()) {
-            return get_many(&table.snapshot()?, table, &keys);
+            return get_many(&table.snapshot()?, table, keys);
         }
         let mut found = Vec::new();
         let mut get = || {
-            found = get_many(&table.snapshot()?, table, &keys)?;
+            found = get_many(&table.snapshot()?, table, keys)?;
             Ok(())
         };
         blind::steadily(table, &mut get)?;
@@ -233,7 +237,7 @@ impl<'s, E: Entity> TableAt<'s, E> {
 
     /// Returns the table for entities of any shape, as it is now.
     pub fn dynamic(&self) -> &DynamicTable {
-        super::Origin::table(&self.table)
+        super::AnyOrigin::table(&self.table)
     }
 }
 

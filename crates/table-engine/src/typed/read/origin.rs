@@ -8,9 +8,8 @@ use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::typed::query::PeriodScan;
 
-/// Where a query looks: [`DynamicTable`] is the table at the moment when the query begins to run; [`TableIn`] a table in
-/// a snapshot, [`InPeriodRange`](crate::typed::InPeriodRange) the tables of periods.
-pub trait Origin: Clone + sealed::Sealed {
+/// Where a query looks, whether it blocks there or is awaited.
+pub trait AnyOrigin: Clone + sealed::Sealed {
     /// What the answer holds while it is read.
     #[doc(hidden)]
     type SnapshotHandle: Borrow<Snapshot>;
@@ -32,22 +31,23 @@ pub trait Origin: Clone + sealed::Sealed {
     }
 }
 
-/// Where a query looks that runs when it is asked to, and blocks meanwhile.
+/// Where a query looks: [`DynamicTable`] is the table at the moment when the query begins to run; [`TableIn`] a table in
+/// a snapshot, [`InPeriodRange`](crate::typed::InPeriodRange) the tables of periods. The query blocks while it runs.
 #[diagnostic::on_unimplemented(
     message = "a query of a table whose calls are awaited does not block",
     label = "end it by `.stream()`, or by `.first().await`, `.count().await`, `.page(..).await`",
     note = "`for` and iterators block: `while let Some(entity) = stream.try_next().await? {{ .. }}` goes through a stream"
 )]
-pub trait BlockingOrigin: Origin {}
+pub trait Origin: AnyOrigin {}
 
 #[diagnostic::do_not_recommend]
-impl BlockingOrigin for DynamicTable {}
+impl Origin for DynamicTable {}
 #[diagnostic::do_not_recommend]
-impl BlockingOrigin for TableIn<'_> {}
+impl Origin for TableIn<'_> {}
 #[diagnostic::do_not_recommend]
-impl BlockingOrigin for crate::typed::periods::InPeriodRange {}
+impl Origin for crate::typed::periods::InPeriodRange {}
 #[diagnostic::do_not_recommend]
-impl BlockingOrigin for crate::typed::periods::InPeriodRangeAt<'_> {}
+impl Origin for crate::typed::periods::InPeriodRangeAt<'_> {}
 
 mod sealed {
     pub trait Sealed {}
@@ -59,7 +59,7 @@ mod sealed {
     impl Sealed for crate::typed::periods::InPeriodRangeAt<'_> {}
 }
 
-impl Origin for DynamicTable {
+impl AnyOrigin for DynamicTable {
     type SnapshotHandle = Snapshot;
 
     fn table(&self) -> &DynamicTable {
@@ -88,7 +88,7 @@ impl<'s> TableIn<'s> {
     }
 }
 
-impl<'s> Origin for TableIn<'s> {
+impl<'s> AnyOrigin for TableIn<'s> {
     type SnapshotHandle = &'s Snapshot;
 
     fn table(&self) -> &DynamicTable {

@@ -36,6 +36,10 @@ impl<'k> Sought<'k> {
 pub(crate) trait Got: Entity {
     /// Returns what the key leads to in the table as it is now.
     fn got<L: Lookup<Self>>(table: &DynamicTable, key: &L) -> Result<Option<L::Output>> {
+        #[cfg(feature = "async-testing")]
+        if let Some(done) = crate::asynchronous::forced(table, |table| Self::got(table, key)) {
+            return done;
+        }
         if const { L::Path::INDEX.is_none() && Self::SCHEMA.is_wide() } {
             // The head and its parts are read in one snapshot.
             return super::get(&table.snapshot()?, table, key);

@@ -14,7 +14,7 @@ use crate::typed::entity::source::Source;
 use crate::typed::entity::{Entity, previous_version, wide};
 use crate::typed::query::{Fits, HeldBy, OwnRows, PathQuery};
 
-use super::origin::Origin;
+use super::origin::AnyOrigin;
 
 /// A struct of some of an entity's fields, which queries read instead of the whole: `#[derive(Projection)]`.
 ///
@@ -153,7 +153,7 @@ const fn assert_holds<P: Path, S: Projection<Entity = P::Entity>>() {
     }
 }
 
-impl<P: Path, O: Origin, Step> PathQuery<P, O, Whole, Step> {
+impl<P: Path, O: AnyOrigin, Step> PathQuery<P, O, Whole, Step> {
     /// Reads some of the fields alone.
     ///
     /// A field that rows of the index don't hold does not compile:

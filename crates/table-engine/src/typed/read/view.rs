@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use super::origin::{Origin, TableIn};
+use super::origin::{AnyOrigin, TableIn};
 use super::reading::Whole;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::rows::Views;
@@ -343,7 +343,7 @@ impl<'s, E: Entity, Step> PathQuery<OwnRows<E>, TableIn<'s>, Whole, Step> {
                 left = self.take_limit().unwrap_or(usize::MAX);
             }
         }
-        let table = Origin::table(self.origin());
+        let table = AnyOrigin::table(self.origin());
         let scan_ranges = lowered(&self).map_err(|e| e.attempted("query").table(table.name()));
         let snapshot = self.origin().snapshot();
         let ready = super::check_index::<OwnRows<E>>(snapshot, table);
@@ -365,7 +365,7 @@ impl<'s, E: Entity> Iterator for TypedViews<'s, E> {
         match &mut self.views {
             Ok(views) if const { E::SCHEMA.is_wide() } => {
                 self.left.checked_sub(1)?;
-                let (snapshot, table) = (self.origin.snapshot(), Origin::table(&self.origin));
+                let (snapshot, table) = (self.origin.snapshot(), AnyOrigin::table(&self.origin));
                 loop {
                     let whole = views.next()?.and_then(|row| {
                         super::check_seen::<E>(&row)?;

@@ -14,7 +14,7 @@ use crate::typed::entity::Entity;
 use crate::typed::entity::stored::Stored;
 use crate::typed::read;
 use crate::typed::read::key::{Key, Partition};
-use crate::typed::read::origin::{Origin, TableIn};
+use crate::typed::read::origin::{AnyOrigin, TableIn};
 
 impl<Set: EntitySet> SetTable<Set> {
     /// Returns the set as it is in a snapshot: what is read through one belongs together, over other tables too.

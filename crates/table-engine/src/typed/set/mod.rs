@@ -221,9 +221,13 @@ impl<Set: EntitySet> SetTable<Set> {
     /// Returns the entity of this key.
     #[allow(clippy::needless_pass_by_value, reason = "a key is made where it is used")]
     pub fn get<E: Entity + MemberOf<Set>>(&self, key: Key<E>) -> Result<Option<Stored<E>>> {
+        self.find(&key)
+    }
+
+    pub(crate) fn find<E: Entity + MemberOf<Set>>(&self, key: &Key<E>) -> Result<Option<Stored<E>>> {
         if const { E::SCHEMA.is_wide() } {
             // The head and its parts are read in one snapshot.
-            return read::get(&self.table.snapshot()?, &self.table, &key);
+            return read::get(&self.table.snapshot()?, &self.table, key);
         }
         let (partition, row) = key.as_strs()?;
         let mut read = |view: &RowView<'_>| {

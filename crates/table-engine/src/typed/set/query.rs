@@ -17,7 +17,7 @@ use crate::model::names::ENTITY_TYPE;
 use crate::query::{Continuation, Explain, Filter, KeyBounds, PageBudget, Query, prop};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::PartFilter;
-use crate::typed::read::origin::{BlockingOrigin, Origin};
+use crate::typed::read::origin::{AnyOrigin, Origin};
 
 /// A query over all kinds of a table, as it is now or in a snapshot.
 #[must_use = "a query does nothing until it is iterated"]
@@ -29,10 +29,10 @@ pub struct SetQuery<Set, From = DynamicTable> {
     set: PhantomData<fn() -> Set>,
 }
 
-impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
+impl<Set: EntitySet, From: AnyOrigin> SetQuery<Set, From> {
     /// Returns the query of another place to read.
     #[cfg(feature = "async")]
-    pub(crate) fn on<Other: Origin>(self, from: Other) -> SetQuery<Set, Other> {
+    pub(crate) fn on<Other: AnyOrigin>(self, from: Other) -> SetQuery<Set, Other> {
         SetQuery { from, query: self.query, filters: self.filters, set: PhantomData }
     }
 
@@ -146,7 +146,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
 }
 
 /// What runs a query, where that may block.
-impl<Set: EntitySet, From: BlockingOrigin> SetQuery<Set, From> {
+impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
     /// Returns how many entities there are, those of kinds beside the set's too.
     pub fn count(self) -> Result<u64> {
         self.found()?.count_rest()
@@ -215,7 +215,7 @@ fn without_copies<Set: EntitySet>(query: Query) -> Query {
     })
 }
 
-impl<Set: EntitySet, From: BlockingOrigin> IntoIterator for SetQuery<Set, From> {
+impl<Set: EntitySet, From: Origin> IntoIterator for SetQuery<Set, From> {
     type Item = Result<Stored<Set>>;
     type IntoIter = SetRows<Set, From>;
 
@@ -243,12 +243,12 @@ impl<Set, From> fmt::Debug for SetQuery<Set, From> {
 /// What a query over all kinds finds, in order: an iterator that owns its snapshot, or reads the caller's.
 ///
 /// An error, of the query itself too, comes as an item, and ends it.
-pub struct SetRows<Set, From: Origin = DynamicTable>(
+pub struct SetRows<Set, From: AnyOrigin = DynamicTable>(
     Result<BufferedScan<From::SnapshotHandle>, Option<Error>>,
     PhantomData<fn() -> Set>,
 );
 
-impl<Set: EntitySet, From: Origin> Iterator for SetRows<Set, From> {
+impl<Set: EntitySet, From: AnyOrigin> Iterator for SetRows<Set, From> {
     type Item = Result<Stored<Set>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -261,6 +261,8 @@ impl<Set: EntitySet, From: Origin> Iterator for SetRows<Set, From> {
 
 #[cfg(feature = "async")]
 impl<Set: EntitySet> Resumable for SetRows<Set, DynamicTable> {
+    type Row = Stored<Set>;
+
     fn next_and_place(&mut self) -> (Option<Self::Item>, Option<Continuation>) {
         match &mut self.0 {
             Ok(rows) => {
@@ -271,7 +273,7 @@ impl<Set: EntitySet> Resumable for SetRows<Set, DynamicTable> {
     }
 }
 
-impl<Set, From: Origin> fmt::Debug for SetRows<Set, From> {
+impl<Set, From: AnyOrigin> fmt::Debug for SetRows<Set, From> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SetRows").finish_non_exhaustive()
     }
