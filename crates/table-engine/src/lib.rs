@@ -17,6 +17,7 @@ pub mod __executor;
 pub mod __private;
 #[cfg(feature = "access")]
 pub mod access;
+mod base64;
 #[cfg(feature = "blob")]
 pub mod blob;
 #[doc(hidden)]
