@@ -26,7 +26,7 @@ mod token;
 mod within;
 
 pub use bounds::KeyBounds;
-pub(crate) use bounds::{KeyRange, Lower, Upper};
+pub(crate) use bounds::{KeyRange, Lower, Upper, before_control};
 pub use builder::Query;
 pub use explain::{Explain, QueryClass};
 pub use filter::Filter;
