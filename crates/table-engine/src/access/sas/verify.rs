@@ -234,8 +234,7 @@ pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
         parameters.need("se")?;
     }
     in_order(&access)?;
-    access.range.start = end(parameters, "spk", "srk")?;
-    access.range.end = end(parameters, "epk", "erk")?;
+    let access = access.within(end(parameters, "spk", "srk")?, end(parameters, "epk", "erk")?);
     let said = Said {
         access,
         has_rights: permissions.is_some(),
