@@ -7,7 +7,7 @@ use super::attempt::{Attempt, Image, PlanScratch, ReadRequest, Source, Sources};
 use super::driver::{self, Scope, Together};
 use crate::access::checks::{Check, is_on};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{RestrictedTable, Rights};
+use crate::executor::{RestrictedTable, Rights, telemetry};
 use crate::handle::table::DynamicTable;
 use crate::messages::QueueOp;
 use crate::plan::{Committed, Plan, PlanBuilder, Seals, Version};
@@ -48,7 +48,12 @@ pub(super) fn commit(together: Together<'_>, attempts: &mut [&mut (dyn Attempt +
     let mut keys = Vec::with_capacity(attempts.len());
     for (number, attempt) in attempts.iter().enumerate() {
         let permitted = table(number).and_then(|table| permit(table, &**attempt));
-        keys.push(permitted.map_err(|error| together.scope.numbered(error, number))?);
+        keys.push(permitted.map_err(|error| {
+            if let Some(table) = together.tables.first() {
+                telemetry::refused(table.exec().store(), error.kind());
+            }
+            together.scope.numbered(error, number)
+        })?);
     }
     let itself = |table: &DynamicTable| match table.exec().restricted() {
         Some(restricted) => DynamicTable::new(restricted.unrestricted()),
