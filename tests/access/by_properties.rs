@@ -13,7 +13,6 @@ use table_core::{
 use crate::world::permitting;
 
 /// Somebody who works for a while, with a copy in the partition and one elsewhere.
-#[expect(clippy::duplicated_attributes, reason = "each index says for itself what it is")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "contractor")]
 #[key(partition = "{department}", row = "c_{id:03}")]
@@ -289,6 +288,7 @@ fn the_tables_of_copies_are_as_restricted_as_before() {
 mod second {
     use super::Entity;
 
+    #[expect(clippy::duplicated_attributes, reason = "each index says for itself what it is")]
     #[derive(Entity, Debug)]
     #[entity(table = "Company", kind = "contractor")]
     #[key(partition = "{department}", row = "c_{id:03}")]
