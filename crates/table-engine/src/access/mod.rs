@@ -130,7 +130,7 @@ impl Access {
         }
     }
 
-    /// Adds these queues, which are refused otherwise. To look at messages takes [`read`](Self::read), to send them
+    /// Adds these queues, which are refused otherwise, and which must be there. To look at messages takes [`read`](Self::read), to send them
     /// [`add`](Self::add), and to receive and complete them `read` and [`delete`](Self::delete).
     pub fn queues<S: AsRef<str>>(self, names: impl IntoIterator<Item = S>) -> Self {
         Self { queues: Names::of(names), ..self }
@@ -141,7 +141,7 @@ impl Access {
         Self { queues: Names::All, ..self }
     }
 
-    /// Adds these containers of blobs, which are refused otherwise.
+    /// Adds these containers of blobs, which are refused otherwise, and which must be there.
     pub fn containers<S: AsRef<str>>(self, names: impl IntoIterator<Item = S>) -> Self {
         Self { containers: Names::of(names), ..self }
     }
