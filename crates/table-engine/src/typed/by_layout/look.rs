@@ -20,6 +20,7 @@ pub(super) struct Look<'t> {
 }
 
 impl<'t> Look<'t> {
+    /// Looks at a table as it is now.
     pub(super) fn at(table: &'t DynamicTable) -> Result<Self> {
         let itself = unrestricted(table);
         let snapshot = itself.snapshot()?;
