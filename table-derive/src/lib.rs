@@ -93,6 +93,7 @@ use crate::ctxt::Ctxt;
 /// | `wide` | the entity lies in several rows, which are read and changed as one: its head, and a part from each field with `#[part]` on. Its indexes hold keys or some fields (C7, C12) |
 /// | `signed` | every row carries a keyed digest over its contents and its place. A row that was changed without the store's keys is refused. Copies that hold an encrypted field are signed even without this word |
 /// | `patch_name = name` | another name for the function `patch` |
+/// | `picture = false` | leaves the picture of rows and access patterns out of the struct's page in rustdoc |
 /// | `types`, `types(patch, by_name = Listed)` | puts the [generated types](#types-in-signatures) beside the struct |
 /// | `crate = path` | where `table-core` is, if not at `::table_core` |
 ///

@@ -47,6 +47,7 @@ pub(crate) const OF: &str = "of";
 pub(crate) const PARTITION: &str = "partition";
 pub(crate) const PARTITION_NAME: &str = "partition_name";
 pub(crate) const PATCH_NAME: &str = "patch_name";
+pub(crate) const PICTURE: &str = "picture";
 pub(crate) const RENAME: &str = "rename";
 pub(crate) const RENAME_ALL: &str = "rename_all";
 pub(crate) const ROW: &str = "row";

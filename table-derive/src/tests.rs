@@ -26,7 +26,7 @@ fn entity(input: &DeriveInput) -> Entity<'_> {
 
 const MOVIE: &str = r#"
     #[entity(table = "Movies", kind = "movie", version = 3, rename_all = "camelCase", allow(hot_partition))]
-    #[entity(crate = crate::tables, patch_name = change, types(patch, by_actor = Played, query = Asked))]
+    #[entity(crate = crate::tables, patch_name = change, picture = false, types(patch, by_actor = Played, query = Asked))]
     #[key(partition = "{at:%Y-%m}", name = find, partition_name = month)]
     #[key(row = "{{m}}_{id:06:inverted}!{title:escaped}")]
     #[index(by_actor, row = "actor_{actors[]}_{genres[]}_{id}", as(actor, genre), copy = keys, when = Self::known)]
@@ -66,6 +66,7 @@ fn every_word_is_understood() {
     let storage: Vec<Storage> = movie.fields.iter().map(|field| field.storage).collect();
     assert_eq!(storage[4..6], [Storage::Value, Storage::Json]);
     assert_eq!(storage[7..], [Storage::Skipped, Storage::Value, Storage::Flattened]);
+    assert!(!movie.picture);
     assert!(movie.fields[6].default.is_some() && movie.fields[5].renamed);
     let maker = &movie.fields[8];
     assert_eq!(maker.was.as_ref().map(|was| was.value.as_str()), Some("Producer"));

@@ -194,26 +194,28 @@ pub(crate) const DYNAMIC: &[Cell] = &[
     }),
     adds("a", &["Batch::submit"], |c| submitted(&notes(c)?.batch(c.department).insert(this(c)))),
     cell(Write, "d", &["Batch::submit"], |c| submitted(&notes(c)?.batch(c.department).delete(c.row()))),
-    // Rows of no declared kind are read by such a transaction, and what is hidden must not be told from what is not there.
-    cell(Never, "", &["StoreTransaction::insert_row"], |c| {
+    adds("a", &["StoreTransaction::insert_row"], |c| {
         c.tables.transaction().insert_row(&notes(c)?, &this(c)).commit().map(done)
     }),
-    cell(Never, "", &["StoreTransaction::put_row"], |c| {
+    cell(Write, "au", &["StoreTransaction::put_row"], |c| {
         c.tables.transaction().put_row(&notes(c)?, &this(c)).commit().map(done)
     }),
-    cell(Never, "", &["StoreTransaction::replace_row"], |c| {
+    adds("au", &["StoreTransaction::put_row"], |c| {
+        c.tables.transaction().put_row(&notes(c)?, &this(c)).commit().map(done)
+    }),
+    cell(Write, "u", &["StoreTransaction::replace_row"], |c| {
         c.tables.transaction().replace_row(&notes(c)?, &this(c), IfMatch::Any).commit().map(done)
     }),
-    cell(Never, "", &["StoreTransaction::merge_row"], |c| {
+    cell(Write, "u", &["StoreTransaction::merge_row"], |c| {
         c.tables.transaction().merge_row(&notes(c)?, &this(c), IfMatch::Any).commit().map(done)
     }),
-    cell(Never, "", &["StoreTransaction::insert_or_merge_row"], |c| {
+    cell(Write, "au", &["StoreTransaction::insert_or_merge_row"], |c| {
         c.tables.transaction().insert_or_merge_row(&notes(c)?, &this(c)).commit().map(done)
     }),
-    cell(Never, "", &["StoreTransaction::delete_row"], |c| {
+    cell(Write, "d", &["StoreTransaction::delete_row"], |c| {
         c.tables.transaction().delete_row(&notes(c)?, c.department, &c.row()).commit().map(done)
     }),
-    cell(Never, "", &["StoreTransaction::delete_row_if"], |c| {
+    cell(Write, "d", &["StoreTransaction::delete_row_if"], |c| {
         c.tables
             .transaction()
             .delete_row_if(&notes(c)?, c.department, &c.row(), IfMatch::Any)

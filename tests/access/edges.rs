@@ -5,7 +5,9 @@ use table_core::access::Access;
 use table_core::{DynamicEntity, Error, ErrorKind, IfMatch, Query, Result, Ticks};
 
 use crate::cells::office;
-use crate::world::{Board, Call, Employee, Office, Payroll, Place, World, access, employee, note, row_key};
+use crate::world::{
+    Board, Call, Employee, Office, Payroll, Place, World, access, employee, note, permitting, row_key,
+};
 
 type Edge = fn(&World) -> Result<(), String>;
 
@@ -20,6 +22,7 @@ pub(crate) const ALL: &[(&str, Edge)] = &[
     ("pages", pages),
     ("further", further),
     ("together", together),
+    ("made", made),
 ];
 
 fn kind<T>(done: Result<T>) -> Option<ErrorKind> {
@@ -199,6 +202,19 @@ fn together(world: &World) -> Result<(), String> {
     let sent = tables.transaction().insert(&employee("Sales", 5)).send(&secret, &"a".to_owned()).commit();
     same("a message to another queue", kind(sent), Some(ErrorKind::NotPermitted))?;
     same("nothing is written", world.dump() == before, true)
+}
+
+/// To open a queue or a container that is missing would make it.
+fn made(world: &World) -> Result<(), String> {
+    let access = permitting(Access::to_table("Notes").all_queues().all_containers(), "raud");
+    let tables = world.store.restricted(&access);
+    same("a queue", kind(tables.queue::<String>("unmade")), Some(ErrorKind::NotPermitted))?;
+    same("a container", kind(tables.container("unmade")), Some(ErrorKind::NotPermitted))?;
+    let made = |names: Vec<String>| names.iter().any(|name| name == "unmade");
+    same("queues", made(world.store.queues().map_err(text)?), false)?;
+    same("containers", made(world.store.containers().map_err(text)?), false)?;
+    same("one that is there", kind(tables.queue::<String>("jobs")), None)?;
+    same("another", kind(tables.container("reports")), None)
 }
 
 fn errors(world: &World) -> Result<(), String> {

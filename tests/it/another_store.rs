@@ -198,7 +198,7 @@ fn a_scope_of_another_store_destroys_no_key() {
     assert_eq!(*staff.get(key(1)).unwrap().unwrap(), employee(1));
 }
 
-/// Whoever copies rows raw copies sealed bytes, which are bound to their store.
+/// A raw copy of rows has sealed bytes, which are bound to their store.
 #[test]
 fn a_sealed_value_opens_in_its_own_store_alone() {
     let Two { staff, others, scratch: _scratch, .. } = two();

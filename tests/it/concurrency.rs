@@ -268,7 +268,7 @@ fn tables_come_and_go_under_writers_who_are_told() {
                     std::thread::yield_now();
                 }
                 store.drop_table("Shared").unwrap();
-                // From here on nothing goes through the old handle, whoever has it.
+                // From here on nothing goes through the old handle, in any thread.
                 assert_eq!(table.insert(&counter("late", 1)).unwrap_err().kind(), ErrorKind::TableNotFound);
                 assert_eq!(table.get("p", "late").unwrap_err().kind(), ErrorKind::TableNotFound);
             }

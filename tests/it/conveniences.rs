@@ -142,7 +142,7 @@ fn a_change_that_may_be_called_off_sees_the_last_state_of_many_writers() {
 }
 
 #[test]
-fn an_entity_is_made_once_by_whoever_asks_first() {
+fn an_entity_is_made_once_by_the_first_to_ask() {
     let scratch = Scratch::new();
     let staff = scratch.tables().table::<Employee>().unwrap();
     let begin = Barrier::new(4);
@@ -228,6 +228,6 @@ integration_tests::on_other_executors! {
     the_first_that_is_found_comes_alone_whatever_the_query
     a_change_that_is_called_off_writes_nothing
     a_change_that_may_be_called_off_sees_the_last_state_of_many_writers
-    an_entity_is_made_once_by_whoever_asks_first
+    an_entity_is_made_once_by_the_first_to_ask
     rows_are_joined_with_what_they_name_at_one_moment_and_each_is_asked_for_once
 }

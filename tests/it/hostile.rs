@@ -34,9 +34,9 @@ enum Thing {
     Socket,
     /// A file of no bytes.
     Empty,
-    /// The first byte of what was there.
+    /// The first byte of the file that it replaces.
     Byte,
-    /// The first half of what was there.
+    /// The first half of the file that it replaces.
     Half,
     /// As many bytes as were there, of no meaning.
     Noise,

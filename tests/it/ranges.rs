@@ -337,7 +337,7 @@ struct Trace {
     host: String,
 }
 
-/// The keys of a day or a month are not those of a time: what they let in too much is told by the time itself.
+/// The keys of a day or a month are not those of a time: what they let in too much is left out by the time itself.
 #[test]
 fn a_time_that_a_key_holds_in_part_is_found_exactly() {
     let scratch = Scratch::new();

@@ -172,7 +172,7 @@ fn a_declaration_that_changes_brings_a_shape_and_leaves_the_rows_theirs() {
 
     let store = scratch.store();
     let after = store.table::<later::Person>().unwrap();
-    // Whoever declares and reads writes no shape.
+    // Declaring and reading write no shape.
     assert_eq!(after.get(later::Person::key("Ulm", 1)).unwrap().unwrap().age, Some(40));
     assert_eq!(store.check().unwrap().shapes, 2);
     let mut person = (*after.get(later::Person::key("Ulm", 2)).unwrap().unwrap()).clone();

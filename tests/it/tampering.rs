@@ -1,4 +1,4 @@
-//! Every way to damage or move a sealed value in an entity's own row, put through the store: whoever reads it as it is
+//! Every way to damage or move a sealed value in an entity's own row, put through the store: a read of it as it is
 //! declared gets an error, and never another value. Its copies are signed, and `signed::forged` is about those.
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //!
 //! Each call is on disk when it returns: table-core's default; a file that is written under another name, flushed and renamed,
 //! and whose directory is flushed; WAL with `synchronous = FULL`. The engines take turns, operation by operation, in each of
-//! their six orders: whoever comes behind another finds memory that the other has given back. How much new memory a read needs
+//! their six orders: each but the first finds memory that the one before has given back. How much new memory a read needs
 //! is the allocator's affair; glibc's takes all of it anew with `MALLOC_MMAP_THRESHOLD_=131072`, and keeps what it has with
 //! `MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=8589934592 MALLOC_TOP_PAD_=268435456`.
 //!

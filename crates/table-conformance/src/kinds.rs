@@ -112,7 +112,7 @@ pub(crate) fn a_key_is_made_without_its_struct(backend: &Arc<dyn Backend>) {
     let keys = kinds[0].keys(Some("by_email")).unwrap();
     let (partition, row) = keys.print_text(&[("email", "mia@contoso.com"), ("department", "Sales")]).unwrap();
     assert!(company.get(&partition, &row).unwrap().is_some());
-    // Every row is told by its keys as by its type.
+    // The keys of every row say its kind as its type does.
     for found in company.query(&Query::new()).unwrap() {
         let found = found.unwrap();
         let by_keys = kinds[0].read_keys(found.partition_key(), found.row_key()).unwrap();

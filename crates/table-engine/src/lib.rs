@@ -19,6 +19,7 @@ pub mod __private;
 pub mod access;
 #[cfg(feature = "async")]
 pub mod asynchronous;
+mod base64;
 #[cfg(feature = "blob")]
 pub mod blob;
 #[doc(hidden)]

@@ -79,7 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     draw(&mut out, departments.dynamic(), &Query::new())?;
     draw(&mut out, projects.dynamic(), &Query::new().row_prefix("project_"))?;
 
-    writeln!(out, "\nAnn has another address. What is done, by whoever changes it:\n")?;
+    writeln!(out, "\nAnn has another address. What a change of it does:\n")?;
     let marries =
         || store.transaction().update(Employee::key("Sales", 1), |e| e.email = "cao@contoso.com".into());
     writeln!(out, "{}\n", marries().explain()?)?;

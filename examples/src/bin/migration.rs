@@ -122,7 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(one.get(first::Employee::key("Sales", 999))?.ok_or("not converted yet")?.name, "Jun Cao9");
     assert!(one.get(first::Employee::key("Sales", 8)).is_err());
 
-    // Whoever asks for it goes on with it, in this process or another.
+    // The next handle of the job goes on with it, in this process or another.
     drop(job);
     let mut job = store.migration::<third::Employee>()?.steps()?;
     while job.step()? {

@@ -15,7 +15,7 @@ use crate::model::Spanned;
 use crate::suggest;
 use crate::symbol::{
     ALLOW, BLOB, COPIED_INTO, COPY_OF, CRATE, ENCRYPT, ENTITY, FLATTEN, FORMER, FROM, GONE, HOT_PARTITION,
-    INDEX, INDEX_LIST, KEEP, KEY, KIND, NAME, PART, PARTITION, PARTITION_NAME, PATCH_NAME, PROPERTY,
+    INDEX, INDEX_LIST, KEEP, KEY, KIND, NAME, PART, PARTITION, PARTITION_NAME, PATCH_NAME, PICTURE, PROPERTY,
     RENAME_ALL, ROW, SERIES, SIGNED, SUMMARIZED_IN, SUMMARY, TABLE, TYPES, VERSION, WIDE,
 };
 
@@ -51,6 +51,7 @@ pub(crate) struct EntityWords {
     pub(crate) allow: Slot<Vec<Ident>>,
     pub(crate) wide: Slot<()>,
     pub(crate) signed: Slot<()>,
+    pub(crate) picture: Slot<bool>,
     pub(crate) types: Slot<Vec<TypeWord>>,
 }
 
@@ -120,6 +121,7 @@ impl EntityWords {
             allow: Slot::new(warnings),
             wide: Slot::new(value::flag),
             signed: Slot::new(value::flag),
+            picture: Slot::new(value::truth),
             types: Slot::new(types),
         }
     }
@@ -128,7 +130,7 @@ impl EntityWords {
 impl Words for EntityWords {
     const KNOWN: &'static [&'static str] = &[
         TABLE, KIND, KEEP, VERSION, FORMER, FROM, GONE, RENAME_ALL, CRATE, PATCH_NAME, ALLOW, WIDE, SIGNED,
-        TYPES,
+        PICTURE, TYPES,
     ];
     const EXAMPLE: &'static str = "#[entity(table = \"..\", kind = \"..\")]";
 
@@ -147,6 +149,7 @@ impl Words for EntityWords {
             ALLOW => &mut self.allow,
             WIDE => &mut self.wide,
             SIGNED => &mut self.signed,
+            PICTURE => &mut self.picture,
             TYPES => &mut self.types,
             _ => return None,
         })

@@ -4,7 +4,7 @@ use proc_macro2::{Group, Ident};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Error, LitInt, LitStr, Path, Result, Token, token};
+use syn::{Error, LitBool, LitInt, LitStr, Path, Result, Token, token};
 
 use super::{KeyScope, TokenScope};
 use crate::case::{CASES, Case};
@@ -55,6 +55,16 @@ pub(super) fn number(word: &Ident, input: ParseStream<'_>) -> Result<Spanned<u32
     let literal: LitInt = input.parse().map_err(|_| wrong(at))?;
     let value = literal.base10_parse().map_err(|_| wrong(literal.span()))?;
     Ok(Spanned { value, span: literal.span() })
+}
+
+/// `picture = false`.
+pub(super) fn truth(word: &Ident, input: ParseStream<'_>) -> Result<bool> {
+    equals(word, input, "false")?;
+    let at = input.span();
+    let literal: Result<LitBool> = input.parse();
+    literal
+        .map(|literal| literal.value)
+        .map_err(|_| Error::new(at, format!("`{word}` is `true` or `false`: `{word} = false`")))
 }
 
 /// `crate = path`, `when = path`.

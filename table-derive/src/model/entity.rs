@@ -48,6 +48,8 @@ pub(crate) struct Entity<'a> {
     pub(crate) wide: Option<Ident>,
     /// `signed`, the word itself: every row carries a keyed digest.
     pub(crate) signed: Option<Ident>,
+    /// `picture`: whether rustdoc shows its rows and the ways to them.
+    pub(crate) picture: bool,
     /// `types`: the generated types that lie beside the struct.
     pub(crate) types: Types,
     /// Every field in order, skipped and flattened ones too. Parts and copies name fields by their places here.
@@ -127,6 +129,7 @@ impl<'a> Entity<'a> {
             vis: &input.vis,
             wide: entity.wide.word().cloned(),
             signed: entity.signed.word().cloned(),
+            picture: entity.picture.into_value().unwrap_or(true),
             table,
             periods,
             kind: text(entity.kind.into_value()),

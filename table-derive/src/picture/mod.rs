@@ -23,14 +23,14 @@ use crate::template::Part;
 /// says of the struct.
 ///
 /// Nothing but rustdoc shows it, and tokens cost time even where `cfg` removes them. So they are made for rustdoc alone, which
-/// runs the macro in its own process.
+/// runs the macro in its own process. A struct says `picture = false` to have none.
 pub(crate) fn documentation(model: &Entity<'_>) -> Option<TokenStream> {
     static IS_RUSTDOC: OnceLock<bool> = OnceLock::new();
     let is_rustdoc = *IS_RUSTDOC.get_or_init(|| {
         let exe = std::env::current_exe().ok();
         exe.and_then(|exe| exe.file_stem().map(|stem| stem == "rustdoc")).unwrap_or_default()
     });
-    is_rustdoc.then(|| {
+    (is_rustdoc && model.picture).then(|| {
         let text = text(&design(model));
         quote!(#[doc = #text])
     })

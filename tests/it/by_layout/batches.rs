@@ -126,3 +126,26 @@ fn each_batch_of_a_load_is_planned_if_it_must_be() {
     assert_eq!(store.table::<Employee>().unwrap().all().count().unwrap(), 10);
     assert_sound(&tables);
 }
+
+/// What is submitted is written as it is: only a commit reads what a plan takes.
+#[test]
+fn a_submitted_batch_of_entities_is_refused_and_says_what_writes_it() {
+    for executor in EXECUTORS {
+        executor.run(|| {
+            let scratch = Scratch::new();
+            let (store, _, table) = company(&scratch);
+            let before = seen(&store);
+            let plain = DynamicEntity::new("Sales", "note").with("Text", "a");
+            let batch = table.batch("Sales").insert(plain).insert(dynamic(&employee("Sales", 1)));
+            let (done, answer) = std::sync::mpsc::channel();
+            let taken = batch.submit(move |committed| done.send(committed).unwrap_or_default());
+            let answered = taken.and_then(|()| answer.recv().unwrap());
+            let error = answered.unwrap_err();
+            assert_eq!((error.kind(), error.index()), (ErrorKind::DeclaredKind, Some(1)), "{error}");
+            assert!(error.to_string().contains("`Batch::commit` plans its copies too"), "{error}");
+            assert_eq!(seen(&store), before);
+            batch.commit().unwrap();
+            assert_sound(&store);
+        });
+    }
+}

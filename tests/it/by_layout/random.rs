@@ -243,7 +243,7 @@ fn run(seed: u64, steps: usize) {
 }
 
 #[test]
-fn rows_are_those_of_the_struct_whoever_writes_them() {
+fn rows_are_those_of_the_struct_with_and_without_it() {
     for seed in 0..6 {
         run(seed, 200);
     }

@@ -60,7 +60,7 @@ macro_rules! edit {
     }};
 }
 
-/// As `messages.txt` has them, for whoever reads the messages.
+/// As `messages.txt` has them, for a reader of the messages.
 #[test]
 fn ten_edits_and_what_is_said() {
     let scratch = Scratch::new();

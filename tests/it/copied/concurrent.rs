@@ -19,7 +19,7 @@ fn is_anothers(kind: ErrorKind) -> bool {
 }
 
 #[test]
-fn copies_are_right_whoever_writes_at_one_time() {
+fn copies_are_right_when_several_write_at_one_time() {
     let scratch = Scratch::new();
     let store = scratch.store();
     store.table::<Department>().unwrap().insert(&department("Sales", Some(1))).unwrap();

@@ -57,7 +57,7 @@ fn a_copy_follows_its_source_and_is_fresh_where_its_holder_changes() {
     let scratch = Scratch::new();
     let store = manual(&scratch);
     let (people, badges) = (store.table::<Person>().unwrap(), store.table::<Badge>().unwrap());
-    // Whoever comes looks its source up.
+    // Each new one looks its source up.
     people.insert(&person(1, "Ann")).unwrap();
     for number in 0..3 {
         badges.insert(&badge(1, number)).unwrap();

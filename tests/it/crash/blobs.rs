@@ -222,7 +222,7 @@ fn a_long_list_that_another_process_has_changed_since_the_snapshot_says_so() {
     assert_eq!(error.kind(), ErrorKind::BlobGone, "{error}");
     let text = error.to_string();
     assert!(text.contains("take another snapshot") && text.contains("side_"), "{text}");
-    // All else of the snapshot is as it was, and the next one has the list, whoever changes it meanwhile.
+    // All else of the snapshot is as it was, and the next one has the list, though others change it meanwhile.
     assert_eq!(rolls.at(&early).rows().count().unwrap(), u64::from(OF_ROW + 1));
     let late = store.snapshot().unwrap();
     let there = rolls.at(&late).list(Roll::by_side(0)).unwrap().len();

@@ -1,5 +1,5 @@
 //! Processes that are killed while they write entities of which something follows, and while they propagate: what they have left
-//! is propagated by whoever comes next, and every copy is then what the entities say. What does not follow is right at once.
+//! is propagated by the next process, and every copy is then what the entities say. What does not follow is right at once.
 
 use std::time::{Duration, Instant};
 

@@ -44,7 +44,7 @@ fn after_a_flipped_bit_in_the_keys_everything_is_right_or_an_error() {
                     if !wrong.is_empty() || errors && !problems {
                         bad.push(format!("{} -> {line}", flip.clone().unwrap_or_default()));
                     }
-                    format!("used, errors: {errors}, told by a check: {problems}")
+                    format!("used, errors: {errors}, problems of a check: {problems}")
                 }
                 _ => panic!("{line}"),
             };

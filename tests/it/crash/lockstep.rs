@@ -149,7 +149,7 @@ impl Explorer {
         assert_eq!(killed.child.kill(), [""; 0]);
     }
 
-    /// Has a process receive: whatever is open shows, whoever holds it.
+    /// Has a process receive: whatever is open shows, in whichever process.
     fn receive(&mut self, who: usize) {
         let child = &mut self.programs[who].child;
         child.say("receive 0 0");

@@ -65,7 +65,7 @@ fn copies_follow_what_is_inserted_changed_moved_and_deleted() {
         .unwrap();
     staff.move_to(Employee::key("Legal", 2), |e| e.id = 20).unwrap();
     staff.delete(Employee::key("Sales", 3)).unwrap();
-    // What was there is there until it is propagated.
+    // The old copies stay until it is propagated.
     assert_eq!((by_name("Jones"), by_name("Hill"), by_name("Hall")), (2, 0, 1));
     assert_eq!(store.pending_propagation().unwrap().entities, 4);
     assert_sound(&store);

@@ -356,7 +356,7 @@ fn an_index_that_follows_comes_changes_and_goes() {
         (10, 1)
     );
 
-    // What is left of the former declaration goes by the sweep, whoever propagates when.
+    // What is left of the former declaration goes by the sweep, whichever process propagates, and when.
     let staff = store.table::<moved::Employee>().unwrap();
     staff.rebuild().unwrap().run().unwrap();
     staff.update(moved::Employee::key("Sales", 2), |e| e.name = "n1".into()).unwrap();
@@ -408,7 +408,7 @@ fn a_store_is_compacted_while_the_background_propagates() {
         let many = (0..700).map(|id| employee("Sales", 1_000 * round + id, "Jones"));
         assert_eq!(staff.bulk_insert(many).unwrap().committed, 700);
         drop(staff);
-        // Whoever has another handle is in the way, and the thread goes on.
+        // Another handle is in the way, and the thread goes on.
         let other = store.clone();
         assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::StoreInUse);
         store = other.compact().unwrap();

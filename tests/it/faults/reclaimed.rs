@@ -31,8 +31,8 @@ fn a_write_that_fails_in_the_background_is_told_in_words_of_ours_and_opening_ane
         let was_open = all.iter().take_while(|line| *line != "anew").any(|line| line.contains(": error"));
         let was_stopped = all.iter().any(|line| line.contains("error OutcomeUnknown"));
         let answer = match (was_open, was_stopped) {
-            (true, true) => "told by the open store, which had stopped",
-            (true, false) => "told by the open store",
+            (true, true) => "said by the open store, which had stopped",
+            (true, false) => "said by the open store",
             (false, _) if all.iter().any(|line| line.contains(": error")) => "told later",
             (false, _) => "nobody told",
         };
@@ -59,7 +59,7 @@ fn a_write_that_fails_in_the_background_is_told_in_words_of_ours_and_opening_ane
     });
     println!("{count} processes with a call that failed: {answers:?}; opened anew within {slowest} ms");
     assert!(bad.is_empty(), "{} of {count}: {bad:#?}", bad.len());
-    assert!(answers.contains_key("told by the open store, which had stopped"), "{answers:?}");
+    assert!(answers.contains_key("said by the open store, which had stopped"), "{answers:?}");
 }
 
 /// Whether what was said is that all is well, or an error of this library with words of its own.

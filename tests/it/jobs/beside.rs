@@ -116,7 +116,7 @@ fn a_gentle_job_gives_way_between_short_steps() {
         // It has looked for former copies, and fills at most 50, 100, 200 and the rest: those that were changed meanwhile are in
         // the index.
         assert!(steps >= 3, "{steps} steps");
-        // What it does not work it rests, so that whoever writes is no longer away than a step.
+        // What it does not work it rests, so that a writer waits no longer than a step takes.
         assert!(working <= began.elapsed());
         let written = written.load(Ordering::Relaxed);
         assert!(written >= steps, "{written} writes beside {steps} steps");

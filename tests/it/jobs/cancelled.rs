@@ -116,7 +116,7 @@ fn a_copy_goes_on_with_what_was_begun() {
     assert_sound(&copy);
 }
 
-/// Whoever lists what was begun can give it up, without the query or the struct.
+/// A program that lists what was begun can give it up, without the query or the struct.
 #[test]
 fn what_is_listed_is_given_up_by_its_name() {
     let scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! Bits of what the store notes of jobs and of kinds' states, each flipped: whoever reads it is told, and nothing is taken for
+//! Bits of what the store notes of jobs and of kinds' states, each flipped: reading it is an error, and nothing is taken for
 //! absent. A job does not begin anew, an index that is being made is not read, and nobody writes past it.
 //!
 //! `JOB_FLIPS` is one of how many bits is flipped: 7 otherwise, and 1 is all.
@@ -94,7 +94,7 @@ fn a_job_whose_record_is_damaged_is_told_and_does_not_begin_anew() {
             let legal = || second::Employee::partition("Legal");
             is_corrupt(what, table.delete_partition(legal()).and_then(|mut job| job.step()));
             is_corrupt(what, table.drop_index("by_email"));
-            // The states are as they were: the index is not read, and is kept by whoever writes.
+            // The states are as they were: the index is not read, and writers keep it.
             let unread = table.get(second::Employee::by_email("Sales", "7@contoso.com")).unwrap_err();
             assert!(
                 matches!(unread.kind(), ErrorKind::IndexBuilding | ErrorKind::Corrupt),

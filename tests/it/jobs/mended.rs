@@ -1,4 +1,4 @@
-//! Repairs as jobs: each step is one transaction, whoever goes on says what all have done, and they are given up, shared and
+//! Repairs as jobs: each step is one transaction, the last to go on says what all have done, and they are given up, shared and
 //! taken along by a copy as other jobs are.
 
 use integration_tests::releases::{Copies, assert_rows, second, third};
@@ -65,7 +65,7 @@ fn damage(store: &Store) -> u64 {
     for rank in 0..12 {
         change("Pays", DynamicEntity::new("Ship", format!("pay_{rank:03}")).with("Wages", 7_i64));
     }
-    // Whoever writes the copies of an entity puts it on its lists: these are of others. Of each list five are missing.
+    // Writing the copies of an entity puts it on its lists: these are of others. Of each list five are missing.
     for rank in 30..40 {
         raw("Crew").delete("Ship", &format!("rank_{rank:03}")).unwrap();
     }
@@ -94,7 +94,7 @@ fn numbers(report: &CopyReport) -> ([u64; 12], u64) {
 
 /// The report is equal whether one handle does it all, or each step is made by another one, as by processes that are killed.
 #[test]
-fn whoever_goes_on_says_what_all_have_found_and_mended() {
+fn the_last_to_go_on_says_what_all_have_found_and_mended() {
     let (mut told, mut lasts) = (Vec::new(), Vec::new());
     for size in [500, 7, 1] {
         let scratch = Scratch::new();

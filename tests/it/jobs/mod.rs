@@ -289,7 +289,7 @@ fn an_index_of_another_declaration_is_made_anew_and_keeps_writers_off_until_it_i
 }
 
 #[test]
-fn a_job_goes_on_where_it_is_whoever_asks_for_it() {
+fn a_job_goes_on_where_it_is_from_any_handle() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let staff = filled(&store, 1_500);

@@ -231,7 +231,7 @@ fn a_migration_ends_and_says_how_many_rows_it_has_looked_at() {
     let (_scratch, store, _) = filled();
     let (table, next) = (store.table::<Second>().unwrap(), AtomicU32::new(MANY));
     let new = |id| Second { p: "p".into(), id, v: id.to_string() };
-    // Whoever takes it up goes on to the same ends.
+    // The next one to take it up goes on to the same ends.
     for _ in 0..3 {
         let mut job = store.migration::<Second>().unwrap().steps().unwrap().steps_of(STEP.into());
         for _ in 0..2 {
@@ -285,7 +285,7 @@ fn a_deletion_ends_and_leaves_nothing_that_was_there() {
 fn a_step_that_loses_keeps_what_it_had() {
     let (_scratch, store, table) = filled();
     let mut job = table.rebuild().unwrap().steps_of(100);
-    // What was there of former times is swept.
+    // Rows of former times are swept.
     while table.by_v().p("p").count().unwrap_err().to_string().contains("removed") {
         job.step().unwrap();
     }

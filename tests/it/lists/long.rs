@@ -75,7 +75,7 @@ fn a_list_goes_into_a_blob_when_its_row_is_too_small_and_comes_back() {
     table.delete(Row::key(name(1_299))).unwrap();
     let left: Vec<_> = (0..1_299).filter(|at| *at != 7).collect();
     assert_lists(&store, &BTreeMap::from([(1, left.clone()), (2, vec![7])]));
-    // Who has read before has what was there.
+    // A list that was read before is as it was.
     assert_eq!(table.at(&short).list(Row::by_group(1)).unwrap().len(), 1_100);
     assert_eq!(table.at(&long).list(Row::by_group(1)).unwrap().len(), 1_300);
     drop((short, long));

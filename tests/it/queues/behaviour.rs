@@ -58,7 +58,7 @@ fn a_message_shows_again_when_its_time_is_over_and_its_former_holder_is_refused(
     again.delete().unwrap();
     let error = again.delete().unwrap_err();
     assert!(error.to_string().contains("message 1 is gone"), "{error}");
-    // Whoever is late, and the first to come back, still holds it.
+    // A receiver that is late, and the first to come back, still holds it.
     hires.send(&hire(2)).unwrap();
     let late = hires.receive(SHORT).unwrap().unwrap();
     thread::sleep(SHORT * 5);
@@ -166,7 +166,7 @@ fn a_message_waits_before_it_shows_and_goes_when_its_time_is_over() {
 }
 
 #[test]
-fn whoever_peeks_holds_nothing() {
+fn peeking_holds_nothing() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let hires = hires(&store);
@@ -305,7 +305,7 @@ fn a_copy_and_a_compacted_store_have_the_queues_and_a_restored_copy_delivers_aga
     assert_sound(&restored);
     assert_eq!(numbers(&copied.receive_many(5, LONG).unwrap()), [3, 4]);
     assert!(!copied.send_unique("four", &hire(4)).unwrap());
-    // What was held when the copy was made shows when its time is over, whoever has completed it meanwhile.
+    // What was held when the copy was made shows when its time is over, though it has been completed meanwhile.
     let again = copied.wait(LONG, LONG).unwrap().unwrap();
     assert_eq!((again.id, again.count()), (2, 2));
     assert_eq!(copied.stats().unwrap().hidden, 4, "and the first one in an hour");
@@ -319,7 +319,7 @@ fn a_copy_and_a_compacted_store_have_the_queues_and_a_restored_copy_delivers_aga
 }
 
 #[test]
-fn the_first_queue_of_a_store_is_made_once_whoever_makes_it() {
+fn the_first_queue_of_a_store_is_made_once_by_many_threads() {
     let scratch = Scratch::new();
     let store = scratch.store();
     let table = store.create_table("Company").unwrap();

@@ -70,7 +70,7 @@ fn what_a_message_asks_for_is_done_once_though_it_is_received_twice() {
     let add = |held: &table_core::queue::Received<Hire>| {
         staff.egt(Employee::partition("Sales")).put(&employee(held.id)).complete(held).commit()
     };
-    // Whoever is late can't do it, not even what would do no harm.
+    // A receiver that is late can't do it, not even what would do no harm.
     let error = add(&slow).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StaleReceipt);
     assert_eq!(error.table_name(), Some("Company"));

@@ -67,7 +67,7 @@ fn held(store: &Store) -> (u64, u64) {
 }
 
 #[test]
-fn a_sealed_blob_is_read_by_whoever_opens_its_field() {
+fn a_sealed_blob_is_read_through_its_opened_field() {
     let drawn = Patient::SCHEMA.to_string();
     assert!(
         drawn.contains("Scan: encrypted by partition Blob, Second: encrypted by partition Blob?"),

@@ -114,7 +114,7 @@ fn the_name_of_a_kind_that_seals_or_signs_is_vouched_for() {
             let error = error.unwrap_or_else(|| panic!("{}: {what} is answered", renamed.kind));
             assert_eq!(error.kind(), ErrorKind::NotGenuine, "{what}: {error}");
         };
-        // Whoever reads by a struct, alone or in a set.
+        // A read by a struct, alone or in a set.
         let (typed, set) = if renamed.table == "Bank" {
             (store.table::<Account>().map(drop), store.set::<super::Kept>().map(drop))
         } else {
@@ -179,7 +179,7 @@ fn rows_of_a_kind_that_nothing_vouches_for_are_not_found_by_another_name() {
         for (what, read) in dynamic_reads(notes.dynamic(), PLAIN.row) {
             assert_eq!(read.unwrap(), if what == "get" { 1 } else { 2 }, "{what}");
         }
-        // Nothing can be told by who looks at everything either.
+        // A check of everything finds nothing either.
         assert_eq!(store.check().unwrap().problems.len(), 0);
     }
 }

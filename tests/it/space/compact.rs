@@ -274,7 +274,7 @@ fn death_or_a_failure_in_any_call_leaves_one_file_or_the_other() {
             let mut child = Child::start(PROGRAM, "witness", &[path.to_str().unwrap(), "Table", "-"]);
             child.expect("ready");
             let (lines, _) = traced(&scratch, Some(&inject));
-            // Whoever comes next finds a store, alone, with all there was.
+            // The next one finds a store, alone, with all there was.
             let store =
                 relaxed().verify_first(true).open(&path).unwrap_or_else(|error| panic!("{inject}: {error}"));
             assert_eq!(names(&path), ["data.mdb", "lock.mdb"], "{inject}");

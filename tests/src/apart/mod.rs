@@ -1,5 +1,5 @@
-//! Programs that work on one store in processes of their own and in lock step: one of them acts at a time, as it is told by a
-//! line, and what comes in between a program's read and its write is told as well. So what they do together comes again with
+//! Programs that work on one store in processes of their own and in lock step: one of them acts at a time, as a line on
+//! its input says, and a line says as well what comes in between a program's read and its write. So what they do together comes again with
 //! the same seed.
 
 pub mod releases;

@@ -79,4 +79,20 @@ struct Name {
     entity_type: String,
 }
 
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee", picture = "off")]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Picture {
+    department: String,
+    id: u32,
+}
+
+#[derive(Entity)]
+#[entity(table = "Company", kind = "employee", picture)]
+#[key(partition = "{department}", row = "empid_{id:06}")]
+struct Bare {
+    department: String,
+    id: u32,
+}
+
 fn main() {}

@@ -1,7 +1,7 @@
 //! Access: a handle of a store that can do no more than it says, and tokens that say it.
 //!
 //! [`Tables::restricted`](crate::Tables::restricted) has the rules. With the feature `sas`, an access is what a shared
-//! access signature says: `sas` makes and verifies those, as the service's own libraries do.
+//! access signature says: `sas` makes and verifies those, as the service's own libraries make them.
 
 mod range;
 mod restricted;
@@ -130,7 +130,7 @@ impl Access {
         }
     }
 
-    /// Adds these queues, which are refused otherwise. To look at messages takes [`read`](Self::read), to send them
+    /// Adds these queues, which are refused otherwise, and which must be there. To look at messages takes [`read`](Self::read), to send them
     /// [`add`](Self::add), and to receive and complete them `read` and [`delete`](Self::delete).
     pub fn queues<S: AsRef<str>>(self, names: impl IntoIterator<Item = S>) -> Self {
         Self { queues: Names::of(names), ..self }
@@ -141,7 +141,7 @@ impl Access {
         Self { queues: Names::All, ..self }
     }
 
-    /// Adds these containers of blobs, which are refused otherwise.
+    /// Adds these containers of blobs, which are refused otherwise, and which must be there.
     pub fn containers<S: AsRef<str>>(self, names: impl IntoIterator<Item = S>) -> Self {
         Self { containers: Names::of(names), ..self }
     }
@@ -189,31 +189,33 @@ impl Access {
 impl Access {
     /// Narrows it to the entities of one partition.
     pub fn partition(self, partition: &str) -> Self {
-        self.from_partition(partition).through_partition(partition)
+        self.within(Some(End::new(partition, None)), Some(End::new(partition, None)))
     }
 
     /// Narrows it to the entities from the start of a partition on.
-    pub fn from_partition(mut self, partition: &str) -> Self {
-        self.range.start = Some(End::new(partition, None));
-        self
+    pub fn from_partition(self, partition: &str) -> Self {
+        self.within(Some(End::new(partition, None)), None)
     }
 
     /// Narrows it to the entities from one on, which it includes: those of the partitions behind it, too.
-    pub fn from_row(mut self, partition: &str, row: &str) -> Self {
-        self.range.start = Some(End::new(partition, Some(row)));
-        self
+    pub fn from_row(self, partition: &str, row: &str) -> Self {
+        self.within(Some(End::new(partition, Some(row))), None)
     }
 
     /// Narrows it to the entities through the end of a partition.
-    pub fn through_partition(mut self, partition: &str) -> Self {
-        self.range.end = Some(End::new(partition, None));
-        self
+    pub fn through_partition(self, partition: &str) -> Self {
+        self.within(None, Some(End::new(partition, None)))
     }
 
     /// Narrows it to the entities through one, which it includes: those of the partitions before it, too.
-    pub fn through_row(mut self, partition: &str, row: &str) -> Self {
-        self.range.end = Some(End::new(partition, Some(row)));
-        self
+    pub fn through_row(self, partition: &str, row: &str) -> Self {
+        self.within(None, Some(End::new(partition, Some(row))))
+    }
+
+    /// Sets the ends that are given; another one stays as it is.
+    pub(crate) fn within(self, start: Option<End>, end: Option<End>) -> Self {
+        let range = PairRange { start: start.or(self.range.start), end: end.or(self.range.end) };
+        Self { range, ..self }
     }
 
     /// Permits nothing before this time.

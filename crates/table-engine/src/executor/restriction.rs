@@ -87,6 +87,9 @@ pub trait RestrictedTable: Send + Sync {
     /// Refuses everything at a time when the access does not hold.
     fn check_time(&self) -> Result<()>;
 
+    /// Returns whether a row of these keys is there that is not shown.
+    fn hides(&self, keys: (&str, &str)) -> Result<bool>;
+
     /// Returns the table itself.
     fn unrestricted(&self) -> Arc<dyn TableExec>;
 }

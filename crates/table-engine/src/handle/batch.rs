@@ -118,8 +118,9 @@ impl Batch {
     /// panics, no other is harmed.
     ///
     /// Rows of declared kinds are refused as [`DeclaredKind`](ErrorKind::DeclaredKind), where [`commit`](Self::commit) plans
-    /// them. Of a table whose values are sealed by a rule, the batch is sealed now: if a key, or a row that the sealing depends on,
-    /// changes before it is carried out, it is refused where [`commit`](Self::commit) would seal it anew.
+    /// them: a plan is made of the rows as they are, and the batches that wait may change these. Of a table whose values are
+    /// sealed by a rule, the batch is sealed now: if a key, or a row that the sealing depends on, changes before it is carried
+    /// out, it is refused where [`commit`](Self::commit) would seal it anew.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -146,8 +147,12 @@ impl Batch {
     pub fn submit(&self, done: impl FnOnce(Result<Committed>) + Send + 'static) -> Result<()> {
         // Names, and no table: that would be a handle, and the last one is to be the caller's.
         let (table, partition) = (self.table.name().to_owned(), self.partition.clone());
+        let is_sealed = self.sealing.is_some();
         let answer = move |answered: Result<Committed, Refused>| {
-            let answered = answered.map_err(Refused::numbered);
+            let answered = answered.map_err(|refused| {
+                let error = refused.numbered();
+                if is_sealed { error } else { committed_instead(error) }
+            });
             done(answered.map_err(|e| e.placed(COMMIT, &table, &partition, None)));
         };
         let mut answer: Option<OnCommitted> = Some(Box::new(answer));
@@ -253,6 +258,16 @@ impl Batch {
         let error = error.attempted(row.act.describe(row.condition)).table(self.table.name());
         error.partition(partition).row(row.key).at_index(index)
     }
+}
+
+/// Says of a row that only a commit plans that it does.
+#[cold]
+fn committed_instead(error: Error) -> Error {
+    if error.kind() != ErrorKind::DeclaredKind {
+        return error;
+    }
+    let because = format!("{}; `Batch::commit` plans its copies too, and `submit` does not", error.reason());
+    error.because(because)
 }
 
 /// Seals the values of a batch's entities when it is committed.

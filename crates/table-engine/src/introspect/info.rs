@@ -13,7 +13,7 @@ use crate::schema::{
 #[derive(Clone, Debug)]
 pub struct KindInfo {
     table: String,
-    pub(super) layout: Layout,
+    pub(crate) layout: Layout,
     /// `None` of a store that keeps no states.
     states: Option<IndexStates>,
 }
@@ -79,7 +79,7 @@ pub enum IndexCondition {
 
 impl KindInfo {
     #[inline]
-    pub(super) fn new(table: &str, layout: Layout, states: Option<IndexStates>) -> Self {
+    pub(crate) fn new(table: &str, layout: Layout, states: Option<IndexStates>) -> Self {
         Self { table: table.to_owned(), layout, states }
     }
 

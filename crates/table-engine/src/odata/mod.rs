@@ -51,7 +51,6 @@
 //!
 //! `None` is for people and for programs that know the types. What it is read as, [`Reader`] says.
 
-mod base64;
 mod cursor;
 mod object;
 mod page;

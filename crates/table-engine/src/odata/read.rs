@@ -5,13 +5,14 @@ use super::object::{Object, refused};
 use super::page::Entities;
 use super::value::{self, Scratch};
 use crate::error::{Error, Result};
+use crate::introspect::KindInfo;
 use crate::model::{DynamicEntity, ETag, EdmType, Name, Value, ValueRef};
 use crate::schema::Layout;
 
 /// Reads OData JSON of any level of metadata.
 ///
 /// The type of a property is the one that its annotation says, before the property or behind it. Without one it is the one that
-/// the [layout](Self::layout) says, if the reader has one. Else it is JSON's own:
+/// the [kind](Self::kind) says, if the reader knows one. Else it is JSON's own:
 ///
 /// | JSON | type |
 /// | --- | --- |
@@ -50,19 +51,20 @@ pub enum Member<'a> {
 }
 
 impl<'l> Reader<'l> {
-    /// Makes a reader that knows no layout.
+    /// Makes a reader that knows no kind.
     pub const fn new() -> Self {
         Self { layout: None }
     }
 
-    /// Returns the reader as one of texts without metadata of a kind of entities: properties have the types of its layout.
+    /// Returns the reader as one of texts without metadata of a kind of entities: properties have the types that are
+    /// noted of it, or [declared](KindInfo::of).
     ///
-    /// A property that the layout seals has to say its type: without one, the sealed bytes can't be told from a value.
+    /// A property that the kind seals has to say its type: without one, the sealed bytes can't be told from a value.
     ///
     /// ```
+    /// use table_core::introspect::KindInfo;
     /// use table_core::odata::Reader;
-    /// use table_core::schema::Layout;
-    /// use table_core::{Entity, Value};
+    /// use table_core::{Entity, Store, Value};
     ///
     /// #[derive(Entity)]
     /// #[entity(table = "Company", kind = "employee")]
@@ -74,17 +76,23 @@ impl<'l> Reader<'l> {
     /// }
     ///
     /// let text = br#"{"PartitionKey":"Sales","RowKey":"empid_000001","Salary":"52000"}"#;
-    /// let layout = Layout::of(Employee::SCHEMA);
-    /// let read = Reader::new().layout(&layout).entity(text)?;
+    /// let employee = KindInfo::of(Employee::SCHEMA);
+    /// let read = Reader::new().kind(&employee).entity(text)?;
     /// assert_eq!(read.get("Salary"), Some(&Value::from(52_000_i64)));
     ///
-    /// // Without the layout it is what JSON says it is.
+    /// // Without the kind it is what JSON says it is.
     /// assert_eq!(Reader::new().entity(text)?.get("Salary"), Some(&Value::from("52000")));
+    ///
+    /// // A program without the struct has the kind of the store.
+    /// let store = Store::temporary()?;
+    /// store.table::<Employee>()?.insert(&Employee { department: "Sales".into(), id: 2, salary: 48_000 })?;
+    /// let kinds = store.kinds()?;
+    /// assert_eq!(Reader::new().kind(&kinds[0]).entity(text)?, read);
     /// # Ok::<(), table_core::Error>(())
     /// ```
     #[must_use]
-    pub const fn layout(self, layout: &'l Layout) -> Self {
-        Self { layout: Some(layout) }
+    pub const fn kind(self, kind: &'l KindInfo) -> Self {
+        Self { layout: Some(&kind.layout) }
     }
 
     /// Reads one entity, which has its keys.

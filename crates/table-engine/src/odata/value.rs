@@ -3,7 +3,8 @@
 use uuid::Uuid;
 
 use super::cursor::{Token, number_length};
-use super::{base64, times};
+use super::times;
+use crate::base64;
 use crate::model::{EdmType, Ticks, ValueRef};
 use crate::query::time_of;
 
@@ -59,7 +60,7 @@ pub(super) fn read<'v>(
         EdmType::Guid => Uuid::try_parse(text).ok().filter(|_| text.len() == 36).map(ValueRef::Guid),
         EdmType::Binary => {
             bytes.clear();
-            base64::decode(text.as_bytes(), bytes)?;
+            base64::STANDARD.decode(text.as_bytes(), bytes)?;
             Some(ValueRef::Binary(bytes))
         }
     });

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::service::{Service, address_of};
 use super::source::Source;
-use super::{Metadata, base64, text, times};
+use super::{Metadata, text, times};
+use crate::base64;
 use crate::error::Result;
 use crate::model::{EdmType, ValueRef};
 
@@ -219,7 +220,9 @@ impl Writer {
             ValueRef::String(value) => text::string(value, out),
             ValueRef::Binary(value) => {
                 out.push(b'"');
-                base64::encode(value, out);
+                for piece in base64::STANDARD.encode(value) {
+                    out.extend_from_slice(piece.as_str().as_bytes());
+                }
                 out.push(b'"');
             }
             ValueRef::Boolean(true) => out.extend_from_slice(b"true"),

@@ -208,7 +208,7 @@ fn explore(rules: Rules) -> (bool, usize) {
 }
 
 #[test]
-fn whoever_propagates_and_dies_when_holders_hold_what_the_source_says() {
+fn holders_hold_what_the_source_says_after_any_propagator_dies_at_any_step() {
     let (is_right, worlds) = explore(ALL);
     assert!(is_right && worlds > 1_000, "{worlds} worlds");
 }

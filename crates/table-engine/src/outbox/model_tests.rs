@@ -142,7 +142,7 @@ fn explore(rules: Rules) -> (bool, usize) {
 }
 
 #[test]
-fn whoever_propagates_and_dies_when_copies_are_what_the_entity_says() {
+fn copies_are_what_the_entity_says_after_any_propagator_dies_at_any_step() {
     let (is_right, worlds) = explore(ALL);
     assert!(is_right && worlds > 1_000, "{worlds} worlds");
 }

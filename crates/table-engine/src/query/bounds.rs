@@ -85,7 +85,7 @@ impl Upper {
 }
 
 /// Returns the text up to its first control character, if it has one.
-fn before_control(text: &str) -> Option<&str> {
+pub(crate) fn before_control(text: &str) -> Option<&str> {
     if key::is_plain(text) {
         return None;
     }

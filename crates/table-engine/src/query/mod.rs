@@ -3,7 +3,6 @@
 //! A [`Query`] is planned without a store. The plan holds bounds on the keys, which an executor turns into its own, and a
 //! predicate for the conditions that are no bounds.
 
-mod base64url;
 mod bounds;
 mod builder;
 mod compare;
@@ -27,7 +26,7 @@ mod token;
 mod within;
 
 pub use bounds::KeyBounds;
-pub(crate) use bounds::{KeyRange, Lower, Upper};
+pub(crate) use bounds::{KeyRange, Lower, Upper, before_control};
 pub use builder::Query;
 pub use explain::{Explain, QueryClass};
 pub use filter::Filter;

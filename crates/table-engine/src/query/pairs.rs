@@ -72,7 +72,7 @@ pub(crate) struct KeyPair {
 }
 
 impl KeyPair {
-    fn of((partition, row): (&str, &str)) -> Self {
+    fn new(partition: &str, row: &str) -> Self {
         Self { partition: partition.into(), row: row.into() }
     }
 
@@ -95,7 +95,8 @@ pub(crate) struct PairRange {
 
 impl PairRange {
     pub(super) fn of(range: &impl PairBounds) -> Self {
-        Self { lower: range.start_pair().map(KeyPair::of), upper: range.end_pair().map(KeyPair::of) }
+        let pair = |(partition, row)| KeyPair::new(partition, row);
+        Self { lower: range.start_pair().map(pair), upper: range.end_pair().map(pair) }
     }
 
     /// Returns the pairs that all these ranges hold; an error if an end is no pair of keys.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Bound;
 use std::str::FromStr;
 
+use crate::base64;
 use crate::hash::{xxh3_64, xxh3_64_with_seed};
 
-use super::base64url;
 use super::bounds::{KeyRange, Lower, Upper};
 use super::compare::Rule;
 use super::filter::Filter;
@@ -173,7 +173,7 @@ fn error(because: impl Into<std::borrow::Cow<'static, str>>) -> Error {
 impl fmt::Display for Continuation {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.with_encoded(|bytes| base64url::write(bytes, f))
+        self.with_encoded(|bytes| base64::URL.encode(bytes).try_for_each(|piece| f.write_str(piece.as_str())))
     }
 }
 
@@ -182,7 +182,9 @@ impl FromStr for Continuation {
 
     #[inline]
     fn from_str(text: &str) -> Result<Self, Error> {
-        let bytes = base64url::decode(text).ok_or_else(|| error("the token is damaged"))?;
+        let mut bytes = Vec::new();
+        let read = base64::URL.decode(text.as_bytes(), &mut bytes);
+        read.ok_or_else(|| error("the token is damaged"))?;
         Self::decode(&bytes)
     }
 }
@@ -415,7 +417,8 @@ mod tests {
         let body = bytes.len() - 8;
         let checksum = xxh3_64_with_seed(&bytes[..body], SEED);
         bytes[body..].copy_from_slice(&checksum.to_le_bytes());
-        assert!(because(&base64url::encode(&bytes)).contains("the token has version 2"));
+        let text: String = base64::URL.encode(&bytes).map(|piece| piece.as_str().to_owned()).collect();
+        assert!(because(&text).contains("the token has version 2"));
     }
 
     #[test]

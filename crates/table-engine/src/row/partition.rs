@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_give_back_the_same_whoever_was_read_before_them() {
+    fn rows_give_back_the_same_whichever_row_was_read_before() {
         const TEAM: Part = Part::Field(FieldPart::new(0, String::KEY, ""));
         const NAME: Part = Part::Field(FieldPart::new(1, String::KEY, ""));
         const ID: Part = Part::Field(FieldPart::new(2, u32::KEY, "04"));

@@ -1,5 +1,5 @@
-//! Records of the catalog by their keys, each found or proved to be absent as a row is. Whoever asks for one need not see all
-//! tables.
+//! Records of the catalog by their keys, each found or proved to be absent as a row is. One is looked up without a
+//! look at all tables.
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::schema::PeriodTables;

@@ -77,7 +77,7 @@ fn an_import_is_refused_where_the_blob_is_not_and_empty_fields_need_none() {
     }
 }
 
-/// A copy of a store is the same store: what was there stays right in both. What comes later is the one's in which it came.
+/// A copy of a store is the same store: what it had before the copy stays right in both. What comes later is the one's in which it came.
 #[test]
 fn a_copied_store_has_the_blobs_that_were_there() {
     let scratch = Scratch::new();

@@ -464,6 +464,6 @@ fn whatever_comes_in_between_each_answer_is_right_for_its_version() {
     ] {
         assert!(world.seen.contains_key(what), "{what} was never seen");
     }
-    // Whoever knows the last version reads each by its key at any time.
+    // A program that knows the last version reads each by its key at any time.
     assert!(world.seen.keys().all(|seen| !seen.starts_with("get by 3") || seen.ends_with("done")));
 }

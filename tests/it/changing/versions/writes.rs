@@ -63,7 +63,7 @@ fn a_converted_entity_keeps_its_version() {
     store.migration::<Employee>().unwrap().run().unwrap();
     let after = staff.get(key(3)).unwrap().unwrap();
     assert_eq!(before, after);
-    // Whoever has read it before may write it after.
+    // A program that has read it before may write it after.
     staff.replace(&Employee { age: 9, ..second(3) }, Stored::etag(&before)).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! A program that does what it is told by lines, beside another one.
+//! A program that does what lines on its input say, beside another one.
 
 use integration_tests::apart::releases::Releases;
 use integration_tests::apart::versions::Versions;

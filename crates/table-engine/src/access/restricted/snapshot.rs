@@ -18,7 +18,7 @@ use crate::model::Ticks;
 use crate::query::{Continuation, PageBudget};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::schema::{PeriodTables, Schema};
+use crate::schema::{IndexStates, PeriodTables, Schema};
 
 /// A snapshot as an access shows it.
 pub(super) struct RestrictedSnapshot {
@@ -130,6 +130,13 @@ impl ReadSnapshot for RestrictedSnapshot {
 
     fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
         self.inner.layouts(&*limited(table)?.inner)
+    }
+
+    /// Which entities are in the way of an index or of a conversion is not shown.
+    fn index_states(&self, table: &dyn TableExec, kind: &str) -> Result<Option<IndexStates>> {
+        self.store.limits.check_time()?;
+        let states = self.inner.index_states(&*limited(table)?.inner, kind)?;
+        Ok(states.map(IndexStates::without_entities))
     }
 
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {

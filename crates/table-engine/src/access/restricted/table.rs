@@ -37,17 +37,6 @@ impl LimitedTable {
     pub(super) fn shown(&self, snapshot: &dyn ReadSnapshot) -> Result<Option<Shown>> {
         Shown::of(&self.store.limits, &self.owners, snapshot, &*self.inner)
     }
-
-    /// Returns whether a row is there, and not shown.
-    pub(super) fn hides(&self, keys: (&str, &str)) -> Result<bool> {
-        let snapshot = self.inner.read_snapshot()?;
-        let Some(shown) = self.shown(&*snapshot)? else { return Ok(false) };
-        let row = snapshot.get(&*self.inner, keys, true)?;
-        Ok(match row {
-            Some(row) => !shown.shows(&row)?,
-            None => false,
-        })
-    }
 }
 
 /// Returns an error without what it says of rows that are not shown.
@@ -107,6 +96,11 @@ impl TableExec for LimitedTable {
         if is_on(Check::Jobs) { Err(self.store.limits.never("run jobs")) } else { self.inner.jobs() }
     }
 
+    fn sibling(&self, name: &str) -> Result<Option<Arc<dyn TableExec>>> {
+        let inner = self.inner.sibling(name)?;
+        Ok(inner.map(|inner| self.store.clone().table(inner)))
+    }
+
     fn unread(&self, schema: &'static Schema, index: usize, state: usize) -> Error {
         // How far a job has come says how many rows there are.
         discreet(&self.inner.unread(schema, index, state))
@@ -150,6 +144,19 @@ impl RestrictedTable for LimitedTable {
 
     fn check_time(&self) -> Result<()> {
         self.store.limits.check_time()
+    }
+
+    fn hides(&self, keys: (&str, &str)) -> Result<bool> {
+        if !is_on(Check::HiddenWrites) {
+            return Ok(false);
+        }
+        let snapshot = self.inner.read_snapshot()?;
+        let Some(shown) = self.shown(&*snapshot)? else { return Ok(false) };
+        let row = snapshot.get(&*self.inner, keys, true)?;
+        Ok(match row {
+            Some(row) => !shown.shows(&row)?,
+            None => false,
+        })
     }
 
     fn unrestricted(&self) -> Arc<dyn TableExec> {

@@ -7,7 +7,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::error::SasError;
-use super::text;
+use crate::base64::STANDARD;
 
 /// The name of an account and one of its keys. It is wiped from memory when it is dropped, and `Debug` shows the name
 /// alone.
@@ -29,9 +29,10 @@ pub struct AccountKey {
 impl AccountKey {
     /// Makes the key of an account of its text, which is Base64.
     pub fn new(account: &str, key: &str) -> Result<Self, SasError> {
-        let bytes = text::decode(key).filter(|bytes| !bytes.is_empty());
-        let bytes = bytes.ok_or(SasError::NotAKey)?;
-        Ok(Self { account: account.into(), key: Zeroizing::new(bytes) })
+        let mut bytes = Zeroizing::new(Vec::new());
+        let read = STANDARD.decode(key.as_bytes(), &mut bytes).filter(|()| !bytes.is_empty());
+        read.ok_or(SasError::NotAKey)?;
+        Ok(Self { account: account.into(), key: bytes })
     }
 
     /// Returns the name of the account.
@@ -49,7 +50,9 @@ impl AccountKey {
 
     /// Returns the signature of a text, as Base64.
     pub(super) fn sign(&self, text: &str) -> String {
-        self.mac(text).map_or_else(String::new, |mac| text::encode(&mac.finalize().into_bytes()))
+        let Some(mac) = self.mac(text) else { return String::new() };
+        let signature = mac.finalize().into_bytes();
+        STANDARD.encode(&signature).map(|piece| piece.as_str().to_owned()).collect()
     }
 
     /// Returns whether this is the signature of a text, in a time that does not depend on where it differs.

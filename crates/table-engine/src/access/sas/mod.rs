@@ -1,5 +1,5 @@
-//! Shared access signatures of the Table service, made and verified without a server: the bytes are those that the
-//! service's own libraries make and take.
+//! Shared access signatures of the Table service, made and verified without a server: made byte for byte as the
+//! service's library for Python makes them, and verified whatever the order of their parameters.
 //!
 //! [`Sas`] makes the token of a table, [`AccountSas`] that of an account, and [`verify`] gives the
 //! [`Access`](crate::access::Access) of either. Keys and signatures are shown by no `Debug` and no error, and signatures are

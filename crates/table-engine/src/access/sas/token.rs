@@ -13,7 +13,7 @@ use crate::model::Ticks;
 /// The version by which tokens are made, unless another is given.
 const VERSION: &str = "2019-02-02";
 
-/// The text of a token: the query of a URL. Whoever has it may do what it says, so `Debug` does not show it.
+/// The text of a token: the query of a URL. It is all that a client needs to do what it says, so `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 

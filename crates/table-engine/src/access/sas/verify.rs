@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use super::error::SasError;
 use super::key::AccountKey;
 use super::parameters::Parameters;
-use super::text;
 use crate::access::{Access, End};
+use crate::base64::STANDARD;
 use crate::executor::Rights;
 use crate::model::Ticks;
 
@@ -150,8 +150,9 @@ pub fn verify(
 ) -> Result<Verified, SasError> {
     let parameters = Parameters::of_query(query)?;
     let said = read(&parameters)?;
-    let signature = text::decode(parameters.need("sig")?).filter(|signature| signature.len() == 32);
-    let signature = signature.ok_or(SasError::Malformed("sig"))?;
+    let mut signature = Vec::new();
+    let read = STANDARD.decode(parameters.need("sig")?.as_bytes(), &mut signature);
+    read.filter(|()| signature.len() == 32).ok_or(SasError::Malformed("sig"))?;
     let mut is_signed = false;
     for key in keys {
         is_signed |= key.verifies(&parameters.to_sign(key.account())?, &signature);
@@ -233,8 +234,7 @@ pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
         parameters.need("se")?;
     }
     in_order(&access)?;
-    access.range.start = end(parameters, "spk", "srk")?;
-    access.range.end = end(parameters, "epk", "erk")?;
+    let access = access.within(end(parameters, "spk", "srk")?, end(parameters, "epk", "erk")?);
     let said = Said {
         access,
         has_rights: permissions.is_some(),

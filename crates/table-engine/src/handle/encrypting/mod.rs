@@ -61,10 +61,10 @@ use crate::query::{Continuation, Explain, PageBudget, Query};
 /// the struct would not read it: that is an error, and the place for the attribute is the struct. Which kinds there are
 /// is what the table has noted of the structs that were used with it.
 ///
-/// **What is sealed is told by its name.** The function must give the same answer whenever it is asked. A property that
-/// it names is an error if it is not stored sealed, since a person who can write the file could otherwise put a value
-/// there: what was written before goes through [`merge`](Self::merge) once. A property that it doesn't name is given as
-/// it is stored, though it may have been sealed once.
+/// **The name of a property says whether it is sealed.** The function must give the same answer whenever it is asked. A
+/// property that it names is an error if it is not stored sealed, since a person who can write the file could otherwise
+/// put a value there: what was written before goes through [`merge`](Self::merge) once. A property that it doesn't name is
+/// given as it is stored, though it may have been sealed once.
 ///
 /// **What it can't do:** keep the copies of a struct's entities. So it refuses to write their rows, as [`DynamicTable`]
 /// does, and [`SetTable::merge_any`](crate::SetTable::merge_any) makes copies follow. Made of a [raw

@@ -1,9 +1,10 @@
-//! Texts without metadata, read by a layout.
+//! Texts without metadata, read by the layout of a kind.
 
 use table_derive::Entity;
 use uuid::Uuid;
 
 use super::{Metadata, Reader, Writer, assert_same, written};
+use crate::introspect::KindInfo;
 use crate::model::{DynamicEntity, Ticks, Value};
 use crate::schema::Layout;
 
@@ -40,15 +41,15 @@ fn employee() -> DynamicEntity {
 
 #[test]
 fn a_layout_gives_the_types_back() {
-    let layout = Layout::of(<Employee as crate::Entity>::SCHEMA);
+    let kind = KindInfo::of(<Employee as crate::Entity>::SCHEMA);
     let text = written(&Writer::new(Metadata::None), &employee());
-    assert_same(&Reader::new().layout(&layout).entity(text.as_bytes()).unwrap(), &employee());
+    assert_same(&Reader::new().kind(&kind).entity(text.as_bytes()).unwrap(), &employee());
     let page = format!("[{text},{text}]");
-    assert!(Reader::new().layout(&layout).page(page.as_bytes()).all(|read| read.unwrap() == employee()));
+    assert!(Reader::new().kind(&kind).page(page.as_bytes()).all(|read| read.unwrap() == employee()));
 
     // A number without a point is a double where the layout says so, and what the layout does not name is JSON's.
     let text = br#"{"PartitionKey":"Sales","RowKey":"empid_000007","Rating":4,"Salary":1,"Other":1}"#;
-    let read = Reader::new().layout(&layout).entity(text).unwrap();
+    let read = Reader::new().kind(&kind).entity(text).unwrap();
     assert_eq!(
         read,
         DynamicEntity::new("Sales", "empid_000007")
@@ -59,10 +60,10 @@ fn a_layout_gives_the_types_back() {
     // What the text says itself goes before.
     let text =
         br#"{"PartitionKey":"Sales","RowKey":"empid_000007","Salary@odata.type":"Edm.Int32","Salary":1}"#;
-    assert_eq!(Reader::new().layout(&layout).entity(text).unwrap().get("Salary"), Some(&Value::from(1)));
+    assert_eq!(Reader::new().kind(&kind).entity(text).unwrap().get("Salary"), Some(&Value::from(1)));
 
     let error =
-        Reader::new().layout(&layout).entity_at(br#"{"Age":"old"}"#, "Sales", "empid_000007").unwrap_err();
+        Reader::new().kind(&kind).entity_at(br#"{"Age":"old"}"#, "Sales", "empid_000007").unwrap_err();
     assert!(error.to_string().contains("property `Age` is no Edm.Int32"), "{error}");
 }
 
@@ -87,8 +88,8 @@ fn without_one_values_have_types_of_json() {
 fn a_sealed_property_says_its_type() {
     let layout =
         Layout::parse("version 1\npartition \"{}\"\nrow \"r\"\nproperty Ssn encrypted String", "patient");
-    let Some(layout) = layout else { panic!("the layout is not read") };
-    let read = |members: &str| Reader::new().layout(&layout).entity_at(members.as_bytes(), "p", "r");
+    let kind = KindInfo::new("Patients", layout.unwrap(), None);
+    let read = |members: &str| Reader::new().kind(&kind).entity_at(members.as_bytes(), "p", "r");
     let error = read(r#"{"Ssn":"AQID"}"#).unwrap_err();
     assert!(error.to_string().contains("property `Ssn` is sealed: say its type"), "{error}");
     let typed = read(r#"{"Ssn@odata.type":"Edm.Binary","Ssn":"AQID"}"#).unwrap();

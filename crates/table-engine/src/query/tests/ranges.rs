@@ -61,7 +61,7 @@ pub(crate) fn valid() -> impl Strategy<Value = String> {
     text_of(VALID.to_vec())
 }
 
-fn any_text() -> impl Strategy<Value = String> {
+pub(crate) fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![3 => valid(), 2 => text_of([VALID, INVALID].concat()), 1 => any::<String>()]
 }
 

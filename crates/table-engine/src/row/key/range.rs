@@ -10,6 +10,7 @@ use crate::limits;
 use crate::model::key;
 use crate::query::{
     KeyPair, KeyRange, Lower, PairEnd, PairRange, Printed, PrintedRows, QueryPlan, Upper, Within,
+    before_control,
 };
 
 /// Stored keys: the first, and the first after them.
@@ -22,74 +23,63 @@ const PREFIX_END: u8 = 0xff;
 
 /// Returns the stored keys among which a query's rows lie in the table of this number, or `None` if there is nothing to read.
 pub fn range(table: u32, plan: &QueryPlan) -> Option<StoredRange> {
-    let range = match (plan.bounds()?, &plan.pairs) {
-        (Within::Ranges(partition, row), None) => between(table, partition, row),
-        (Within::Ranges(partition, row), Some(pairs)) => {
-            within_pairs(table, between(table, partition, row)?, pairs)
-        }
-        (Within::Printed(keys), _) => printed(table, keys),
+    let mut range = match plan.bounds()? {
+        Within::Ranges(partition, row) => between(table, partition, row)?,
+        Within::Printed(keys) => printed(table, keys)?,
     };
+    if let Some(PairRange { lower, upper }) = &plan.pairs {
+        let stored = |pair: &KeyPair, is_behind| pair_end(table, &pair.partition, Some(&pair.row), is_behind);
+        let first = match lower {
+            Bound::Unbounded => None,
+            Bound::Included(pair) => Some(stored(pair, false)),
+            Bound::Excluded(pair) => Some(stored(pair, true)),
+        };
+        let last = match upper {
+            Bound::Unbounded => None,
+            Bound::Included(pair) => Some(stored(pair, true)),
+            Bound::Excluded(pair) => Some(stored(pair, false)),
+        };
+        range = narrowed(range, first, last)?;
+    }
     match plan.ends() {
-        [None, None] => range,
-        ends => narrowed(table, range?, ends),
+        [None, None] => Some(range),
+        [first, last] => {
+            let stored = |end: PairEnd<'_>, is_behind| pair_end(table, end.0, end.1, is_behind);
+            narrowed(range, first.map(|end| stored(end, false)), last.map(|end| stored(end, true)))
+        }
     }
 }
 
-/// Returns the part of a range that lies between these pairs of keys, both included.
-fn narrowed(table: u32, range: StoredRange, [first, last]: [Option<PairEnd<'_>>; 2]) -> Option<StoredRange> {
-    let (mut start, mut end) = range;
-    if let Some((partition, row)) = first {
-        let mut from = Vec::with_capacity(TYPICAL);
-        from.extend_from_slice(&Number::of(table));
-        let partitions = KeyRange::new(Bound::Included(partition), Bound::Unbounded);
-        lower(&partitions, PARTITION_END, &mut from);
-        // A partition key with a control character is none: those behind it are whole.
-        if !matches!(partitions.lower(), Lower::Excluded(_)) {
-            from.push(SEPARATOR);
-            let rows = KeyRange::new(row.map_or(Bound::Unbounded, Bound::Included), Bound::Unbounded);
-            lower(&rows, SEPARATOR, &mut from);
-        }
-        fit(&mut from);
-        start = start.max(from);
-    }
-    if let Some((partition, row)) = last {
-        let mut through = Vec::with_capacity(TYPICAL);
-        through.extend_from_slice(&Number::of(table));
-        let partitions = KeyRange::new(Bound::Unbounded, Bound::Included(partition));
-        match (partitions.upper(), row) {
-            (Upper::Included(text), Some(row)) if **text == *partition => {
-                key::encode(partition, &mut through);
-                through.push(SEPARATOR);
-                upper(&KeyRange::new(Bound::Unbounded, Bound::Included(row)), SEPARATOR, &mut through);
+/// Returns the first stored key that is not below a pair of keys, or the first behind it. Without a row key the pair stands for
+/// its whole partition.
+///
+/// No valid key lies between a text and its continuation by a control character: such a text stands behind its valid head.
+fn pair_end(table: u32, partition: &str, row: Option<&str>, is_behind: bool) -> Vec<u8> {
+    let mut end = Vec::with_capacity(TYPICAL);
+    end.extend_from_slice(&Number::of(table));
+    let head = before_control(partition);
+    key::encode(head.unwrap_or(partition), &mut end);
+    match row {
+        Some(row) if head.is_none() => {
+            let head = before_control(row);
+            end.push(SEPARATOR);
+            key::encode(head.unwrap_or(row), &mut end);
+            if is_behind || head.is_some() {
+                end.push(SEPARATOR);
             }
-            _ => upper(&partitions, PARTITION_END, &mut through),
         }
-        fit(&mut through);
-        end = end.min(through);
+        None if head.is_none() && !is_behind => end.push(SEPARATOR),
+        _ => end.push(PARTITION_END),
     }
-    (start < end).then_some((start, end))
+    fit(&mut end);
+    end
 }
 
-/// Returns the part of a range that lies between the ends of a range over pairs of keys.
-fn within_pairs(table: u32, (mut start, mut end): StoredRange, pairs: &PairRange) -> Option<StoredRange> {
-    let stored = |pair: &KeyPair, is_beyond: bool| {
-        let mut key = super::stored(table, &pair.partition, &pair.row);
-        if is_beyond {
-            key.push(SEPARATOR);
-        }
-        fit(&mut key);
-        key
-    };
-    match &pairs.lower {
-        Bound::Unbounded => {}
-        Bound::Included(pair) => start = start.max(stored(pair, false)),
-        Bound::Excluded(pair) => start = start.max(stored(pair, true)),
-    }
-    match &pairs.upper {
-        Bound::Unbounded => {}
-        Bound::Included(pair) => end = end.min(stored(pair, true)),
-        Bound::Excluded(pair) => end = end.min(stored(pair, false)),
-    }
+/// Returns the part of a range from the first of two ends on and before the second.
+fn narrowed(range: StoredRange, first: Option<Vec<u8>>, last: Option<Vec<u8>>) -> Option<StoredRange> {
+    let (start, end) = range;
+    let start = if let Some(first) = first { start.max(first) } else { start };
+    let end = if let Some(last) = last { end.min(last) } else { end };
     (start < end).then_some((start, end))
 }
 
@@ -258,11 +248,13 @@ fn fit(bytes: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
     use proptest::prelude::*;
 
     use super::super::{NUMBERS, stored};
     use super::*;
-    use crate::query::tests::ranges::{Given, given, valid};
+    use crate::query::tests::ranges::{Given, any_text, given, valid};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
@@ -315,6 +307,21 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        #[test]
+        fn an_end_lies_where_its_pair_of_keys_does(
+            (partition, row) in (any_text(), proptest::option::of(any_text())),
+            (pk, rk) in (valid(), valid()),
+            table in prop_oneof![Just(0_u32), Just(7), Just(NUMBERS - 1)],
+        ) {
+            let of_row = row.as_deref().map_or(Ordering::Equal, |row| key::compare(&rk, row));
+            let of_pair = key::compare(&pk, &partition).then(of_row);
+            let key = stored(table, &pk, &rk);
+            for (is_behind, expected) in [(false, of_pair.is_lt()), (true, of_pair.is_le())] {
+                let end = pair_end(table, &partition, row.as_deref(), is_behind);
+                prop_assert_eq!(key < end, expected, "{:?} {:?} {:?} {:?}", pk, rk, partition, row);
+            }
+        }
 
         #[test]
         fn what_is_printed_has_the_bytes_of_its_ranges(

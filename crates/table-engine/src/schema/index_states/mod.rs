@@ -84,6 +84,20 @@ impl IndexStates {
         self.of(name).cloned().unwrap_or(IndexState::Ready { since: 0 })
     }
 
+    /// Returns the states without what they say of entities: what one is in the way of is still being made.
+    #[cfg(feature = "access")]
+    pub(crate) fn without_entities(mut self) -> Self {
+        if let KindState::Stopped { from, .. } = self.kind {
+            self.kind = KindState::Converting { from };
+        }
+        for (_, state) in &mut self.indexes {
+            if matches!(state, IndexState::Blocked(_)) {
+                *state = IndexState::Backfill;
+            }
+        }
+        self
+    }
+
     /// Returns what there is to say of an index.
     fn of(&self, name: &str) -> Option<&IndexState> {
         self.indexes.iter().find(|(known, _)| known == name).map(|(_, state)| state)

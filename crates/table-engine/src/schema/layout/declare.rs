@@ -1,7 +1,7 @@
 //! The declaration that a layout is of, as far as the layout says it: what plans writes where there is no struct.
 //!
-//! All else takes declarations that live as long as the program, as constants do. So what is made here does, too: whoever asks
-//! [keeps it](crate::typed::by_layout) and asks once for each layout. What a layout does not say is not guessed: the
+//! All else takes declarations that live as long as the program, as constants do. So what is made here does, too, and
+//! is made once for each layout: [`by_layout`](crate::typed::by_layout) keeps it. What a layout does not say is not guessed: the
 //! [obstacles](Layout::obstacle) are looked for first, and what comes out says the layout again, or there is none.
 
 use super::super::{

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::kinds::Kinds;
+use super::look::Look;
 use super::row::RowAttempt;
 use super::{LOOKS, Write, explained, is_of_declared};
 use crate::error::{Error, ErrorKind, Result};
@@ -60,13 +61,14 @@ impl Batch {
 
     fn attempt(&self, writes: &[Write<'_>], refused: &Error) -> Result<Committed> {
         let table = &self.table;
-        let snapshot = table.snapshot()?;
-        let Ok(layouts) = snapshot.layouts(table) else { return Err(refused.again()) };
+        let look = Look::at(table)?;
+        let Ok(layouts) = look.layouts() else { return Err(refused.again()) };
         let mut stored = Vec::with_capacity(writes.len());
-        for write in writes {
-            stored.push(snapshot.kind_of(table, write.partition, write.row)?);
+        for (number, write) in writes.iter().enumerate() {
+            let kind = look.kind_of(write);
+            stored.push(kind.map_err(|error| write.place(error, table).at_index(number))?);
         }
-        drop(snapshot);
+        drop(look);
         let kinds = Arc::new(Kinds::of(table, layouts));
         let mut found: Vec<Option<&'static LayoutMeta>> = Vec::with_capacity(writes.len());
         let mut images = Vec::with_capacity(writes.len());

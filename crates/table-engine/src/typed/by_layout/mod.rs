@@ -6,11 +6,15 @@
 
 mod batch;
 mod kinds;
+mod look;
 mod row;
 mod transaction;
 
 use self::kinds::{Kinds, version_obstacle};
+use self::look::Look;
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "access")]
+use crate::executor::Rights;
 use crate::handle::table::DynamicTable;
 use crate::model::names::ENTITY_TYPE;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch, Value};
@@ -125,6 +129,17 @@ impl<'w> Write<'w> {
         }
     }
 
+    /// Returns the permissions that it takes.
+    #[cfg(feature = "access")]
+    fn rights(self) -> Rights {
+        match self.what {
+            What::Insert(_) => Rights::ADD,
+            What::Put(_) | What::InsertOrMerge(_) => Rights::ADD.and(Rights::UPDATE),
+            What::Replace(..) | What::Merge(..) => Rights::UPDATE,
+            What::Delete(_) => Rights::DELETE,
+        }
+    }
+
     /// Returns what is given of the entity.
     fn given(self) -> GivenFields<'w> {
         match self.what {
@@ -163,11 +178,10 @@ impl<'w> Write<'w> {
         let mut looks = 0;
         loop {
             looks += 1;
-            let snapshot = table.snapshot()?;
-            let Ok(layouts) = snapshot.layouts(table) else { return Err(refused) };
-            let stored =
-                snapshot.kind_of(table, self.partition, self.row).map_err(|e| self.place(e, table))?;
-            drop(snapshot);
+            let look = Look::at(table)?;
+            let Ok(layouts) = look.layouts() else { return Err(refused) };
+            let stored = look.kind_of(&self).map_err(|e| self.place(e, table))?;
+            drop(look);
             let kinds = Kinds::of(table, layouts);
             let run = || {
                 let Some(kind) = self.find_kind(&kinds, stored.as_ref())? else {

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use super::kinds::Kinds;
 use super::{What, Write};
 use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "access")]
+use crate::executor::Rights;
 use crate::model::IfMatch;
 use crate::model::names::ENTITY_TYPE;
 use crate::plan::{self, Act, Condition, Content, PlanBuilder, RowProperty, RowWrite, Seals, Version};
@@ -36,6 +38,20 @@ impl<'w> RowAttempt<'w> {
         self.write.place(Error::new(kind), self.kinds.table())
     }
 
+    /// Refuses to write at the key of a row that an access does not show: as if there were none, but that the key is taken.
+    #[cfg(feature = "access")]
+    fn check_shown(&self) -> Result<()> {
+        let keys = (self.write.partition, self.write.row);
+        let restricted = self.kinds.table().exec().restricted().filter(|_| self.found.is_some());
+        if !restricted.is_some_and(|restricted| restricted.hides(keys).unwrap_or(true)) {
+            return Ok(());
+        }
+        Err(self.refused(match self.write.what {
+            What::Insert(_) | What::Put(_) | What::InsertOrMerge(_) => ErrorKind::EntityAlreadyExists,
+            What::Replace(..) | What::Merge(..) | What::Delete(_) => ErrorKind::EntityNotFound,
+        }))
+    }
+
     /// Returns whether the row is to bear the text of a declared kind.
     fn becomes_declared(&self) -> bool {
         let text = self.write.entity().and_then(|entity| entity.get(ENTITY_TYPE)?.as_str());
@@ -44,6 +60,16 @@ impl<'w> RowAttempt<'w> {
 }
 
 impl Attempt for RowAttempt<'_> {
+    #[cfg(feature = "access")]
+    fn rights(&self) -> Option<Rights> {
+        Some(self.write.rights())
+    }
+
+    #[cfg(feature = "access")]
+    fn own_key(&self) -> Result<Option<KeyPair>> {
+        Ok(Some(KeyPair::of(self.write.partition, self.write.row)))
+    }
+
     fn begin(&mut self) {
         (self.is_asked, self.found, self.is_declared) = (false, None, false);
     }
@@ -74,6 +100,8 @@ impl Attempt for RowAttempt<'_> {
     fn release(&mut self, _: ReadRequest) {}
 
     fn make(&mut self) -> Result<()> {
+        #[cfg(feature = "access")]
+        self.check_shown()?;
         if self.is_declared || self.becomes_declared() {
             let because = "a row of a declared kind has come there, or goes, meanwhile";
             return Err(self.refused(ErrorKind::DeclaredKind).because(because));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Write;
 use super::kinds::Kinds;
+use super::look::Look;
 use super::row::RowAttempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::handle::table::DynamicTable;
@@ -119,14 +120,14 @@ impl<'c> StoreTransaction<'c> {
                 Error::new(ErrorKind::TableNotFound).because("the row is for a table of another store")
             );
         }
-        let snapshot = table.snapshot()?;
-        let layouts = match snapshot.layouts(table) {
+        let look = Look::at(table)?;
+        let layouts = match look.layouts() {
             // Where nothing is noted, nothing is declared.
             Err(error) if error.kind() == ErrorKind::Unsupported => Vec::new(),
             layouts => layouts?,
         };
-        let stored = snapshot.kind_of(table, write.partition, write.row)?;
-        drop(snapshot);
+        let stored = look.kind_of(&write)?;
+        drop(look);
         let kinds = Kinds::of(table, layouts);
         let Some(kind) = write.find_kind(&kinds, stored.as_ref())? else {
             let family = kinds.with_others(Vec::new());

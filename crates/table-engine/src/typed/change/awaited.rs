@@ -17,7 +17,9 @@ use crate::asynchronous::{Answer, Asking, BoxFuture, Memo, Sleep, WriteToken, an
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(feature = "access")]
 use crate::executor::RestrictedTable;
-use crate::executor::{AsyncBackend, ChangeId, LONGEST_WAIT, RetryFairness, Room, Turn, WaitForRoom, telemetry};
+use crate::executor::{
+    AsyncBackend, ChangeId, LONGEST_WAIT, RetryFairness, Room, Turn, WaitForRoom, telemetry,
+};
 use crate::handle::table::DynamicTable;
 use crate::handle::write;
 use crate::plan::{Committed, Failure, Plan, PlanOutline, Refused};

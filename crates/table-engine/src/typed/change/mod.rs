@@ -180,9 +180,9 @@ impl Change<'_> {
         Some(match self {
             Self::Insert => Rights::ADD,
             Self::Put => Rights::ADD.and(Rights::UPDATE),
-            Self::Replace(_) | Self::Add => Rights::UPDATE,
+            Self::Replace(_) | Self::Set(..) | Self::Add => Rights::UPDATE,
             // They give the entity back, or show it to a closure.
-            Self::Merge(_) | Self::Set(..) | Self::Update => Rights::READ.and(Rights::UPDATE),
+            Self::Merge(_) | Self::Update => Rights::READ.and(Rights::UPDATE),
             Self::Move => Rights::ALL,
             Self::Delete(_) => Rights::DELETE,
             #[cfg(feature = "encrypt")]

@@ -155,7 +155,7 @@ mod copies {
     }
 
     #[test]
-    fn a_holder_holds_what_its_source_says_whoever_writes() {
+    fn a_holder_holds_what_its_source_says_after_any_order_of_writes() {
         let (is_right, worlds) = is_right(Rules { range: true, source: true });
         assert!(is_right && worlds > 100, "{worlds} worlds");
     }
@@ -238,7 +238,7 @@ mod summaries {
     }
 
     #[test]
-    fn a_summary_says_what_its_entities_come_to_whoever_writes() {
+    fn a_summary_says_what_its_entities_come_to_after_any_order_of_writes() {
         let (is_right, worlds) = is_right(Rules { adds: true, expects: true });
         assert!(is_right && worlds > 1_000, "{worlds} worlds");
     }

@@ -11,7 +11,7 @@ use crate::access::checks::{Check, is_on};
 #[cfg(feature = "async")]
 use crate::asynchronous::WriteToken;
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{RestrictedTable, Rights};
+use crate::executor::{RestrictedTable, Rights, telemetry};
 use crate::handle::table::DynamicTable;
 use crate::messages::QueueOp;
 use crate::plan::{Committed, Plan, PlanBuilder, Seals, Version};
@@ -78,7 +78,12 @@ fn permit_all<'a>(
 ) -> Result<Vec<Option<KeyPair>>> {
     let permitted = attempts.enumerate().map(|(number, attempt)| {
         let permitted = table_of(together, number).and_then(|table| permit(table, attempt));
-        permitted.map_err(|error| together.scope.numbered(error, number))
+        permitted.map_err(|error| {
+            if let Some(table) = together.tables.first() {
+                telemetry::refused(table.exec().store(), error.kind());
+            }
+            together.scope.numbered(error, number)
+        })
     });
     permitted.collect()
 }

@@ -48,7 +48,7 @@ fn a_copy_whose_keys_can_not_be_had_leaves_nothing_behind() {
     let error = store.copy_to(&target).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyUnavailable);
     assert!(!target.exists(), "{error}");
-    // What was there before stays, and nothing comes beside it.
+    // The files that were there stay as they are, and no other is made.
     std::fs::create_dir_all(target.join("keys")).unwrap();
     std::fs::write(target.join("keys").join("mine"), "mine").unwrap();
     std::fs::rename(&away, &root).unwrap();
