@@ -15,6 +15,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the report is this program's output")]
 
 mod arguments;
+#[cfg(feature = "async")]
+mod awaiting;
 mod codec;
 pub mod company;
 mod digest;
@@ -73,6 +75,8 @@ fn parts(arguments: &Arguments, peers: &[company::Maker], wide_peers: &[wide::Wi
         "properties" => properties::run(arguments, wide_peers),
         "threads" => threads::run(arguments),
         "submit" => submitting::run(arguments),
+        #[cfg(feature = "async")]
+        "await" => awaiting::run(arguments),
         "drop" => dropping::run(arguments),
         "follow" => following::run(arguments),
         "sum" => summing::run(arguments),

@@ -2,6 +2,8 @@
 //!
 //! [`Employee`] is the entity, [`Engine`] what an engine is asked to do, and [`conforms`] whether it does it.
 
+#[cfg(feature = "async")]
+mod awaited;
 mod chart;
 mod conformance;
 mod disk;
@@ -29,7 +31,7 @@ pub(crate) use syncs::run as syncs;
 use crate::{Arguments, Result};
 
 /// The engines that need nothing but heed, the floor first.
-pub const ENGINES: [Maker; 7] = [
+pub const ENGINES: &[Maker] = &[
     floor::MAKER,
     floor::BORROWED,
     pointers::MAKER,
@@ -37,6 +39,8 @@ pub const ENGINES: [Maker; 7] = [
     typed::VIEWS,
     dynamic::VIEWS,
     dynamic::MAKER,
+    #[cfg(feature = "async")]
+    awaited::MAKER,
 ];
 
 /// The engines asked for, the floor always among them and first.

@@ -44,7 +44,7 @@ pub(super) fn store(dir: &Path, opening: &Opening) -> Result<Store> {
     Ok(Store::options().durability(durability).map_size(opening.map).open(dir)?)
 }
 
-fn add(digest: &mut Digest, e: &Employee) {
+pub(super) fn add(digest: &mut Digest, e: &Employee) {
     digest.employee(&e.department, e.id, &e.first_name, &e.last_name, &e.email, e.age, e.salary);
 }
 

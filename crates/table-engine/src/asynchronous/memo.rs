@@ -30,8 +30,8 @@ pub(crate) struct Memo(Arc<Mutex<Seen>>);
 
 #[derive(Default)]
 struct Seen {
-    rows: HashMap<RowPlace, Option<(PackedRow, usize)>>,
-    masks: HashMap<MaskPlace, IndexMask>,
+    rows: HashMap<RowPlace, Result<Option<(PackedRow, usize)>>>,
+    masks: HashMap<MaskPlace, Result<IndexMask>>,
     /// By the table's number and the text of what is asked.
     ranges: HashMap<(u32, String), Arc<Range>>,
     /// What else was asked of a snapshot, by its text.
@@ -68,6 +68,8 @@ struct RangeSeen {
     /// The rows as they came, batch by batch.
     batches: Vec<Vec<PackedRow>>,
     has_ended: bool,
+    /// Why no more can be read.
+    failed: Option<Error>,
 }
 
 impl Memo {
@@ -86,30 +88,34 @@ impl Memo {
         *self.seen() = Seen::default();
     }
 
-    /// Fetches what was missed, all at once.
-    pub(crate) async fn fetch(&self, backend: &dyn AsyncBackend) -> Result<()> {
+    /// Fetches what was missed, all at once. What can't be fetched fails where the code asks for it again, which says in what
+    /// call that was.
+    pub(crate) async fn fetch(&self, backend: &dyn AsyncBackend) {
         let missed = std::mem::take(&mut self.seen().missed);
-        together(missed.into_iter().map(|missed| self.fetch_one(backend, missed)).collect()).await
+        together(missed.into_iter().map(|missed| self.fetch_one(backend, missed)).collect()).await;
     }
 
-    fn fetch_one<'a>(&'a self, backend: &'a dyn AsyncBackend, missed: Missed) -> BoxFuture<'a, Result<()>> {
+    fn fetch_one<'a>(&'a self, backend: &'a dyn AsyncBackend, missed: Missed) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             match missed {
                 Missed::Row(table, partition, row) => {
-                    let found = backend.get(&*table, &partition, &row).await?;
+                    let found = backend.get(&*table, &partition, &row).await;
                     self.seen().rows.insert((table.id(), partition, row), found);
                 }
                 Missed::Mask(table, schema, writes) => {
-                    let mask = backend.index_mask(&*table, schema, writes).await?;
+                    let mask = backend.index_mask(&*table, schema, writes).await;
                     self.seen().masks.insert(mask_place(&*table, schema, writes), mask);
                 }
-                Missed::Range(table, range) => range.read_on(backend, &*table).await?,
+                Missed::Range(table, range) => {
+                    if let Err(error) = range.read_on(backend, &*table).await {
+                        range.seen().failed = Some(error);
+                    }
+                }
                 Missed::Call(table, text, call) => {
                     let answer = pool::run(move || call(&*table.read_snapshot()?, &*table)).await;
                     self.seen().calls.insert(text, answer);
                 }
             }
-            Ok(())
         })
     }
 
@@ -121,8 +127,10 @@ impl Memo {
     fn row(&self, table: &Arc<dyn TableExec>, keys: (&str, &str)) -> Result<Option<(PackedRow, usize)>> {
         let mut seen = self.seen();
         let place = (table.id(), keys.0.to_owned(), keys.1.to_owned());
-        if let Some(found) = seen.rows.get(&place) {
-            return Ok(found.clone());
+        match seen.rows.get(&place) {
+            Some(Ok(found)) => return Ok(found.clone()),
+            Some(Err(error)) => return Err(error.again()),
+            None => {}
         }
         let (_, partition, row) = place;
         seen.missed.push(Missed::Row(table.clone(), partition, row));
@@ -166,20 +174,13 @@ fn missing() -> Error {
     Error::new(ErrorKind::Io).because("a row that is to be fetched was not there after it had been fetched")
 }
 
-/// Waits for all of them, polled together; for the first error, if there is one, when all have ended.
-async fn together(mut all: Vec<BoxFuture<'_, Result<()>>>) -> Result<()> {
-    let mut failed = None;
+/// Waits for all of them, polled together.
+async fn together(mut all: Vec<BoxFuture<'_, ()>>) {
     poll_fn(move |context| {
-        all.retain_mut(|one| match one.as_mut().poll(context) {
-            Poll::Pending => true,
-            Poll::Ready(done) => {
-                failed = failed.take().or(done.err());
-                false
-            }
-        });
-        if all.is_empty() { Poll::Ready(failed.take().map_or(Ok(()), Err)) } else { Poll::Pending }
+        all.retain_mut(|one| one.as_mut().poll(context).is_pending());
+        if all.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     })
-    .await
+    .await;
 }
 
 impl Range {
@@ -218,7 +219,7 @@ pub(crate) async fn run<T>(
             return done;
         }
         drop(done);
-        memo.fetch(backend).await?;
+        memo.fetch(backend).await;
     }
 }
 
@@ -269,8 +270,10 @@ impl TableExec for MemoTable {
 
     fn index_mask(&self, schema: &'static Schema, writes: bool) -> Result<IndexMask> {
         let mut seen = self.memo.seen();
-        if let Some(mask) = seen.masks.get(&mask_place(self, schema, writes)) {
-            return Ok(*mask);
+        match seen.masks.get(&mask_place(self, schema, writes)) {
+            Some(Ok(mask)) => return Ok(*mask),
+            Some(Err(error)) => return Err(error.again()),
+            None => {}
         }
         seen.missed.push(Missed::Mask(self.real.clone(), schema, writes));
         Err(missing())
@@ -421,6 +424,9 @@ impl RowCursor for MemoCursor {
     fn fill(&mut self, _: &dyn ReadSnapshot, batch: &mut Batch) -> Result<()> {
         let seen = self.range.seen();
         let Some(rows) = seen.batches.get(self.next) else {
+            if let Some(error) = &seen.failed {
+                return Err(error.again());
+            }
             if seen.has_ended {
                 batch.end();
                 return Ok(());

@@ -150,13 +150,15 @@ where
     }
 
     /// Returns the next row.
-    pub async fn next(&mut self) -> Option<Result<T>> {
-        poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
+    #[inline]
+    pub fn next(&mut self) -> impl Future<Output = Option<Result<T>>> + Send + '_ {
+        poll_fn(|context| self.poll_row(context))
     }
 
     /// Returns the next row; `None` behind the last.
-    pub async fn try_next(&mut self) -> Result<Option<T>> {
-        self.next().await.transpose()
+    #[inline]
+    pub fn try_next(&mut self) -> impl Future<Output = Result<Option<T>>> + Send + '_ {
+        poll_fn(|context| self.poll_row(context).map(Option::transpose))
     }
 
     /// Returns all rows that are left.
@@ -166,6 +168,53 @@ where
             all.push(row);
         }
         Ok(all)
+    }
+
+    #[inline]
+    fn poll_row(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        // Most rows are there at once.
+        if let Rows::Inline(held) = &mut self.rows
+            && self.run < RUN
+        {
+            self.run += 1;
+            let next = held.next();
+            if !matches!(next, Some(Ok(_))) {
+                self.end_by(next.as_ref());
+            }
+            return Poll::Ready(next);
+        }
+        self.poll_other(context)
+    }
+
+    /// Ends the stream, unless rows may come behind one that can't be read.
+    #[cold]
+    fn end_by(&mut self, next: Option<&Result<T>>) {
+        if !matches!(next, Some(Err(error)) if error.kind() == ErrorKind::NotConverted) {
+            self.rows = Rows::Ended;
+        }
+    }
+
+    #[inline(never)]
+    fn poll_other(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        if let Err(error) = self.begin() {
+            self.rows = Rows::Ended;
+            return Poll::Ready(Some(Err(error)));
+        }
+        let next = match &mut self.rows {
+            Rows::Inline(_) if self.run == RUN => {
+                self.run = 0;
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Rows::Inline(held) => Poll::Ready(held.next()),
+            Rows::Spawned(held) => Pin::new(held).poll_next(context),
+            Rows::Paged(pages) => pages.poll_next(context),
+            Rows::Asked(..) | Rows::Ended => Poll::Ready(None),
+        };
+        if let Poll::Ready(next @ (None | Some(Err(_)))) = &next {
+            self.end_by(next.as_ref());
+        }
+        next
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -188,33 +237,9 @@ where
 {
     type Item = Result<T>;
 
+    #[inline]
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<T>>> {
-        let this = &mut *self;
-        if let Err(error) = this.begin() {
-            this.rows = Rows::Ended;
-            return Poll::Ready(Some(Err(error)));
-        }
-        let next = match &mut this.rows {
-            Rows::Inline(held) => {
-                if this.run == RUN {
-                    this.run = 0;
-                    context.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                this.run += 1;
-                Poll::Ready(held.next())
-            }
-            Rows::Spawned(held) => Pin::new(held).poll_next(context),
-            Rows::Paged(pages) => pages.poll_next(context),
-            Rows::Asked(..) | Rows::Ended => Poll::Ready(None),
-        };
-        if let Poll::Ready(None | Some(Err(_))) = next {
-            // A row that could not be read may have others behind it.
-            if !matches!(&next, Poll::Ready(Some(Err(error))) if error.kind() == ErrorKind::NotConverted) {
-                this.rows = Rows::Ended;
-            }
-        }
-        next
+        self.poll_row(context)
     }
 }
 
@@ -268,11 +293,23 @@ where
 {
     type Item = Result<T>;
 
+    #[inline]
     fn next(&mut self) -> Option<Result<T>> {
         let mut state = self.shared.state();
         if let State::Open(rows) = &mut *state {
             return rows.next();
         }
+        self.next_of(state)
+    }
+}
+
+impl<I, T> Held<I>
+where
+    I: Resumable<Row = T>,
+{
+    /// Returns the next row of one that was not begun, or was given up.
+    #[inline(never)]
+    fn next_of(&self, mut state: MutexGuard<'_, State<I>>) -> Option<Result<T>> {
         match std::mem::replace(&mut *state, State::Ended) {
             State::Asked(begin) => match begin?() {
                 Ok(rows) => {

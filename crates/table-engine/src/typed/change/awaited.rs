@@ -110,7 +110,7 @@ pub(super) async fn carry_out_all<A: AnyAttempt + ?Sized>(
         };
         if let Some(fetched) = fetched.as_ref().filter(|fetched| fetched.lacks_some()) {
             drop(handed_over);
-            fetched.memo.fetch(fetched.backend).await?;
+            fetched.memo.fetch(fetched.backend).await;
             continue;
         }
         let made = match handed_over {
