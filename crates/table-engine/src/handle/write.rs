@@ -52,6 +52,8 @@ impl DynamicTable {
 
     /// Carries out the write of one row by its properties.
     fn write_row(&self, partition: &str, row: &RowWrite<'_>) -> Result<ETag> {
+        let operation = telemetry::write(self.exec(), row);
+        let _entered = operation.enter();
         if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
             let words = row.act.describe(row.condition);
             let done = done.inspect_err(|error| telemetry::refused(self.exec().store(), error.kind()));
@@ -89,6 +91,8 @@ impl DynamicTable {
     ) -> Result<(), Refused> {
         let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
         let store = self.exec().store();
+        let operation = telemetry::commit(self.exec(), &plan);
+        let (_measured, done) = (operation.measure(), telemetry::until_answered(&operation, done));
         let taken = store.abilities().check(&plan);
         let taken = taken.and_then(|()| store.submit(&[self.exec()], &plan, sealed_at, done));
         let counted = taken.inspect_err(|refused| telemetry::refused(store, refused.error.kind()));
@@ -140,6 +144,8 @@ fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Res
         return Err(Refused::whole(Error::new(ErrorKind::TableNotFound).because(because)));
     };
     let store = first.exec().store();
+    let operation = telemetry::commit(first.exec(), plan);
+    let _entered = operation.enter();
     let checked = store.abilities().check(plan);
     let committed = checked.and_then(|()| match tables {
         [table] => store.commit(&[table.exec()], plan, sealed_at),

@@ -7,7 +7,7 @@ use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{JobStep, Loader, TableExec};
 use table_engine::plan::{OutboxOp, Plan, Refused};
 use table_engine::sealing::SealedAt;
-use table_engine::telemetry::Stamp;
+use table_engine::telemetry::{Stamp, Written};
 
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
@@ -65,6 +65,13 @@ impl<'t> LmdbLoader<'t> {
         Ok(())
     }
 
+    /// Returns what is to be carried out, as its span says.
+    fn written(&self) -> Written<'_> {
+        let table = self.tables.first().map_or("", |table| &*table.name);
+        let (rows, changes) = (self.prepared.rows(), self.prepared.len());
+        Written { table, operation: "BULK", rows, copies: 0, changes }
+    }
+
     fn push(&mut self, prepared: Box<EncodedPlan>) {
         self.bytes += prepared.weight();
         self.prepared.push(prepared, Stamp::NONE);
@@ -119,9 +126,13 @@ impl Loader for LmdbLoader<'_> {
     fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>> {
         self.bytes = 0;
         self.inner.writer.turns.pass();
+        let operation = self.inner.telemetry.begin_commit(|| self.written());
+        let _entered = operation.enter();
+        self.prepared.came(Stamp::now());
         let lead = self.inner.writer.lead()?;
         let done = self.inner.writer.run_all(self.inner, &lead, mem::take(&mut self.prepared));
         drop(lead);
+        self.inner.warn_of_space();
         if mem::take(&mut self.follows) {
             self.inner.propagators.notify();
         }

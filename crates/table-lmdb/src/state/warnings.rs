@@ -1,0 +1,98 @@
+//! Warnings of how an opened store uses its file, for those who listen: the map is nearly full, or an old snapshot keeps space
+//! from being used again.
+//!
+//! A thread that has led a commit looks, once in a while, when it has given the lead away: whoever listens may write.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use table_engine::telemetry::Telemetry;
+
+use super::StoreState;
+use super::space::OldestSnapshot;
+
+/// How often the list of free pages is read for it at most, and how old a snapshot is that is told of.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Tenths of the map: a store that uses so many is told to be nearly full.
+const NEARLY: u64 = 9;
+
+/// When this process has looked last, and what it saw.
+#[derive(Debug)]
+pub(crate) struct Warnings {
+    begun: Instant,
+    /// The seconds after `begun` at which it looks again.
+    next: AtomicU64,
+    /// Whether the file has come near the map's end.
+    is_near: AtomicBool,
+    /// The transaction that the oldest snapshot of another process saw.
+    oldest: AtomicU64,
+}
+
+impl Default for Warnings {
+    fn default() -> Self {
+        let (next, oldest) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
+        Self { begun: Instant::now(), next, is_near: AtomicBool::new(false), oldest }
+    }
+}
+
+impl Warnings {
+    /// Returns whether the caller is to look: when it is time, or once when the file comes near the map's end.
+    fn is_due(&self, is_near: bool) -> bool {
+        let now = self.begun.elapsed().as_secs();
+        let next = self.next.load(Ordering::Relaxed);
+        let is_first_near = is_near && !self.is_near.swap(true, Ordering::Relaxed);
+        if now < next && !is_first_near {
+            return false;
+        }
+        // One thread looks.
+        let after = now.saturating_add(EVERY.as_secs());
+        self.next.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Returns whether a snapshot has lived for so long. Of another process's its age is not known: it is old if it was the
+    /// oldest at the last look, too.
+    fn is_old(&self, snapshot: &OldestSnapshot, old: Duration) -> bool {
+        let seen = self.oldest.swap(snapshot.transaction, Ordering::Relaxed);
+        snapshot.age.map_or(seen == snapshot.transaction, |age| age >= old)
+    }
+}
+
+impl StoreState {
+    /// Warns of the map and of an old snapshot, if anybody listens and it is time.
+    #[inline]
+    pub(crate) fn warn_of_space(&self) {
+        if Telemetry::is_heard() {
+            self.look_at_space(EVERY);
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn look_at_space(&self, old: Duration) {
+        let env = &self.environment.env;
+        let info = env.info();
+        let map_size = count(info.map_size);
+        let most = map_size / 10 * NEARLY;
+        let page_size = u64::from(env.unnamed_database_stat().page_size);
+        let file = count(info.last_page_number).saturating_add(1).saturating_mul(page_size);
+        if !self.warnings.is_due(file >= most) {
+            return;
+        }
+        // What can't be read is an error of those who need it.
+        let Ok((usage, oldest)) = self.usage() else { return };
+        let space = usage.space;
+        // What is free is used before the file grows.
+        let used = space.live.saturating_add(space.held_back);
+        if used >= most {
+            self.telemetry.events().map_nearly_full(used, map_size);
+        }
+        let Some(oldest) = oldest else { return };
+        if self.warnings.is_old(&oldest, old) && space.held_back > 0 {
+            self.telemetry.events().snapshot_old(oldest.process, oldest.age, space.held_back);
+        }
+    }
+}
+
+fn count(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
