@@ -19,8 +19,8 @@ fn of_table(table: &dyn TableExec) -> Option<&Telemetry> {
 
 /// Returns what the store counts errors with, of which damage is told to those who listen to no warnings, too.
 #[inline]
-fn of_failed(store: &dyn Backend) -> Option<&Telemetry> {
-    if Telemetry::IS_ON { store.telemetry() } else { None }
+fn of_failed(table: &dyn TableExec) -> Option<&Telemetry> {
+    if Telemetry::IS_ON { table.store().telemetry() } else { None }
 }
 
 /// Counts a read of a row by its keys, and begins it.
@@ -151,7 +151,7 @@ pub(crate) fn job(table: &dyn TableExec, name: impl FnOnce() -> String) -> Opera
 #[inline]
 pub(crate) fn job_failed(table: &dyn TableExec, job: &Operation, kind: ErrorKind) {
     job.failed(kind);
-    if let Some(telemetry) = of_failed_table(table) {
+    if let Some(telemetry) = of_failed(table) {
         telemetry.damaged(kind, table.table_name());
     }
 }
@@ -198,24 +198,11 @@ pub(crate) fn job_rows(table: &dyn TableExec, rows: u64) {
     }
 }
 
-/// Counts an error of a read.
+/// Counts an error of a read or a write.
 #[inline]
 pub(crate) fn failed(table: &dyn TableExec, kind: ErrorKind) {
-    if let Some(telemetry) = of_failed_table(table) {
+    if let Some(telemetry) = of_failed(table) {
         telemetry.failed(kind, table.table_name());
-    }
-}
-
-#[inline]
-fn of_failed_table(table: &dyn TableExec) -> Option<&Telemetry> {
-    if Telemetry::IS_ON { of_failed(table.store()) } else { None }
-}
-
-/// Counts an error of a write.
-#[inline]
-pub(crate) fn refused(store: &dyn Backend, kind: ErrorKind) {
-    if let Some(telemetry) = of_failed(store) {
-        telemetry.failed(kind, "");
     }
 }
 

@@ -56,7 +56,7 @@ impl DynamicTable {
         let _entered = operation.enter();
         if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
             let words = row.act.describe(row.condition);
-            let done = done.inspect_err(|error| telemetry::refused(self.exec().store(), error.kind()));
+            let done = done.inspect_err(|error| telemetry::failed(self.exec(), error.kind()));
             return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
         let group = Group::new(partition, vec![*row]);
@@ -95,7 +95,7 @@ impl DynamicTable {
         let (_measured, done) = (operation.measure(), telemetry::until_answered(&operation, done));
         let taken = store.abilities().check(&plan);
         let taken = taken.and_then(|()| store.submit(&[self.exec()], &plan, sealed_at, done));
-        let counted = taken.inspect_err(|refused| telemetry::refused(store, refused.error.kind()));
+        let counted = taken.inspect_err(|refused| telemetry::failed(self.exec(), refused.error.kind()));
         counted.map_err(|refused| match refused.row {
             Some(_) => placed(std::slice::from_ref(self), &plan, refused),
             None => refused,
@@ -154,7 +154,7 @@ fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Res
             store.commit(&tables, plan, sealed_at)
         }
     });
-    let committed = committed.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))?;
+    let committed = committed.inspect_err(|refused| telemetry::failed(first.exec(), refused.error.kind()))?;
     telemetry::messages(store, || Messages::asked(&plan.queue_ops));
     Ok(committed.by_operations(plan))
 }

@@ -3,7 +3,7 @@
 //!
 //! A thread that has led a commit looks, once in a while, when it has given the lead away: whoever listens may write.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use table_engine::telemetry::Telemetry;
@@ -14,8 +14,8 @@ use super::space::OldestSnapshot;
 /// How often the list of free pages is read for it at most, and how old a snapshot is that is told of.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Tenths of the map: a store that uses so many is told to be nearly full.
-const NEARLY: u64 = 9;
+/// A store that uses so many hundredths of its map is told to be nearly full.
+const NEARLY: u64 = 90;
 
 /// When this process has looked last, and what it saw.
 #[derive(Debug)]
@@ -23,28 +23,29 @@ pub(crate) struct Warnings {
     begun: Instant,
     /// The seconds after `begun` at which it looks again.
     next: AtomicU64,
-    /// Whether the file has come near the map's end.
-    is_near: AtomicBool,
-    /// The transaction that the oldest snapshot of another process saw.
+    /// The hundredths of the map that the file must reach for it to look earlier.
+    reached: AtomicU64,
+    /// The transaction that the oldest snapshot saw.
     oldest: AtomicU64,
 }
 
 impl Default for Warnings {
     fn default() -> Self {
         let (next, oldest) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
-        Self { begun: Instant::now(), next, is_near: AtomicBool::new(false), oldest }
+        Self { begun: Instant::now(), next, reached: AtomicU64::new(NEARLY), oldest }
     }
 }
 
 impl Warnings {
-    /// Returns whether the caller is to look: when it is time, or once when the file comes near the map's end.
-    fn is_due(&self, is_near: bool) -> bool {
+    /// Returns whether the caller is to look: when it is time, and at each hundredth that the file takes near the map's end.
+    fn is_due(&self, hundredths: u64) -> bool {
         let now = self.begun.elapsed().as_secs();
         let next = self.next.load(Ordering::Relaxed);
-        let is_first_near = is_near && !self.is_near.swap(true, Ordering::Relaxed);
-        if now < next && !is_first_near {
+        let has_grown = hundredths >= self.reached.load(Ordering::Relaxed);
+        if now < next && !has_grown {
             return false;
         }
+        self.reached.store(hundredths.saturating_add(1).max(NEARLY), Ordering::Relaxed);
         // One thread looks.
         let after = now.saturating_add(EVERY.as_secs());
         self.next.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -72,10 +73,10 @@ impl StoreState {
         let env = &self.environment.env;
         let info = env.info();
         let map_size = count(info.map_size);
-        let most = map_size / 10 * NEARLY;
+        let hundredth = (map_size / 100).max(1);
         let page_size = u64::from(env.unnamed_database_stat().page_size);
         let file = count(info.last_page_number).saturating_add(1).saturating_mul(page_size);
-        if !self.warnings.is_due(file >= most) {
+        if !self.warnings.is_due(file / hundredth) {
             return;
         }
         // What can't be read is an error of those who need it.
@@ -83,7 +84,7 @@ impl StoreState {
         let space = usage.space;
         // What is free is used before the file grows.
         let used = space.live.saturating_add(space.held_back);
-        if used >= most {
+        if used / hundredth >= NEARLY {
             self.telemetry.events().map_nearly_full(used, map_size);
         }
         let Some(oldest) = oldest else { return };
