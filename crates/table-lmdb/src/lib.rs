@@ -34,6 +34,8 @@ mod write;
 
 #[cfg(test)]
 mod format_tests;
+#[cfg(all(test, feature = "tracing"))]
+mod tests_listener;
 #[cfg(test)]
 mod tests_scratch;
 #[cfg(test)]

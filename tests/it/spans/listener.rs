@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
 thread_local! {
     /// The spans that the thread is in, of whichever listener.
@@ -81,6 +81,10 @@ impl Listener {
 
     /// Runs this and listens to the thread.
     pub(super) fn hear<R>(&self, run: impl FnOnce() -> R) -> R {
+        // Where there is one subscriber alone, `tracing` asks that of the thread that comes by a place in the code first whether
+        // anybody listens there: for a thread of another test nobody does.
+        static ANOTHER: OnceLock<Dispatch> = OnceLock::new();
+        ANOTHER.get_or_init(|| Dispatch::new(Self::new(LevelFilter::TRACE)));
         tracing::subscriber::with_default(self.clone(), run)
     }
 

@@ -97,3 +97,53 @@ impl StoreState {
 fn count(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use table_engine::model::DynamicEntity;
+
+    use super::*;
+    use crate::Store;
+    use crate::tests_listener::Listener;
+
+    #[test]
+    fn a_snapshot_that_holds_space_back_is_told_of_once_it_is_old() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("store")).unwrap();
+        let company = store.create_table("Company").unwrap();
+        let listener = Listener::default();
+        let look = |old| {
+            store.shared().warnings.next.store(0, Ordering::Relaxed);
+            listener.hear(|| store.shared().look_at_space(old));
+            listener.take("snapshot_old")
+        };
+        let snapshot = store.snapshot().unwrap();
+        for round in 0..10 {
+            company.put(&DynamicEntity::new("p", "r").with("Round", round)).unwrap();
+        }
+        assert!(look(Duration::from_secs(3_600)).is_empty());
+        let told = look(Duration::ZERO);
+        let process = format!("process={} age_seconds=0 held_back_bytes=", std::process::id());
+        assert!(told.len() == 1 && told[0].contains(&process), "{told:?}");
+        // Nobody looks before it is time again.
+        listener.hear(|| store.shared().look_at_space(Duration::ZERO));
+        assert!(listener.take("snapshot_old").is_empty());
+        drop(snapshot);
+        assert!(look(Duration::ZERO).is_empty());
+    }
+
+    #[test]
+    fn a_snapshot_whose_age_is_not_known_is_old_at_the_second_look() {
+        let warnings = Warnings::default();
+        let of = |transaction| OldestSnapshot { process: 7, age: None, transaction };
+        let seen = [of(3), of(3), of(4), of(4)].map(|snapshot| warnings.is_old(&snapshot, EVERY));
+        assert_eq!(seen, [false, true, false, true]);
+    }
+
+    #[test]
+    fn it_is_time_once_a_minute_and_near_the_maps_end_at_each_hundredth() {
+        let warnings = Warnings::default();
+        let due = [10, 10, 89, 90, 90, 91, 95, 95, 94].map(|hundredths| warnings.is_due(hundredths));
+        assert_eq!(due, [true, false, false, true, false, true, true, false, false]);
+    }
+}
