@@ -90,7 +90,7 @@ impl Store {
     pub fn reclaim(&self) -> Result<u64> {
         let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
         let inner = self.shared();
-        inner.told_job("reclaim", || {
+        inner.run_job("reclaim", || {
             inner.purge_queues().map_err(attempted)?;
             inner.purge_blobs().map_err(attempted)?;
             reclaim::run(inner)
@@ -125,7 +125,7 @@ impl Store {
                 Keys::copy(&inner.environment, copy, has_keys)
             })
         };
-        self.shared().told_job("copy_to", copy).map_err(|e: Error| e.attempted("copy the store"))
+        self.shared().run_job("copy_to", copy).map_err(|e: Error| e.attempted("copy the store"))
     }
 
     /// Puts a compacted copy in the place of the store's file, and opens that: what the disk has lost to free pages, it

@@ -1,7 +1,7 @@
-//! What listens to the warnings of a store in tests.
+//! A subscriber to the warnings of a store, for tests.
 
-use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::fmt::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -21,9 +21,13 @@ impl Listener {
         tracing::subscriber::with_default(self.clone(), run)
     }
 
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Takes the events of this name that were told so far.
     pub(crate) fn take(&self, name: &str) -> Vec<String> {
-        let mut told = self.0.lock().unwrap();
+        let mut told = self.lock();
         let (found, rest) = told.drain(..).partition(|told| told.starts_with(&format!("{name} ")));
         *told = rest;
         found
@@ -34,7 +38,7 @@ struct Text(String);
 
 impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0 += &format!("{}={value:?} ", field.name());
+        write!(self.0, "{}={value:?} ", field.name()).unwrap_or_default();
     }
 }
 
@@ -54,7 +58,7 @@ impl Subscriber for Listener {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text(format!("{} ", event.metadata().name()));
         event.record(&mut text);
-        self.0.lock().unwrap().push(text.0);
+        self.lock().push(text.0);
     }
 
     fn enter(&self, _: &Id) {}

@@ -35,7 +35,7 @@ fn what_takes_longer_than_it_may_is_slow() {
         assert_event(&told, Level::WARN);
         assert_eq!((told.field("span"), told.field("db.operation.name")), (Some("commit"), Some("put")));
         assert_eq!(told.field("db.collection.name"), Some("Company"));
-        assert_eq!((told.field("still_runs"), told.parent), (Some("false"), None));
+        assert_eq!((told.field("still_running"), told.parent), (Some("false"), None));
         told.number("elapsed_ms");
         company.get("p", "r").unwrap();
         assert_eq!(listener.one("slow").field("db.operation.name"), Some("get"));
@@ -48,7 +48,7 @@ fn what_takes_longer_than_it_may_is_slow() {
     let none = Query::new().partition("p").filter("Age eq 7".parse::<Filter>().unwrap());
     listener.hear(|| assert_eq!(company.query(&none).unwrap().count(), 0));
     let told = listener.take("slow");
-    let said: Vec<_> = told.iter().map(|told| told.field("still_runs").unwrap()).collect();
+    let said: Vec<_> = told.iter().map(|told| told.field("still_running").unwrap()).collect();
     assert_eq!(said, ["true", "false"]);
     assert_eq!((told[1].number("rows_read"), told[1].number("rows_returned")), (2_001, 0));
     // With spans, it is in the span.

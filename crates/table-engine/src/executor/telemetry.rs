@@ -1,4 +1,4 @@
-//! What the engine counts and tells, with what a store lends for it: nothing, if the store lends nothing.
+//! What the engine counts and traces, with what a store lends for it: nothing, if the store lends nothing.
 
 use super::{Backend, OnCommitted, TableExec};
 use crate::error::{ErrorKind, Result};
@@ -17,7 +17,7 @@ fn of_table(table: &dyn TableExec) -> Option<&Telemetry> {
     if Telemetry::is_wanted() { table.store().telemetry() } else { None }
 }
 
-/// Returns what the store counts errors with, of which damage is told to those who listen to no warnings, too.
+/// Returns what the store counts errors with. Of these, damage is an event also where no subscriber takes warnings.
 #[inline]
 fn of_failed(table: &dyn TableExec) -> Option<&Telemetry> {
     if Telemetry::IS_ON { table.store().telemetry() } else { None }
@@ -58,10 +58,10 @@ impl RunningQuery {
         self.operation.failed(kind);
     }
 
-    /// Tells that it is slow and still runs, if it is.
+    /// Reports that it is slow and still runs, if it is.
     #[inline]
-    pub(crate) fn still_runs(&self) {
-        self.operation.still_runs();
+    pub(crate) fn check_slow(&self) {
+        self.operation.check_slow();
     }
 }
 
@@ -70,7 +70,9 @@ impl RunningQuery {
 pub(crate) fn query(table: &dyn TableExec) -> RunningQuery {
     let Some(telemetry) = of_table(table) else { return RunningQuery::default() };
     let operation = telemetry.begin_query(table.table_name());
-    RunningQuery { returned: telemetry.query().given_by(&operation), operation }
+    let mut returned = telemetry.query();
+    returned.of_operation(&operation);
+    RunningQuery { returned, operation }
 }
 
 /// Begins the write of one row.
@@ -214,19 +216,21 @@ pub(crate) fn messages(store: &dyn Backend, messages: impl FnOnce() -> Messages)
     }
 }
 
-/// Tells that deferred copies of an entity could not follow.
+/// Reports that deferred copies of an entity could not follow.
 #[inline]
 pub(crate) fn outbox_failing(store: &dyn Backend, entry: &OutboxEntry, error: ErrorKind) {
     if let Some(telemetry) = of(store) {
         let table = entry.table.as_deref().unwrap_or_default();
+        telemetry.damaged(error, table);
         telemetry.outbox_failing(table, &entry.kind, entry.tries.saturating_add(1), error);
     }
 }
 
-/// Tells that no deferred copies of a kind can follow.
+/// Reports that no deferred copies of a kind can follow.
 #[inline]
 pub(crate) fn outbox_refused(store: &dyn Backend, kind: &str, error: ErrorKind) {
     if let Some(telemetry) = of(store) {
+        telemetry.damaged(error, "");
         telemetry.outbox_failing("", kind, 0, error);
     }
 }

@@ -56,6 +56,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
             let _entered = running.enter();
             snapshot.borrow().cursors(table, &scan_ranges)
         };
+        let cursors = cursors.inspect_err(|e| running.failed(e.kind()));
         let cursors = cursors.map_err(|e| e.attempted("query").table(table.name()))?;
         let rows = MergeIter::new(scan_ranges, cursors);
         Ok(Self { snapshot, table: table.clone(), rows, across: Vec::new(), running })
@@ -129,7 +130,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
     #[inline(never)]
     pub(crate) fn next(&mut self, read: &mut ReadRow<'_>) -> Option<Result<()>> {
         let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
-        self.running.still_runs();
+        self.running.check_slow();
         let entered = self.running.enter();
         let next = self.rows.next(snapshot.read_snapshot(), &mut |selection, view| {
             // Rows are mostly of one table.

@@ -102,7 +102,7 @@ impl Snapshot {
         let operation = telemetry::point_read(exec);
         let _entered = operation.enter();
         let found = self.snapshot.get(exec, keys, trusted);
-        operation.gives(u64::from(matches!(found, Ok(Some(_)))));
+        operation.returned(u64::from(matches!(found, Ok(Some(_)))));
         found.map_err(|e| {
             counted(exec, e).attempted("read from").table(table.name()).partition(keys.0).row(keys.1)
         })
@@ -126,6 +126,7 @@ impl Snapshot {
             let _entered = running.enter();
             check_order(exec, &scan_ranges).and_then(|()| self.snapshot.views(exec, scan_ranges))
         };
+        let rows = rows.inspect_err(|e| running.failed(e.kind()));
         let rows = rows.map_err(|e| e.attempted("query").table(table.name()))?;
         Ok(Views::new(rows, table.clone(), running))
     }

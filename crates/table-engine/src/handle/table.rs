@@ -273,7 +273,7 @@ impl DynamicTable {
         let _entered = operation.enter();
         match self.exec.get((partition_key, row_key), read) {
             Ok(found) => {
-                operation.gives(u64::from(found));
+                operation.returned(u64::from(found));
                 Ok(())
             }
             Err(error) => Err(self.located(error, partition_key, row_key)),
@@ -294,7 +294,7 @@ impl DynamicTable {
             made = read.take().map(|read| read(view)).transpose()?;
             Ok(())
         });
-        operation.gives(u64::from(made.is_some()));
+        operation.returned(u64::from(made.is_some()));
         found.map(|_| made).map_err(|e| self.located(e, partition_key, row_key))
     }
 

@@ -160,12 +160,9 @@ impl Stamp {
     }
 }
 
-/// Rows that are counted where they are read, and added to the others when it is dropped.
+/// What rows that were read are added to.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    rows: u64,
-    to: Option<(Counters, Rows)>,
-}
+pub(super) struct Tally(Option<(Counters, Rows)>);
 
 #[derive(Clone, Copy, Debug)]
 enum Rows {
@@ -174,20 +171,14 @@ enum Rows {
 }
 
 impl Tally {
-    /// Counts so many rows.
+    /// Adds so many rows.
     #[inline]
-    pub(super) fn add(&mut self, rows: u64) {
-        self.rows = self.rows.wrapping_add(rows);
-    }
-}
-
-impl Drop for Tally {
-    fn drop(&mut self) {
-        if let (Some((counters, rows)), 1..) = (&self.to, self.rows) {
+    pub(super) fn note(&self, rows: u64) {
+        if let (Some((counters, which)), 1..) = (&self.0, rows) {
             let reads = &counters.0.reads;
-            match rows {
-                Rows::Read => add(&reads.rows_read, self.rows),
-                Rows::Returned => add(&reads.rows_returned, self.rows),
+            match which {
+                Rows::Read => add(&reads.rows_read, rows),
+                Rows::Returned => add(&reads.rows_returned, rows),
             }
         }
     }
@@ -207,13 +198,13 @@ impl Counters {
     #[inline]
     pub(super) fn query(&self) -> Tally {
         add(&self.0.reads.queries, 1);
-        Tally { rows: 0, to: Some((self.clone(), Rows::Returned)) }
+        Tally(Some((self.clone(), Rows::Returned)))
     }
 
     /// Returns what counts the rows that a query looks at, wanted or not.
     #[inline]
     pub(super) fn rows_read(&self) -> Tally {
-        Tally { rows: 0, to: Some((self.clone(), Rows::Read)) }
+        Tally(Some((self.clone(), Rows::Read)))
     }
 
     /// Counts a transaction that was committed.

@@ -1,4 +1,4 @@
-//! The hooks: each counts, and tells of what it counts.
+//! The hooks: each counts, and notes in the span of the operation what it counts.
 
 use std::time::Duration;
 
@@ -21,87 +21,114 @@ pub struct Telemetry {
 #[derive(Clone, Debug, Default)]
 pub struct Stamp {
     counted: counters::Stamp,
-    told: spans::Stamp,
+    traced: spans::Stamp,
 }
 
 impl Stamp {
     /// No moment, and no operation.
-    pub const NONE: Self = Self { counted: counters::Stamp::NONE, told: spans::Stamp::NONE };
+    pub const NONE: Self = Self { counted: counters::Stamp::NONE, traced: spans::Stamp::NONE };
 
     /// Returns this moment, and the operation that the thread carries out.
     #[inline]
     pub fn now() -> Self {
-        Self { counted: counters::Stamp::now(), told: spans::Stamp::now() }
+        Self { counted: counters::Stamp::now(), traced: spans::Stamp::now() }
     }
 
     /// Returns the time since then; zero for no moment.
     #[inline]
     pub fn elapsed(&self) -> Duration {
-        if Telemetry::COUNTS { self.counted.elapsed() } else { self.told.elapsed() }
+        if Telemetry::COUNTS { self.counted.elapsed() } else { self.traced.elapsed() }
     }
 
     /// Notes that the operation's write has got its transaction.
     #[inline]
     pub fn waited(&self) {
-        self.told.waited();
+        self.traced.waited();
     }
 
     /// Notes the transaction that the operation's write was part of.
     #[inline]
     pub fn committed(&self, commit: &Committed) {
-        self.told.committed(commit);
+        self.traced.committed(commit);
     }
 
-    /// Returns in how long the operation is slow; `None` if that is told already, or is not to be.
+    /// Returns in how long the operation is slow; `None` if that is reported already, or is not to be.
     #[inline]
     pub fn until_slow(&self) -> Option<Duration> {
-        self.told.until_slow()
+        self.traced.until_slow()
     }
 
-    /// Tells that the operation is slow and still runs, if it is. No lock may be held that a write needs: whoever listens
-    /// may write.
+    /// Reports that the operation is slow and still runs, if it is. No lock may be held that a write needs: a subscriber may
+    /// write.
     #[inline]
-    pub fn still_runs(&self) {
-        self.told.still_runs();
+    pub fn check_slow(&self) {
+        self.traced.check_slow();
     }
 }
 
 /// Rows that are counted where they are read, and added to the others when it is dropped.
 #[derive(Debug, Default)]
 pub struct Tally {
+    #[cfg(any(feature = "metrics", feature = "tracing"))]
+    rows: u64,
     counted: counters::Tally,
-    told: spans::Tally,
+    traced: spans::Tally,
 }
 
 impl Tally {
+    fn new(counted: counters::Tally, traced: spans::Tally) -> Self {
+        Self {
+            #[cfg(any(feature = "metrics", feature = "tracing"))]
+            rows: 0,
+            counted,
+            traced,
+        }
+    }
+
     /// Counts so many rows.
     #[inline]
     pub fn add(&mut self, rows: u64) {
-        self.counted.add(rows);
-        self.told.add(rows);
+        #[cfg(any(feature = "metrics", feature = "tracing"))]
+        {
+            self.rows = self.rows.wrapping_add(rows);
+        }
+        #[cfg(not(any(feature = "metrics", feature = "tracing")))]
+        let _ = rows;
     }
 
     /// Notes how the rows are looked for.
     #[inline]
-    pub fn looks_by(&self, plan: &QueryPlan) {
-        self.told.looks_by(plan);
+    pub fn planned(&self, plan: &QueryPlan) {
+        self.traced.planned(plan);
     }
 
-    /// Tells that the query is slow and still runs, if it is.
+    /// Reports that the query is slow and still runs, if it is.
     #[inline]
-    pub fn still_runs(&self) {
-        self.told.still_runs();
+    pub fn check_slow(&self) {
+        self.traced.check_slow();
     }
 
-    /// Has the rows noted as what the operation gives, too.
+    /// Makes it count for the operation, too, what that gives.
     #[inline]
-    pub(crate) fn given_by(self, operation: &Operation) -> Self {
-        Self { told: operation.given(), ..self }
+    pub(crate) fn of_operation(&mut self, operation: &Operation) {
+        self.traced = operation.given();
+    }
+}
+
+impl Drop for Tally {
+    #[inline]
+    fn drop(&mut self) {
+        #[cfg(any(feature = "metrics", feature = "tracing"))]
+        let rows = self.rows;
+        #[cfg(not(any(feature = "metrics", feature = "tracing")))]
+        let rows = 0;
+        self.counted.note(rows);
+        self.traced.note(rows);
     }
 }
 
 impl Telemetry {
-    /// Whether anything is counted or told.
+    /// Whether anything is counted or traced.
     pub const IS_ON: bool = cfg!(any(feature = "metrics", feature = "tracing"));
     /// Whether anything is counted.
     pub const COUNTS: bool = Counters::IS_ON;
@@ -114,13 +141,13 @@ impl Telemetry {
     /// Returns whether anything would be noted now.
     #[inline]
     pub fn is_wanted() -> bool {
-        Self::COUNTS || spans::is_heard()
+        Self::COUNTS || spans::is_enabled()
     }
 
-    /// Returns whether anybody may listen to warnings, or to spans.
+    /// Returns whether a subscriber may take warnings or spans.
     #[inline]
-    pub fn is_heard() -> bool {
-        spans::is_heard()
+    pub fn is_enabled() -> bool {
+        spans::is_enabled()
     }
 
     /// Runs an operation, and notes its error. Damage is told.
@@ -147,13 +174,13 @@ impl Telemetry {
     /// Counts a query, and returns what counts the rows that it gives.
     #[inline]
     pub fn query(&self) -> Tally {
-        Tally { counted: self.counters.query(), told: spans::Tally::default() }
+        Tally::new(self.counters.query(), spans::Tally::default())
     }
 
     /// Returns what counts the rows that a query looks at, wanted or not.
     #[inline]
     pub fn rows_read(&self) -> Tally {
-        Tally { counted: self.counters.rows_read(), told: spans::Tally::looking() }
+        Tally::new(self.counters.rows_read(), spans::Tally::looking())
     }
 
     /// Counts a transaction that was committed.
@@ -200,13 +227,13 @@ impl Telemetry {
         self.origin.failed(kind, table);
     }
 
-    /// Tells of an error that is counted elsewhere, if it is damage.
+    /// Reports an error that is counted elsewhere, if it is damage.
     #[inline]
     pub fn damaged(&self, kind: ErrorKind, collection: &str) {
         self.origin.damage(kind, collection);
     }
 
-    /// Tells that deferred copies of a kind could not follow, of an entity that was tried so often; zero of all.
+    /// Reports that deferred copies of a kind could not follow, of an entity that was tried so often; zero of all.
     #[inline]
     pub(crate) fn outbox_failing(&self, table: &str, kind: &str, tries: u32, error: ErrorKind) {
         self.origin.outbox_failing(table, kind, tries, error);

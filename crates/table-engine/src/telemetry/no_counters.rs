@@ -37,7 +37,7 @@ impl Stamp {
 impl Tally {
     /// Does nothing.
     #[inline]
-    pub(super) fn add(&mut self, _rows: u64) {}
+    pub(super) fn note(&self, _rows: u64) {}
 }
 
 impl Counters {

@@ -1,4 +1,4 @@
-//! What tells nothing: the types of `spans` without the feature `tracing`.
+//! What traces nothing: the types of `spans` without the feature `tracing`.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::query::QueryPlan;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origin;
 
-/// Nothing is told of it.
+/// Nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Operation;
 
@@ -27,13 +27,13 @@ pub struct Measured;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stamp;
 
-/// Tells nothing.
+/// Counts nothing.
 #[derive(Debug, Default)]
 pub(super) struct Tally;
 
-/// Returns that nobody listens.
+/// Returns false.
 #[inline]
-pub(super) fn is_heard() -> bool {
+pub(super) fn is_enabled() -> bool {
     false
 }
 
@@ -127,7 +127,7 @@ impl Operation {
 
     /// Does nothing.
     #[inline]
-    pub fn gives(&self, _rows: u64) {}
+    pub fn returned(&self, _rows: u64) {}
 
     /// Does nothing.
     #[inline]
@@ -135,9 +135,9 @@ impl Operation {
 
     /// Does nothing.
     #[inline]
-    pub fn still_runs(&self) {}
+    pub fn check_slow(&self) {}
 
-    /// Returns what tells nothing.
+    /// Returns what counts nothing.
     #[inline]
     pub(super) fn given(&self) -> Tally {
         Tally
@@ -176,11 +176,11 @@ impl Stamp {
 
     /// Does nothing.
     #[inline]
-    pub(super) fn still_runs(self) {}
+    pub(super) fn check_slow(self) {}
 }
 
 impl Tally {
-    /// Returns what tells nothing.
+    /// Returns what counts nothing.
     #[inline]
     pub(super) fn looking() -> Self {
         Self
@@ -188,13 +188,13 @@ impl Tally {
 
     /// Does nothing.
     #[inline]
-    pub(super) fn add(&mut self, _rows: u64) {}
+    pub(super) fn note(&self, _rows: u64) {}
 
     /// Does nothing.
     #[inline]
-    pub(super) fn looks_by(&self, _plan: &QueryPlan) {}
+    pub(super) fn planned(&self, _plan: &QueryPlan) {}
 
     /// Does nothing.
     #[inline]
-    pub(super) fn still_runs(&self) {}
+    pub(super) fn check_slow(&self) {}
 }

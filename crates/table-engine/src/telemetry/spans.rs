@@ -30,16 +30,16 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Figures>>> = const { RefCell::new(None) };
 }
 
-/// Returns whether anybody may listen to warnings, or to spans: a load of an atomic, and nothing else where nobody does.
+/// Returns whether a subscriber may take warnings or spans: a load of an atomic, and nothing else where none does.
 #[inline]
-pub(super) fn is_heard() -> bool {
+pub(super) fn is_enabled() -> bool {
     Level::WARN <= STATIC_MAX_LEVEL && Level::WARN <= LevelFilter::current()
 }
 
 /// Returns the figures of the operation that the thread carries out.
 #[inline]
 fn current() -> Option<Arc<Figures>> {
-    if is_heard() { CURRENT.try_with(|current| current.borrow().clone()).ok().flatten() } else { None }
+    if is_enabled() { CURRENT.try_with(|current| current.borrow().clone()).ok().flatten() } else { None }
 }
 
 /// Notes messages that the operation of the thread has sent, received or completed.
@@ -70,7 +70,7 @@ impl Origin {
         &self.0.namespace
     }
 
-    /// Notes an error of the operation that the thread carries out. Damage is told.
+    /// Notes an error of the operation that the thread carries out. Damage is reported.
     #[inline]
     pub(super) fn failed(&self, kind: ErrorKind, table: &str) {
         if Level::ERROR <= STATIC_MAX_LEVEL && Level::ERROR <= LevelFilter::current() {
@@ -87,7 +87,7 @@ impl Origin {
     }
 }
 
-/// An operation that is under way; it ends when this and all its clones are dropped. Empty where nobody listens.
+/// An operation that is under way; it ends when this and all its clones are dropped. Empty where no subscriber takes it.
 #[derive(Clone, Debug, Default)]
 #[must_use = "the operation ends when this is dropped"]
 pub struct Operation(Option<Arc<Running>>);
@@ -121,7 +121,7 @@ impl Operation {
 
     /// Notes so many rows as what it gives.
     #[inline]
-    pub fn gives(&self, rows: u64) {
+    pub fn returned(&self, rows: u64) {
         if let Some(running) = &self.0 {
             running.figures.rows(Rows::Returned, rows);
         }
@@ -135,19 +135,18 @@ impl Operation {
         }
     }
 
-    /// Tells that it is slow and still runs, if it is.
+    /// Reports that it is slow and still runs, if it is.
     #[inline]
-    pub fn still_runs(&self) {
+    pub fn check_slow(&self) {
         if let Some(running) = &self.0 {
-            running.span.in_scope(|| running.figures.still_runs());
+            running.span.in_scope(|| running.figures.check_slow());
         }
     }
 
-    /// Returns what counts the rows that it gives.
+    /// Returns what the rows that it gives are counted with.
     #[inline]
     pub(super) fn given(&self) -> Tally {
-        let figures = self.0.as_ref().map(|running| (running.figures.clone(), Rows::Returned));
-        Tally { rows: 0, figures }
+        Tally(self.0.as_ref().map(|running| (running.figures.clone(), Rows::Returned)))
     }
 }
 
@@ -211,7 +210,7 @@ impl Stamp {
 
     #[inline]
     pub(super) fn now() -> Self {
-        if is_heard() { Self { at: Some(Instant::now()), figures: current() } } else { Self::NONE }
+        if is_enabled() { Self { at: Some(Instant::now()), figures: current() } } else { Self::NONE }
     }
 
     #[inline]
@@ -239,52 +238,43 @@ impl Stamp {
     }
 
     #[inline]
-    pub(super) fn still_runs(&self) {
+    pub(super) fn check_slow(&self) {
         if let Some(figures) = &self.figures {
-            figures.still_runs();
+            figures.check_slow();
         }
     }
 }
 
-/// Rows that are counted where they are read, and noted of their query when this is dropped.
+/// The operation that rows are counted for.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    rows: u64,
-    figures: Option<(Arc<Figures>, Rows)>,
-}
+pub(super) struct Tally(Option<(Arc<Figures>, Rows)>);
 
 impl Tally {
     /// Returns what counts the rows that the operation of the thread looks at.
     #[inline]
     pub(super) fn looking() -> Self {
-        Self { rows: 0, figures: current().map(|figures| (figures, Rows::Read)) }
+        Self(current().map(|figures| (figures, Rows::Read)))
     }
 
+    /// Adds so many rows.
     #[inline]
-    pub(super) fn add(&mut self, rows: u64) {
-        self.rows = self.rows.wrapping_add(rows);
-    }
-
-    #[inline]
-    pub(super) fn looks_by(&self, plan: &QueryPlan) {
-        if let Some((figures, _)) = &self.figures {
-            figures.looks_by(plan);
+    pub(super) fn note(&self, rows: u64) {
+        if let Some((figures, which)) = &self.0 {
+            figures.rows(*which, rows);
         }
     }
 
     #[inline]
-    pub(super) fn still_runs(&self) {
-        if let Some((figures, _)) = &self.figures {
-            figures.still_runs();
+    pub(super) fn planned(&self, plan: &QueryPlan) {
+        if let Some((figures, _)) = &self.0 {
+            figures.planned(plan);
         }
     }
-}
 
-impl Drop for Tally {
     #[inline]
-    fn drop(&mut self) {
-        if let Some((figures, rows)) = &self.figures {
-            figures.rows(*rows, self.rows);
+    pub(super) fn check_slow(&self) {
+        if let Some((figures, _)) = &self.0 {
+            figures.check_slow();
         }
     }
 }

@@ -83,7 +83,7 @@ impl Store {
             }
             Ok(check.report)
         };
-        let checked = self.shared().told_job("check", run);
+        let checked = self.shared().run_job("check", run);
         let report = checked.map_err(|e: Error| e.attempted("check the store"))?;
         let damaged: BTreeSet<_> = report.problems.iter().map(|problem| problem.table.as_deref()).collect();
         for table in damaged {

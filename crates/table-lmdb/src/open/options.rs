@@ -197,11 +197,11 @@ impl OpenOptions {
         self
     }
 
-    /// Sets after how long an operation is slow: a warning tells of it, with the target `table_core::slow`. The default is
-    /// that none is, and no operation looks at a clock for it.
+    /// Sets after how long an operation is slow: it is reported by a warning with the target `table_core::slow`. The default
+    /// is that none is, and no operation reads the clock for it.
     ///
-    /// It is told when the operation ends; and once before, while it still runs, where its thread comes by: a query does from
-    /// page to page of the file, and a write while it waits for others'. Jobs are never slow.
+    /// The warning comes when the operation ends. A query that reads page after page of the file, and a write that waits for
+    /// others, report it once before, while they still run. Jobs are never slow.
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn slow_after(mut self, time: Duration) -> Self {

@@ -90,7 +90,7 @@ impl Scan {
             seen: Counts::default(),
             looked: inner.telemetry.rows_read(),
         };
-        scan.looked.looks_by(&scan.plan);
+        scan.looked.planned(&scan.plan);
         scan.number_columns();
         Ok(scan)
     }

@@ -24,7 +24,7 @@ use super::records::authenticated;
 use super::records::catalog::{Entry, TableState};
 use super::records::meta::Meta;
 
-/// Returns what a store is called where its path is not to be told: the last part.
+/// Returns the name of a store where its path is not shown: the last part.
 pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
     path.file_name().unwrap_or_default().to_string_lossy()
 }
@@ -92,7 +92,7 @@ impl StoreState {
 
     /// Runs a job over the store inside a span of its own.
     #[inline]
-    pub(crate) fn told_job<R>(&self, name: &str, run: impl FnOnce() -> Result<R>) -> Result<R> {
+    pub(crate) fn run_job<R>(&self, name: &str, run: impl FnOnce() -> Result<R>) -> Result<R> {
         self.telemetry.run(&self.telemetry.begin_job(name, ""), "", run)
     }
 

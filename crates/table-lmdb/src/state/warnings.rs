@@ -1,7 +1,7 @@
-//! Warnings of how an opened store uses its file, for those who listen: the map is nearly full, or an old snapshot keeps space
+//! Warnings of how an opened store uses its file: the map is nearly full, or an old snapshot keeps space
 //! from being used again.
 //!
-//! A thread that has led a commit looks, once in a while, when it has given the lead away: whoever listens may write.
+//! A thread that has led a commit looks, once in a while, when it has given the lead away: a subscriber may write.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use table_engine::telemetry::Telemetry;
 use super::StoreState;
 use super::space::OldestSnapshot;
 
-/// How often the list of free pages is read for it at most, and how old a snapshot is that is told of.
+/// How often the list of free pages is read for it at most, and how old a snapshot is that is reported.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// A store that uses so many hundredths of its map is told to be nearly full.
+/// A store that uses so many hundredths of its map is reported to be nearly full.
 const NEARLY: u64 = 90;
 
 /// When this process has looked last, and what it saw.
@@ -60,10 +60,10 @@ impl Warnings {
 }
 
 impl StoreState {
-    /// Warns of the map and of an old snapshot, if anybody listens and it is time.
+    /// Warns of the map and of an old snapshot, if a subscriber takes warnings and it is time.
     #[inline]
     pub(crate) fn warn_of_space(&self) {
-        if Telemetry::is_heard() {
+        if Telemetry::is_enabled() {
             self.look_at_space(EVERY);
         }
     }
@@ -107,7 +107,7 @@ mod tests {
     use crate::tests_listener::Listener;
 
     #[test]
-    fn a_snapshot_that_holds_space_back_is_told_of_once_it_is_old() {
+    fn a_snapshot_that_holds_space_back_is_reported_once_it_is_old() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path().join("store")).unwrap();
         let company = store.create_table("Company").unwrap();
@@ -125,7 +125,7 @@ mod tests {
         let told = look(Duration::ZERO);
         let process = format!("process={} age_seconds=0 held_back_bytes=", std::process::id());
         assert!(told.len() == 1 && told[0].contains(&process), "{told:?}");
-        // Nobody looks before it is time again.
+        // There is no look before it is time again.
         listener.hear(|| store.shared().look_at_space(Duration::ZERO));
         assert!(listener.take("snapshot_old").is_empty());
         drop(snapshot);

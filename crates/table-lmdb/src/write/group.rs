@@ -44,8 +44,8 @@ impl Members {
         self.0.iter().map(|member| member.prepared.rows.len()).sum()
     }
 
-    /// Notes when the first of them came, and what it is part of: a sequence of one caller's is one operation.
-    pub(crate) fn came(&mut self, since: Stamp) {
+    /// Stamps the first of a sequence of one caller's, which is one operation.
+    pub(crate) fn stamp(&mut self, since: Stamp) {
         if let Some(first) = self.0.first_mut() {
             first.since = since;
         }
@@ -129,7 +129,8 @@ pub(super) fn attempt(
         if Telemetry::is_wanted() {
             let committed = Committed { apply, flush: applied.elapsed(), ..written_by(members.0) };
             telemetry.committed(&committed);
-            members.0.iter().for_each(|member| member.since.committed(&committed));
+            let done = members.0.iter().filter(|member| matches!(member.result, Some(Ok(_))));
+            done.for_each(|member| member.since.committed(&committed));
         }
     }
     // The results stand: nothing is left that could take the writes back.

@@ -70,7 +70,7 @@ impl WriterTicket {
 }
 
 impl WriterTicket {
-    /// Waits for a change of the state; where the write becomes slow meanwhile, tells so.
+    /// Waits for a change of the state; where the write becomes slow meanwhile, reports that.
     fn wait_once<'t>(&'t self, state: MutexGuard<'t, State>) -> MutexGuard<'t, State> {
         let Some(left) = self.since.until_slow() else {
             return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -80,9 +80,9 @@ impl WriterTicket {
         if !timeout.timed_out() {
             return state;
         }
-        // Whoever is told may write, and the leader may want to answer.
+        // A subscriber may write, and the leader may want to answer.
         drop(state);
-        self.since.still_runs();
+        self.since.check_slow();
         lock(&self.state)
     }
 }

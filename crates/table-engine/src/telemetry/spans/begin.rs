@@ -6,9 +6,10 @@ use tracing::field::Empty;
 use tracing::{Level, Span};
 
 use super::figures::{Figures, Of};
-use super::{Operation, Origin, Running, current, is_heard};
+use super::{Operation, Origin, Running, current, is_enabled};
 use crate::query::QueryClass;
 use crate::telemetry::Written;
+use crate::telemetry::events::named;
 
 /// The value of `db.system.name`.
 pub(crate) const SYSTEM: &str = "table-core";
@@ -21,7 +22,7 @@ macro_rules! span {
             $name,
             "db.system.name" = SYSTEM,
             "db.namespace" = $origin.namespace(),
-            "db.collection.name" = $of.collection,
+            "db.collection.name" = named($of.collection),
             "db.operation.name" = $of.operation,
             "error.type" = Empty,
             "db.response.status_code" = Empty,
@@ -44,7 +45,7 @@ impl Origin {
     /// Begins to read a row by its keys.
     #[inline]
     pub(crate) fn get(&self, table: &str) -> Operation {
-        if is_heard() { self.begin_get(table) } else { Operation::NONE }
+        if is_enabled() { self.begin_get(table) } else { Operation::NONE }
     }
 
     #[inline(never)]
@@ -63,7 +64,7 @@ impl Origin {
     /// Begins a query.
     #[inline]
     pub(crate) fn query(&self, table: &str) -> Operation {
-        if is_heard() { self.begin_query(table) } else { Operation::NONE }
+        if is_enabled() { self.begin_query(table) } else { Operation::NONE }
     }
 
     #[inline(never)]
@@ -78,7 +79,7 @@ impl Origin {
     /// Begins a write.
     #[inline]
     pub(crate) fn commit<'w>(&self, written: impl FnOnce() -> Written<'w>) -> Operation {
-        if is_heard() { self.begin_commit(written()) } else { Operation::NONE }
+        if is_enabled() { self.begin_commit(written()) } else { Operation::NONE }
     }
 
     #[inline(never)]
@@ -102,7 +103,7 @@ impl Origin {
     /// Begins a job. Of its name the first word says what it does; what follows may be a part of a query.
     #[inline]
     pub(crate) fn job(&self, name: &str, table: &str) -> Operation {
-        if is_heard() { self.begin_job(name, table) } else { Operation::NONE }
+        if is_enabled() { self.begin_job(name, table) } else { Operation::NONE }
     }
 
     #[inline(never)]
@@ -116,7 +117,7 @@ impl Origin {
     /// Begins to open the store.
     #[inline]
     pub(crate) fn open(&self) -> Operation {
-        if is_heard() { self.begin_open() } else { Operation::NONE }
+        if is_enabled() { self.begin_open() } else { Operation::NONE }
     }
 
     #[inline(never)]
@@ -129,7 +130,7 @@ impl Origin {
     /// Begins an operation of a queue; `attempted` is what it does, as errors say it.
     #[inline]
     pub(crate) fn queue(&self, attempted: &str, queue: &str) -> Operation {
-        if is_heard() { self.begin_queue(attempted, queue) } else { Operation::NONE }
+        if is_enabled() { self.begin_queue(attempted, queue) } else { Operation::NONE }
     }
 
     #[inline(never)]
@@ -162,7 +163,7 @@ impl Origin {
     /// Begins an operation of a container; `attempted` is what it does, as errors say it.
     #[inline]
     pub(crate) fn blob(&self, attempted: &str, container: &str) -> Operation {
-        if is_heard() { self.begin_blob(attempted, container) } else { Operation::NONE }
+        if is_enabled() { self.begin_blob(attempted, container) } else { Operation::NONE }
     }
 
     #[inline(never)]
@@ -185,11 +186,11 @@ impl Origin {
         self.begin(span, of, false)
     }
 
-    /// Begins an operation, if anybody listens: to its span, to what is slow, or to what `is_wanted` for.
+    /// Begins an operation, if a subscriber takes its span, what is slow, or what it `is_wanted` for.
     fn begin(&self, span: Span, of: Of<'_>, is_wanted: bool) -> Operation {
-        let tells_slow = || tracing::enabled!(target: "table_core::slow", Level::WARN);
+        let takes_slow = || tracing::enabled!(target: "table_core::slow", Level::WARN);
         // A job takes as long as there is work.
-        let slow_after = self.0.slow_after.filter(|_| of.kind != "job" && tells_slow());
+        let slow_after = self.0.slow_after.filter(|_| of.kind != "job" && takes_slow());
         if span.is_disabled() && !is_wanted && slow_after.is_none() {
             return Operation::NONE;
         }

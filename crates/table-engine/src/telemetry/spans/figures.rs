@@ -36,8 +36,8 @@ pub(crate) struct Figures {
     pub(crate) collection: Box<str>,
     begun: Instant,
     slow_after: Option<Duration>,
-    /// Whether it was told that it is slow.
-    is_told: AtomicBool,
+    /// Whether it was reported to be slow.
+    is_reported: AtomicBool,
     /// The transactions that its writes were part of, and the other writes in them.
     commits: AtomicU64,
     shared_with: AtomicU64,
@@ -70,7 +70,7 @@ impl Figures {
             collection: of.collection.into(),
             begun: Instant::now(),
             slow_after,
-            is_told: AtomicBool::new(false),
+            is_reported: AtomicBool::new(false),
             commits: zero(),
             shared_with: zero(),
             wait: zero(),
@@ -114,7 +114,7 @@ impl Figures {
         self.found().error = Some(kind);
     }
 
-    pub(super) fn looks_by(&self, plan: &QueryPlan) {
+    pub(super) fn planned(&self, plan: &QueryPlan) {
         self.is_of(plan.class, plan.has_conditions() || plan.kind.is_some());
     }
 
@@ -151,7 +151,7 @@ impl Figures {
         }
     }
 
-    /// Tells of the operation, at its end, what is to be warned of.
+    /// Reports, at the operation's end, what is wrong with it.
     pub(super) fn ended(&self) {
         let took = self.begun.elapsed();
         if self.slow_after.is_some_and(|after| took >= after) {
@@ -169,16 +169,16 @@ impl Figures {
         }
     }
 
-    /// Returns in how long the operation is slow, unless that is told already.
+    /// Returns in how long the operation is slow, unless that is reported already.
     pub(super) fn until_slow(&self) -> Option<Duration> {
-        let after = self.slow_after.filter(|_| !self.is_told.load(Ordering::Relaxed))?;
+        let after = self.slow_after.filter(|_| !self.is_reported.load(Ordering::Relaxed))?;
         Some(after.saturating_sub(self.begun.elapsed()))
     }
 
-    /// Tells once that it is slow and still runs, if it is.
-    pub(super) fn still_runs(&self) {
+    /// Reports once that it is slow and still runs, if it is.
+    pub(super) fn check_slow(&self) {
         let is_slow = self.until_slow().is_some_and(|left| left.is_zero());
-        if is_slow && !self.is_told.swap(true, Ordering::Relaxed) {
+        if is_slow && !self.is_reported.swap(true, Ordering::Relaxed) {
             self.origin.slow(self, self.begun.elapsed(), true);
         }
     }

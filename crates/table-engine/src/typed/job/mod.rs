@@ -211,7 +211,7 @@ impl<R> Job<'_, R> {
     pub fn step(&mut self) -> Result<bool> {
         let began = Instant::now();
         let more = self
-            .told_step()
+            .traced_step()
             .map_err(|error| error.attempted("go on with a job over").table(self.table.name()))?;
         if more {
             let rest = self.rest(began.elapsed())?;
@@ -275,7 +275,7 @@ impl<R> Job<'_, R> {
     }
 
     /// Makes the next step inside the job's span.
-    fn told_step(&mut self) -> Result<bool> {
+    fn traced_step(&mut self) -> Result<bool> {
         let (table, works) = (self.table.exec(), &self.works);
         let name = || works.front().map(|work| work.name()).unwrap_or_default();
         let operation = self.operation.get_or_insert_with(|| telemetry::job(table, name)).clone();

@@ -1,4 +1,4 @@
-//! A write that waits for others' is told of while it waits.
+//! A write that waits for others is reported while it waits.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,11 +26,11 @@ fn a_write_that_waits_too_long_is_slow_before_it_is_done() {
         told = listener.take("slow");
         thread::yield_now();
     }
-    assert!(told.len() == 1 && told[0].contains("still_runs=true "), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("still_running=true "), "{told:?}");
     assert!(told[0].contains("db.operation.name=\"insert\" ") && !writer.is_finished(), "{told:?}");
     drop(lead);
     writer.join().unwrap().unwrap();
     let told = listener.take("slow");
-    assert!(told.len() == 1 && told[0].contains("still_runs=false "), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("still_running=false "), "{told:?}");
     assert!(company.get("p", "r").unwrap().is_some());
 }
