@@ -154,7 +154,7 @@ fn a_map_that_is_nearly_full_is_told_of() {
         assert_event(&told, Level::WARN);
         assert_eq!(told.number("map_bytes"), 1 << 20);
         let used = told.number("used_bytes");
-        assert!(used >= (1 << 20) / 100 * 90 && used <= 1 << 20, "{told:?}");
+        assert!(((1 << 20) / 100 * 90..=1 << 20).contains(&used), "{told:?}");
     }
 }
 

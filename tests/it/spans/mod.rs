@@ -85,6 +85,16 @@ fn a_commit_is_a_span_of_its_caller_and_says_what_it_took() {
         assert_common(&told, "Company", "replace");
         assert_eq!((told.number("rows"), told.number("copies")), (3, 2));
 
+        // By its properties, an entity of a declared kind is refused first, and then planned with its copies.
+        let row = DynamicEntity::new("Sales", "empid_000009").with("EntityType", "employee");
+        let row = row.with("Email", "9@contoso.com").with("Age", 40);
+        store.dynamic_table("Company").unwrap().insert(&row).unwrap();
+        let told = listener.take("commit");
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert_eq!(told[0].field("error.type"), Some("DeclaredKind"));
+        assert_common(&told[1], "Company", "insert");
+        assert_eq!((told[1].number("rows"), told[1].number("copies")), (2, 1));
+
         let report = staff.bulk_insert((10..60).map(employee)).unwrap();
         assert_eq!(report.committed, 50);
         let told = listener.one("commit");
@@ -233,16 +243,27 @@ fn queues_and_blobs_have_spans_by_what_is_done() {
         hire.extend(minute).unwrap();
         hire.release(Duration::ZERO).unwrap();
         let hire = hires.receive(minute).unwrap().unwrap();
+        assert_common(&listener.one("queue.receive"), "hires", "receive");
         hire.delete().unwrap();
         assert_common(&listener.one("queue.complete"), "hires", "complete");
         hire.delete().unwrap_err();
         let told = listener.one("queue.complete");
         assert!(told.field("error.type").is_some(), "{told:?}");
+        // In the transaction of a change, it is part of that.
+        hires.send(&"hall".into()).unwrap();
+        let hire = hires.receive(minute).unwrap().unwrap();
+        let staff = store.table::<Employee>().unwrap();
+        let egt = staff.egt(Employee::partition("Sales"));
+        egt.insert(&employee(1)).complete(&hire).commit().unwrap();
+        let told = listener.one("commit");
+        assert_common(&told, "Company", "insert");
+        assert_eq!((told.number("messages"), told.number("rows")), (1, 2));
+        drop((listener.take("queue.send"), listener.take("queue.receive")));
         hires.pause().unwrap();
         hires.resume().unwrap();
         hires.stats().unwrap();
         hires.clear().unwrap();
-        for name in ["extend", "release", "receive", "pause", "resume", "stats", "clear"] {
+        for name in ["extend", "release", "pause", "resume", "stats", "clear"] {
             assert_common(&listener.one(&format!("queue.{name}")), "hires", name);
         }
 
@@ -292,6 +313,14 @@ fn jobs_and_openings_have_spans() {
         // A step is a commit inside the job.
         let steps = listener.take("commit");
         assert!(steps.len() >= 3 && steps.iter().all(|step| step.parent == Some(told.number)), "{steps:?}");
+        staff.bulk_insert((0..100).map(employee)).unwrap().into_result().unwrap();
+        staff.rebuild().unwrap().run().unwrap();
+        staff.repair().unwrap().run().unwrap();
+        assert!(staff.check().unwrap().problems.is_empty());
+        let jobs = listener.take("job");
+        assert!(jobs.len() == 3 && jobs.iter().all(Told::has_ended), "{jobs:?}");
+        assert_common(&jobs[2], "Company", "check");
+        assert!(listener.take("full_scan").is_empty(), "jobs read whole tables");
 
         assert!(store.check().unwrap().problems.is_empty());
         assert_common(&listener.one("job"), "", "check");

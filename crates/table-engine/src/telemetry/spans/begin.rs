@@ -73,7 +73,10 @@ impl Origin {
         let span = span!("table_core::query", "query", self, of, {
             class = Empty, rows_read = Empty, rows_returned = Empty,
         });
-        self.begin(span, of, tracing::enabled!(target: "table_core::full_scan", Level::WARN))
+        // A job reads whole tables.
+        let in_job = current().is_some_and(|figures| figures.kind == "job");
+        let reports_scan = !in_job && tracing::enabled!(target: "table_core::full_scan", Level::WARN);
+        self.begin(span, of, reports_scan)
     }
 
     /// Begins a write.
@@ -186,15 +189,18 @@ impl Origin {
         self.begin(span, of, false)
     }
 
-    /// Begins an operation, if a subscriber takes its span, what is slow, or what it `is_wanted` for.
-    fn begin(&self, span: Span, of: Of<'_>, is_wanted: bool) -> Operation {
+    /// Begins an operation, if a subscriber takes its span, or an event of it: that it is slow, or with `reports_scan` that it
+    /// is a full scan.
+    fn begin(&self, span: Span, of: Of<'_>, reports_scan: bool) -> Operation {
         let takes_slow = || tracing::enabled!(target: "table_core::slow", Level::WARN);
         // A job takes as long as there is work.
         let slow_after = self.0.slow_after.filter(|_| of.kind != "job" && takes_slow());
-        if span.is_disabled() && !is_wanted && slow_after.is_none() {
+        if span.is_disabled() && !reports_scan && slow_after.is_none() {
             return Operation::NONE;
         }
-        let figures = Arc::new(Figures::new(self, of, slow_after));
+        let mut figures = Figures::new(self, of, slow_after);
+        figures.reports_scan = reports_scan;
+        let figures = Arc::new(figures);
         Operation(Some(Arc::new(Running { span, figures })))
     }
 }

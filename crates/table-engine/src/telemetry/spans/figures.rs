@@ -34,6 +34,8 @@ pub(crate) struct Figures {
     pub(crate) kind: &'static str,
     pub(crate) operation: Box<str>,
     pub(crate) collection: Box<str>,
+    /// Whether a full scan is reported.
+    pub(super) reports_scan: bool,
     begun: Instant,
     slow_after: Option<Duration>,
     /// Whether it was reported to be slow.
@@ -68,6 +70,7 @@ impl Figures {
             kind: of.kind,
             operation: of.operation.into(),
             collection: of.collection.into(),
+            reports_scan: false,
             begun: Instant::now(),
             slow_after,
             is_reported: AtomicBool::new(false),
@@ -158,14 +161,11 @@ impl Figures {
             self.origin.slow(self, took, false);
         }
         let Found { class, is_filtered, .. } = *self.found();
-        let is_full = match class {
-            Some(QueryClass::TableScan) => true,
-            // All rows of a partition may be what is asked for.
-            Some(QueryClass::PartitionScan) => is_filtered,
-            _ => false,
-        };
-        if is_full {
-            self.origin.full_scan(self, class.map_or(String::new(), |class| class.to_string()).as_str());
+        // All rows of a partition may be what is asked for.
+        let is_full =
+            class == Some(QueryClass::TableScan) || class == Some(QueryClass::PartitionScan) && is_filtered;
+        if let Some(class) = class.filter(|_| self.reports_scan && is_full) {
+            self.origin.full_scan(self, &class.to_string());
         }
     }
 
