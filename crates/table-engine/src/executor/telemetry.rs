@@ -1,7 +1,9 @@
 //! What the engine counts and traces, with what a store lends for it: nothing, if the store lends nothing.
 
 use super::{Backend, OnCommitted, TableExec};
-use crate::error::{ErrorKind, Result};
+use crate::error::ErrorKind;
+#[cfg(any(feature = "queue", feature = "blob"))]
+use crate::error::Result;
 use crate::outbox::OutboxEntry;
 use crate::plan::{Cause, Group, Plan, RowWrite};
 use crate::telemetry::{Entered, Messages, Operation, Tally, Telemetry, Written};
@@ -104,10 +106,13 @@ pub(crate) fn until_answered(operation: &Operation, done: OnCommitted) -> OnComm
     }
     let operation = operation.clone();
     Box::new(move |answer| {
-        if let Err(refused) = &answer {
-            operation.failed(refused.error.kind());
+        {
+            // It ends before what is done with the answer begins.
+            let operation = operation;
+            if let Err(refused) = &answer {
+                operation.failed(refused.error.kind());
+            }
         }
-        drop(operation);
         done(answer);
     })
 }

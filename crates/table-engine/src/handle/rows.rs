@@ -131,20 +131,21 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
     pub(crate) fn next(&mut self, read: &mut ReadRow<'_>) -> Option<Result<()>> {
         let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
         self.running.check_slow();
-        let entered = self.running.enter();
-        let next = self.rows.next(snapshot.read_snapshot(), &mut |selection, view| {
-            // Rows are mostly of one table.
-            let table = if across.is_empty() { table } else { Across::table(across, view).unwrap_or(table) };
-            read(&Reading { snapshot, table, selection }, view)
-        });
+        let next = {
+            let _entered = self.running.enter();
+            self.rows.next(snapshot.read_snapshot(), &mut |selection, view| {
+                // Rows are mostly of one table.
+                let table =
+                    if across.is_empty() { table } else { Across::table(across, view).unwrap_or(table) };
+                read(&Reading { snapshot, table, selection }, view)
+            })
+        };
         match next {
             Some(Err(error)) => {
                 self.running.failed(error.kind());
-                drop(entered);
                 Some(Err(located(table, error)))
             }
             next => {
-                drop(entered);
                 self.running.add(u64::from(next.is_some()));
                 next
             }

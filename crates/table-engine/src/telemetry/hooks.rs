@@ -174,7 +174,7 @@ impl Telemetry {
     /// Counts a query, and returns what counts the rows that it gives.
     #[inline]
     pub fn query(&self) -> Tally {
-        Tally::new(self.counters.query(), spans::Tally::default())
+        Tally::new(self.counters.query(), spans::Tally::NONE)
     }
 
     /// Returns what counts the rows that a query looks at, wanted or not.

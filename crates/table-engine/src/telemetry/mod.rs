@@ -8,12 +8,14 @@
 mod counters;
 #[cfg(not(feature = "metrics"))]
 #[path = "no_counters.rs"]
+#[allow(clippy::unused_self, reason = "it has the functions that `counters` has")]
 mod counters;
 #[cfg(feature = "tracing")]
 mod events;
 mod hooks;
 #[cfg(not(feature = "tracing"))]
 #[path = "no_spans.rs"]
+#[allow(clippy::unused_self, reason = "it has the functions that `spans` has")]
 mod spans;
 #[cfg(feature = "tracing")]
 mod spans;

@@ -180,6 +180,9 @@ impl Stamp {
 }
 
 impl Tally {
+    /// Nothing.
+    pub(super) const NONE: Self = Self;
+
     /// Returns what counts nothing.
     #[inline]
     pub(super) fn looking() -> Self {

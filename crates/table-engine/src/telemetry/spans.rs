@@ -250,6 +250,8 @@ impl Stamp {
 pub(super) struct Tally(Option<(Arc<Figures>, Rows)>);
 
 impl Tally {
+    pub(super) const NONE: Self = Self(None);
+
     /// Returns what counts the rows that the operation of the thread looks at.
     #[inline]
     pub(super) fn looking() -> Self {

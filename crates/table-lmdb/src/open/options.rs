@@ -210,6 +210,10 @@ impl OpenOptions {
     }
 
     /// Returns after how long an operation is slow.
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(clippy::unused_self, reason = "none is slow without the feature")
+    )]
     pub(crate) fn slow(&self) -> Option<Duration> {
         #[cfg(feature = "tracing")]
         return self.slow_after;

@@ -61,6 +61,7 @@ impl StoreState {
 
     /// Warns of nothing.
     #[cfg(not(feature = "tracing"))]
+    #[expect(clippy::unused_self, reason = "with the feature it looks at the store")]
     #[inline]
     pub(crate) fn warn_of_space(&self) {}
 
