@@ -48,7 +48,8 @@
 //!   tokens that say it.
 //! - `blob`, with the feature of that name: values of any size, by name and in fields, and logs.
 //! - `odata`, with the feature of that name: entities as the Table service's JSON, and back.
-//! - `metrics`, with the feature of that name: what a store has done, in numbers.
+//! - `metrics`, with the feature of that name: what a store has done, in numbers. With the feature `tracing` it tells what it
+//!   does, by spans and events.
 //! - [`Error`]: one type, with a [kind](ErrorKind) to match on and the service's own code for each.
 //! - [`limits`]: the service's numbers, which hold here too.
 //! - [`introspect`]: what a store says of itself, for tools without structs; [`schema`] draws designs.

@@ -10,6 +10,7 @@ mod metrics;
 mod operations;
 mod queries;
 mod space;
+mod spans;
 mod tables;
 mod temporary;
 mod time;

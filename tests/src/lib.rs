@@ -228,7 +228,7 @@ pub mod tools {}
 #[doc = include_str!("../../table-core/guide/access.md")]
 pub mod access {}
 
-/// The program of the guide's chapter on telemetry.
+/// The programs of the guide's chapter on telemetry.
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/guide/telemetry.md")]
 pub mod telemetry {}

@@ -105,7 +105,8 @@ fn oldest() -> Result<(), String> {
         let command = Command::new("rustup").arguments("run").argument(version).argument("cargo");
         command.arguments(arguments).arguments("--locked --target-dir").argument(&target)
     };
-    let features = ["encrypt", "odata", "queue", "blob", "metrics", "sas", "jiff", "chrono", "serde"];
+    let features =
+        ["encrypt", "odata", "queue", "blob", "metrics", "tracing", "sas", "jiff", "chrono", "serde"];
     let features: Vec<_> = features.iter().map(|feature| format!("table-core/{feature}")).collect();
     cargo("check -p table-words -p table-engine -p lmdb-verify -p table-lmdb -p table-core -p table-derive")
         .argument("--features")
@@ -133,7 +134,7 @@ fn systems() -> Result<(), String> {
     let elsewhere = |target: &str| {
         let name = target.replace('-', "_");
         Command::cargo(
-            "check -p table-core --locked --features encrypt,json,blob,sas,metrics-adapter,odata,jiff,chrono,serde",
+            "check -p table-core --locked --features encrypt,json,blob,sas,metrics-adapter,tracing,odata,jiff,chrono,serde",
         )
         .arguments("--target-dir target/elsewhere --target")
         .argument(target)

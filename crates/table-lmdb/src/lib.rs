@@ -34,6 +34,8 @@ mod write;
 
 #[cfg(test)]
 mod format_tests;
+#[cfg(all(test, feature = "tracing"))]
+mod tests_listener;
 #[cfg(test)]
 mod tests_scratch;
 #[cfg(test)]
@@ -44,12 +46,13 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use table_engine::error::{Error, ErrorKind, Result};
+use table_engine::telemetry::Telemetry;
 
 use self::encryption::Keys;
 use self::handle::shared::Shared;
 use self::jobs::reclaim;
 use self::records::meta::Meta;
-use self::state::StoreState;
+use self::state::{StoreState, name_of};
 
 #[cfg(all(feature = "encrypt", feature = "fuzzing"))]
 pub(crate) use self::encryption::vault::fuzzed as fuzzed_keys;
@@ -87,9 +90,11 @@ impl Store {
     pub fn reclaim(&self) -> Result<u64> {
         let attempted = |e: Error| e.attempted(reclaim::ATTEMPTED);
         let inner = self.shared();
-        inner.purge_queues().map_err(attempted)?;
-        inner.purge_blobs().map_err(attempted)?;
-        reclaim::run(inner)
+        inner.run_job("reclaim", || {
+            inner.purge_queues().map_err(attempted)?;
+            inner.purge_blobs().map_err(attempted)?;
+            reclaim::run(inner)
+        })
     }
 
     /// Writes a compacted copy of the store, as it is at this moment, into a new directory. Writers go on meanwhile. After
@@ -120,7 +125,7 @@ impl Store {
                 Keys::copy(&inner.environment, copy, has_keys)
             })
         };
-        copy().map_err(|e: Error| e.attempted("copy the store"))
+        self.shared().run_job("copy_to", copy).map_err(|e: Error| e.attempted("copy the store"))
     }
 
     /// Puts a compacted copy in the place of the store's file, and opens that: what the disk has lost to free pages, it
@@ -155,6 +160,7 @@ impl Store {
     /// ```
     #[inline]
     pub fn compact(self) -> Result<Self> {
+        let telemetry = self.shared().telemetry.clone();
         let compact = || {
             let inner = self.into_shared();
             inner.writer.check_writable()?;
@@ -172,7 +178,9 @@ impl Store {
             }
             Ok(store)
         };
-        compact().map_err(|e: Error| e.attempted("compact the store"))
+        telemetry
+            .run(&telemetry.begin_job("compact", ""), "", compact)
+            .map_err(|e: Error| e.attempted("compact the store"))
     }
 
     /// Closes this handle once all that was [submitted](table_engine::Batch::submit) before is answered. The store is closed
@@ -226,7 +234,13 @@ impl Store {
 impl OpenOptions {
     /// Opens the store in this directory; see [`Store::open`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Store> {
-        let inner = self.shared(path.as_ref())?;
+        let path = path.as_ref();
+        let telemetry = Telemetry::of(&name_of(path), self.slow());
+        telemetry.run(&telemetry.begin_open(), "", || self.open_store(path))
+    }
+
+    fn open_store(&self, path: &Path) -> Result<Store> {
+        let inner = self.shared(path)?;
         if let Some(mark) = self.not_before {
             // It may have been open already.
             let txn = inner.environment.read_txn()?;

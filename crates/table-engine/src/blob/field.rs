@@ -6,7 +6,7 @@ use super::reader::{BlobReader, read_whole};
 use super::{BlobInfo, upload};
 use crate::contents::{BlobId, name, reference};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobSnapshot;
+use crate::executor::{BlobSnapshot, telemetry};
 use crate::handle::tables::Tables;
 use crate::model::{EdmType, Value, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -68,11 +68,12 @@ impl Tables {
     /// The blob is this store's. Another store refuses an entity that holds it with [`BlobGone`](ErrorKind::BlobGone), until
     /// [`import_blob`](Self::import_blob) has copied it there.
     pub fn upload(&self, content_type: &str, mut reader: impl Read) -> Result<Blob> {
-        let mut upload = || {
+        let upload = || {
             name::check_type(content_type)?;
             upload::unnamed(&self.backend().clone().blobs()?, content_type, &mut reader)
         };
-        let (id, length) = upload().map_err(|error: Error| error.attempted("upload a blob"))?;
+        let uploaded = telemetry::in_container(&**self.backend(), "upload a blob", "", upload);
+        let (id, length) = uploaded.map_err(|error: Error| error.attempted("upload a blob"))?;
         Ok(Blob(Some((id, length))))
     }
 }
@@ -121,7 +122,8 @@ impl Blob {
             let info = info_of(&blobs.identity(), &*snapshot, id)?;
             Ok(BlobReader::new(snapshot, info))
         };
-        open().map_err(|error: Error| error.attempted("open a blob"))
+        telemetry::in_container(&**store.backend(), "open a blob", "", open)
+            .map_err(|error: Error| error.attempted("open a blob"))
     }
 
     /// Reads all bytes of the blob. One that may be large is better [opened](Self::open).
@@ -132,7 +134,8 @@ impl Blob {
             let snapshot = blobs.clone().read_snapshot()?;
             read_whole(&*snapshot, &info_of(&blobs.identity(), &*snapshot, id)?, None)
         };
-        get().map_err(|error: Error| error.attempted("read a blob"))
+        telemetry::in_container(&**store.backend(), "read a blob", "", get)
+            .map_err(|error: Error| error.attempted("read a blob"))
     }
 }
 

@@ -36,7 +36,7 @@ pub use self::sealed::SealedBlob;
 pub use crate::contents::BlobInfo;
 use crate::contents::{ANY_TYPE, BlobAnswer, BlobContent, BlobTask, ContainerId, name};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{BlobSnapshot, Blobs};
+use crate::executor::{BlobSnapshot, Blobs, telemetry};
 use crate::handle::tables::Tables;
 use crate::limits::BLOB_AT_ONCE;
 
@@ -243,7 +243,10 @@ impl Container {
         name: Option<&str>,
         ask: impl FnOnce(Arc<dyn Blobs>) -> Result<R>,
     ) -> Result<R> {
-        self.store.backend().clone().blobs().and_then(ask).map_err(|error| self.named(attempted, name, error))
+        let store = self.store.backend();
+        let ask = || store.clone().blobs().and_then(ask);
+        let asked = telemetry::in_container(&**store, attempted, &self.name, ask);
+        asked.map_err(|error| self.named(attempted, name, error))
     }
 
     fn looked<R>(

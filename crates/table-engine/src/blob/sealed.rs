@@ -14,7 +14,7 @@ use crate::contents::{BlobId, BlobInfo, SEGMENT, length_of, name, reference};
 use crate::crypt::SecretKey;
 use crate::crypt::segments::{OVERHEAD, PLAIN, SegmentCipher, plain_length};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::BlobSnapshot;
+use crate::executor::{BlobSnapshot, telemetry};
 use crate::handle::tables::Tables;
 use crate::model::{EdmType, ValueRef};
 use crate::schema::{Property, PropertyValue, ValueError};
@@ -122,7 +122,8 @@ impl Tables {
             let (id, stored) = upload::unnamed(&blobs, content_type, &mut sealing)?;
             SealedBlob::of(id, stored, key.expose())
         };
-        upload().map_err(|error: Error| error.attempted("upload a blob"))
+        telemetry::in_container(&**self.backend(), "upload a blob", "", upload)
+            .map_err(|error: Error| error.attempted("upload a blob"))
     }
 
     /// Copies a sealed blob of another store into this one, as [`import_blob`](Self::import_blob) does with one that lies
@@ -190,7 +191,8 @@ impl SealedBlob {
             let opener = Opener::new(held.cipher(&info.content_type)?);
             Ok(BlobReader::sealed(snapshot, info, held.length, Box::new(opener)))
         };
-        open().map_err(|error: Error| error.attempted("open a blob"))
+        telemetry::in_container(&**store.backend(), "open a blob", "", open)
+            .map_err(|error: Error| error.attempted("open a blob"))
     }
 
     /// Reads all bytes of the blob. One that may be large is better [opened](Self::open).
@@ -203,7 +205,8 @@ impl SealedBlob {
             let mut opener = Opener::new(held.cipher(&info.content_type)?);
             read_whole(&*snapshot, &info, Some(&mut opener))
         };
-        get().map_err(|error: Error| error.attempted("read a blob"))
+        telemetry::in_container(&**store.backend(), "read a blob", "", get)
+            .map_err(|error: Error| error.attempted("read a blob"))
     }
 }
 

@@ -224,6 +224,12 @@ impl ErrorKind {
         )
     }
 
+    /// Returns whether it says that what is stored is not what was written.
+    #[doc(hidden)]
+    pub const fn is_damage(self) -> bool {
+        matches!(self, Self::Corrupt | Self::NotGenuine | Self::DecryptionFailed)
+    }
+
     /// Returns whether it says that a data key was destroyed.
     #[doc(hidden)]
     pub const fn is_destroyed(self) -> bool {

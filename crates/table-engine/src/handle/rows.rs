@@ -11,14 +11,14 @@ use super::table::DynamicTable;
 #[cfg(feature = "async")]
 use crate::asynchronous::Resumable;
 use crate::error::{Error, Result};
-use crate::executor::{InPlace, MergeIter, RowCursor, ScanRanges, made, telemetry};
+use crate::executor::telemetry::{self, RunningQuery};
+use crate::executor::{InPlace, MergeIter, ScanRanges, made};
 use crate::model::DynamicEntity;
 use crate::query::Query;
 #[cfg(feature = "async")]
 use crate::query::{Continuation, PageBudget};
 use crate::row::selection::Selection;
 use crate::row::view::RowView;
-use crate::telemetry::Tally;
 
 /// The rows of a query with the snapshot that they are read in, its own or the caller's.
 pub(crate) struct BufferedScan<S = Snapshot> {
@@ -27,7 +27,7 @@ pub(crate) struct BufferedScan<S = Snapshot> {
     rows: MergeIter,
     /// The tables of rows that are of several, by their numbers.
     across: Vec<DynamicTable>,
-    returned: Tally,
+    running: RunningQuery,
 }
 
 /// Rows of several tables in one order.
@@ -57,31 +57,29 @@ pub(crate) struct Reading<'r> {
 
 impl<S: Borrow<Snapshot>> BufferedScan<S> {
     pub(crate) fn new(snapshot: S, table: &DynamicTable, scan_ranges: ScanRanges) -> Result<Self> {
-        let cursors = snapshot.borrow().cursors(table, &scan_ranges);
+        let running = telemetry::query(table.exec());
+        let cursors = {
+            let _entered = running.enter();
+            snapshot.borrow().cursors(table, &scan_ranges)
+        };
+        let cursors = cursors.inspect_err(|e| running.failed(e.kind()));
         let cursors = cursors.map_err(|e| e.attempted("query").table(table.name()))?;
-        Ok(Self::of(snapshot, table, scan_ranges, cursors))
+        let rows = MergeIter::new(scan_ranges, cursors);
+        Ok(Self { snapshot, table: table.clone(), rows, across: Vec::new(), running })
     }
 
-    /// Returns the rows of cursors that the caller has begun.
-    pub(crate) fn of(
+    /// Begins the rows of several tables by `begin`; `of` is what errors name.
+    pub(crate) fn across(
         snapshot: S,
-        table: &DynamicTable,
-        scan_ranges: ScanRanges,
-        cursors: Vec<Box<dyn RowCursor>>,
-    ) -> Self {
-        Self {
-            snapshot,
-            table: table.clone(),
-            rows: MergeIter::new(scan_ranges, cursors),
-            across: Vec::new(),
-            returned: telemetry::query(table.exec()),
-        }
-    }
-
-    /// Makes the rows of several tables; `of` is what errors name.
-    pub(crate) fn across(snapshot: S, of: &DynamicTable, Across { tables, rows }: Across) -> Self {
-        let returned = telemetry::query(of.exec());
-        Self { snapshot, table: of.clone(), rows, across: tables, returned }
+        of: &DynamicTable,
+        begin: impl FnOnce(&Snapshot) -> Result<Across>,
+    ) -> Result<Self> {
+        let running = telemetry::query(of.exec());
+        let Across { tables, rows } = {
+            let _entered = running.enter();
+            begin(snapshot.borrow())?
+        };
+        Ok(Self { snapshot, table: of.clone(), rows, across: tables, running })
     }
 
     /// Returns the table.
@@ -122,7 +120,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
         }
         let snapshot = self.snapshot.borrow();
         let (selection, view) = self.rows.next_plain(snapshot.read_snapshot())?;
-        self.returned.add(1);
+        self.running.add(1);
         Some((Reading { snapshot, table: &self.table, selection }, view))
     }
 
@@ -130,6 +128,7 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
     #[cold]
     pub(crate) fn failed(&mut self, error: Error) -> Error {
         self.rows.failed(&error);
+        self.running.failed(error.kind());
         located(&self.table, error)
     }
 
@@ -137,15 +136,23 @@ impl<S: Borrow<Snapshot>> BufferedScan<S> {
     #[inline(never)]
     pub(crate) fn next(&mut self, read: &mut ReadRow<'_>) -> Option<Result<()>> {
         let (snapshot, table, across) = (self.snapshot.borrow(), &self.table, &*self.across);
-        let next = self.rows.next(snapshot.read_snapshot(), &mut |selection, view| {
-            // Rows are mostly of one table.
-            let table = if across.is_empty() { table } else { Across::table(across, view).unwrap_or(table) };
-            read(&Reading { snapshot, table, selection }, view)
-        });
+        self.running.check_slow();
+        let next = {
+            let _entered = self.running.enter();
+            self.rows.next(snapshot.read_snapshot(), &mut |selection, view| {
+                // Rows are mostly of one table.
+                let table =
+                    if across.is_empty() { table } else { Across::table(across, view).unwrap_or(table) };
+                read(&Reading { snapshot, table, selection }, view)
+            })
+        };
         match next {
-            Some(Err(error)) => Some(Err(located(table, error))),
+            Some(Err(error)) => {
+                self.running.failed(error.kind());
+                Some(Err(located(table, error)))
+            }
             next => {
-                self.returned.add(u64::from(next.is_some()));
+                self.running.add(u64::from(next.is_some()));
                 next
             }
         }
@@ -251,13 +258,12 @@ pub struct Views<'s> {
     rows: Box<dyn InPlace<'s> + 's>,
     table: DynamicTable,
     ended: bool,
-    returned: Tally,
+    running: RunningQuery,
 }
 
 impl<'s> Views<'s> {
-    pub(crate) fn new(rows: Box<dyn InPlace<'s> + 's>, table: DynamicTable) -> Self {
-        let returned = telemetry::query(table.exec());
-        Self { rows, table, ended: false, returned }
+    pub(crate) fn new(rows: Box<dyn InPlace<'s> + 's>, table: DynamicTable, running: RunningQuery) -> Self {
+        Self { rows, table, ended: false, running }
     }
 
     /// Returns the next row: [`next`](Iterator::next), in the form in which the rows give it.
@@ -267,11 +273,14 @@ impl<'s> Views<'s> {
         }
         let next = self.rows.next();
         if let Ok(Some(_)) = &next {
-            self.returned.add(1);
+            self.running.add(1);
             return next;
         }
         self.ended = true;
-        next.map_err(|error| located(&self.table, error))
+        next.map_err(|error| {
+            self.running.failed(error.kind());
+            located(&self.table, error)
+        })
     }
 }
 

@@ -99,8 +99,10 @@ impl Snapshot {
     /// Returns the row of these keys. With `trusted`, its keyed digest is not checked.
     fn find(&self, table: &DynamicTable, keys: (&str, &str), trusted: bool) -> Result<Option<RowView<'_>>> {
         let exec = self.table(table)?;
-        telemetry::point_read(exec);
+        let operation = telemetry::point_read(exec);
+        let _entered = operation.enter();
         let found = self.snapshot.get(exec, keys, trusted);
+        operation.returned(u64::from(matches!(found, Ok(Some(_)))));
         found.map_err(|e| {
             counted(exec, e).attempted("read from").table(table.name()).partition(keys.0).row(keys.1)
         })
@@ -119,9 +121,14 @@ impl Snapshot {
     /// Returns the rows of these scan ranges.
     pub(crate) fn views_of(&self, table: &DynamicTable, scan_ranges: ScanRanges) -> Result<Views<'_>> {
         let exec = self.table(table)?;
-        let rows = check_order(exec, &scan_ranges).and_then(|()| self.snapshot.views(exec, scan_ranges));
+        let running = telemetry::query(exec);
+        let rows = {
+            let _entered = running.enter();
+            check_order(exec, &scan_ranges).and_then(|()| self.snapshot.views(exec, scan_ranges))
+        };
+        let rows = rows.inspect_err(|e| running.failed(e.kind()));
         let rows = rows.map_err(|e| e.attempted("query").table(table.name()))?;
-        Ok(Views::new(rows, table.clone()))
+        Ok(Views::new(rows, table.clone(), running))
     }
 
     /// Makes sure that the rows of an index can be read in this snapshot.
@@ -209,8 +216,12 @@ impl Snapshot {
             entities.push(read(selection, view)?);
             Ok(ControlFlow::Continue(()))
         };
-        let next = self.visit_page(table, scan_ranges, budget.into(), after, &mut each)?;
-        telemetry::query(table.exec()).add(u64::try_from(entities.len()).unwrap_or(u64::MAX));
+        let mut running = telemetry::query(table.exec());
+        let next = {
+            let _entered = running.enter();
+            self.visit_page(table, scan_ranges, budget.into(), after, &mut each)?
+        };
+        running.add(u64::try_from(entities.len()).unwrap_or(u64::MAX));
         Ok(Page::of(entities, next))
     }
 

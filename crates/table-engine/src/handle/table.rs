@@ -277,9 +277,13 @@ impl DynamicTable {
         row_key: &str,
         read: &mut dyn FnMut(&RowView<'_>, usize) -> Result<()>,
     ) -> Result<()> {
-        telemetry::point_read(&*self.exec);
+        let operation = telemetry::point_read(&*self.exec);
+        let _entered = operation.enter();
         match self.exec.get((partition_key, row_key), read) {
-            Ok(_) => Ok(()),
+            Ok(found) => {
+                operation.returned(u64::from(found));
+                Ok(())
+            }
             Err(error) => Err(self.located(error, partition_key, row_key)),
         }
     }
@@ -292,11 +296,13 @@ impl DynamicTable {
         read: impl FnOnce(RowView<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let (mut read, mut made) = (Some(read), None);
-        telemetry::point_read(&*self.exec);
+        let operation = telemetry::point_read(&*self.exec);
+        let _entered = operation.enter();
         let found = self.exec.view((partition_key, row_key), &mut |view| {
             made = read.take().map(|read| read(view)).transpose()?;
             Ok(())
         });
+        operation.returned(u64::from(made.is_some()));
         found.map(|_| made).map_err(|e| self.located(e, partition_key, row_key))
     }
 

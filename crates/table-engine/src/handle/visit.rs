@@ -146,12 +146,17 @@ impl Snapshot {
         after: Option<&Continuation>,
         each: impl FnMut(&Row<'_>) -> V,
     ) -> Result<Option<Continuation>, V::Error> {
-        let (mut visitor, mut returned) = (Visitor::new(each), telemetry::query(table.exec()));
+        let (mut visitor, mut running) = (Visitor::new(each), telemetry::query(table.exec()));
+        let mut returned = 0;
         let mut each = |selection: &Selection, view: &RowView<'_>| {
-            returned.add(1);
+            returned += 1;
             visitor.visit(selection, view)
         };
-        let read = self.visit_page(table, query.clone().into(), budget.into(), after, &mut each);
+        let read = {
+            let _entered = running.enter();
+            self.visit_page(table, query.clone().into(), budget.into(), after, &mut each)
+        };
+        running.add(returned);
         visitor.done(read)
     }
 }

@@ -8,7 +8,7 @@ use crate::asynchronous::BoxFuture;
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(feature = "async")]
 use crate::executor::AsyncBackend;
-use crate::executor::{Backend, Loader, OnCommitted, Precedence, telemetry};
+use crate::executor::{Loader, OnCommitted, Precedence, telemetry};
 use crate::model::{DynamicEntity, ETag, IfMatch, ValueRef};
 use crate::plan::{self, Act, Committed, Condition, Failure, Group, Plan, Refused, RowWrite};
 use crate::schema::{Blind, Field, TOKEN_BYTES};
@@ -56,9 +56,11 @@ impl DynamicTable {
 
     /// Carries out the write of one row by its properties.
     fn write_row(&self, partition: &str, row: &RowWrite<'_>) -> Result<ETag> {
+        let operation = telemetry::write(self.exec(), row);
+        let _entered = operation.enter();
         if let Some(done) = self.exec().write(partition, row, self.is_raw()) {
             let words = row.act.describe(row.condition);
-            let done = done.inspect_err(|error| telemetry::refused(self.exec().store(), error.kind()));
+            let done = done.inspect_err(|error| telemetry::failed(self.exec(), error.kind()));
             return done.map_err(|e| e.placed(words, self.name(), partition, Some(row.key)));
         }
         let group = Group::new(partition, vec![*row]);
@@ -92,12 +94,9 @@ impl DynamicTable {
         done: OnCommitted,
     ) -> Result<(), Refused> {
         let plan = Plan { groups: group.into(), is_raw: self.is_raw(), ..Plan::default() };
-        let store = self.exec().store();
-        let taken = store.abilities().check(&plan);
-        let taken = taken.and_then(|()| store.submit(&[self.exec()], &plan, sealed_at, done));
-        let counted = taken.inspect_err(|refused| telemetry::refused(store, refused.error.kind()));
-        counted.map_err(|refused| match refused.row {
-            Some(_) => placed(std::slice::from_ref(self), &plan, refused),
+        let tables = std::slice::from_ref(self);
+        submit(tables, &plan, sealed_at, done).map_err(|refused| match refused.row {
+            Some(_) => placed(tables, &plan, refused),
             None => refused,
         })
     }
@@ -147,7 +146,10 @@ pub(crate) fn located(tables: &[DynamicTable], plan: &Plan<'_>, refused: Refused
 
 /// Carries out a plan. The answer has a version for each of its operations.
 fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Result<Committed, Refused> {
-    let store = store_of(tables)?;
+    let first = first_of(tables)?;
+    let store = first.exec().store();
+    let operation = telemetry::commit(first.exec(), plan);
+    let _entered = operation.enter();
     let checked = store.abilities().check(plan);
     let committed = checked.and_then(|()| match tables {
         [table] => store.commit(&[table.exec()], plan, sealed_at),
@@ -156,31 +158,37 @@ fn commit(tables: &[DynamicTable], plan: &Plan<'_>, sealed_at: &SealedAt) -> Res
             store.commit(&tables, plan, sealed_at)
         }
     });
-    let committed = committed.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))?;
+    let committed = committed.inspect_err(|refused| telemetry::failed(first.exec(), refused.error.kind()))?;
     telemetry::messages(store, || Messages::asked(&plan.queue_ops));
     Ok(committed.by_operations(plan))
 }
 
-/// Returns the store of these tables.
-fn store_of(tables: &[DynamicTable]) -> Result<&dyn Backend, Refused> {
-    let first = tables.first().ok_or_else(|| {
-        Refused::whole(Error::new(ErrorKind::TableNotFound).because("the plan comes with no table"))
-    })?;
-    Ok(first.exec().store())
+/// Returns the first of these tables.
+fn first_of(tables: &[DynamicTable]) -> Result<&DynamicTable, Refused> {
+    let none = || Error::new(ErrorKind::TableNotFound).because("the plan comes with no table");
+    tables.first().ok_or_else(|| Refused::whole(none()))
 }
 
 /// Hands a plan to the store, which has `done` called with what has become of it.
-#[cfg(feature = "async")]
 pub(crate) fn submit(
     tables: &[DynamicTable],
     plan: &Plan<'_>,
     sealed_at: &SealedAt,
     done: OnCommitted,
 ) -> Result<(), Refused> {
-    let store = store_of(tables)?;
-    let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
-    let taken = store.abilities().check(plan).and_then(|()| store.submit(&tables, plan, sealed_at, done));
-    taken.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))
+    let first = first_of(tables)?;
+    let store = first.exec().store();
+    let operation = telemetry::commit(first.exec(), plan);
+    let (_measured, done) = (operation.measure(), telemetry::until_answered(&operation, done));
+    let checked = store.abilities().check(plan);
+    let taken = checked.and_then(|()| match tables {
+        [table] => store.submit(&[table.exec()], plan, sealed_at, done),
+        tables => {
+            let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
+            store.submit(&tables, plan, sealed_at, done)
+        }
+    });
+    taken.inspect_err(|refused| telemetry::failed(first.exec(), refused.error.kind()))
 }
 
 /// Hands a plan to a store that answers later.
@@ -191,11 +199,19 @@ pub(crate) fn begin<'b>(
     plan: &Plan<'_>,
     sealed_at: &SealedAt,
 ) -> Result<BoxFuture<'b, Result<Committed, Refused>>, Refused> {
-    let store = store_of(tables)?;
-    let checked = store.abilities().check(plan);
-    checked.inspect_err(|refused| telemetry::refused(store, refused.error.kind()))?;
+    let first = first_of(tables)?;
+    let operation = telemetry::commit(first.exec(), plan);
+    let checked = first.exec().store().abilities().check(plan);
+    checked.inspect_err(|refused| telemetry::failed(first.exec(), refused.error.kind()))?;
     let tables: Vec<_> = tables.iter().map(DynamicTable::exec).collect();
-    Ok(backend.commit(&tables, plan, sealed_at))
+    let committed = backend.commit(&tables, plan, sealed_at);
+    Ok(Box::pin(async move {
+        let answered = committed.await;
+        if let Err(refused) = &answered {
+            operation.failed(refused.error.kind());
+        }
+        answered
+    }))
 }
 
 /// Says of a refusal where it is, if the executor left that out.

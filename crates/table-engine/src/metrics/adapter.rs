@@ -132,7 +132,7 @@ mod tests {
         let telemetry = Telemetry::default();
         telemetry.committed(&Committed { batches: 3, ..Committed::default() });
         telemetry.waited(Duration::from_secs(2));
-        telemetry.failed(ErrorKind::EntityNotFound);
+        telemetry.failed(ErrorKind::EntityNotFound, "Company");
         let kept = Kept::default();
         with_local_recorder(&kept, || telemetry.metrics("company.tables").record());
         // They are set, and not added.

@@ -69,8 +69,8 @@ mod tests {
         telemetry.waited(Duration::from_micros(3));
         telemetry.waited(Duration::from_secs(60));
         telemetry.committed(&Committed { batches: 3, rows_written: 7, ..Committed::default() });
-        telemetry.failed(ErrorKind::EntityNotFound);
-        telemetry.failed(ErrorKind::EntityNotFound);
+        telemetry.failed(ErrorKind::EntityNotFound, "Company");
+        telemetry.failed(ErrorKind::EntityNotFound, "Company");
         let text = telemetry.metrics("a\"b\\c\n").to_string();
         let labels = "{db_system_name=\"table-core\",db_namespace=\"a\\\"b\\\\c\\n\"";
         for line in [

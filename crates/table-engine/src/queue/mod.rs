@@ -196,13 +196,17 @@ impl<T> Queue<T> {
         let op = |task| QueueOp { queue: self.id, name: None, task };
         let queue_ops: Vec<_> = tasks.into_iter().map(op).collect();
         let asked = Counted::asked(&queue_ops);
-        let answers = self.asked(attempted, |queues| queues.carry_out(queue_ops))?;
-        telemetry::messages(&**self.store.backend(), || asked.answered(&answers));
-        Ok(answers)
+        self.asked(attempted, |queues| {
+            let answers = queues.carry_out(queue_ops)?;
+            telemetry::messages(&**self.store.backend(), || asked.answered(&answers));
+            Ok(answers)
+        })
     }
 
     fn asked<R>(&self, attempted: &'static str, ask: impl FnOnce(&dyn Queues) -> Result<R>) -> Result<R> {
-        self.store.backend().queues().and_then(ask).map_err(|error| self.named(attempted, error))
+        let store = &**self.store.backend();
+        let asked = telemetry::in_queue(store, attempted, &self.name, || store.queues().and_then(ask));
+        asked.map_err(|error| self.named(attempted, error))
     }
 
     #[cold]

@@ -13,11 +13,11 @@ use crate::metrics::{Histogram, Metrics};
 
 /// What a store counts with; clones count together.
 #[derive(Clone, Debug, Default)]
-pub struct Telemetry(Arc<Counters>);
+pub(super) struct Counters(Arc<All>);
 
 /// What threads that read change, and what threads that write do, lie in cache lines of their own.
 #[derive(Debug, Default)]
-struct Counters {
+struct All {
     reads: Reads,
     writes: Writes,
     errors: Errors,
@@ -141,31 +141,28 @@ fn nanoseconds(time: Duration) -> u64 {
 
 /// A moment, or none.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stamp(Option<Instant>);
+pub(super) struct Stamp(Option<Instant>);
 
 impl Stamp {
     /// No moment.
-    pub const NONE: Self = Self(None);
+    pub(super) const NONE: Self = Self(None);
 
     /// Returns this moment.
     #[inline]
-    pub fn now() -> Self {
+    pub(super) fn now() -> Self {
         Self(Some(Instant::now()))
     }
 
     /// Returns the time since then; zero for no moment.
     #[inline]
-    pub fn elapsed(self) -> Duration {
+    pub(super) fn elapsed(self) -> Duration {
         self.0.map(|then| then.elapsed()).unwrap_or_default()
     }
 }
 
-/// Rows that are counted where they are read, and added to the others when it is dropped.
+/// What rows that were read are added to.
 #[derive(Debug, Default)]
-pub struct Tally {
-    rows: u64,
-    to: Option<(Telemetry, Rows)>,
-}
+pub(super) struct Tally(Option<(Counters, Rows)>);
 
 #[derive(Clone, Copy, Debug)]
 enum Rows {
@@ -174,50 +171,44 @@ enum Rows {
 }
 
 impl Tally {
-    /// Counts so many rows.
+    /// Adds so many rows.
     #[inline]
-    pub fn add(&mut self, rows: u64) {
-        self.rows = self.rows.wrapping_add(rows);
-    }
-}
-
-impl Drop for Tally {
-    fn drop(&mut self) {
-        if let (Some((telemetry, rows)), 1..) = (&self.to, self.rows) {
-            let reads = &telemetry.0.reads;
-            match rows {
-                Rows::Read => add(&reads.rows_read, self.rows),
-                Rows::Returned => add(&reads.rows_returned, self.rows),
+    pub(super) fn note(&self, rows: u64) {
+        if let (Some((counters, which)), 1..) = (&self.0, rows) {
+            let reads = &counters.0.reads;
+            match which {
+                Rows::Read => add(&reads.rows_read, rows),
+                Rows::Returned => add(&reads.rows_returned, rows),
             }
         }
     }
 }
 
-impl Telemetry {
+impl Counters {
     /// Whether anything is counted.
-    pub const IS_ON: bool = true;
+    pub(super) const IS_ON: bool = true;
 
     /// Counts a read of a row by its keys.
     #[inline]
-    pub fn point_read(&self) {
+    pub(super) fn point_read(&self) {
         add(&self.0.reads.by_keys, 1);
     }
 
     /// Counts a query, and returns what counts the rows that it gives.
     #[inline]
-    pub fn query(&self) -> Tally {
+    pub(super) fn query(&self) -> Tally {
         add(&self.0.reads.queries, 1);
-        Tally { rows: 0, to: Some((self.clone(), Rows::Returned)) }
+        Tally(Some((self.clone(), Rows::Returned)))
     }
 
     /// Returns what counts the rows that a query looks at, wanted or not.
     #[inline]
-    pub fn rows_read(&self) -> Tally {
-        Tally { rows: 0, to: Some((self.clone(), Rows::Read)) }
+    pub(super) fn rows_read(&self) -> Tally {
+        Tally(Some((self.clone(), Rows::Read)))
     }
 
     /// Counts a transaction that was committed.
-    pub fn committed(&self, commit: &Committed) {
+    pub(super) fn committed(&self, commit: &Committed) {
         let writes = &self.0.writes;
         add(&writes.commits, 1);
         add(&writes.batches, commit.batches);
@@ -229,29 +220,29 @@ impl Telemetry {
     }
 
     /// Counts a write by how long it waited for its transaction.
-    pub fn waited(&self, wait: Duration) {
+    pub(super) fn waited(&self, wait: Duration) {
         self.0.writes.wait.record(&TIMES, nanoseconds(wait));
     }
 
     /// Counts a write that was submitted, taken or not.
-    pub fn submitted(&self, is_taken: bool) {
+    pub(super) fn submitted(&self, is_taken: bool) {
         let writes = &self.0.writes;
         add(if is_taken { &writes.submitted } else { &writes.submits_refused }, 1);
     }
 
     /// Counts a change that is planned anew.
     #[cold]
-    pub fn conflict(&self) {
+    pub(super) fn conflict(&self) {
         add(&self.0.writes.conflicts, 1);
     }
 
     /// Counts rows that jobs have looked at.
-    pub fn job_rows(&self, rows: u64) {
+    pub(super) fn job_rows(&self, rows: u64) {
         add(&self.0.writes.job_rows, rows);
     }
 
     /// Counts messages.
-    pub fn messages(&self, messages: Messages) {
+    pub(super) fn messages(&self, messages: Messages) {
         let writes = &self.0.writes;
         add(&writes.messages_sent, messages.sent);
         add(&writes.messages_received, messages.received);
@@ -260,7 +251,7 @@ impl Telemetry {
 
     /// Counts an error.
     #[cold]
-    pub fn failed(&self, kind: ErrorKind) {
+    pub(super) fn failed(&self, kind: ErrorKind) {
         let at = ErrorKind::ALL.iter().position(|known| *known == kind);
         if let Some(count) = at.and_then(|at| self.0.errors.0.get(at)) {
             add(count, 1);
@@ -268,9 +259,9 @@ impl Telemetry {
     }
 
     /// Returns what was counted so far in the store of this name.
-    pub fn metrics(&self, namespace: &str) -> Metrics {
+    pub(super) fn metrics(&self, namespace: &str) -> Metrics {
         const SECOND: f64 = 1e9;
-        let Counters { reads, writes, errors } = &*self.0;
+        let All { reads, writes, errors } = &*self.0;
         let errors = ErrorKind::ALL.iter().zip(&errors.0).map(|(kind, count)| (*kind, load(count)));
         Metrics {
             namespace: namespace.into(),

@@ -1,19 +1,29 @@
-//! Counting: what the engine and a backend note of their work, for [`Metrics`](crate::metrics::Metrics).
+//! What the engine and a backend note of their work: numbers for [`Metrics`](crate::metrics::Metrics), and spans and
+//! events of the crate `tracing`.
 //!
-//! A backend holds a [`Telemetry`] and lends it to the engine. Without the feature `metrics` the types are empty
-//! and the functions do nothing, so that no call needs a `cfg`.
+//! A backend holds a [`Telemetry`] and lends it to the engine. Without the features `metrics` and `tracing` the types are
+//! empty and the functions do nothing, so that no call needs a `cfg`.
 
 #[cfg(feature = "metrics")]
 mod counters;
 #[cfg(not(feature = "metrics"))]
-mod without;
+#[path = "no_counters.rs"]
+#[allow(clippy::unused_self, reason = "it has the functions that `counters` has")]
+mod counters;
+#[cfg(feature = "tracing")]
+mod events;
+mod hooks;
+#[cfg(not(feature = "tracing"))]
+#[path = "no_spans.rs"]
+#[allow(clippy::unused_self, reason = "it has the functions that `spans` has")]
+mod spans;
+#[cfg(feature = "tracing")]
+mod spans;
 
 use std::time::Duration;
 
-#[cfg(feature = "metrics")]
-pub use self::counters::{Stamp, Tally, Telemetry};
-#[cfg(not(feature = "metrics"))]
-pub use self::without::{Stamp, Tally, Telemetry};
+pub use self::hooks::{Stamp, Tally, Telemetry};
+pub use self::spans::{Entered, Measured, Operation};
 #[cfg(feature = "queue")]
 use crate::messages::Answer;
 use crate::messages::{QueueOp, Task};
@@ -31,6 +41,21 @@ pub struct Committed {
     pub apply: Duration,
     /// How long it took to make them durable.
     pub flush: Duration,
+}
+
+/// What a write is, as its span says.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<'w> {
+    /// The table, or the first of several.
+    pub table: &'w str,
+    /// What becomes of the row, or `BATCH` of several.
+    pub operation: &'static str,
+    /// The rows that are written or removed, copies among them.
+    pub rows: usize,
+    /// Those of them that are copies.
+    pub copies: usize,
+    /// How many changes are made as one.
+    pub changes: usize,
 }
 
 /// Messages that have come and gone.

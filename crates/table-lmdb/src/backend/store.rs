@@ -29,6 +29,8 @@ use crate::open::OptionalDb;
 use crate::records::catalog::{self, Entry, TableState};
 use crate::records::meta::Meta;
 use crate::records::periods;
+#[cfg(feature = "metrics")]
+use crate::state::name_of;
 use crate::write::encoded::EncodedPlan;
 use crate::write::prepare;
 
@@ -271,8 +273,7 @@ impl Backend for Shared {
     #[cfg(feature = "metrics")]
     fn metrics(&self) -> Result<Metrics> {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let name = self.environment.path.file_name().unwrap_or_default();
-        let mut metrics = self.telemetry.metrics(&name.to_string_lossy());
+        let mut metrics = self.telemetry.metrics(&name_of(&self.environment.path));
         metrics.submits_waiting = count(self.writer.submissions.waiting());
         metrics.open_snapshots = count(self.live.all().len());
         Ok(metrics)

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{JobStep, Loader, TableExec};
+use table_engine::model::Ticks;
 use table_engine::plan::{OutboxOp, Plan, Refused};
 use table_engine::sealing::SealedAt;
-use table_engine::telemetry::Stamp;
+use table_engine::telemetry::{Stamp, Telemetry, Written};
 
 use super::lmdb_table::LmdbTable;
 use super::shared::Shared;
@@ -65,10 +66,23 @@ impl<'t> LmdbLoader<'t> {
         Ok(())
     }
 
+    /// Returns what is to be carried out, as its span says.
+    fn written(&self) -> Written<'_> {
+        let table = self.tables.first().map_or("", |table| &*table.name);
+        let (rows, changes) = (self.prepared.rows(), self.prepared.len());
+        Written { table, operation: "BULK", rows, copies: 0, changes }
+    }
+
     fn push(&mut self, prepared: Box<EncodedPlan>) {
         self.bytes += prepared.weight();
         self.prepared.push(prepared, Stamp::NONE);
     }
+}
+
+/// Returns the first error that says that what is stored is damaged.
+fn damage_of(done: &[Result<Ticks, Refused>]) -> Option<ErrorKind> {
+    let mut kinds = done.iter().filter_map(|done| Some(done.as_ref().err()?.error.kind()));
+    kinds.find(|kind| kind.is_damage())
 }
 
 impl Loader for LmdbLoader<'_> {
@@ -119,9 +133,23 @@ impl Loader for LmdbLoader<'_> {
     fn carry_out(&mut self) -> Result<Vec<Result<(), Refused>>> {
         self.bytes = 0;
         self.inner.writer.turns.pass();
-        let lead = self.inner.writer.lead()?;
+        let inner = self.inner;
+        let telemetry = &inner.telemetry;
+        let operation = telemetry.begin_commit(|| self.written());
+        let _entered = operation.enter();
+        let since = Stamp::now();
+        let lead = self.inner.writer.lead().inspect_err(|error| operation.failed(error.kind()))?;
+        since.waited();
+        self.prepared.stamp(since);
         let done = self.inner.writer.run_all(self.inner, &lead, mem::take(&mut self.prepared));
         drop(lead);
+        if Telemetry::IS_ON
+            && let Some(damage) = damage_of(&done)
+        {
+            operation.failed(damage);
+            telemetry.damaged(damage, self.tables.first().map_or("", |table| &*table.name));
+        }
+        self.inner.warn_of_space();
         if mem::take(&mut self.follows) {
             self.inner.propagators.notify();
         }

@@ -79,6 +79,7 @@ impl Leaves {
                 batch.end();
                 return self.scan.end();
             };
+            self.scan.looked.check_slow();
             batch.lend_page(leaf.number, leaf.length());
             let most = usize::try_from(self.scan.remaining).unwrap_or(usize::MAX);
             batch.expect(leaf.entries().min(MOST_EXPECTED).min(most));

@@ -83,7 +83,13 @@ impl Store {
             }
             Ok(check.report)
         };
-        run().map_err(|e: Error| e.attempted("check the store"))
+        let checked = self.shared().run_job("check", run);
+        let report = checked.map_err(|e: Error| e.attempted("check the store"))?;
+        let damaged: BTreeSet<_> = report.problems.iter().map(|problem| problem.table.as_deref()).collect();
+        for table in damaged {
+            self.shared().telemetry.damaged(ErrorKind::Corrupt, table.unwrap_or_default());
+        }
+        Ok(report)
     }
 }
 

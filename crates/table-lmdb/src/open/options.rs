@@ -2,6 +2,7 @@
 
 #[cfg(feature = "encrypt")]
 use std::sync::Arc;
+use std::time::Duration;
 
 #[cfg(feature = "encrypt")]
 use table_engine::crypt::KeyProvider;
@@ -73,6 +74,8 @@ pub struct OpenOptions {
     pub(crate) verify_first: bool,
     pub(crate) accept_lost_commit: bool,
     pub(crate) propagate: Propagate,
+    #[cfg(feature = "tracing")]
+    pub(crate) slow_after: Option<Duration>,
     #[cfg(feature = "encrypt")]
     pub(crate) encryption: Option<Provider>,
     #[cfg(feature = "encrypt")]
@@ -117,6 +120,8 @@ impl Default for OpenOptions {
             verify_first: false,
             accept_lost_commit: false,
             propagate: Propagate::Background,
+            #[cfg(feature = "tracing")]
+            slow_after: None,
             #[cfg(feature = "encrypt")]
             encryption: None,
             #[cfg(feature = "encrypt")]
@@ -190,6 +195,30 @@ impl OpenOptions {
     pub fn submit_limit(mut self, writes: usize) -> Self {
         self.submit_limit = writes.max(1);
         self
+    }
+
+    /// Sets after how long an operation is slow: it is reported by a warning with the target `table_core::slow`. The default
+    /// is that none is, and no operation reads the clock for it.
+    ///
+    /// The warning comes when the operation ends. A query that reads page after page of the file, and a write that waits for
+    /// others, report it once before, while they still run. Jobs are never slow.
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn slow_after(mut self, time: Duration) -> Self {
+        self.slow_after = Some(time);
+        self
+    }
+
+    /// Returns after how long an operation is slow.
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(clippy::unused_self, reason = "none is slow without the feature")
+    )]
+    pub(crate) fn slow(&self) -> Option<Duration> {
+        #[cfg(feature = "tracing")]
+        return self.slow_after;
+        #[cfg(not(feature = "tracing"))]
+        return None;
     }
 
     /// Sets whether a store that is missing is made. The default is `true`.
@@ -313,6 +342,7 @@ impl OpenOptions {
                 ("verify_reads", options.verify_reads.to_string()),
                 ("group_limit", options.group_limit.to_string()),
                 ("submit_limit", options.submit_limit.to_string()),
+                ("slow_after", format!("{:?}", options.slow())),
                 ("read_only", options.read_only.to_string()),
                 ("propagation", format!("{:?}", options.propagate)),
                 // A store that was opened with all its pages verified need not be verified again.

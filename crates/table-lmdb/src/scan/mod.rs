@@ -48,7 +48,7 @@ pub(crate) struct Scan {
     expected: Option<Counts>,
     seen: Counts,
     /// The rows that it has looked at.
-    looked: Tally,
+    pub(crate) looked: Tally,
 }
 
 /// A row that a scan has found.
@@ -90,6 +90,7 @@ impl Scan {
             seen: Counts::default(),
             looked: inner.telemetry.rows_read(),
         };
+        scan.looked.planned(&scan.plan);
         scan.number_columns();
         Ok(scan)
     }

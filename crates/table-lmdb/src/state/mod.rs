@@ -3,8 +3,12 @@
 pub(crate) mod catalog_lookup;
 pub(crate) mod live;
 pub(crate) mod space;
+#[cfg(feature = "tracing")]
+mod warnings;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use table_engine::error::Result;
@@ -20,11 +24,18 @@ use super::records::authenticated;
 use super::records::catalog::{Entry, TableState};
 use super::records::meta::Meta;
 
+/// Returns the name of a store where its path is not shown: the last part.
+pub(crate) fn name_of(path: &Path) -> Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
+}
+
 /// LMDB's environment, and what the process knows of the tables in it.
 pub(crate) struct StoreState {
     pub(crate) environment: Environment,
     pub(crate) live: Live,
     pub(crate) telemetry: Telemetry,
+    #[cfg(feature = "tracing")]
+    warnings: warnings::Warnings,
     /// The keys, which seal, open and authenticate.
     pub(crate) keys: Keys,
     /// The store's identity.
@@ -34,9 +45,25 @@ pub(crate) struct StoreState {
 
 impl StoreState {
     pub(crate) fn new(environment: Environment, keys: Keys, identity: [u8; 16]) -> Self {
-        let (live, telemetry, tables) = (Live::default(), Telemetry::default(), RwLock::default());
-        Self { environment, live, telemetry, keys, identity, tables }
+        let (live, tables) = (Live::default(), RwLock::default());
+        let telemetry = Telemetry::of(&name_of(&environment.path), environment.options.slow());
+        Self {
+            environment,
+            live,
+            telemetry,
+            #[cfg(feature = "tracing")]
+            warnings: warnings::Warnings::default(),
+            keys,
+            identity,
+            tables,
+        }
     }
+
+    /// Warns of nothing.
+    #[cfg(not(feature = "tracing"))]
+    #[expect(clippy::unused_self, reason = "with the feature it looks at the store")]
+    #[inline]
+    pub(crate) fn warn_of_space(&self) {}
 
     /// Returns the store's identity.
     pub(crate) fn identity(&self) -> &[u8; 16] {
@@ -62,6 +89,12 @@ impl StoreState {
     /// Returns a table's dictionary, of which nothing is known yet.
     pub(crate) fn new_dict(&self, entry: &Entry) -> Dict {
         Dict::of_vault(self.keys.of_table(self.identity, entry.identity))
+    }
+
+    /// Runs a job over the store inside a span of its own.
+    #[inline]
+    pub(crate) fn run_job<R>(&self, name: &str, run: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.telemetry.run(&self.telemetry.begin_job(name, ""), "", run)
     }
 
     /// Drops what is known of a table.

@@ -138,7 +138,7 @@ impl Writer {
         self.check_writable().map_err(Refused::whole)?;
         let since = Stamp::now();
         self.turns.pass();
-        let prepared = match self.join(Some(prepared), since) {
+        let prepared = match self.join(Some(prepared), &since) {
             Outcome::Done(result) => return result,
             Outcome::Leads(None) => return panicked(),
             Outcome::Leads(Some(prepared)) => prepared,
@@ -146,6 +146,7 @@ impl Writer {
         let lead = LeaderGuard { writer: self };
         let result = self.lead_group(inner, prepared, since);
         drop(lead);
+        inner.warn_of_space();
         result
     }
 
@@ -153,7 +154,7 @@ impl Writer {
     pub(crate) fn lead(&self) -> Result<LeaderGuard<'_>> {
         self.check_writable()?;
         // A turn without a prepared write is never answered, only given the lead.
-        match self.join(None, Stamp::now()) {
+        match self.join(None, &Stamp::now()) {
             Outcome::Leads(_) => Ok(LeaderGuard { writer: self }),
             Outcome::Done(result) => {
                 let told = result.err().map(|refused| refused.error);
@@ -162,13 +163,13 @@ impl Writer {
         }
     }
 
-    fn join(&self, prepared: Option<Box<EncodedPlan>>, since: Stamp) -> Outcome {
+    fn join(&self, prepared: Option<Box<EncodedPlan>>, since: &Stamp) -> Outcome {
         let mut queue = lock(&self.queue);
         if !queue.led {
             queue.led = true;
             return Outcome::Leads(prepared);
         }
-        let turn = WriterTicket::new(prepared, since);
+        let turn = WriterTicket::new(prepared, since.clone());
         queue.waiting.push_back(turn.clone());
         drop(queue);
         self.joined.notify_one();
@@ -206,7 +207,7 @@ impl Writer {
             let Some(prepared) = prepared.take() else { return };
             *state = State::Taken;
             drop(state);
-            let since = turn.since;
+            let since = turn.since.clone();
             bytes += prepared.weight();
             let turn = queue.waiting.pop_front();
             members.0.push(Member { prepared, since, turn, result: None });
@@ -261,7 +262,7 @@ impl Writer {
             Ok(group) => {
                 self.gather(members, most);
                 if Telemetry::IS_ON && most != ALONE {
-                    members.0.iter().for_each(|member| inner.telemetry.waited(member.since.elapsed()));
+                    members.waited(&inner.telemetry);
                 }
                 self.run_in(inner, group, &mut members.0, most == ALONE);
             }

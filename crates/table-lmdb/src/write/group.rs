@@ -39,6 +39,28 @@ impl Members {
         self.0.len()
     }
 
+    /// Returns how many rows they write or remove.
+    pub(crate) fn rows(&self) -> usize {
+        self.0.iter().map(|member| member.prepared.rows.len()).sum()
+    }
+
+    /// Stamps the first of a sequence of one caller's, which is one operation.
+    pub(crate) fn stamp(&mut self, since: Stamp) {
+        if let Some(first) = self.0.first_mut() {
+            first.since = since;
+        }
+    }
+
+    /// Counts how long each has waited for the transaction.
+    pub(super) fn waited(&self, telemetry: &Telemetry) {
+        for Member { since, .. } in &self.0 {
+            if Telemetry::COUNTS {
+                telemetry.waited(since.elapsed());
+            }
+            since.waited();
+        }
+    }
+
     /// Gives each member that waits its answer, and the list back.
     pub(super) fn answered(mut self) -> Vec<Member> {
         self.answer();
@@ -104,9 +126,11 @@ pub(super) fn attempt(
     if written {
         let (apply, applied) = (begun.elapsed(), Stamp::now());
         group.commit()?;
-        if Telemetry::IS_ON {
+        if Telemetry::is_wanted() {
             let committed = Committed { apply, flush: applied.elapsed(), ..written_by(members.0) };
             telemetry.committed(&committed);
+            let done = members.0.iter().filter(|member| matches!(member.result, Some(Ok(_))));
+            done.for_each(|member| member.since.committed(&committed));
         }
     }
     // The results stand: nothing is left that could take the writes back.

@@ -64,8 +64,26 @@ impl WriterTicket {
                 State::Leads(prepared) => return Outcome::Leads(prepared),
                 waits => *state = waits,
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.wait_once(state);
         }
+    }
+}
+
+impl WriterTicket {
+    /// Waits for a change of the state; where the write becomes slow meanwhile, reports that.
+    fn wait_once<'t>(&'t self, state: MutexGuard<'t, State>) -> MutexGuard<'t, State> {
+        let Some(left) = self.since.until_slow() else {
+            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        let waited = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        let (state, timeout) = waited;
+        if !timeout.timed_out() {
+            return state;
+        }
+        // A subscriber may write, and the leader may want to answer.
+        drop(state);
+        self.since.check_slow();
+        lock(&self.state)
     }
 }
 

@@ -161,6 +161,7 @@ impl Submissions {
                         open.writer.give_back(members);
                     }
                     self.answer(callbacks.into_iter().zip(results), &open.telemetry);
+                    open.warn_of_space();
                 }
                 // The store has stopped.
                 Err(error) => {
@@ -239,7 +240,7 @@ impl Submissions {
         let mut answered = 0;
         for (done, result) in answers {
             if let Err(refused) = &result {
-                telemetry.failed(refused.error.kind());
+                telemetry.failed(refused.error.kind(), "");
             }
             let answer = result.map(|time| Committed::at(ETag::from_timestamp(time)));
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| done(answer))) {

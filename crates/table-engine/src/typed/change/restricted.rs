@@ -80,7 +80,7 @@ fn permit_all<'a>(
         let permitted = table_of(together, number).and_then(|table| permit(table, attempt));
         permitted.map_err(|error| {
             if let Some(table) = together.tables.first() {
-                telemetry::refused(table.exec().store(), error.kind());
+                telemetry::failed(table.exec(), error.kind());
             }
             together.scope.numbered(error, number)
         })

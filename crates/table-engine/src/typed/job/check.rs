@@ -7,6 +7,7 @@ use super::report::CopyReport;
 use super::shared_rows;
 use super::verify_copies::{At, Wrong};
 use crate::error::Result;
+use crate::executor::telemetry;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::query::Query;
@@ -53,9 +54,11 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn check(&self) -> Result<CopyReport> {
-        let mut report = CopyReport::default();
-        self.go_over(&mut report)?;
-        self.check_shared_rows(&mut report)?;
+        let (mut report, table) = (CopyReport::default(), self.dynamic().exec());
+        let operation = telemetry::job(table, || "check".into());
+        let _entered = operation.enter();
+        let checked = self.go_over(&mut report).and_then(|()| self.check_shared_rows(&mut report));
+        checked.inspect_err(|error| telemetry::job_failed(table, &operation, error.kind()))?;
         Ok(report)
     }
 

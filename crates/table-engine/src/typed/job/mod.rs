@@ -32,9 +32,12 @@ use self::progress::Clock;
 pub use self::progress::JobProgress;
 pub use self::report::{CopyProblem, CopyReport};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{ATTEMPTS, JobRecord, JobStep, LONGEST_WAIT, LOSSES_BORNE, Loader, StepSize};
+use crate::executor::{
+    ATTEMPTS, JobRecord, JobStep, LONGEST_WAIT, LOSSES_BORNE, Loader, StepSize, telemetry,
+};
 use crate::handle::table::DynamicTable;
 use crate::plan::{Epoch, Refused};
+use crate::telemetry::Operation;
 use crate::typed::entity::Entity;
 
 /// The most that a step changes: so little that writers don't wait long for the transaction that it makes.
@@ -136,6 +139,8 @@ pub struct Job<'j, R = JobProgress> {
     report: R,
     /// What the report says of the progress alone.
     copies: fn(&mut R, &JobProgress),
+    /// The whole of it, from its first step on.
+    operation: Option<Operation>,
 }
 
 impl<'j> Job<'j> {
@@ -161,6 +166,7 @@ impl<'j, R: Default> Job<'j, R> {
             state: None,
             report: R::default(),
             copies: |_, _| {},
+            operation: None,
         }
     }
 }
@@ -205,7 +211,7 @@ impl<R> Job<'_, R> {
     pub fn step(&mut self) -> Result<bool> {
         let began = Instant::now();
         let more = self
-            .next_step()
+            .traced_step()
             .map_err(|error| error.attempted("go on with a job over").table(self.table.name()))?;
         if more {
             let rest = self.rest(began.elapsed())?;
@@ -266,6 +272,16 @@ impl<R> Job<'_, R> {
             return Ok(took.saturating_mul(REST) / self.times_behind.saturating_add(1));
         }
         Ok(Duration::ZERO)
+    }
+
+    /// Makes the next step inside the job's span.
+    fn traced_step(&mut self) -> Result<bool> {
+        let (table, works) = (self.table.exec(), &self.works);
+        let name = || works.front().map(|work| work.name()).unwrap_or_default();
+        let operation = self.operation.get_or_insert_with(|| telemetry::job(table, name)).clone();
+        let _entered = operation.enter();
+        let done = self.next_step();
+        done.inspect_err(|error| telemetry::job_failed(self.table.exec(), &operation, error.kind()))
     }
 
     fn next_step(&mut self) -> Result<bool> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{AT_ONCE, panicked};
 use crate::error::{Error, ErrorKind, Result};
-use crate::executor::{Backend, Propagator, Propagators, Remaining};
+use crate::executor::{Backend, Propagator, Propagators, Remaining, telemetry};
 use crate::model::Ticks;
 use crate::outbox::OutboxEntry;
 use crate::plan::{OutboxOp, Plan};
@@ -85,6 +85,7 @@ pub(super) fn pass(store: &Arc<dyn Backend>, tries: Tries) -> Result<Pass> {
                 Err(error) if error.kind().stops() => return Err(error),
                 // The kind is declared otherwise than it is noted, say: others are propagated all the same.
                 Err(error) => {
+                    telemetry::outbox_refused(&**store, &kind, error.kind());
                     done.refused.get_or_insert(error);
                     continue;
                 }
@@ -147,6 +148,7 @@ pub(super) fn is_no_table(kind: ErrorKind) -> bool {
 /// Notes that an entry has failed. Returns about when it is to be tried again.
 #[inline]
 fn fail(store: &Arc<dyn Backend>, entry: OutboxEntry, error: &Error) -> Result<Option<Ticks>> {
+    telemetry::outbox_failing(&**store, &entry, error.kind());
     let outbox_ops = vec![OutboxOp::Fail(entry.source, entry.version, error.to_string())];
     let plan = Plan { outbox_ops, ..Plan::default() };
     match store.commit(&[], &plan, &SealedAt::NOTHING) {

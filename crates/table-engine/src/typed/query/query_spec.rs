@@ -106,8 +106,7 @@ impl<O: AnyOrigin> QuerySpec<O> {
             let hold = self.origin.snapshot_handle()?;
             let narrowing = (wanted.select)(self.narrowing.clone());
             let asked = PathRead { keys: wanted.keys, given: &self.given, narrowing };
-            let across = spread.rows(hold.borrow(), &asked)?;
-            return Ok(BufferedScan::across(hold, self.origin.table(), across));
+            return BufferedScan::across(hold, self.origin.table(), |snapshot| spread.rows(snapshot, &asked));
         }
         let table = self.table(wanted.keys);
         let (snapshot, scan_ranges) =

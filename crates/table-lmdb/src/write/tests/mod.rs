@@ -3,6 +3,8 @@
 mod groups;
 #[cfg(feature = "blob")]
 mod lists;
+#[cfg(feature = "tracing")]
+mod slow;
 mod submitted;
 mod unchanged;
 

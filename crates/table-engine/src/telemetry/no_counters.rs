@@ -1,4 +1,4 @@
-//! What counts nothing: the types of [`counters`](super) without the feature `metrics`.
+//! What counts nothing: the types of `counters` without the feature `metrics`.
 
 use std::time::Duration;
 
@@ -7,29 +7,29 @@ use crate::error::ErrorKind;
 
 /// Counts nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Telemetry(());
+pub(super) struct Counters(());
 
 /// Counts nothing.
 #[derive(Debug, Default)]
-pub struct Tally;
+pub(super) struct Tally;
 
 /// No time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stamp;
+pub(super) struct Stamp;
 
 impl Stamp {
     /// No time.
-    pub const NONE: Self = Self;
+    pub(super) const NONE: Self = Self;
 
     /// Returns no time.
     #[inline]
-    pub fn now() -> Self {
+    pub(super) fn now() -> Self {
         Self
     }
 
     /// Returns zero.
     #[inline]
-    pub fn elapsed(self) -> Duration {
+    pub(super) fn elapsed(self) -> Duration {
         Duration::ZERO
     }
 }
@@ -37,54 +37,54 @@ impl Stamp {
 impl Tally {
     /// Does nothing.
     #[inline]
-    pub fn add(&mut self, _rows: u64) {}
+    pub(super) fn note(&self, _rows: u64) {}
 }
 
-impl Telemetry {
+impl Counters {
     /// Whether anything is counted.
-    pub const IS_ON: bool = false;
+    pub(super) const IS_ON: bool = false;
 
     /// Does nothing.
     #[inline]
-    pub fn point_read(&self) {}
+    pub(super) fn point_read(&self) {}
 
     /// Returns what counts nothing.
     #[inline]
-    pub fn query(&self) -> Tally {
+    pub(super) fn query(&self) -> Tally {
         Tally
     }
 
     /// Returns what counts nothing.
     #[inline]
-    pub fn rows_read(&self) -> Tally {
+    pub(super) fn rows_read(&self) -> Tally {
         Tally
     }
 
     /// Does nothing.
     #[inline]
-    pub fn committed(&self, _commit: &Committed) {}
+    pub(super) fn committed(&self, _commit: &Committed) {}
 
     /// Does nothing.
     #[inline]
-    pub fn waited(&self, _wait: Duration) {}
+    pub(super) fn waited(&self, _wait: Duration) {}
 
     /// Does nothing.
     #[inline]
-    pub fn submitted(&self, _is_taken: bool) {}
+    pub(super) fn submitted(&self, _is_taken: bool) {}
 
     /// Does nothing.
     #[inline]
-    pub fn conflict(&self) {}
+    pub(super) fn conflict(&self) {}
 
     /// Does nothing.
     #[inline]
-    pub fn job_rows(&self, _rows: u64) {}
+    pub(super) fn job_rows(&self, _rows: u64) {}
 
     /// Does nothing.
     #[inline]
-    pub fn messages(&self, _messages: Messages) {}
+    pub(super) fn messages(&self, _messages: Messages) {}
 
     /// Does nothing.
     #[inline]
-    pub fn failed(&self, _kind: ErrorKind) {}
+    pub(super) fn failed(&self, _kind: ErrorKind) {}
 }
