@@ -25,10 +25,12 @@ struct State {
     waiting: BTreeMap<(Instant, u64), Waker>,
     next: u64,
     is_running: bool,
+    /// When the thread looks next, of itself; `None` while it looks.
+    looks_at: Option<Instant>,
 }
 
 static TIMERS: Timers = Timers {
-    state: Mutex::new(State { waiting: BTreeMap::new(), next: 0, is_running: false }),
+    state: Mutex::new(State { waiting: BTreeMap::new(), next: 0, is_running: false, looks_at: None }),
     changed: Condvar::new(),
 };
 
@@ -51,10 +53,11 @@ impl WakeAt {
         }
         let key = (at, state.next);
         state.next += 1;
-        let is_first = state.waiting.first_key_value().is_none_or(|(first, _)| key < *first);
         state.waiting.insert(key, waker);
+        // What is far away, as the end of a snapshot's time is, wakes no thread that looks before.
+        let is_sooner = state.looks_at.is_some_and(|looks| at < looks);
         drop(state);
-        if is_first {
+        if is_sooner {
             TIMERS.changed.notify_one();
         }
         Ok(Self { key })
@@ -97,9 +100,12 @@ impl Timers {
                 continue;
             }
             let next = state.waiting.first_key_value().map(|((at, _), _)| at.saturating_duration_since(now));
-            let waited = self.changed.wait_timeout(state, next.unwrap_or(IDLE));
+            let wait = next.unwrap_or(IDLE);
+            state.looks_at = now.checked_add(wait);
+            let waited = self.changed.wait_timeout(state, wait);
             let (again, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
             state = again;
+            state.looks_at = None;
             if next.is_none() && timed_out.timed_out() && state.waiting.is_empty() {
                 state.is_running = false;
                 return;
