@@ -21,6 +21,8 @@ mod egt;
 mod outcome;
 mod pool;
 mod query;
+#[cfg(feature = "queue")]
+mod queue;
 mod set;
 mod stream;
 mod table;
@@ -40,6 +42,8 @@ pub use dynamic::AsyncDynamicTable;
 pub use egt::AsyncEgt;
 pub(crate) use outcome::Asking;
 pub use outcome::{WriteOutcome, WriteToken};
+#[cfg(feature = "queue")]
+pub use queue::{AsyncMessage, AsyncQueue, AsyncReceived, AsyncWorker, MessageStream};
 pub use set::AsyncSetTable;
 pub use stream::{Resumable, RowStream};
 pub use table::AsyncTable;
