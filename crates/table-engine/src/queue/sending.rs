@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Queue, SEND};
 use super::asking::{check_delay, check_text, damaged};
+use super::{Queue, SEND};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json;
 use crate::messages::{Answer, QueueOp, Sending, Task, UNIQUE_BYTES};

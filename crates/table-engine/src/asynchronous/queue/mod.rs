@@ -4,8 +4,6 @@ mod asking;
 mod received;
 mod sending;
 mod stream;
-#[cfg(test)]
-mod tests;
 mod waiting;
 mod worker;
 
@@ -218,16 +216,14 @@ impl<T> AsyncQueue<T> {
     }
 
     /// Receives up to so many messages in one transaction, 1,000 at most; see [`Queue::receive_many`].
-    pub async fn try_receive_many(
-        &self,
-        most: usize,
-        visibility: Duration,
-    ) -> Result<Vec<AsyncReceived<T>>> {
+    pub async fn try_receive_many(&self, most: usize, visibility: Duration) -> Result<Vec<AsyncReceived<T>>> {
         let task = self.queue.receives(most, visibility)?;
         if most == 0 {
             return Ok(Vec::new());
         }
-        let Answer::Received(deliveries) = ask(&self.queue, RECEIVE, task).await? else { return Err(damaged()) };
+        let Answer::Received(deliveries) = ask(&self.queue, RECEIVE, task).await? else {
+            return Err(damaged());
+        };
         received::read(&self.queue, deliveries)
     }
 

@@ -77,7 +77,8 @@ impl<T: Send + Sync + 'static> Stream for MessageStream<T> {
             return Poll::Ready(None);
         }
         let received = self.poll_message(context);
-        self.is_over = matches!(&received, Poll::Ready(Err(error)) if error.kind() != ErrorKind::SchemaMismatch);
+        self.is_over =
+            matches!(&received, Poll::Ready(Err(error)) if error.kind() != ErrorKind::SchemaMismatch);
         received.map(Some)
     }
 }

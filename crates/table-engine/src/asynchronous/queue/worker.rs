@@ -38,35 +38,29 @@ impl<T> AsyncQueue<T> {
     /// message is kept hidden, however long that takes.
     ///
     /// ```
-    /// # use std::convert::Infallible;
     /// # use std::sync::atomic::{AtomicU32, Ordering};
+    /// # use std::time::Duration;
     /// # use table_core::Store;
     /// # use table_core::asynchronous::{AsyncQueue, block_on};
     /// # block_on(async {
     /// # let store = Store::temporary()?.to_async();
     /// let numbers: AsyncQueue<u32> = store.queue("numbers").await?;
+    /// let ends: AsyncQueue<u32> = store.queue("ends").await?;
     /// numbers.send_all(&[1, 2, 3, 4]).await?;
     ///
     /// let sum = AtomicU32::new(0);
-    /// // As a program would that waits for a signal.
-    /// let until_all_are_done = async {
-    ///     while numbers.stats().await.is_ok_and(|stats| stats.completed < 4) {
-    ///         # std::thread::yield_now();
-    ///         # let mut again = true;
-    ///         # std::future::poll_fn(|context| {
-    ///         #     context.waker().wake_by_ref();
-    ///         #     if std::mem::take(&mut again) { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
-    ///         # }).await;
-    ///     }
-    /// };
+    /// let all_are_done = async { drop(ends.receive(Duration::from_secs(30)).await) };
     /// let worker = numbers.worker().concurrency(2);
     /// worker
-    ///     .run_until(until_all_are_done, async |number| {
-    ///         sum.fetch_add(**number, Ordering::Relaxed);
-    ///         Ok::<(), Infallible>(())
+    ///     .run_until(all_are_done, async |number| {
+    ///         let number: u32 = ***number;
+    ///         if sum.fetch_add(number, Ordering::Relaxed) + number == 10 {
+    ///             ends.send(&10).await?;
+    ///         }
+    ///         Ok::<(), table_core::Error>(())
     ///     })
     ///     .await?;
-    /// assert_eq!(sum.load(Ordering::Relaxed), 10);
+    /// assert_eq!(numbers.stats().await?.completed, 4);
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
@@ -120,11 +114,7 @@ impl<T> AsyncWorker<T> {
     }
 
     /// Deals with messages until `stop` is ready. Then it receives no more, has all that was begun dealt with, and returns.
-    pub async fn run_until<F, Handling, E>(
-        self,
-        stop: impl Future<Output = ()>,
-        handle: F,
-    ) -> Result<()>
+    pub async fn run_until<F, Handling, E>(self, stop: impl Future<Output = ()>, handle: F) -> Result<()>
     where
         F: Fn(Arc<AsyncReceived<T>>) -> Handling,
         Handling: Future<Output = Result<(), E>>,

@@ -1,0 +1,4 @@
+//! Calls that are awaited.
+
+mod queues;
+mod steps;
