@@ -18,8 +18,10 @@ mod answer;
 mod batch;
 mod dynamic;
 mod egt;
+mod job;
 mod outcome;
 mod pool;
+mod propagate;
 mod query;
 #[cfg(feature = "queue")]
 mod queue;
@@ -40,6 +42,7 @@ pub(crate) use answer::{Answer, answer};
 pub use batch::AsyncBatch;
 pub use dynamic::AsyncDynamicTable;
 pub use egt::AsyncEgt;
+pub use job::AsyncJob;
 pub(crate) use outcome::Asking;
 pub use outcome::{WriteOutcome, WriteToken};
 #[cfg(feature = "queue")]
