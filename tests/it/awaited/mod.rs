@@ -1,4 +1,6 @@
 //! Calls that are awaited.
 
+mod blobs;
+mod jobs;
 mod queues;
 mod steps;

@@ -16,6 +16,8 @@
 
 mod answer;
 mod batch;
+#[cfg(feature = "blob")]
+mod blob;
 mod dynamic;
 mod egt;
 mod job;
@@ -40,6 +42,10 @@ use std::thread::{self, Thread};
 
 pub(crate) use answer::{Answer, answer};
 pub use batch::AsyncBatch;
+#[cfg(all(feature = "blob", feature = "json"))]
+pub use blob::AsyncLog;
+#[cfg(feature = "blob")]
+pub use blob::{AsyncBlobReader, AsyncBlobWriter, AsyncContainer};
 pub use dynamic::AsyncDynamicTable;
 pub use egt::AsyncEgt;
 pub use job::AsyncJob;
