@@ -72,7 +72,7 @@ fn films(store: &Store) -> AsyncContainer {
 /// Waits until nothing of uploads is left in the store but what names lead to.
 fn settled(store: &Store) {
     let until = Instant::now() + Duration::from_secs(60);
-    while store.stats().unwrap().blobs.uploads != 0 {
+    while store.stats().unwrap().blobs.waiting != 0 {
         assert!(Instant::now() < until);
         thread::sleep(Duration::from_millis(1));
     }
@@ -242,7 +242,7 @@ fn logs_are_written_and_read() {
         let some = numbers.during(half..).try_collect().await?;
         assert!(some.iter().all(|entry| entry.at >= half) && some.len() >= 50);
         assert_eq!(numbers.drop_before(half).await?, 0);
-        assert_eq!(store.log::<u32>("No").await.unwrap_err().kind(), ErrorKind::InvalidContainerName);
+        assert_eq!(store.log::<u32>("No").await.unwrap_err().kind(), ErrorKind::InvalidLogName);
         Ok::<_, table_core::Error>(())
     })
     .unwrap();

@@ -57,14 +57,6 @@ impl Iterator for Listing {
     }
 }
 
-#[cfg(feature = "async")]
-impl crate::asynchronous::Resumable for Listing {
-    fn next_and_place(&mut self) -> (Option<Self::Item>, Option<crate::query::Continuation>) {
-        // There are no pages of blobs.
-        (self.next(), None)
-    }
-}
-
 impl fmt::Debug for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listing")

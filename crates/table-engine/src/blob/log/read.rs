@@ -222,14 +222,6 @@ impl<T: DeserializeOwned> Iterator for Entries<T> {
     }
 }
 
-#[cfg(feature = "async")]
-impl<T: DeserializeOwned> crate::asynchronous::Resumable for Entries<T> {
-    fn next_and_place(&mut self) -> (Option<Self::Item>, Option<crate::query::Continuation>) {
-        // There are no pages of entries: the time of the last one says where to go on.
-        (self.next(), None)
-    }
-}
-
 impl<T> fmt::Debug for Entries<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entries").field("log", &self.log).field("times", &self.times).finish_non_exhaustive()
