@@ -2,5 +2,6 @@
 
 mod blobs;
 mod jobs;
+mod periods;
 mod queues;
 mod steps;

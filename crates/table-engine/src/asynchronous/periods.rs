@@ -291,7 +291,8 @@ impl<E: InPeriods<Patch: Send> + Send + Sync> AsyncPeriods<E> {
         patch: impl PatchOf<E>,
         condition: impl IntoIfMatch,
     ) -> Result<Stored<E>> {
-        let (key, patch, condition): (Key<E>, E::Patch, IfMatch) = (key.into(), patch.into(), condition.into());
+        let (key, patch, condition): (Key<E>, E::Patch, IfMatch) =
+            (key.into(), patch.into(), condition.into());
         let start = self.periods.start_of(&key)?;
         let table = self.opened(start, false).await?;
         match table.merge(key, patch, condition).await {
