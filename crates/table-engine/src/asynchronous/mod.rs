@@ -20,6 +20,8 @@ mod batch;
 mod blob;
 mod dynamic;
 mod egt;
+#[cfg(feature = "encrypt")]
+mod encrypting;
 mod job;
 mod list;
 mod outcome;
@@ -51,6 +53,8 @@ pub use blob::AsyncLog;
 pub use blob::{AsyncBlobReader, AsyncBlobWriter, AsyncContainer};
 pub use dynamic::AsyncDynamicTable;
 pub use egt::AsyncEgt;
+#[cfg(feature = "encrypt")]
+pub use encrypting::AsyncEncryptingTable;
 pub use job::AsyncJob;
 pub(crate) use outcome::Asking;
 pub use outcome::{WriteOutcome, WriteToken};

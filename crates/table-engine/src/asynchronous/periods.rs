@@ -73,7 +73,7 @@ impl AsyncTables {
     /// Returns the tables of this entity, which has one for each period; see [`Tables::periods`](crate::Tables::periods).
     pub async fn periods<E: InPeriods>(&self) -> Result<AsyncPeriods<E>> {
         let reads = self.reading();
-        let periods = self.run(|tables| tables.periods::<E>()).await?;
+        let periods = self.run(crate::Tables::periods::<E>).await?;
         Ok(AsyncPeriods { periods, reads, token: None })
     }
 }

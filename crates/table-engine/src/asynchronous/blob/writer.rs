@@ -249,7 +249,7 @@ impl Drop for AsyncBlobWriter {
 
 /// Returns an error for those who know no other.
 fn to_io<T>(done: Result<T>) -> io::Result<T> {
-    done.map_err(|error| io::Error::other(error))
+    done.map_err(io::Error::other)
 }
 
 impl AsyncWrite for AsyncBlobWriter {

@@ -259,8 +259,14 @@ async fn unless<R>(is_stopping: &AtomicBool, future: impl Future<Output = R>) ->
 
 /// Futures that are polled by one task, each when it was woken.
 struct Lanes<Lane> {
-    lanes: Vec<(Option<Pin<Box<Lane>>>, Arc<LaneWaker>)>,
+    lanes: Vec<OneLane<Lane>>,
     task: Arc<Mutex<Waker>>,
+}
+
+struct OneLane<Lane> {
+    /// Until it has ended.
+    running: Option<Pin<Box<Lane>>>,
+    woken: Arc<LaneWaker>,
 }
 
 struct LaneWaker {
@@ -273,7 +279,7 @@ impl<Lane: Future<Output = ()>> Lanes<Lane> {
         let task = Arc::new(Mutex::new(Waker::noop().clone()));
         let lane = |lane| {
             let waker = LaneWaker { is_woken: AtomicBool::new(true), task: task.clone() };
-            (Some(Box::pin(lane)), Arc::new(waker))
+            OneLane { running: Some(Box::pin(lane)), woken: Arc::new(waker) }
         };
         Self { lanes: lanes.map(lane).collect(), task }
     }
@@ -282,7 +288,7 @@ impl<Lane: Future<Output = ()>> Lanes<Lane> {
     fn poll(&mut self, context: &mut Context<'_>, all: bool) -> Poll<()> {
         locked(&self.task).clone_from(context.waker());
         let mut is_over = true;
-        for (lane, woken) in &mut self.lanes {
+        for OneLane { running: lane, woken } in &mut self.lanes {
             let Some(running) = lane else { continue };
             let is_woken = woken.is_woken.swap(false, Ordering::AcqRel);
             let waker = Waker::from(woken.clone());
