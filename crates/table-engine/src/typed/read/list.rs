@@ -92,7 +92,11 @@ impl<E: Entity> Table<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn list(&self, key: ListKey<E>) -> Result<ListEntities<E>> {
-        let read = || ListEntities::read(self.dynamic(), self.dynamic().snapshot()?, &key);
+        self.find_list(&key)
+    }
+
+    pub(crate) fn find_list(&self, key: &ListKey<E>) -> Result<ListEntities<E>> {
+        let read = || ListEntities::read(self.dynamic(), self.dynamic().snapshot()?, key);
         match read() {
             // The first look of a process at a blob is later than its snapshot; the next one is not.
             Err(gone) if gone.kind() == ErrorKind::BlobGone => read(),
