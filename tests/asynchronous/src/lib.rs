@@ -3,8 +3,10 @@
 //! `tests/examples` has every example program in awaited form. `tests/behaviour` has dropped futures, bounds, turns and
 //! streams; `tests/messages` what does not compile.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use table_core::Store;
 use tokio::runtime::{Builder, Handle};
@@ -55,4 +57,30 @@ where
         done.push(task.await);
     }
     done
+}
+
+/// Polls a future so many times, each time that it is woken, and drops it. Returns what it gives, if it comes so far.
+pub async fn polled<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
+    let (mut future, mut left) = (Box::pin(future), times);
+    poll_fn(|context| {
+        if left == 0 {
+            return Poll::Ready(None);
+        }
+        left -= 1;
+        match future.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if left == 0 => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Waits until something holds that comes by itself, and fails if it takes too long.
+pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        smol::Timer::after(Duration::from_millis(2)).await;
+    }
 }
