@@ -83,7 +83,8 @@ async fn what_is_no_request_is_refused_and_writes_nothing() {
     let (sales, one) = ("/departments/Sales/employees", "/departments/Sales/employees/1");
     let (large, too_long) = (long(65_600), long(40_000));
     let too_much = json!({ "id": 1, "name": "Ann", "email": "a", "age": 1, "salary": 1 }).to_string();
-    let cases: &[(&str, &str, &[&str], &str, (u16, &str))] = &[
+    type Case<'a> = (&'a str, &'a str, &'a [&'a str], &'a str, (u16, &'a str));
+    let cases: &[Case<'_>] = &[
         ("POST", sales, &[], "{ \"id\": 1, ", (400, "InvalidInput")),
         ("POST", sales, &[], "{ \"id\": \"one\" }", (422, "InvalidInput")),
         ("POST", sales, &[], "{}", (422, "InvalidInput")),

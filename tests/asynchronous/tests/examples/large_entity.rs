@@ -15,7 +15,7 @@ fn awaited() {
         staff.insert(&jun).await?;
         let found = staff.get(Employee::by_email("Sales", "jun@contoso.com")).await?.unwrap();
         assert_eq!(found.photo.len(), 3_000_000);
-        let (reading, photo) = (store.clone(), found.photo.clone());
+        let (reading, photo) = (store.clone(), found.photo);
         let first = smol::unblock(move || {
             let (mut reader, mut first) = (photo.open(&reading)?, [0; 4]);
             reader.read_exact(&mut first).unwrap();
@@ -23,7 +23,7 @@ fn awaited() {
         });
         assert_eq!(first.await?, [7; 4]);
         let newer = tables.run(|tables| tables.upload("image/png", &b"a smaller one"[..])).await?;
-        staff.update(Employee::key("Sales", 223), |employee| employee.photo = newer.clone()).await?;
+        staff.update(Employee::key("Sales", 223), |employee| employee.photo = newer).await?;
         let stats = store.stats()?.blobs;
         assert_eq!((stats.blobs, stats.bytes), (1, 13));
         let refused = staff.insert(&Employee { id: 224, email: "ann@contoso.com".into(), ..jun }).await;
