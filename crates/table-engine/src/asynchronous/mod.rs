@@ -16,11 +16,20 @@
 
 mod answer;
 mod batch;
+#[cfg(feature = "blob")]
+mod blob;
 mod dynamic;
 mod egt;
+mod job;
+mod list;
 mod outcome;
+mod periods;
+mod plain;
 mod pool;
+mod propagate;
 mod query;
+#[cfg(feature = "queue")]
+mod queue;
 mod set;
 mod stream;
 mod table;
@@ -36,10 +45,19 @@ use std::thread::{self, Thread};
 
 pub(crate) use answer::{Answer, answer};
 pub use batch::AsyncBatch;
+#[cfg(all(feature = "blob", feature = "json"))]
+pub use blob::AsyncLog;
+#[cfg(feature = "blob")]
+pub use blob::{AsyncBlobReader, AsyncBlobWriter, AsyncContainer};
 pub use dynamic::AsyncDynamicTable;
 pub use egt::AsyncEgt;
+pub use job::AsyncJob;
 pub(crate) use outcome::Asking;
 pub use outcome::{WriteOutcome, WriteToken};
+pub use periods::AsyncPeriods;
+pub use plain::Plain;
+#[cfg(feature = "queue")]
+pub use queue::{AsyncMessage, AsyncQueue, AsyncReceived, AsyncWorker, MessageStream};
 pub use set::AsyncSetTable;
 pub use stream::{Resumable, RowStream};
 pub use table::AsyncTable;

@@ -9,3 +9,9 @@ pub(crate) fn run<T: Send + 'static>(
 ) -> impl Future<Output = T> + Send {
     blocking::unblock(call)
 }
+
+/// Drops a value on a thread of the pool, since that blocks.
+#[cfg_attr(not(feature = "blob"), expect(dead_code, reason = "only blobs have such"))]
+pub(crate) fn drop_there<T: Send + 'static>(value: T) {
+    blocking::unblock(move || drop(value)).detach();
+}

@@ -73,6 +73,11 @@ impl AsyncTables {
         Self { reads, ..self }
     }
 
+    #[allow(dead_code, reason = "only some features open what reads")]
+    pub(super) fn reading(&self) -> Reads {
+        self.reads
+    }
+
     /// Runs a call that blocks on a thread of a pool: what has no awaited form, such as a report.
     ///
     /// ```

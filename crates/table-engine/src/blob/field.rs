@@ -56,7 +56,7 @@ use crate::schema::{Property, PropertyValue, ValueError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Blob(pub(super) Option<(BlobId, u64)>);
+pub struct Blob(pub(crate) Option<(BlobId, u64)>);
 
 impl Tables {
     /// Uploads what a reader gives, however much it is, in constant memory, for an entity to hold.

@@ -20,7 +20,7 @@ pub mod log;
 mod reader;
 #[cfg(feature = "encrypt")]
 mod sealed;
-mod upload;
+pub(crate) mod upload;
 
 use std::fmt;
 use std::io::Read;
@@ -108,6 +108,18 @@ impl Tables {
 }
 
 impl Container {
+    /// Returns the store that it is of.
+    #[cfg(feature = "async")]
+    pub(crate) fn store(&self) -> &Tables {
+        &self.store
+    }
+
+    /// Returns what identifies it in its store.
+    #[cfg(feature = "async")]
+    pub(crate) fn id(&self) -> ContainerId {
+        self.id
+    }
+
     /// Returns the container's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -256,7 +268,7 @@ impl Container {
     }
 
     #[cold]
-    fn named(&self, attempted: &'static str, name: Option<&str>, error: Error) -> Error {
+    pub(crate) fn named(&self, attempted: &'static str, name: Option<&str>, error: Error) -> Error {
         let error = error.attempted(attempted).container(&self.name);
         match name {
             Some(name) => error.blob(name),

@@ -56,7 +56,7 @@ pub(crate) use self::outbox::{Propagator, Remaining};
 pub use self::page_meter::PageMeter;
 pub use self::periods::{Dropped, PeriodsSeen};
 pub(crate) use self::previous_rows::PreviousRows;
-pub use self::queues::Queues;
+pub use self::queues::{OnAnswered, Queues};
 pub use self::range_query::{RangeQuery, after_page, fingerprint};
 #[cfg(feature = "access")]
 pub use self::restriction::{RestrictedTable, Rights};

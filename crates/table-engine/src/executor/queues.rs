@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use super::Room;
 use crate::error::Result;
 use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats};
+
+/// What is called with the answers to what was [submitted](Queues::submit).
+pub type OnAnswered = Box<dyn FnOnce(Result<Vec<Answer>>) + Send>;
 
 /// The queues of a store.
 ///
@@ -21,6 +25,13 @@ pub trait Queues {
     /// Does what is asked, all of it or nothing, and gives the answer to each.
     fn carry_out(&self, queue_ops: Vec<QueueOp>) -> Result<Vec<Answer>>;
 
+    /// Takes what is to be done, and has `done` called with the answers: once, on a thread of the store's or on the caller's, as
+    /// [`Backend::submit`](super::Backend::submit) does with plans. An error is of what was not taken; then `done` is not called.
+    fn submit(&self, queue_ops: &[QueueOp], done: OnAnswered) -> Result<()> {
+        done(self.carry_out(queue_ops.to_vec()));
+        Ok(())
+    }
+
     /// Returns the next messages that would be received, so many at most. They stay where they are.
     fn peek(&self, queue: QueueId, most: usize) -> Result<Vec<Delivery>>;
 
@@ -29,4 +40,10 @@ pub trait Queues {
 
     /// Returns how often this process has changed queues; waits until that is another number than `seen`, for so long at most.
     fn arrivals(&self, seen: u64, most: Duration) -> u64;
+
+    /// Returns what wakes the tasks that wait for messages, all of them whenever this process has changed queues; `None` if
+    /// nothing does, so that they look again and again.
+    fn arrival(&self) -> Option<&Room> {
+        None
+    }
 }

@@ -20,7 +20,7 @@ pub(super) fn check_many(many: usize) -> Result<()> {
     Err(out_of_range(format!("one call takes {MOST_AT_ONCE} messages at most, and not {many}")))
 }
 
-pub(super) fn check_visibility(visibility: Duration) -> Result<()> {
+pub(crate) fn check_visibility(visibility: Duration) -> Result<()> {
     if visibility.is_zero() {
         return Err(out_of_range("a message must be hidden for some time, or everybody receives it".into()));
     }
@@ -62,6 +62,6 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
 
 /// Returns an answer of another kind than was asked for.
 #[cold]
-pub(super) fn damaged() -> Error {
+pub(crate) fn damaged() -> Error {
     Error::new(ErrorKind::Corrupt).because("the queue answered something else than it was asked")
 }

@@ -6,10 +6,10 @@
 //!
 //! The guide of `table-core` has a chapter on them.
 
-mod asking;
-mod received;
-mod sending;
-mod worker;
+pub(crate) mod asking;
+pub(crate) mod received;
+pub(crate) mod sending;
+pub(crate) mod worker;
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,7 +33,12 @@ use crate::telemetry::Messages as Counted;
 const DEQUEUES: u32 = 5;
 
 /// How long a thread that waits looks away at first, and at most, from what other processes may have sent.
-const LOOKS_AWAY: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
+pub(crate) const LOOKS_AWAY: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
+
+/// What is attempted, as it follows "cannot " in an error.
+pub(crate) const SEND: &str = "send to";
+pub(crate) const RECEIVE: &str = "receive from";
+pub(crate) const DELETE: &str = "delete from";
 
 /// A queue of messages of one type; [`Store::queue`](crate::Tables::queue) gives it.
 ///
@@ -186,6 +191,17 @@ impl<T> Queue<T> {
         }
     }
 
+    /// Returns the store that it is of.
+    #[cfg(feature = "async")]
+    pub(crate) fn store(&self) -> &Tables {
+        &self.store
+    }
+
+    /// Returns what is asked of this queue.
+    pub(crate) fn queue_ops(&self, tasks: Vec<Task>) -> Vec<QueueOp> {
+        tasks.into_iter().map(|task| QueueOp { queue: self.id, name: None, task }).collect()
+    }
+
     /// Asks one thing of the queue.
     fn ask(&self, attempted: &'static str, task: Task) -> Result<Answer> {
         self.ask_all(attempted, vec![task])?.pop().ok_or_else(damaged)
@@ -193,8 +209,7 @@ impl<T> Queue<T> {
 
     /// Asks several things of the queue, which are done as one.
     fn ask_all(&self, attempted: &'static str, tasks: Vec<Task>) -> Result<Vec<Answer>> {
-        let op = |task| QueueOp { queue: self.id, name: None, task };
-        let queue_ops: Vec<_> = tasks.into_iter().map(op).collect();
+        let queue_ops = self.queue_ops(tasks);
         let asked = Counted::asked(&queue_ops);
         let answers = self.asked(attempted, |queues| queues.carry_out(queue_ops))?;
         telemetry::messages(&**self.store.backend(), || asked.answered(&answers));
@@ -206,7 +221,7 @@ impl<T> Queue<T> {
     }
 
     #[cold]
-    fn named(&self, attempted: &'static str, error: Error) -> Error {
+    pub(crate) fn named(&self, attempted: &'static str, error: Error) -> Error {
         error.attempted(attempted).queue(&self.name)
     }
 }
@@ -232,22 +247,25 @@ impl<T> Queue<T> {
     where
         T: 'm,
     {
-        const SEND: &str = "send to";
+        let tasks = self.sends(messages)?;
+        if tasks.is_empty() {
+            return Ok(Vec::new());
+        }
+        sent(self.ask_all(SEND, tasks)?)
+    }
+
+    /// Returns what is asked to send these messages.
+    pub(crate) fn sends<'m>(&self, messages: impl IntoIterator<Item = &'m T>) -> Result<Vec<Task>>
+    where
+        T: 'm,
+    {
         let tasks = || {
             let sending = |message| Ok(Task::Send(self.message(message).sending()?));
             let tasks = messages.into_iter().map(sending).collect::<Result<Vec<_>>>()?;
             check_many(tasks.len())?;
             Ok(tasks)
         };
-        let tasks = tasks().map_err(|error| self.named(SEND, error))?;
-        if tasks.is_empty() {
-            return Ok(Vec::new());
-        }
-        let sent = self.ask_all(SEND, tasks)?.into_iter().map(|answer| match answer {
-            Answer::Sent { id, .. } => Ok(id),
-            _ => Err(damaged()),
-        });
-        sent.collect()
+        tasks().map_err(|error| self.named(SEND, error))
     }
 
     /// Returns a message with more to say of it: when it shows, how long it lives, a unique key.
@@ -271,15 +289,19 @@ impl<T> Queue<T> {
     /// A message that is not of the queue's type is given back with that error, and set aside in the end as any other that
     /// is never completed. It is [`SchemaMismatch`](crate::ErrorKind::SchemaMismatch) only where nothing else was received.
     pub fn receive_many(&self, most: usize, visibility: Duration) -> Result<Vec<Received<T>>> {
-        const RECEIVE: &str = "receive from";
-        let checked = check_many(most).and_then(|()| check_visibility(visibility));
-        checked.map_err(|error| self.named(RECEIVE, error))?;
+        let task = self.receives(most, visibility)?;
         if most == 0 {
             return Ok(Vec::new());
         }
-        let task = Task::Receive { most, visibility, dequeues: self.dequeues };
         let Answer::Received(deliveries) = self.ask(RECEIVE, task)? else { return Err(damaged()) };
         self.received(deliveries)
+    }
+
+    /// Returns what is asked to receive up to so many messages.
+    pub(crate) fn receives(&self, most: usize, visibility: Duration) -> Result<Task> {
+        let checked = check_many(most).and_then(|()| check_visibility(visibility));
+        checked.map_err(|error| self.named(RECEIVE, error))?;
+        Ok(Task::Receive { most, visibility, dequeues: self.dequeues })
     }
 
     /// Receives a message; if there is none, waits for one for so long at most.
@@ -330,24 +352,42 @@ impl<T> Queue<T> {
     where
         T: 'm,
     {
-        let receipts: Vec<_> = received
-            .into_iter()
-            .filter(|received| received.queue().id == self.id)
-            .map(Received::receipt)
-            .collect();
-        check_many(receipts.len()).map_err(|error| self.named("delete from", error))?;
-        if receipts.is_empty() {
-            return Ok(0);
-        }
-        match self.ask("delete from", Task::CompleteEach(receipts))? {
-            Answer::Each(each) => {
-                let gone = each.iter().flatten().count();
-                telemetry::messages(&**self.store.backend(), || Counted::completed(gone));
-                Ok(gone)
-            }
-            _ => Err(damaged()),
+        match self.deletes(received)? {
+            Some(task) => self.deleted(&self.ask(DELETE, task)?),
+            None => Ok(0),
         }
     }
+
+    /// Returns what is asked to delete these messages; `None` if none of them is of this queue.
+    pub(crate) fn deletes<'m>(
+        &self,
+        received: impl IntoIterator<Item = &'m Received<T>>,
+    ) -> Result<Option<Task>>
+    where
+        T: 'm,
+    {
+        let of_this = received.into_iter().filter(|received| received.queue().id == self.id);
+        let receipts: Vec<_> = of_this.map(Received::receipt).collect();
+        check_many(receipts.len()).map_err(|error| self.named(DELETE, error))?;
+        Ok((!receipts.is_empty()).then_some(Task::CompleteEach(receipts)))
+    }
+
+    /// Counts the messages that are deleted.
+    pub(crate) fn deleted(&self, answer: &Answer) -> Result<usize> {
+        let Answer::Each(each) = answer else { return Err(damaged()) };
+        let gone = each.iter().flatten().count();
+        telemetry::messages(&**self.store.backend(), || Counted::completed(gone));
+        Ok(gone)
+    }
+}
+
+/// Returns the numbers of messages that were sent.
+pub(crate) fn sent(answers: Vec<Answer>) -> Result<Vec<u64>> {
+    let sent = answers.into_iter().map(|answer| match answer {
+        Answer::Sent { id, .. } => Ok(id),
+        _ => Err(damaged()),
+    });
+    sent.collect()
 }
 
 impl<T> Clone for Queue<T> {

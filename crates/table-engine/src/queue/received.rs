@@ -5,12 +5,18 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Queue;
 use super::asking::{check_hidden, check_visibility, damaged};
 use super::worker::growing;
-use crate::error::{ErrorKind, Result};
+use super::{DELETE, Queue, RECEIVE};
+use crate::error::{Error, ErrorKind, Result};
 use crate::messages::{Answer, Delivery, QueueOp, Receipt, Release, Task};
 use crate::model::Ticks;
+
+/// What is attempted, as it follows "cannot " in an error.
+pub(crate) const EXTEND: &str = "extend a message of";
+pub(crate) const RELEASE: &str = "give a message back to";
+pub(crate) const UPDATE: &str = "update a message of";
+pub(crate) const NEXT: &str = "go on to the next message of";
 
 /// A message that was received, and is held: no other receiver gets it until its time is over.
 ///
@@ -85,14 +91,12 @@ impl<T> Received<T> {
     /// Completes the message: it is gone.
     #[doc(alias = "complete")]
     pub fn delete(&self) -> Result<()> {
-        self.ask("delete from", Task::Complete(self.receipt())).map(drop)
+        self.ask(DELETE, self.completes()).map(drop)
     }
 
     /// Hides it for so long from now on.
     pub fn extend(&self, visibility: Duration) -> Result<()> {
-        const EXTEND: &str = "extend a message of";
-        check_visibility(visibility).map_err(|error| self.queue.named(EXTEND, error))?;
-        self.hold(EXTEND, Task::Extend(self.receipt(), visibility))
+        self.hold_by_answer(&self.ask(EXTEND, self.extends(visibility)?)?)
     }
 
     /// Gives it back: it shows after so long. It stays counted as received, and is set aside if that was the last time.
@@ -107,13 +111,46 @@ impl<T> Received<T> {
     }
 
     fn give_back(&self, release: Release) -> Result<()> {
-        const RELEASE: &str = "give a message back to";
-        check_hidden(release.delay).map_err(|error| self.queue.named(RELEASE, error))?;
-        let release = Release { dequeues: self.queue.dequeues, ..release };
-        self.ask(RELEASE, Task::Release(self.receipt(), release)).map(drop)
+        self.ask(RELEASE, self.releases(release)?).map(drop)
     }
 
-    pub(super) fn queue(&self) -> &Queue<T> {
+    /// Returns what is asked to complete it.
+    pub(crate) fn completes(&self) -> Task {
+        Task::Complete(self.receipt())
+    }
+
+    /// Returns what is asked to hide it for so long.
+    pub(crate) fn extends(&self, visibility: Duration) -> Result<Task> {
+        check_visibility(visibility).map_err(|error| self.queue.named(EXTEND, error))?;
+        Ok(Task::Extend(self.receipt(), visibility))
+    }
+
+    /// Returns what is asked to give it back.
+    pub(crate) fn releases(&self, release: Release) -> Result<Task> {
+        check_hidden(release.delay).map_err(|error| self.queue.named(RELEASE, error))?;
+        Ok(Task::Release(self.receipt(), Release { dequeues: self.queue.dequeues, ..release }))
+    }
+
+    /// Returns what is asked to have it say something else.
+    pub(crate) fn updates(&self, value: &T, visibility: Duration) -> Result<Task> {
+        let text = check_visibility(visibility).and_then(|()| (self.queue.json.write)(value));
+        let text = text.map_err(|error| self.queue.named(UPDATE, error))?;
+        Ok(Task::Update(self.receipt(), text.into(), visibility))
+    }
+
+    /// Holds it by what the queue has answered.
+    pub(crate) fn hold_by_answer(&self, answer: &Answer) -> Result<()> {
+        let Answer::Held(receipt) = answer else { return Err(damaged()) };
+        self.hold_by(*receipt);
+        Ok(())
+    }
+
+    /// Takes note that it says this from now on.
+    pub(crate) fn set_value(&mut self, value: T) {
+        self.value = value;
+    }
+
+    pub(crate) fn queue(&self) -> &Queue<T> {
         &self.queue
     }
 
@@ -134,23 +171,14 @@ impl<T> Received<T> {
     fn ask(&self, attempted: &'static str, task: Task) -> Result<Answer> {
         self.queue.ask(attempted, task)
     }
-
-    fn hold(&self, attempted: &'static str, task: Task) -> Result<()> {
-        let Answer::Held(receipt) = self.ask(attempted, task)? else { return Err(damaged()) };
-        self.hold_by(receipt);
-        Ok(())
-    }
 }
 
 impl<T> Received<T> {
     /// Has the message say something else from now on, and hides it for so long. A job of several steps notes so how far
     /// it has come: the next receiver of the message goes on from there.
     pub fn update(&mut self, value: T, visibility: Duration) -> Result<()> {
-        const UPDATE: &str = "update a message of";
-        let text = check_visibility(visibility).and_then(|()| (self.queue.json.write)(&value));
-        let text = text.map_err(|error| self.queue.named(UPDATE, error))?;
-        self.hold(UPDATE, Task::Update(self.receipt(), text.into(), visibility))?;
-        self.value = value;
+        self.hold_by_answer(&self.ask(UPDATE, self.updates(&value, visibility)?)?)?;
+        self.set_value(value);
         Ok(())
     }
 }
@@ -159,11 +187,8 @@ impl<T> Received<T> {
     /// Completes the message and receives the next one, in one transaction: half of what it costs one after the other.
     /// `None` if there is none, or if the next one is not of the queue's type, which is then given back.
     pub fn complete_and_receive(&self, visibility: Duration) -> Result<Option<Self>> {
-        const NEXT: &str = "go on to the next message of";
         let queue = &self.queue;
-        check_visibility(visibility).map_err(|error| queue.named(NEXT, error))?;
-        let receive = Task::Receive { most: 1, visibility, dequeues: queue.dequeues };
-        let answers = queue.ask_all(NEXT, vec![Task::Complete(self.receipt()), receive])?;
+        let answers = queue.ask_all(NEXT, self.completes_and_receives(visibility)?)?;
         match answers.into_iter().next_back() {
             Some(Answer::Received(deliveries)) => match queue.received(deliveries) {
                 // The message is completed, whatever the next one is.
@@ -175,13 +200,52 @@ impl<T> Received<T> {
     }
 }
 
+impl<T> Received<T> {
+    /// Returns what is asked to complete it and to receive the next message.
+    pub(crate) fn completes_and_receives(&self, visibility: Duration) -> Result<Vec<Task>> {
+        let queue = &self.queue;
+        check_visibility(visibility).map_err(|error| queue.named(NEXT, error))?;
+        let receive = Task::Receive { most: 1, visibility, dequeues: queue.dequeues };
+        Ok(vec![self.completes(), receive])
+    }
+}
+
+/// Messages as they come out of a queue.
+pub(crate) struct ReadDeliveries<T> {
+    pub(crate) received: Vec<Received<T>>,
+    /// What gives back those that are not of the queue's type, one by one.
+    pub(crate) give_back: Vec<Task>,
+    wrong: Option<Error>,
+}
+
+impl<T> ReadDeliveries<T> {
+    /// Returns the messages, or the error if none is of the queue's type.
+    pub(crate) fn messages(self, queue: &Queue<T>) -> Result<Vec<Received<T>>> {
+        match self.wrong {
+            Some(error) if self.received.is_empty() => Err(queue.named(RECEIVE, error)),
+            _ => Ok(self.received),
+        }
+    }
+}
+
 impl<T> Queue<T> {
     /// Messages as they are received. One that is not of this type is given back with that error.
     pub(super) fn received(&self, deliveries: Vec<Delivery>) -> Result<Vec<Received<T>>> {
-        let (mut received, mut wrong) = (Vec::with_capacity(deliveries.len()), None);
+        let mut read = self.read(deliveries);
+        for task in read.give_back.drain(..) {
+            // Whether that succeeds or not, it is the message that is spoken of.
+            drop(self.ask(RECEIVE, task));
+        }
+        read.messages(self)
+    }
+
+    /// Reads messages.
+    pub(crate) fn read(&self, deliveries: Vec<Delivery>) -> ReadDeliveries<T> {
+        let received = Vec::with_capacity(deliveries.len());
+        let mut read = ReadDeliveries { received, give_back: Vec::new(), wrong: None };
         for delivery in deliveries {
             match (self.json.read)(&delivery.body) {
-                Ok(value) => received.push(Received::new(self.clone(), value, delivery)),
+                Ok(value) => read.received.push(Received::new(self.clone(), value, delivery)),
                 Err(error) => {
                     let text: String = error.to_string();
                     let release = Release {
@@ -190,16 +254,12 @@ impl<T> Queue<T> {
                         is_untried: false,
                         dequeues: self.dequeues,
                     };
-                    // Whether that succeeds or not, it is the message that is spoken of.
-                    drop(self.ask("receive from", Task::Release(delivery.receipt, release)));
-                    wrong.get_or_insert(error);
+                    read.give_back.push(Task::Release(delivery.receipt, release));
+                    read.wrong.get_or_insert(error);
                 }
             }
         }
-        match wrong {
-            Some(error) if received.is_empty() => Err(self.named("receive from", error)),
-            _ => Ok(received),
-        }
+        read
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::Queue;
 use super::asking::{check_delay, check_text, damaged};
+use super::{Queue, SEND};
 use crate::error::{Error, ErrorKind, Result};
 use crate::json;
 use crate::messages::{Answer, QueueOp, Sending, Task, UNIQUE_BYTES};
@@ -45,12 +45,12 @@ impl<'m, T> Message<'m, T> {
 
     /// Sends it: its number, or that of the message that has its key, and whether it was sent.
     pub fn send(self) -> Result<(u64, bool)> {
-        let queue = self.queue;
-        let sending = self.sending().map_err(|error| queue.named("send to", error))?;
-        match queue.ask("send to", Task::Send(sending))? {
-            Answer::Sent { id, is_new } => Ok((id, is_new)),
-            _ => Err(damaged()),
-        }
+        sent(&self.queue.ask(SEND, self.task()?)?)
+    }
+
+    /// Returns what is asked to send it.
+    pub(crate) fn task(&self) -> Result<Task> {
+        self.sending().map(Task::Send).map_err(|error| self.queue.named(SEND, error))
     }
 
     pub(super) fn sending(&self) -> Result<Sending> {
@@ -76,9 +76,17 @@ impl<'m, T> Message<'m, T> {
 
     /// Returns the operation that sends it in a transaction.
     pub(crate) fn queue_op(&self) -> Result<QueueOp> {
-        let sending = self.sending().map_err(|error| self.queue.named("send to", error))?;
+        let task = self.task()?;
         let (queue, name) = (self.queue.id, Some(self.queue.name.clone()));
-        Ok(QueueOp { queue, name, task: Task::Send(sending) })
+        Ok(QueueOp { queue, name, task })
+    }
+}
+
+/// Returns the number of a message that was sent, or of the one that has its key, and whether it was sent.
+pub(crate) fn sent(answer: &Answer) -> Result<(u64, bool)> {
+    match answer {
+        Answer::Sent { id, is_new } => Ok((*id, *is_new)),
+        _ => Err(damaged()),
     }
 }
 

@@ -16,17 +16,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::messages::{Answer, Release, Task};
 
 /// How long a message is hidden at a time while it is dealt with.
-const VISIBILITY: Duration = Duration::from_secs(30);
+pub(crate) const VISIBILITY: Duration = Duration::from_secs(30);
 /// A message is kept hidden anew when so much of that time is left over: two tries may fail.
-const BEATS: u32 = 3;
+pub(crate) const BEATS: u32 = 3;
 /// The longest that the keeper looks away: so soon it finds that it is to stop.
 const LOOKS_AWAY: Duration = Duration::from_millis(20);
 /// How long the keeper waits after an error of the store, at first and at most.
-const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+pub(crate) const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
 /// Returns how long a message is given back for that was received so often: a second, then twice as long each time, five
 /// minutes at most.
-pub(super) fn growing(count: u32) -> Duration {
+pub(crate) fn growing(count: u32) -> Duration {
     let longest = Duration::from_secs(300);
     Duration::from_secs(1)
         .checked_mul(1_u32 << count.clamp(1, 16).saturating_sub(1))
@@ -420,7 +420,7 @@ impl<T> Crew<T> {
 }
 
 /// Returns what a panic said.
-fn describe(panicked: &(dyn Any + Send)) -> String {
+pub(crate) fn describe(panicked: &(dyn Any + Send)) -> String {
     let text = panicked.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panicked.downcast_ref::<String>().map(String::as_str));
     format!("panicked: {}", text.unwrap_or("with something that is no text"))

@@ -1,17 +1,21 @@
 //! What users ask of the queues of a store on LMDB.
 
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use table_engine::error::{Error, ErrorKind, Result};
-use table_engine::executor::Queues;
+use table_engine::executor::{OnAnswered, Queues, Room};
 use table_engine::messages::{Answer, Delivery, Fate, QueueId, QueueOp, QueueStats, Task};
+use table_engine::plan::{Committed, Refused};
 use table_engine::sorting;
 
 use super::queues::strange_queue;
 use crate::handle::shared::Shared;
 use crate::open::OptionalDb;
 use crate::queues::{Outcome, WalkedEntry, Work, delivery};
+use crate::write::encoded::QueueOps;
+use crate::write::prepare;
 use crate::write::transaction::clock;
 
 impl Shared {
@@ -26,6 +30,37 @@ impl Shared {
         }
         Err(strange_queue(&QueueOp { queue, name: None, task: Task::Pause(false) }))
     }
+}
+
+impl Shared {
+    /// Returns whether a snapshot says already that nothing is received: a receiver that asks often for nothing holds up no
+    /// writer.
+    fn receives_nothing(&self, queue_ops: &[QueueOp]) -> Result<bool> {
+        let [QueueOp { queue, task: Task::Receive { .. }, .. }] = queue_ops else { return Ok(false) };
+        let number = self.own_queue(*queue)?;
+        Ok(self.look(|view, _| view.shows_some(number, clock()))? != Some(true))
+    }
+
+    fn work_of(&self, queue_ops: Vec<QueueOp>) -> Result<Vec<Work>> {
+        let work = |queue_op: QueueOp| Ok(Work::Task(self.own_queue(queue_op.queue)?, queue_op.task));
+        queue_ops.into_iter().map(work).collect()
+    }
+}
+
+/// Returns whether messages may show then that a thread or a task waits for: they are sent or given back.
+fn may_show(queue_ops: &[QueueOp]) -> bool {
+    let comes = |queue_op: &QueueOp| {
+        matches!(queue_op.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
+    };
+    queue_ops.iter().any(comes)
+}
+
+fn answers(outcomes: Vec<Outcome>) -> Vec<Answer> {
+    let answers = outcomes.into_iter().filter_map(|outcome| match outcome {
+        Outcome::Answer(answer) => Some(answer),
+        _ => None,
+    });
+    answers.collect()
 }
 
 #[cold]
@@ -68,31 +103,34 @@ impl Queues for Shared {
     }
 
     fn carry_out(&self, queue_ops: Vec<QueueOp>) -> Result<Vec<Answer>> {
-        // A thread may wait for a message that was sent or given back.
-        let comes = |queue_op: &QueueOp| {
-            matches!(queue_op.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
-        };
-        let may_show = queue_ops.iter().any(comes);
-        if let [QueueOp { queue, task: Task::Receive { .. }, .. }] = *queue_ops {
-            // A receiver that asks often for nothing holds up no writer: a snapshot tells first.
-            let number = self.own_queue(queue)?;
-            if self.look(|view, _| view.shows_some(number, clock()))? != Some(true) {
-                return Ok(vec![Answer::Received(Vec::new())]);
-            }
+        let may_show = may_show(&queue_ops);
+        if self.receives_nothing(&queue_ops)? {
+            return Ok(vec![Answer::Received(Vec::new())]);
         }
-        let mut work = Vec::with_capacity(queue_ops.len());
-        for queue_op in queue_ops {
-            work.push(Work::Task(self.own_queue(queue_op.queue)?, queue_op.task));
-        }
-        let outcomes = self.work(work)?;
+        let outcomes = self.work(self.work_of(queue_ops)?)?;
         if may_show {
             self.arrivals.notify();
         }
-        let answers = outcomes.into_iter().filter_map(|outcome| match outcome {
-            Outcome::Answer(answer) => Some(answer),
-            _ => None,
-        });
-        Ok(answers.collect())
+        Ok(answers(outcomes))
+    }
+
+    fn submit(&self, queue_ops: &[QueueOp], done: OnAnswered) -> Result<()> {
+        let may_show = may_show(queue_ops);
+        if self.receives_nothing(queue_ops)? {
+            done(Ok(vec![Answer::Received(Vec::new())]));
+            return Ok(());
+        }
+        let work = QueueOps { work: self.work_of(queue_ops.to_vec())?, ..QueueOps::default() };
+        let (outcomes, arrivals) = (work.outcomes.clone(), self.arrivals.clone());
+        let answer = move |committed: Result<Committed, Refused>| {
+            if committed.is_ok() && may_show {
+                arrivals.notify();
+            }
+            let outcomes = || std::mem::take(&mut *outcomes.lock().unwrap_or_else(PoisonError::into_inner));
+            done(committed.map(|_| answers(outcomes())).map_err(|refused| refused.error));
+        };
+        let submitted = self.writer.submit(self.open_store(), prepare::of_queues(work), Box::new(answer));
+        submitted.map_err(|refused| refused.error)
     }
 
     fn peek(&self, queue: QueueId, most: usize) -> Result<Vec<Delivery>> {
@@ -130,5 +168,9 @@ impl Queues for Shared {
 
     fn arrivals(&self, seen: u64, most: Duration) -> u64 {
         self.arrivals.wait(seen, most)
+    }
+
+    fn arrival(&self) -> Option<&Room> {
+        Some(&self.arrivals.tasks)
     }
 }

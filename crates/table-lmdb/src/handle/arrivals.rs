@@ -1,22 +1,28 @@
-//! Notifies the threads of this process that wait for messages.
+//! Notifies the threads and the tasks of this process that wait for messages.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 #[cfg(feature = "queue")]
 use std::time::Duration;
+
+use table_engine::executor::Room;
 
 /// How often this process has changed queues.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     changes: Mutex<u64>,
     changed: Condvar,
+    /// The tasks that wait.
+    pub(crate) tasks: Room,
 }
 
 impl Arrivals {
-    /// Notifies the threads that messages may have come.
+    /// Notifies the threads and the tasks that messages may have come.
     pub(crate) fn notify(&self) {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
         *changes = changes.wrapping_add(1);
         self.changed.notify_all();
+        drop(changes);
+        self.tasks.wake(usize::MAX);
     }
 
     /// Waits until the count of notifications is above `seen`, for `most` at most. Returns the count.

@@ -6,7 +6,7 @@ use super::backend::RestrictedBackend;
 use super::checks::{Check, is_on};
 use super::limits::rights_of_task;
 use crate::error::Result;
-use crate::executor::{Queues, Rights};
+use crate::executor::{OnAnswered, Queues, Rights, Room};
 use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats};
 
 impl RestrictedBackend {
@@ -50,6 +50,11 @@ impl Queues for RestrictedBackend {
         self.inner.queues()?.carry_out(queue_ops)
     }
 
+    fn submit(&self, queue_ops: &[QueueOp], done: OnAnswered) -> Result<()> {
+        queue_ops.iter().try_for_each(|queue_op| self.check_queue_op(queue_op))?;
+        self.inner.queues()?.submit(queue_ops, done)
+    }
+
     fn peek(&self, queue: QueueId, most: usize) -> Result<Vec<Delivery>> {
         self.limits.check(Rights::READ)?;
         self.check_queue(queue)?;
@@ -65,5 +70,9 @@ impl Queues for RestrictedBackend {
     fn arrivals(&self, seen: u64, most: Duration) -> u64 {
         // A store without queues hands out none that could wait.
         self.inner.queues().map_or(seen, |queues| queues.arrivals(seen, most))
+    }
+
+    fn arrival(&self) -> Option<&Room> {
+        self.inner.queues().ok()?.arrival()
     }
 }

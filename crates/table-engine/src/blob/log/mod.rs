@@ -84,6 +84,11 @@ impl Tables {
 }
 
 impl<T> Log<T> {
+    /// Appends an entry that is JSON.
+    pub(crate) fn append_text(&self, text: &str) -> Result<()> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).append(text, Ticks::now())
+    }
+
     /// Returns the log's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -161,12 +166,16 @@ impl<T: Serialize> Log<T> {
     /// After an error of the store the entry is gathered all the same, and written when the store can; one that is no JSON,
     /// or has more than 1 MiB, is refused.
     pub fn append(&self, entry: &T) -> Result<()> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = crate::json::text(entry).map_err(|because| {
+        let text = self.text(entry)?;
+        self.append_text(&text)
+    }
+
+    /// Returns an entry as JSON.
+    pub(crate) fn text(&self, entry: &T) -> Result<String> {
+        crate::json::text(entry).map_err(|because| {
             let error = Error::new(ErrorKind::ValueOutOfRange).because(because);
             self.container.named("append to the log", Some(&self.name), error)
-        })?;
-        writer.append(&text, Ticks::now())
+        })
     }
 }
 

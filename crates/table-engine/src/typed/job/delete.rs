@@ -43,6 +43,19 @@ impl<P: Path + 'static> QueryOfEntities<P::Entity> for PathQuery<P, DynamicTable
     }
 }
 
+#[cfg(feature = "async")]
+#[diagnostic::do_not_recommend]
+impl<P: Path + 'static> QueryOfEntities<P::Entity>
+    for PathQuery<P, crate::asynchronous::AsyncDynamicTable, Entities>
+{
+    type Path = P;
+
+    fn into_query(self) -> PathQuery<P, DynamicTable, Entities> {
+        let table = self.origin().blocking().clone();
+        self.on(table)
+    }
+}
+
 impl<E: Entity> Table<E> {
     /// Returns a job that deletes every entity that the query finds, each with its copies.
     ///
@@ -125,9 +138,9 @@ fn of_kind<E: Entity>(what: &str, which: &str) -> String {
 }
 
 /// Finds what is to be deleted of the next rows behind a position.
-type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Chunk<Key<E>>>>;
+type Find<E> = Box<dyn Fn(Option<&Position>, StepSize) -> Result<Chunk<Key<E>>> + Send>;
 /// Finds the last row of what is gone over.
-type Last = Box<dyn Fn() -> Result<Option<Position>>>;
+type Last = Box<dyn Fn() -> Result<Option<Position>> + Send>;
 
 /// How often a deletion goes over everything at most.
 const PASSES: u64 = 4;

@@ -45,7 +45,7 @@ const GENTLE: StepSize = StepSize { rows: 50 };
 const REST: u32 = 2;
 
 /// What a job does, and what it says of it. The machinery around it keeps how far it is, carries out its steps and tries again.
-pub(crate) trait Work<R = JobProgress> {
+pub(crate) trait Work<R = JobProgress>: Send {
     /// Returns the name under which the store keeps how far it is.
     fn name(&self) -> String;
 
@@ -203,15 +203,20 @@ impl<R> Job<'_, R> {
     /// Does some of the work, in one short transaction; returns whether there is more to do. After an error the job may go on
     /// with the next step, or be made again.
     pub fn step(&mut self) -> Result<bool> {
+        let rest = self.step_before_rest()?;
+        if let Some(rest) = rest {
+            std::thread::sleep(rest);
+        }
+        Ok(rest.is_some())
+    }
+
+    /// Does some of the work; returns how long to rest before the next step, if there is more to do.
+    pub(crate) fn step_before_rest(&mut self) -> Result<Option<Duration>> {
         let began = Instant::now();
         let more = self
             .next_step()
             .map_err(|error| error.attempted("go on with a job over").table(self.table.name()))?;
-        if more {
-            let rest = self.rest(began.elapsed())?;
-            std::thread::sleep(rest);
-        }
-        Ok(more)
+        if more { self.rest(began.elapsed()).map(Some) } else { Ok(None) }
     }
 
     /// Gives the job up, whichever program began it: it is no longer among [`Store::jobs`](crate::Tables::jobs), and another
@@ -248,6 +253,12 @@ impl<R> Job<'_, R> {
     /// Returns how far it is.
     pub fn progress(&self) -> &JobProgress {
         self.clock.last()
+    }
+
+    /// Returns what it says of what it has done, at its end.
+    #[cfg(feature = "async")]
+    pub(crate) fn into_report(self) -> R {
+        self.report
     }
 
     /// Returns what it says of what it has done so far.

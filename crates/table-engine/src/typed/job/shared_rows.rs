@@ -26,7 +26,7 @@ pub(super) const ROWS: usize = 500;
 pub(super) type RowKey = (String, String);
 
 /// What compares the rows of an index with the entities that share them, and puts them right.
-pub(super) trait SharedRows {
+pub(super) trait SharedRows: Send {
     /// Returns the index that the rows are of.
     fn index(&self) -> usize;
 

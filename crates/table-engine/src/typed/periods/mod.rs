@@ -126,7 +126,7 @@ impl PeriodsShared {
     /// Returns the table of the period that begins then, if there is one now; else where the first period begins that is not
     /// dropped.
     #[inline]
-    fn open(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
+    pub(crate) fn open(&self, start: Ticks) -> Result<Result<DynamicTable, Ticks>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = open.get(&start.get()) {
             return Ok(Ok(table.clone()));
@@ -162,7 +162,7 @@ impl PeriodsShared {
 
     /// Opens or makes the table of the period that begins then, and starts again if it is dropped meanwhile.
     #[inline]
-    pub(super) fn make(&self, start: Ticks) -> Result<DynamicTable> {
+    pub(crate) fn make(&self, start: Ticks) -> Result<DynamicTable> {
         self.unless_dropped(start, || self.open_or_make(start))
     }
 
@@ -198,7 +198,7 @@ impl PeriodsShared {
     /// Forgets a table that is no more.
     #[inline]
     #[cold]
-    pub(super) fn forget(&self, gone: &DynamicTable) {
+    pub(crate) fn forget(&self, gone: &DynamicTable) {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, table| table.exec().id() != gone.exec().id());
     }
@@ -213,7 +213,7 @@ impl PeriodsShared {
     /// Returns the error of a change of an entity whose period has no table.
     #[inline]
     #[cold]
-    fn missing(&self, start: Ticks, floor: Ticks) -> Error {
+    pub(crate) fn missing(&self, start: Ticks, floor: Ticks) -> Error {
         let error = if start < floor {
             Error::new(ErrorKind::PeriodDropped)
                 .because(format!("the periods before {floor} were dropped, with all their entities"))
@@ -226,7 +226,7 @@ impl PeriodsShared {
 
     #[inline]
     #[cold]
-    fn unsteady(&self, start: Ticks) -> Error {
+    pub(crate) fn unsteady(&self, start: Ticks) -> Error {
         Error::new(ErrorKind::TableNotFound)
             .because(format!("others have dropped it and made it again {ATTEMPTS} times in a row"))
             .attempted("use")
@@ -235,6 +235,12 @@ impl PeriodsShared {
 }
 
 impl<E: InPeriods> Periods<E> {
+    /// Returns what every clone shares.
+    #[cfg(feature = "async")]
+    pub(crate) fn known(&self) -> &Arc<PeriodsShared> {
+        &self.known
+    }
+
     /// Returns what `read` makes of the table of a period; nothing where there is none.
     #[inline]
     fn reading<T>(

@@ -75,7 +75,7 @@ pub(super) fn span<T: Time + Copy>(range: &impl RangeBounds<T>) -> Result<Span> 
 
 impl<E: InPeriods> Periods<E> {
     /// Returns the beginning of the period of the entity that this is the key of.
-    pub(super) fn start_of<L: Lookup<E>>(&self, key: &L) -> Result<Ticks> {
+    pub(crate) fn start_of<L: Lookup<E>>(&self, key: &L) -> Result<Ticks> {
         let (partition, row) = key.keys()?;
         let place = <L::Path as Path>::KEYS.place();
         let time = crate::schema::Schema::time_in(place, self.known.tables, partition, row);

@@ -1,0 +1,3 @@
+//! Calls that are awaited.
+
+mod awaited;

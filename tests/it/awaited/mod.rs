@@ -1,0 +1,7 @@
+//! Calls that are awaited.
+
+mod blobs;
+mod jobs;
+mod periods;
+mod queues;
+mod steps;
