@@ -2,7 +2,7 @@
 
 /// The methods of a table: those of `Table`, `TableAt` and `AsyncTable`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub const TABLE_METHODS: [&str; 43] = [
+pub const TABLE_METHODS: [&str; 44] = [
     "add",
     "all",
     "at",
@@ -29,6 +29,7 @@ pub const TABLE_METHODS: [&str; 43] = [
     "insert_many",
     "join",
     "list",
+    "list_keys",
     "merge",
     "move_to",
     "put",

@@ -26,7 +26,7 @@ fn awaited() {
         let staff = tables.table::<Employee>().await?;
         let unread = staff.by_name().last_name("Hall").count().await.unwrap_err();
         assert_eq!(unread.kind(), ErrorKind::IndexBuilding);
-        staff.run(|staff| staff.rebuild()?.run().map(drop)).await?;
+        staff.rebuild().await?.run().await?;
         assert_eq!(staff.by_name().last_name("Hall").count().await?, 2);
         assert!(smol::unblock(move || store.check()).await?.problems.is_empty());
         tables.drop_tables(&["Company", "Names"]).await?;

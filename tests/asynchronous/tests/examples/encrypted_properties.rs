@@ -40,8 +40,8 @@ fn awaited() {
         assert_eq!(refused.kind(), ErrorKind::UniqueConflict);
         assert!(staff.get(Employee::key("contoso", 4)).await?.is_none());
 
-        let numbered = numbers.run(|numbers| numbers.reencrypt()?.run()).await?;
-        let sealed = staff.run(|staff| staff.reencrypt()?.run()).await?;
+        let numbered = numbers.reencrypt().await?.run().await?;
+        let sealed = staff.reencrypt().await?.run().await?;
         assert_eq!((numbered.changed, sealed.changed, sealed.failed), (2, 2, 0));
         let keys = store.clone();
         smol::unblock(move || keys.encryption()?.destroy_unused()).await?;

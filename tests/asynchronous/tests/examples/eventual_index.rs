@@ -17,7 +17,7 @@ fn awaited() {
         let first = staff.egt(Employee::partition("Sales")).insert(&ann).commit().await?.etag(0);
         staff.insert(&employee("Legal", 7, "Bob", "Jones")).await?;
         assert_eq!(staff.by_name().last_name("Jones").count().await?, 0);
-        assert_eq!(tables.run(|tables| tables.propagate()).await?, Propagation::Complete);
+        assert_eq!(tables.propagate().await?, Propagation::Complete);
         let row = staff.by_name().last_name("Jones").department("Sales").first().await?.unwrap();
         assert_eq!(Eventual::as_of(&row), first);
 
@@ -29,7 +29,7 @@ fn awaited() {
         let store = Store::open(&path)?;
         let tables = store.to_async();
         let staff = tables.table::<Employee>().await?;
-        while tables.run(|tables| tables.pending_propagation()).await?.entities > 0 {
+        while tables.pending_propagation().await?.entities > 0 {
             smol::Timer::after(std::time::Duration::from_millis(1)).await;
         }
         assert_eq!(staff.by_name().last_name("Hall").count().await?, 1);

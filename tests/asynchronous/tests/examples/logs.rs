@@ -4,6 +4,8 @@ use asynchronous_tests::*;
 
 include!(concat!(env!("OUT_DIR"), "/logs.rs"));
 
+use table_core::asynchronous::AsyncLog;
+
 #[test]
 fn awaited() {
     on_executors(|store| async move {
@@ -12,29 +14,24 @@ fn awaited() {
         let served = all(["/cart", "/"].map(|path| {
             let tables = tables.clone();
             async move {
-                let serve = move |tables: &table_core::Tables| {
-                    let log = tables.log("requests")?;
-                    for number in 0..500_u16 {
-                        let status = if number % 100 == 99 { 500 } else { 200 };
-                        log.append(&Request { path: path.into(), status })?;
-                    }
-                    log.flush()
-                };
-                tables.run(serve).await
+                let log = tables.log("requests").await?;
+                for number in 0..500_u16 {
+                    let status = if number % 100 == 99 { 500 } else { 200 };
+                    log.append(&Request { path: path.into(), status }).await?;
+                }
+                log.flush().await
             }
         }));
         served.await.into_iter().collect::<Result<()>>()?;
-        let read = tables.run(move |tables| {
-            let requests: Log<Request> = tables.log("requests")?;
-            let failed = requests
-                .during(begun..)?
-                .filter(|entry| entry.as_ref().is_ok_and(|entry| entry.value.status == 500));
-            let failed = failed.count();
-            let later = Ticks::now().checked_add(Duration::from_secs(86_400)).unwrap();
-            let dropped = requests.drop_before(later)?;
-            Ok((failed, dropped, requests.entries()?.count()))
-        });
-        let (failed, dropped, left) = read.await?;
+        let requests: AsyncLog<Request> = tables.log("requests").await?;
+        let (mut failed, mut entries) = (0, requests.during(begun..));
+        while let Some(entry) = entries.try_next().await? {
+            failed += usize::from(entry.value.status == 500);
+        }
+        drop(entries);
+        let dropped =
+            requests.drop_before(Ticks::now().checked_add(Duration::from_secs(86_400)).unwrap()).await?;
+        let left = requests.entries().try_collect().await?.len();
         assert_eq!((failed, left), (10, 0));
         assert!(dropped >= 2);
         Ok(())

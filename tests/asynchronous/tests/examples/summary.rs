@@ -40,13 +40,9 @@ fn awaited() {
         assert_eq!(refused.kind(), ErrorKind::DeclaredKind);
         let wrong = DynamicEntity::new("Sales", "payroll").with("Employees", 7_i64);
         staff.dynamic().raw().merge(&wrong, IfMatch::Any).await?;
-        let miscounted = staff.run(|staff| {
-            let miscounted = staff.check()?.miscounted;
-            staff.repair()?.run()?;
-            assert!(staff.check()?.is_sound());
-            Ok(miscounted)
-        });
-        assert_eq!(miscounted.await?, 1);
+        assert_eq!(staff.check().await?.miscounted, 1);
+        staff.repair().await?.run().await?;
+        assert!(staff.check().await?.is_sound());
         assert_eq!(payrolls.get(Payroll::key("Sales")).await?.unwrap().employees, 401);
         Ok(())
     });
