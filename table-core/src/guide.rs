@@ -21,6 +21,7 @@ chapters! {
     modelling
     versions
     promises
+    asynchronous
     queues
     blobs
     encryption

@@ -198,6 +198,11 @@ pub mod guide_promises {}
 #[doc = include_str!("../../table-core/guide/tutorial.md")]
 pub mod tutorial {}
 
+/// The programs of the guide's chapter on awaited calls.
+#[cfg(doctest)]
+#[doc = include_str!("../../table-core/guide/asynchronous.md")]
+pub mod asynchronous {}
+
 /// The program of the guide's chapter on queues.
 #[cfg(doctest)]
 #[doc = include_str!("../../table-core/guide/queues.md")]

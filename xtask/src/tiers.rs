@@ -13,6 +13,7 @@ pub(crate) enum Tier {
     DefaultFeatures,
     AllFeatures,
     Tools,
+    Async,
     Examples,
     Crash,
     Flips,
@@ -54,12 +55,13 @@ const KILLS_LONG: &str = "CRASH_KILLS=2000 CRASH_KILL_SECONDS=1800 CRASH_STAFF_K
                           CRASH_EVENTUAL_KILLS=300 CRASH_DERIVED_KILLS=300 LOCKSTEP_STEPS=200000";
 
 impl Tier {
-    pub(crate) const EACH: [Self; 14] = [
+    pub(crate) const EACH: [Self; 15] = [
         Self::Fast,
         Self::Ui,
         Self::DefaultFeatures,
         Self::AllFeatures,
         Self::Tools,
+        Self::Async,
         Self::Examples,
         Self::Crash,
         Self::Flips,
@@ -84,6 +86,7 @@ impl Tier {
             Self::DefaultFeatures => "--default-features",
             Self::AllFeatures => "--all-features",
             Self::Tools => "--tools",
+            Self::Async => "--async",
             Self::Examples => "--examples",
             Self::Crash => "--crash",
             Self::Flips => "--flips",
@@ -126,6 +129,11 @@ impl Tier {
                 vec![Command::cargo("test --locked --all-features --lib").arguments(packages)]
             }
             Self::Tools => vec![Command::cargo("test --locked -p table-bench -p xtask")],
+            // The packages that build runtimes, in one command: what both depend on is built once.
+            Self::Async => {
+                let command = Command::cargo("test --locked -p asynchronous-tests -p web-example");
+                vec![command.arguments(if is_long { "--release" } else { "" })]
+            }
             Self::Examples => examples()?,
             Self::Crash => {
                 vec![form(slow("crash:: --skip crash::flips --skip crash::key_flips"), "", KILLS_LONG)]

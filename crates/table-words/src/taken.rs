@@ -1,11 +1,12 @@
 //! Names of methods that are taken, which the macros give to no index and no part of a key.
 
-/// The methods of a table: those of `Table` and `TableAt`, and `rows`, which a derive writes for each entity. An index's method of the
+/// The methods of a table: those of `Table`, `TableAt` and `AsyncTable`, and `rows`, which a derive writes for each entity. An index's method of the
 /// same name would be hidden behind them.
-pub const TABLE_METHODS: [&str; 38] = [
+pub const TABLE_METHODS: [&str; 44] = [
     "add",
     "all",
     "at",
+    "blocking",
     "bulk_insert",
     "check",
     "clone",
@@ -28,15 +29,20 @@ pub const TABLE_METHODS: [&str; 38] = [
     "insert_many",
     "join",
     "list",
+    "list_keys",
     "merge",
     "move_to",
     "put",
+    "reads",
     "rebuild",
     "reencrypt",
     "remove",
     "repair",
     "replace",
     "rows",
+    "run",
+    "to_async",
+    "tracked",
     "try_update",
     "update",
     "upsert",
@@ -64,7 +70,7 @@ pub const TABLE_RESERVED: [&str; 16] = [
 ];
 
 /// The methods of a query, which a method of a key's part would collide with.
-pub const QUERY_METHODS: [&str; 18] = [
+pub const QUERY_METHODS: [&str; 20] = [
     "across_partitions",
     "all_shards",
     "clone",
@@ -81,6 +87,8 @@ pub const QUERY_METHODS: [&str; 18] = [
     "rev",
     "select",
     "shard",
+    "stream",
     "top",
+    "try_collect",
     "views",
 ];

@@ -175,7 +175,12 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
             #from: #private::Origin,
         {
             /// What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this.
-            #vis fn into_iter(self) -> #private::TypedRows<#path, #from> #ready {
+            #vis fn into_iter(self) -> #private::TypedRows<#path, #from>
+            where
+                #step: #private::Ready,
+                // Here, and not on the impl: so the compiler says what an awaited query has instead.
+                #from: #private::BlockingOrigin,
+            {
                 ::core::iter::IntoIterator::into_iter(self.query)
             }
         }

@@ -345,17 +345,6 @@ const _: () = {
         {
             self.query.entities()
         }
-        #[doc = r" A page: at most so many, 1,000 at most, from the start or from where another page of the query ended."]
-        pub fn page(
-            &self,
-            budget: impl ::core::convert::Into<__table::PageBudget>,
-            after: ::core::option::Option<&__table::Continuation>,
-        ) -> __table::Result<__table::Page<By::Item>>
-        where
-            Step: __table::Ready,
-        {
-            self.query.page(budget, after)
-        }
         #[doc = r" How the query will be answered, and why."]
         pub fn explain(&self) -> __table::Result<__table::Explain>
         where
@@ -363,35 +352,60 @@ const _: () = {
         {
             self.query.explain()
         }
-        #[doc = r" The first that the query finds, if it finds any."]
-        pub fn first(self) -> __table::Result<::core::option::Option<By::Item>>
+    }
+    impl<By, Step, In> EmployeeQuery<By, Step, In>
+    where
+        By: __table::Path,
+        In: __table::Ends<By>,
+    {
+        #[doc = r" A page: at most so many, 1,000 at most, from the start or from where another page of the query ended."]
+        pub fn page(
+            &self,
+            budget: impl ::core::convert::Into<__table::PageBudget>,
+            after: ::core::option::Option<&__table::Continuation>,
+        ) -> In::Page
         where
             Step: __table::Ready,
         {
-            self.query.first()
+            In::page(&self.query, ::core::convert::Into::into(budget), after)
+        }
+        #[doc = r" The first that the query finds, if it finds any."]
+        pub fn first(self) -> In::First
+        where
+            Step: __table::Ready,
+        {
+            In::first(self.query)
         }
         #[doc = r" Whether the query finds any."]
-        pub fn exists(self) -> __table::Result<::core::primitive::bool>
+        pub fn exists(self) -> In::Exists
         where
             Step: __table::Ready,
         {
-            self.query.exists()
+            In::exists(self.query)
         }
+        #[doc = r" How many there are."]
+        pub fn count(self) -> In::Count
+        where
+            Step: __table::Ready,
+        {
+            In::count(self.query)
+        }
+    }
+    impl<By, Step, In> EmployeeQuery<By, Step, In>
+    where
+        By: __table::Path,
+        In: __table::Origin,
+    {
         #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
         pub fn into_iter(self) -> __table::TypedRows<By, In>
         where
             Step: __table::Ready,
+            In: __table::BlockingOrigin,
         {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
-        #[doc = r" How many there are."]
-        pub fn count(self) -> __table::Result<::core::primitive::u64>
-        where
-            Step: __table::Ready,
-        {
-            self.query.count()
-        }
     }
+    __table::async_ends! { [pub] EmployeeQuery By Step }
     impl<'snapshot, Step: __table::Ready>
         EmployeeQuery<__table::OwnRows<Employee>, Step, __table::TableIn<'snapshot>>
     {
@@ -404,7 +418,7 @@ const _: () = {
         for EmployeeQuery<By, __table::At<PARTS>, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::BlockingOrigin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;
@@ -415,7 +429,7 @@ const _: () = {
     impl<By, Order, In> ::core::iter::IntoIterator for EmployeeQuery<By, __table::Ended<Order>, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::BlockingOrigin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;

@@ -46,6 +46,24 @@ impl<P> AnyQuery<P> {
     }
 }
 
+/// What queries that are awaited have.
+#[doc(hidden)]
+impl<P> AnyQuery<P> {
+    pub fn stream<T>(&self) -> T
+    where
+        P: QueryStream,
+    {
+        match P::NEVER {}
+    }
+
+    pub fn try_collect<T>(&self) -> T
+    where
+        P: QueryStream,
+    {
+        match P::NEVER {}
+    }
+}
+
 #[doc(hidden)]
 impl<P: 'static, O, R, Step> Deref for PathQuery<P, O, R, Step> {
     type Target = AnyQuery<P>;
@@ -75,3 +93,10 @@ pub trait QueryOrderBy: Never {}
     label = "give the query to the table: `table.delete_where(query.entities())?.run()?`"
 )]
 pub trait QueryDelete: Never {}
+
+/// What no path is, so that the compiler speaks of what is awaited.
+#[diagnostic::on_unimplemented(
+    message = "a query of a table whose calls block is not awaited",
+    label = "go through it by `for` or `.into_iter()`; a table by `.to_async()` has queries that are awaited (feature `async`)"
+)]
+pub trait QueryStream: Never {}
