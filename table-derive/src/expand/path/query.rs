@@ -172,14 +172,14 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
         impl<#path, #step, #from> #query<#path, #step, #from>
         where
             #path: #private::Path,
-            #from: #private::Origin,
+            #from: #private::AnyOrigin,
         {
             /// What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this.
             #vis fn into_iter(self) -> #private::TypedRows<#path, #from>
             where
                 #step: #private::Ready,
                 // Here, and not on the impl: so the compiler says what an awaited query has instead.
-                #from: #private::BlockingOrigin,
+                #from: #private::Origin,
             {
                 ::core::iter::IntoIterator::into_iter(self.query)
             }

@@ -74,12 +74,12 @@ const _: () = {
                 __table::schema::Schema::new(["Department", "department"], FIELDS, &[ROW]);
             &DECLARED
         };
-        type Indexes<In: __table::Origin> = DepartmentIndexes<In>;
+        type Indexes<In: __table::AnyOrigin> = DepartmentIndexes<In>;
         type Columns = Known;
         type View<'view> = DepartmentView<'view>;
         const COLUMNS: &'static Known =
             &Known { name: __table::Column::new("Name"), head_count: __table::Column::new("HeadCount") };
-        fn indexes<In: __table::Origin>(from: In) -> DepartmentIndexes<In> {
+        fn indexes<In: __table::AnyOrigin>(from: In) -> DepartmentIndexes<In> {
             DepartmentIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
@@ -140,7 +140,7 @@ const _: () = {
     struct DepartmentIndexes<In = __table::DynamicTable> {
         from: In,
     }
-    impl<In: __table::Origin> DepartmentIndexes<In> {
+    impl<In: __table::AnyOrigin> DepartmentIndexes<In> {
         #[doc = "Queries by PartitionKey `{name}`, RowKey `department`: the parts are given from left to right. `#[entity(types)]` puts `DepartmentQuery` beside the struct."]
         fn rows(&self) -> DepartmentQuery<__table::OwnRows<Department>, __table::InPartition<0usize>, In> {
             DepartmentQuery { query: __table::PathQuery::new(&self.from) }
@@ -166,7 +166,7 @@ const _: () = {
     impl<By, Step, In> DepartmentQuery<By, Step, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::AnyOrigin,
     {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
         fn across_partitions(self) -> DepartmentQuery<By, __table::Ended, In>
@@ -278,13 +278,13 @@ const _: () = {
     impl<By, Step, In> DepartmentQuery<By, Step, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::AnyOrigin,
     {
         #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
         fn into_iter(self) -> __table::TypedRows<By, In>
         where
             Step: __table::Ready,
-            In: __table::BlockingOrigin,
+            In: __table::Origin,
         {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
@@ -302,7 +302,7 @@ const _: () = {
         for DepartmentQuery<By, __table::At<PARTS>, In>
     where
         By: __table::Path,
-        In: __table::BlockingOrigin,
+        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;
@@ -313,7 +313,7 @@ const _: () = {
     impl<By, Order, In> ::core::iter::IntoIterator for DepartmentQuery<By, __table::Ended<Order>, In>
     where
         By: __table::Path,
-        In: __table::BlockingOrigin,
+        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;
@@ -333,7 +333,7 @@ const _: () = {
             ::core::option::Option::None
         }
     }
-    impl<Step, In: __table::Origin> DepartmentQuery<__table::OwnRows<Department>, Step, In> {
+    impl<Step, In: __table::AnyOrigin> DepartmentQuery<__table::OwnRows<Department>, Step, In> {
         #[doc = "Fixes `name`, which stands in the partition key."]
         fn name(
             self,

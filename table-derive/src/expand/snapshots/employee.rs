@@ -104,7 +104,7 @@ const _: () = {
                 __table::schema::Schema::new(["Employee", "employee"], FIELDS, &[ROW]).indexes(INDEXES);
             &DECLARED
         };
-        type Indexes<In: __table::Origin> = EmployeeIndexes<In>;
+        type Indexes<In: __table::AnyOrigin> = EmployeeIndexes<In>;
         type Columns = EmployeeColumns;
         type View<'view> = EmployeeView<'view>;
         const COLUMNS: &'static EmployeeColumns = &EmployeeColumns {
@@ -114,7 +114,7 @@ const _: () = {
             email: __table::Column::new("Email"),
             age: __table::Column::new("Age"),
         };
-        fn indexes<In: __table::Origin>(from: In) -> EmployeeIndexes<In> {
+        fn indexes<In: __table::AnyOrigin>(from: In) -> EmployeeIndexes<In> {
             EmployeeIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
@@ -241,7 +241,7 @@ const _: () = {
     pub struct EmployeeIndexes<In = __table::DynamicTable> {
         from: In,
     }
-    impl<In: __table::Origin> EmployeeIndexes<In> {
+    impl<In: __table::AnyOrigin> EmployeeIndexes<In> {
         #[doc = "Queries by PartitionKey `{department}`, RowKey `empid_{id:06}`: the parts are given from left to right. `#[entity(types)]` puts `EmployeeQuery` beside the struct."]
         pub fn rows(&self) -> EmployeeQuery<__table::OwnRows<Employee>, __table::InPartition<0usize>, In> {
             EmployeeQuery { query: __table::PathQuery::new(&self.from) }
@@ -282,7 +282,7 @@ const _: () = {
     impl<By, Step, In> EmployeeQuery<By, Step, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::AnyOrigin,
     {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
         pub fn across_partitions(self) -> EmployeeQuery<By, __table::Ended, In>
@@ -394,13 +394,13 @@ const _: () = {
     impl<By, Step, In> EmployeeQuery<By, Step, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::AnyOrigin,
     {
         #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
         pub fn into_iter(self) -> __table::TypedRows<By, In>
         where
             Step: __table::Ready,
-            In: __table::BlockingOrigin,
+            In: __table::Origin,
         {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
@@ -418,7 +418,7 @@ const _: () = {
         for EmployeeQuery<By, __table::At<PARTS>, In>
     where
         By: __table::Path,
-        In: __table::BlockingOrigin,
+        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;
@@ -429,7 +429,7 @@ const _: () = {
     impl<By, Order, In> ::core::iter::IntoIterator for EmployeeQuery<By, __table::Ended<Order>, In>
     where
         By: __table::Path,
-        In: __table::BlockingOrigin,
+        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;
@@ -467,7 +467,7 @@ const _: () = {
         pub enum department {}
         pub enum last_name {}
     }
-    impl<Step, In: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, In> {
+    impl<Step, In: __table::AnyOrigin> EmployeeQuery<__table::OwnRows<Employee>, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
@@ -479,7 +479,7 @@ const _: () = {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, In: __table::Origin> EmployeeQuery<__table::OwnRows<Employee>, Step, In> {
+    impl<Step, In: __table::AnyOrigin> EmployeeQuery<__table::OwnRows<Employee>, Step, In> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn id<Given>(
             self,
@@ -496,7 +496,7 @@ const _: () = {
             EmployeeQuery { query: self.query.part(1usize, id_) }
         }
     }
-    impl<Step, In: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, In> {
+    impl<Step, In: __table::AnyOrigin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
@@ -508,7 +508,7 @@ const _: () = {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, In: __table::Origin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, In> {
+    impl<Step, In: __table::AnyOrigin> EmployeeQuery<__table::WholeCopies<Employee, 0usize>, Step, In> {
         #[doc = "Narrows by `email`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn email<Given>(
             self,
@@ -601,7 +601,7 @@ const _: () = {
         #[doc = "Where letters go,\nas they are now.\n\nProperty `Email`."]
         pub email: __table::Column<String>,
     }
-    impl<Step, In: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, In> {
+    impl<Step, In: __table::AnyOrigin> EmployeeQuery<EmployeeByNamePath, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
@@ -613,7 +613,7 @@ const _: () = {
             EmployeeQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, In: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, In> {
+    impl<Step, In: __table::AnyOrigin> EmployeeQuery<EmployeeByNamePath, Step, In> {
         #[doc = "Narrows by `last_name`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn last_name<Given>(
             self,
@@ -630,7 +630,7 @@ const _: () = {
             EmployeeQuery { query: self.query.part(2usize, last_name_) }
         }
     }
-    impl<Step, In: __table::Origin> EmployeeQuery<EmployeeByNamePath, Step, In> {
+    impl<Step, In: __table::AnyOrigin> EmployeeQuery<EmployeeByNamePath, Step, In> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn id<Given>(
             self,

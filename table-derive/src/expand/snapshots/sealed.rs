@@ -144,7 +144,7 @@ const _: () = {
                 __table::schema::Schema::new(["Sealed", "employee"], FIELDS, &[ROW]).indexes(INDEXES);
             &DECLARED
         };
-        type Indexes<In: __table::Origin> = SealedIndexes<In>;
+        type Indexes<In: __table::AnyOrigin> = SealedIndexes<In>;
         type Columns = SealedColumns;
         type View<'view> = SealedView<'view>;
         const COLUMNS: &'static SealedColumns = &SealedColumns {
@@ -155,7 +155,7 @@ const _: () = {
             note: __table::Column::new("Note"),
             card: __table::Column::new("Card"),
         };
-        fn indexes<In: __table::Origin>(from: In) -> SealedIndexes<In> {
+        fn indexes<In: __table::AnyOrigin>(from: In) -> SealedIndexes<In> {
             SealedIndexes { from }
         }
         fn values<'entity>(&'entity self, values: &mut __table::Values<'entity>) {
@@ -266,7 +266,7 @@ const _: () = {
     pub struct SealedIndexes<In = __table::DynamicTable> {
         from: In,
     }
-    impl<In: __table::Origin> SealedIndexes<In> {
+    impl<In: __table::AnyOrigin> SealedIndexes<In> {
         #[doc = "Queries by PartitionKey `{department}`, RowKey `empid_{id:06}`: the parts are given from left to right. `#[entity(types)]` puts `SealedQuery` beside the struct."]
         pub fn rows(&self) -> SealedQuery<__table::OwnRows<Sealed>, __table::InPartition<0usize>, In> {
             SealedQuery { query: __table::PathQuery::new(&self.from) }
@@ -301,7 +301,7 @@ const _: () = {
     impl<By, Step, In> SealedQuery<By, Step, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::AnyOrigin,
     {
         #[doc = r" Reads every partition that fits the parts given so far: a scan of the table, or of a part of it."]
         pub fn across_partitions(self) -> SealedQuery<By, __table::Ended, In>
@@ -413,13 +413,13 @@ const _: () = {
     impl<By, Step, In> SealedQuery<By, Step, In>
     where
         By: __table::Path,
-        In: __table::Origin,
+        In: __table::AnyOrigin,
     {
         #[doc = r" What the query finds, in order. `for` takes a query at a known step as it is, and code for whatever step this."]
         pub fn into_iter(self) -> __table::TypedRows<By, In>
         where
             Step: __table::Ready,
-            In: __table::BlockingOrigin,
+            In: __table::Origin,
         {
             ::core::iter::IntoIterator::into_iter(self.query)
         }
@@ -437,7 +437,7 @@ const _: () = {
         for SealedQuery<By, __table::At<PARTS>, In>
     where
         By: __table::Path,
-        In: __table::BlockingOrigin,
+        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;
@@ -448,7 +448,7 @@ const _: () = {
     impl<By, Order, In> ::core::iter::IntoIterator for SealedQuery<By, __table::Ended<Order>, In>
     where
         By: __table::Path,
-        In: __table::BlockingOrigin,
+        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
         type IntoIter = __table::TypedRows<By, In>;
@@ -487,7 +487,7 @@ const _: () = {
     mod of_Sealed {
         pub enum department {}
     }
-    impl<Step, In: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, In> {
+    impl<Step, In: __table::AnyOrigin> SealedQuery<__table::OwnRows<Sealed>, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
@@ -499,7 +499,7 @@ const _: () = {
             SealedQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, In: __table::Origin> SealedQuery<__table::OwnRows<Sealed>, Step, In> {
+    impl<Step, In: __table::AnyOrigin> SealedQuery<__table::OwnRows<Sealed>, Step, In> {
         #[doc = "Narrows by `id`, which stands in the row key: to a value, to a range, or to a `prefix(..)` of text."]
         pub fn id<Given>(
             self,
@@ -561,7 +561,7 @@ const _: () = {
                 .finish()
         }
     }
-    impl<Step, In: __table::Origin> SealedQuery<FoundPath, Step, In> {
+    impl<Step, In: __table::AnyOrigin> SealedQuery<FoundPath, Step, In> {
         #[doc = "Fixes `department`, which stands in the partition key."]
         pub fn department(
             self,
@@ -573,7 +573,7 @@ const _: () = {
             SealedQuery { query: self.query.fixed::<String, _>(0usize, &department_) }
         }
     }
-    impl<Step, In: __table::Origin> SealedQuery<FoundPath, Step, In> {
+    impl<Step, In: __table::AnyOrigin> SealedQuery<FoundPath, Step, In> {
         #[doc = "Fixes `ssn`, whose token stands in the row key: it is looked up by one value, and opened."]
         pub fn ssn(
             self,
