@@ -27,7 +27,9 @@ impl<T> Shared<T> {
         let waker = {
             let mut state = self.state();
             state.is_over = true;
-            state.value = value.or(state.value.take());
+            if value.is_some() {
+                state.value = value;
+            }
             state.waker.take()
         };
         if let Some(waker) = waker {

@@ -59,7 +59,9 @@ impl<E: Entity<Patch: Send> + Send + Sync> AsyncTable<E> {
 
     /// Returns the keys of the entities on an index list, in the order of their ids: one row is read.
     pub async fn list_keys(&self, key: ListKey<E>) -> Result<Vec<Key<E>>> {
-        self.dynamic().read(move |table| Ok(Table::<E>::new(table.clone()).find_list(&key)?.keys().collect())).await
+        self.dynamic()
+            .read(move |table| Ok(Table::<E>::new(table.clone()).find_list(&key)?.keys().collect()))
+            .await
     }
 
     /// Returns what `read` makes of the entity in place; `None` if there is none. The closure runs where the handle reads.

@@ -373,7 +373,8 @@ impl ReadSnapshot for MemoSnapshot {
 
     fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
         let table = self.real(table)?;
-        self.memo.call(table, format!("layouts {}", table.id()), |snapshot, table| snapshot.layouts(table))
+        let layouts = <dyn ReadSnapshot>::layouts;
+        self.memo.call(table, format!("layouts {}", table.id()), layouts)
     }
 
     fn index_states(&self, table: &dyn TableExec, kind: &str) -> Result<Option<IndexStates>> {

@@ -33,17 +33,17 @@ where
 
     /// Returns the first that the query finds, if it finds any; whatever `top` said.
     pub async fn first(self) -> Result<Option<R::Item>> {
-        self.read(|query| query.first()).await
+        self.read(PathQuery::<P, DynamicTable, R>::first).await
     }
 
     /// Returns whether the query finds any, whatever `top` said. None is decoded.
     pub async fn exists(self) -> Result<bool> {
-        self.read(|query| query.exists()).await
+        self.read(PathQuery::<P, DynamicTable, R>::exists).await
     }
 
     /// Returns how many there are. Each is looked at, and none decoded.
     pub async fn count(self) -> Result<u64> {
-        self.read(|query| query.count()).await
+        self.read(PathQuery::<P, DynamicTable, R>::count).await
     }
 
     /// Returns all that the query finds.
@@ -93,17 +93,17 @@ impl<Set: EntitySet + Send> SetQuery<Set, AsyncDynamicTable> {
 
     /// Returns the first that the query finds, if it finds any; whatever [`top`](Self::top) said.
     pub async fn first(self) -> Result<Option<Stored<Set>>> {
-        self.read(|query| query.first()).await
+        self.read(SetQuery::<Set, DynamicTable>::first).await
     }
 
     /// Returns whether the query finds any, whatever [`top`](Self::top) said.
     pub async fn exists(self) -> Result<bool> {
-        self.read(|query| query.exists()).await
+        self.read(SetQuery::<Set, DynamicTable>::exists).await
     }
 
     /// Returns how many entities there are, those of kinds beside the set's too.
     pub async fn count(self) -> Result<u64> {
-        self.read(|query| query.count()).await
+        self.read(SetQuery::<Set, DynamicTable>::count).await
     }
 
     /// Returns all that the query finds.

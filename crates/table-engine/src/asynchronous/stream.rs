@@ -95,8 +95,14 @@ struct Pages<I: Resumable> {
     /// The page that is waited for.
     coming: Option<BoxFuture<'static, Result<Page<I::Row>>>>,
     rows: std::vec::IntoIter<I::Row>,
-    /// Where the next page begins; `None` behind the last one.
-    next: Option<Option<Continuation>>,
+    next: NextPage,
+}
+
+/// Where the next page begins.
+enum NextPage {
+    First,
+    Behind(Continuation),
+    None,
 }
 
 impl<I: Resumable> Pages<I> {
@@ -111,16 +117,18 @@ impl<I: Resumable> Pages<I> {
                 match page {
                     Ok(page) => {
                         self.rows = page.entities.into_iter();
-                        self.next = page.next.map(Some);
+                        self.next = page.next.map_or(NextPage::None, NextPage::Behind);
                         continue;
                     }
                     Err(error) => return Poll::Ready(Some(Err(error))),
                 }
             }
-            match self.next.take() {
-                Some(after) => self.coming = Some((self.page_of)(after)),
-                None => return Poll::Ready(None),
-            }
+            let after = match std::mem::replace(&mut self.next, NextPage::None) {
+                NextPage::First => None,
+                NextPage::Behind(place) => Some(place),
+                NextPage::None => return Poll::Ready(None),
+            };
+            self.coming = Some((self.page_of)(after));
         }
     }
 }
@@ -139,7 +147,7 @@ where
         page_of: impl FnMut(Option<Continuation>) -> BoxFuture<'static, Result<Page<T>>> + Send + 'static,
     ) -> Self {
         let rows = Vec::new().into_iter();
-        let pages = Pages { page_of: Box::new(page_of), coming: None, rows, next: Some(None) };
+        let pages = Pages { page_of: Box::new(page_of), coming: None, rows, next: NextPage::First };
         Self { rows: Rows::Paged(pages), held_for: HELD, run: 0 }
     }
 
@@ -151,6 +159,7 @@ where
 
     /// Returns the next row.
     #[inline]
+    #[expect(clippy::should_implement_trait, reason = "it is what streams have by that name")]
     pub fn next(&mut self) -> impl Future<Output = Option<Result<T>>> + Send + '_ {
         poll_fn(|context| self.poll_row(context))
     }

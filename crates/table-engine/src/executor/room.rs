@@ -41,7 +41,9 @@ impl Room {
             woken
         };
         // Without the lock: what is woken may ask at once.
-        woken.into_iter().for_each(|(_, waker)| waker.wake());
+        for (_, waker) in woken {
+            waker.wake();
+        }
     }
 
     /// Returns what is ready once there may be room. What comes after it has begun to wait is not missed: so a task begins,

@@ -95,11 +95,14 @@ use crate::schema::{IndexMask, Schema};
 /// first write by the struct adds that. Copies, and the rows of lists and summaries, are never written so.
 #[derive(Clone)]
 pub struct DynamicTable {
-    exec: Arc<dyn TableExec>,
+    exec: Exec,
     is_raw: bool,
     /// Itself and the other tables where rows of its kinds lie, if there are such.
     family: Option<Arc<[DynamicTable]>>,
 }
+
+/// What carries out the reads and writes of a table.
+type Exec = Arc<dyn TableExec>;
 
 impl DynamicTable {
     pub(crate) fn new(exec: Arc<dyn TableExec>) -> Self {
@@ -152,7 +155,7 @@ impl DynamicTable {
 
     /// Returns the table, and all that it knows, as `map` gives what carries out their reads.
     #[cfg(feature = "async")]
-    pub(crate) fn mapped(&self, map: &dyn Fn(&Arc<dyn TableExec>) -> Arc<dyn TableExec>) -> Self {
+    pub(crate) fn mapped(&self, map: &dyn Fn(&Exec) -> Exec) -> Self {
         let alone = |table: &Self| Self { exec: map(&table.exec), is_raw: table.is_raw, family: None };
         let family = self.family.as_deref().map(|family| family.iter().map(alone).collect());
         Self { family, ..alone(self) }

@@ -164,10 +164,10 @@ impl<'b> Fetched<'b> {
 /// Runs a step that waits for nothing.
 fn step<A: AnyAttempt + ?Sized, T>(
     attempts: &mut [&mut A],
-    lend: Lend<'_>,
+    how: Lend<'_>,
     step: impl FnOnce(&mut [&mut (dyn Attempt + '_)]) -> T,
 ) -> T {
-    let step = |attempts: &mut [&mut (dyn Attempt + '_)]| match lend {
+    let step = |attempts: &mut [&mut (dyn Attempt + '_)]| match how {
         Lend::Plain(_) => step(attempts),
         #[cfg(feature = "access")]
         Lend::Permitted(tables) => restricted::permitted(tables, attempts, step),
@@ -214,8 +214,7 @@ impl<'b> HandedOver<'b> {
             let (answering, answer) = answer();
             let asking = Asking::begin(Some(answering), token);
             let done = Box::new(|answered| asking.answer(answered));
-            let taken = write::submit(tables, plan, sealed_at, done);
-            taken.map(|()| Answered::Submitted(answer))
+            write::submit(tables, plan, sealed_at, done).map(|()| Answered::Submitted(answer))
         };
         match answer {
             Ok(answer) => {
