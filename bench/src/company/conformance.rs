@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn every_engine_does_the_same() {
         for maker in ENGINES {
-            conforms(&maker, SyncMode::Lax).unwrap_or_else(|error| panic!("{}: {error}", maker.name));
+            conforms(maker, SyncMode::Lax).unwrap_or_else(|error| panic!("{}: {error}", maker.name));
         }
     }
 
