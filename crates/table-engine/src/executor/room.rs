@@ -22,6 +22,13 @@ struct State {
     waiting: VecDeque<(u64, Waker)>,
 }
 
+impl State {
+    /// Returns where a task stands, if it waits: the numbers rise.
+    fn place_of(&self, number: u64) -> Option<usize> {
+        self.waiting.binary_search_by_key(&number, |(number, _)| *number).ok()
+    }
+}
+
 impl Room {
     /// Wakes as many tasks as there is room for.
     #[inline]
@@ -76,7 +83,7 @@ impl Future for WaitForRoom<'_> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let is_waiting = {
             let mut state = self.room.state();
-            let own = state.waiting.iter_mut().find(|(number, _)| *number == self.number);
+            let own = state.place_of(self.number).and_then(|place| state.waiting.get_mut(place));
             own.map(|(_, waker)| waker.clone_from(context.waker())).is_some()
         };
         if is_waiting {
@@ -91,7 +98,7 @@ impl Drop for WaitForRoom<'_> {
     fn drop(&mut self) {
         let was_woken = {
             let mut state = self.room.state();
-            let own = state.waiting.iter().position(|(number, _)| *number == self.number);
+            let own = state.place_of(self.number);
             if let Some(own) = own {
                 state.waiting.remove(own);
                 self.room.waiting.store(state.waiting.len(), Ordering::SeqCst);

@@ -2,6 +2,7 @@
 
 mod dropped;
 mod receiving;
+mod restricted;
 mod worker;
 
 use std::time::{Duration, Instant};

@@ -9,12 +9,14 @@ mod worker;
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use self::asking::{ask, ask_all};
 pub use self::received::AsyncReceived;
 pub use self::sending::AsyncMessage;
 pub use self::stream::MessageStream;
+use self::waiting::Looks;
 pub use self::worker::AsyncWorker;
 use super::{AsyncTables, Reads, pool};
 use crate::error::Result;
@@ -66,13 +68,15 @@ use crate::queue::{DELETE, Messages, Peeked, Queue, QueueStats, RECEIVE, SEND, s
 pub struct AsyncQueue<T> {
     queue: Queue<T>,
     reads: Reads,
+    /// When one of the tasks that wait has looked last: of the clones of a handle.
+    looks: Arc<Looks>,
 }
 
 impl<T> Queue<T> {
     /// Returns the queue with calls that are awaited.
     #[must_use]
     pub fn to_async(&self) -> AsyncQueue<T> {
-        AsyncQueue { queue: self.clone(), reads: Reads::Inline }
+        AsyncQueue { queue: self.clone(), reads: Reads::Inline, looks: Arc::default() }
     }
 }
 
@@ -81,7 +85,7 @@ impl AsyncTables {
     pub async fn queue<T: Messages + 'static>(&self, name: &str) -> Result<AsyncQueue<T>> {
         let (name, reads) = (name.to_owned(), self.reading());
         let queue = self.run(move |tables| tables.queue(&name)).await?;
-        Ok(AsyncQueue { queue, reads })
+        Ok(AsyncQueue { queue, reads, looks: Arc::default() })
     }
 
     /// Returns the names of all queues, in alphabetical order.
@@ -254,7 +258,7 @@ impl<T> Deref for AsyncQueue<T> {
 
 impl<T> Clone for AsyncQueue<T> {
     fn clone(&self) -> Self {
-        Self { queue: self.queue.clone(), reads: self.reads }
+        Self { queue: self.queue.clone(), reads: self.reads, looks: self.looks.clone() }
     }
 }
 

@@ -20,7 +20,7 @@ macro_rules! messages {
 
         /// Completes a message with the changes: both happen, or neither. So what a message asks for is done once, however
         /// often it is received. If it is held no more, nothing happens, and the error is
-        /// [`StaleReceipt`](ErrorKind::StaleReceipt).
+        /// [`StaleReceipt`](crate::ErrorKind::StaleReceipt).
         #[cfg(feature = "queue")]
         pub fn complete<T>(mut self, received: &Received<T>) -> Self {
             self.queue_ops.add(Ok(received.queue_op()));
