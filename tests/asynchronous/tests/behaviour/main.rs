@@ -7,10 +7,11 @@ mod streams;
 mod turns;
 
 use table_core::asynchronous::{
-    AsyncBatch, AsyncDynamicTable, AsyncEgt, AsyncSetTable, AsyncTable, AsyncTables, AsyncTransaction,
-    RowStream, WriteToken,
+    AsyncBatch, AsyncBlobReader, AsyncBlobWriter, AsyncContainer, AsyncDynamicTable, AsyncEgt, AsyncJob,
+    AsyncQueue, AsyncReceived, AsyncSetTable, AsyncTable, AsyncTables, AsyncTransaction, RowStream,
+    WriteToken,
 };
-use table_core::{DynamicTable, Entity, EntitySet};
+use table_core::{Entity, EntitySet};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -57,8 +58,10 @@ fn handles_and_streams_can_be_sent() {
     sent::<AsyncTransaction<'static>>();
     sent::<table_core::Snapshot>();
     sent::<RowStream<table_core::store::Rows>>();
-    fn stream(staff: &AsyncTable<Employee>) -> impl Send + use<> + 'static {
-        staff.rows().department("Sales").stream()
-    }
-    let _ = (stream, |table: &DynamicTable| table.to_async());
+    shared::<AsyncQueue<u32>>();
+    shared::<AsyncContainer>();
+    sent::<AsyncReceived<u32>>();
+    sent::<AsyncJob>();
+    sent::<AsyncBlobReader>();
+    sent::<AsyncBlobWriter>();
 }
