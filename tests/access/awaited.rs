@@ -82,6 +82,10 @@ pub(crate) const AWAITED: &[Cell] = cells! {
         let set = c.tables.blocking().set::<Company>()?.to_async();
         Ok(set.get(c.key()).await?.is_some())
     };
+    Read false "r" Inline ["EncryptingTable::to_async"] |c| {
+        let sealing = c.notes.blocking().encrypting(|_, _, _| false).to_async();
+        Ok(sealing.get(c.department, &c.row).await?.is_some())
+    };
     Read false "r" Inline ["DynamicTable::to_async"] |c| Ok(c.notes.get(c.department, &c.row).await?.is_some());
     Read false "r" Spawned [] |c| {
         let query = Query::new().partition(c.department).row(&*c.row);

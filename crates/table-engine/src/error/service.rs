@@ -87,6 +87,7 @@ texts! {
     "RequestBodyTooLarge": "The request body is too large and exceeds the maximum permissible limit.";
     "InvalidDuplicateRow": "The batch request contains multiple changes with same row key. An entity can appear only once in a batch request.";
     "CommandsInBatchActOnDifferentPartitions": "All commands in a batch must operate on same entity group.";
+    "OperationTimedOut": "The operation could not be completed within the permitted time.";
     "ServerBusy": "The server is currently unable to receive requests. Please retry your request.";
     "NotImplemented": "The requested operation is not implemented on the specified resource.";
     "InsufficientAccountPermissions": "The account being accessed does not have sufficient permissions to execute this operation.";
