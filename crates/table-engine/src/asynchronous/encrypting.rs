@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{AsyncBatch, AsyncDynamicTable, Plain, Reads, RowStream, pool};
+use super::{AsyncBatch, AsyncDynamicTable, Reads, RowStream, WithoutPages, pool};
 use crate::crypt::KeyScope;
 use crate::error::Result;
 use crate::handle::encrypting::{EncryptingRows, EncryptingTable};
@@ -98,9 +98,9 @@ impl AsyncEncryptingTable {
     }
 
     /// Returns the entities that the query finds, opened, in order, one after another.
-    pub fn query(&self, query: &Query) -> RowStream<Plain<EncryptingRows>> {
+    pub fn query(&self, query: &Query) -> RowStream<WithoutPages<EncryptingRows>> {
         let (table, query) = (self.table.clone(), query.clone());
-        RowStream::new(Reads::Spawned, move || Ok(Plain::new(table.query(&query)?)))
+        RowStream::new(Reads::Spawned, move || Ok(WithoutPages::new(table.query(&query)?)))
     }
 
     /// Returns a page of what the query finds, opened.

@@ -1,6 +1,6 @@
 //! Index lists and entities in place, awaited.
 
-use super::plain::Plain;
+use super::without_pages::WithoutPages;
 use super::{AsyncTable, AsyncTables, RowStream};
 use crate::error::Result;
 use crate::handle::batch::Batch;
@@ -49,12 +49,14 @@ impl<E: Entity<Patch: Send> + Send + Sync> AsyncTable<E> {
     /// # Ok::<(), table_core::Error>(())
     /// # }).unwrap();
     /// ```
-    pub fn list(&self, key: ListKey<E>) -> RowStream<Plain<ListedEntities<E>>>
+    pub fn list(&self, key: ListKey<E>) -> RowStream<WithoutPages<ListedEntities<E>>>
     where
         E: 'static,
     {
         let table = self.dynamic().blocking().clone();
-        RowStream::new(self.dynamic().reading(), move || Ok(Plain::new(Table::<E>::new(table).list(key)?)))
+        RowStream::new(self.dynamic().reading(), move || {
+            Ok(WithoutPages::new(Table::<E>::new(table).list(key)?))
+        })
     }
 
     /// Returns the keys of the entities on an index list, in the order of their ids: one row is read.

@@ -27,7 +27,6 @@ mod list;
 mod memo;
 mod outcome;
 mod periods;
-mod plain;
 mod pool;
 mod propagate;
 mod query;
@@ -39,6 +38,7 @@ mod table;
 mod tables;
 mod timer;
 mod transaction;
+mod without_pages;
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -63,7 +63,6 @@ pub(crate) use memo::forced;
 pub(crate) use outcome::Asking;
 pub use outcome::{WriteOutcome, WriteToken};
 pub use periods::AsyncPeriods;
-pub use plain::Plain;
 #[cfg(feature = "queue")]
 pub use queue::{AsyncMessage, AsyncQueue, AsyncReceived, AsyncWorker, MessageStream};
 pub use set::AsyncSetTable;
@@ -72,6 +71,7 @@ pub use table::AsyncTable;
 pub use tables::AsyncTables;
 pub(crate) use timer::Sleep;
 pub use transaction::AsyncTransaction;
+pub use without_pages::WithoutPages;
 
 /// A future that can go from thread to thread, on the heap.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

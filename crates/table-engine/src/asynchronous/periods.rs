@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::plain::Plain;
+use super::without_pages::WithoutPages;
 use super::{AsyncTable, AsyncTables, Reads, RowStream, WriteToken, pool};
 use crate::error::{ErrorKind, Result};
 use crate::executor::ATTEMPTS;
@@ -139,13 +139,13 @@ impl<E: InPeriods> AsyncPeriods<E> {
     pub fn stream<Query, T>(
         &self,
         query: impl FnOnce(&Periods<E>) -> Result<Query> + Send + 'static,
-    ) -> RowStream<Plain<Query::IntoIter>>
+    ) -> RowStream<WithoutPages<Query::IntoIter>>
     where
         Query: IntoIterator<Item = Result<T>, IntoIter: Send + 'static>,
         T: Send + 'static,
     {
         let periods = self.periods.clone();
-        RowStream::new(self.reads, move || Ok(Plain::new(query(&periods)?)))
+        RowStream::new(self.reads, move || Ok(WithoutPages::new(query(&periods)?)))
     }
 
     /// Returns the periods that have a table, in their order.

@@ -149,23 +149,23 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 &self,
                 budget: impl ::core::convert::Into<#krate::PageBudget>,
                 after: ::core::option::Option<&#krate::Continuation>,
-            ) -> #from::Page #ready {
-                #from::page(&self.query, ::core::convert::Into::into(budget), after)
+            ) -> <#from as #private::Ends<#path>>::Page #ready {
+                <#from as #private::Ends<#path>>::page(&self.query, ::core::convert::Into::into(budget), after)
             }
 
             /// The first that the query finds, if it finds any.
-            #vis fn first(self) -> #from::First #ready {
-                #from::first(self.query)
+            #vis fn first(self) -> <#from as #private::Ends<#path>>::First #ready {
+                <#from as #private::Ends<#path>>::first(self.query)
             }
 
             /// Whether the query finds any.
-            #vis fn exists(self) -> #from::Exists #ready {
-                #from::exists(self.query)
+            #vis fn exists(self) -> <#from as #private::Ends<#path>>::Exists #ready {
+                <#from as #private::Ends<#path>>::exists(self.query)
             }
 
             /// How many there are.
-            #vis fn count(self) -> #from::Count #ready {
-                #from::count(self.query)
+            #vis fn count(self) -> <#from as #private::Ends<#path>>::Count #ready {
+                <#from as #private::Ends<#path>>::count(self.query)
             }
         }
 

@@ -363,32 +363,32 @@ const _: () = {
             &self,
             budget: impl ::core::convert::Into<__table::PageBudget>,
             after: ::core::option::Option<&__table::Continuation>,
-        ) -> In::Page
+        ) -> <In as __table::Ends<By>>::Page
         where
             Step: __table::Ready,
         {
-            In::page(&self.query, ::core::convert::Into::into(budget), after)
+            <In as __table::Ends<By>>::page(&self.query, ::core::convert::Into::into(budget), after)
         }
         #[doc = r" The first that the query finds, if it finds any."]
-        pub fn first(self) -> In::First
+        pub fn first(self) -> <In as __table::Ends<By>>::First
         where
             Step: __table::Ready,
         {
-            In::first(self.query)
+            <In as __table::Ends<By>>::first(self.query)
         }
         #[doc = r" Whether the query finds any."]
-        pub fn exists(self) -> In::Exists
+        pub fn exists(self) -> <In as __table::Ends<By>>::Exists
         where
             Step: __table::Ready,
         {
-            In::exists(self.query)
+            <In as __table::Ends<By>>::exists(self.query)
         }
         #[doc = r" How many there are."]
-        pub fn count(self) -> In::Count
+        pub fn count(self) -> <In as __table::Ends<By>>::Count
         where
             Step: __table::Ready,
         {
-            In::count(self.query)
+            <In as __table::Ends<By>>::count(self.query)
         }
     }
     impl<By, Step, In> EmployeeQuery<By, Step, In>

@@ -6,7 +6,7 @@ use std::ops::{Bound, RangeBounds};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::asynchronous::{AsyncTables, Plain, Reads, RowStream, pool};
+use crate::asynchronous::{AsyncTables, Reads, RowStream, WithoutPages, pool};
 use crate::blob::{Entries, Log};
 use crate::error::Result;
 use crate::model::Ticks;
@@ -95,7 +95,7 @@ impl<T: 'static> AsyncLog<T> {
     }
 
     /// Returns all entries, as they are when the first is asked for, in the order of their times.
-    pub fn entries(&self) -> RowStream<Plain<Entries<T>>>
+    pub fn entries(&self) -> RowStream<WithoutPages<Entries<T>>>
     where
         T: DeserializeOwned + Send,
     {
@@ -103,13 +103,13 @@ impl<T: 'static> AsyncLog<T> {
     }
 
     /// Returns the entries of these times, as they are when the first is asked for, in the order of their times.
-    pub fn during(&self, times: impl RangeBounds<Ticks>) -> RowStream<Plain<Entries<T>>>
+    pub fn during(&self, times: impl RangeBounds<Ticks>) -> RowStream<WithoutPages<Entries<T>>>
     where
         T: DeserializeOwned + Send,
     {
         let times: (Bound<Ticks>, Bound<Ticks>) = (times.start_bound().cloned(), times.end_bound().cloned());
         let log = self.log.clone();
-        RowStream::new(self.reads, move || Ok(Plain::new(log.during(times)?)))
+        RowStream::new(self.reads, move || Ok(WithoutPages::new(log.during(times)?)))
     }
 
     /// Runs a call that blocks on a thread of a pool.

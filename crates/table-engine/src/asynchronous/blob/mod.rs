@@ -13,7 +13,7 @@ use futures_io::AsyncRead;
 pub use self::log::AsyncLog;
 pub use self::reader::AsyncBlobReader;
 pub use self::writer::AsyncBlobWriter;
-use super::{AsyncTables, Plain, Reads, RowStream, pool};
+use super::{AsyncTables, Reads, RowStream, WithoutPages, pool};
 use crate::blob::{Blob, BlobInfo, Container, Listing};
 use crate::error::Result;
 use crate::handle::tables::Tables;
@@ -216,9 +216,9 @@ impl AsyncContainer {
 
     /// Returns the blobs whose names begin with this, as they are when the first is asked for, in the order of their names'
     /// bytes. An empty text lists all.
-    pub fn list(&self, prefix: &str) -> RowStream<Plain<Listing>> {
+    pub fn list(&self, prefix: &str) -> RowStream<WithoutPages<Listing>> {
         let (container, prefix) = (self.container.clone(), prefix.to_owned());
-        RowStream::new(self.reads, move || Ok(Plain::new(container.list(&prefix)?)))
+        RowStream::new(self.reads, move || Ok(WithoutPages::new(container.list(&prefix)?)))
     }
 
     /// Runs a call that blocks on a thread of a pool.
