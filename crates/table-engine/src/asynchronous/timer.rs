@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -95,7 +96,7 @@ impl Timers {
             if !due.is_empty() {
                 // Without the lock: what is woken may wait again at once.
                 drop(state);
-                due.into_iter().for_each(Waker::wake);
+                due.into_iter().for_each(wake);
                 state = self.state();
                 continue;
             }
@@ -111,6 +112,15 @@ impl Timers {
                 return;
             }
         }
+    }
+}
+
+/// Wakes something. What panics by that, as code of the program's may that reads a row, ends no other's waiting; its message is
+/// printed as any panic's.
+fn wake(waker: Waker) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+        // Its drop could panic, too.
+        std::mem::forget(payload);
     }
 }
 
@@ -176,6 +186,23 @@ mod tests {
         assert!(TIMERS.state().waiting.contains_key(&key));
         drop(dropped);
         assert!(!TIMERS.state().waiting.contains_key(&key));
+    }
+
+    #[test]
+    fn what_panics_when_it_is_woken_keeps_no_other_from_being_woken() {
+        struct Panics;
+
+        impl std::task::Wake for Panics {
+            fn wake(self: std::sync::Arc<Self>) {
+                panic!("as a row's reader may");
+            }
+        }
+
+        let at = Instant::now() + Duration::from_millis(5);
+        let panicking = WakeAt::new(at, Waker::from(std::sync::Arc::new(Panics))).unwrap();
+        block_on(Sleep::lasting(Duration::from_millis(20))).unwrap();
+        drop(panicking);
+        block_on(Sleep::lasting(Duration::from_millis(5))).unwrap();
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod explain_refusal;
 mod follow;
 mod listing;
 mod one_or_more;
-#[cfg(feature = "async")]
+#[cfg(any(feature = "access", feature = "async"))]
 mod outline;
 mod part;
 mod row_effect;
@@ -41,7 +41,7 @@ pub use listing::{
     with_blob,
 };
 pub use one_or_more::OneOrMore;
-#[cfg(feature = "async")]
+#[cfg(any(feature = "access", feature = "async"))]
 pub(crate) use outline::PlanOutline;
 pub(crate) use row_effect::{OldRows, Printed};
 pub use row_write::{Act, Condition, Content, Epoch, Group, Plan, Range, Refused, RowWrite, Version};

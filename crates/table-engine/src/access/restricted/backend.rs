@@ -13,12 +13,12 @@ use crate::access::{Access, Names};
 use crate::contents::ContainerId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
-    Abilities, Backend, Blobs, Dropped, OneSnapshotForEachThread, Outbox, Queues, RestrictedTable,
-    RetryFairness, Rights, TableExec,
+    Abilities, Backend, Blobs, Dropped, OnCommitted, OneSnapshotForEachThread, Outbox, Queues,
+    RestrictedTable, RetryFairness, Rights, Room, TableExec,
 };
 use crate::messages::QueueId;
 use crate::model::Ticks;
-use crate::plan::{Committed, Condition, Group, Plan, Refused, RowWrite};
+use crate::plan::{Committed, Condition, Group, Plan, PlanOutline, Refused, RowWrite};
 use crate::schema::{PeriodTables, Schema};
 use crate::sealing::{HasVault, SealedAt, Sealing};
 use crate::telemetry::Telemetry;
@@ -263,6 +263,32 @@ impl Backend for RestrictedBackend {
         let inner: Vec<_> = tables.iter().map(|table| &*table.inner).collect();
         let done = self.inner.commit(&inner, plan, sealed_at);
         done.map_err(|refused| Self::told(&tables, plan, refused))
+    }
+
+    fn submit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        sealed_at: &SealedAt,
+        done: OnCommitted,
+    ) -> Result<(), Refused> {
+        let tables = tables.iter().map(|table| limited(*table)).collect::<Result<Vec<_>>>();
+        let tables = tables.map_err(Refused::whole)?;
+        self.check_plan(&tables, plan)?;
+        let inner: Vec<_> = tables.iter().map(|table| &*table.inner).collect();
+        let again = |table: &&LimitedTable| LimitedTable::new(table.inner.clone(), table.store.clone());
+        let kept: Vec<_> = tables.iter().map(again).collect();
+        let outline = PlanOutline::of(plan);
+        let told = move |answered: Result<Committed, Refused>| {
+            let tables: Vec<_> = kept.iter().collect();
+            done(answered.map_err(|refused| outline.with_plan(|plan| Self::told(&tables, plan, refused))));
+        };
+        let taken = self.inner.submit(&inner, plan, sealed_at, Box::new(told));
+        taken.map_err(|refused| Self::told(&tables, plan, refused))
+    }
+
+    fn room(&self) -> Option<&Room> {
+        self.inner.room()
     }
 
     /// Counts what the restricted handle does with all else; the counts are not shown by it.
