@@ -202,6 +202,57 @@ impl OpenOptions {
     ///
     /// The warning comes when the operation ends. A query that reads page after page of the file, and a write that waits for
     /// others, report it once before, while they still run. Jobs are never slow.
+    ///
+    /// Any subscriber hears it. This one keeps the lines of warnings:
+    ///
+    /// ```
+    /// use std::fmt::{Debug, Write};
+    /// use std::sync::Mutex;
+    /// use std::time::Duration;
+    /// use table_core::{DynamicEntity, Query, Store};
+    /// use tracing::field::{Field, Visit};
+    /// use tracing::span::{Attributes, Id, Record};
+    /// use tracing::{Event, Level, Metadata, Subscriber};
+    ///
+    /// static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    ///
+    /// struct Warnings;
+    /// struct Line(String);
+    ///
+    /// impl Visit for Line {
+    ///     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+    ///         write!(self.0, " {}={value:?}", field.name()).unwrap();
+    ///     }
+    /// }
+    ///
+    /// impl Subscriber for Warnings {
+    ///     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+    ///         *metadata.level() <= Level::WARN
+    ///     }
+    ///     fn event(&self, event: &Event<'_>) {
+    ///         let mut line = Line(event.metadata().target().into());
+    ///         event.record(&mut line);
+    ///         LINES.lock().unwrap().push(line.0);
+    ///     }
+    ///     # fn new_span(&self, _: &Attributes<'_>) -> Id { Id::from_u64(1) }
+    ///     # fn record(&self, _: &Id, _: &Record<'_>) {}
+    ///     # fn record_follows_from(&self, _: &Id, _: &Id) {}
+    ///     # fn enter(&self, _: &Id) {}
+    ///     # fn exit(&self, _: &Id) {}
+    ///     // and the methods of spans, which it hears none of
+    /// }
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// tracing::subscriber::set_global_default(Warnings)?;
+    /// let store = Store::options().slow_after(Duration::from_millis(200)).open(dir.path().join("company.tables"))?;
+    /// let company = store.create_table("Company")?;
+    /// company.insert(&DynamicEntity::new("Sales", "1"))?;
+    /// assert_eq!(company.query(&Query::new())?.count(), 1);
+    /// let lines = LINES.lock().unwrap();
+    /// assert!(lines[0].starts_with("table_core::full_scan "), "{}", lines[0]);
+    /// assert!(lines[0].contains(r#"db.collection.name="Company" class="table scan" rows_read=1 rows_returned=1"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "tracing")]
     #[must_use]
     pub fn slow_after(mut self, time: Duration) -> Self {
