@@ -1,9 +1,13 @@
 //! What is left of a plan while its answer is waited for: enough to say whom a refusal concerns.
 
+#[cfg(feature = "async")]
+use super::Committed;
 use super::by_properties::with_properties;
+#[cfg(feature = "async")]
 use super::explain_refusal::Failure;
 use super::row_write::{Act, Condition, Group, Plan, Range, Refused, RowWrite};
-use super::{Addition, Amounts, Committed, Epoch, OneOrMore, RowKind};
+use super::{Addition, Amounts, Epoch, OneOrMore, RowKind};
+#[cfg(feature = "async")]
 use crate::error::ErrorKind;
 
 /// A plan without its contents, which refers to nothing of the changes.
@@ -90,6 +94,7 @@ impl PlanOutline {
     }
 
     /// Returns a refusal in the words of the entities, as [`Plan::explain_refusal`] does.
+    #[cfg(feature = "async")]
     #[cold]
     pub(crate) fn explain_refusal(&self, refused: Refused) -> Failure {
         if refused.error.kind() == ErrorKind::BatchTooLarge {
@@ -100,6 +105,7 @@ impl PlanOutline {
     }
 
     /// Returns the answer with a version for each operation.
+    #[cfg(feature = "async")]
     #[inline]
     pub(crate) fn by_operations(&self, committed: Committed) -> Committed {
         if committed.is_of_rows() { self.with_plan(|plan| committed.by_operations(plan)) } else { committed }

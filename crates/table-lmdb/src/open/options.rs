@@ -205,7 +205,7 @@ impl OpenOptions {
     ///
     /// Any subscriber hears it. This one keeps the lines of warnings:
     ///
-    /// ```
+    /// ```standalone_crate
     /// use std::fmt::{Debug, Write};
     /// use std::sync::Mutex;
     /// use std::time::Duration;
