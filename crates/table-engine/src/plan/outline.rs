@@ -5,7 +5,9 @@ use super::Committed;
 use super::by_properties::with_properties;
 #[cfg(feature = "async")]
 use super::explain_refusal::Failure;
-use super::row_write::{Act, Condition, Group, Plan, Range, Refused, RowWrite};
+#[cfg(feature = "async")]
+use super::row_write::Refused;
+use super::row_write::{Act, Condition, Group, Plan, Range, RowWrite};
 use super::{Addition, Amounts, Epoch, OneOrMore, RowKind};
 #[cfg(feature = "async")]
 use crate::error::ErrorKind;
