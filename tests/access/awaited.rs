@@ -26,7 +26,7 @@ impl Awaited {
     }
 
     fn this(&self) -> DynamicEntity {
-        note((self.department, self.id)).with("More", 1)
+        note(self.department, self.id).with("More", 1)
     }
 }
 

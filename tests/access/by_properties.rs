@@ -12,7 +12,7 @@ use table_core::{
 
 use crate::world::permitting;
 
-/// Somebody who works for a while, with a copy in the partition and one elsewhere.
+/// An employee for a while, with a copy in the partition and one elsewhere.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "contractor")]
 #[key(partition = "{department}", row = "c_{id:03}")]

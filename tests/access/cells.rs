@@ -65,7 +65,7 @@ fn key(call: &Call<'_>) -> table_core::Key<Employee> {
 }
 
 fn this(call: &Call<'_>) -> DynamicEntity {
-    note((call.department, call.id)).with("More", 1)
+    note(call.department, call.id).with("More", 1)
 }
 
 fn changed(call: &Call<'_>) -> Employee {

@@ -71,7 +71,7 @@ fn times(world: &World) -> Result<(), String> {
     same("rows", rows.find_map(kind), gone)?;
     same("get", kind(notes.get("Sales", &row_key(4))), gone)?;
     same("snapshot", kind(snapshot.get(&notes, "Sales", &row_key(4))), gone)?;
-    same("insert", kind(notes.put(&note(("Sales", 4)))), gone)?;
+    same("insert", kind(notes.put(&note("Sales", 4))), gone)?;
     same("typed", kind(staff.delete(Employee::key("Sales", 4))), gone)
 }
 
@@ -181,7 +181,7 @@ fn together(world: &World) -> Result<(), String> {
     let (notes, staff) =
         (tables.dynamic_table("Notes").map_err(text)?, tables.table::<Employee>().map_err(text)?);
     let refused = [
-        notes.batch("Sales").insert(note(("Sales", 5))).delete(row_key(7)).commit(),
+        notes.batch("Sales").insert(note("Sales", 5)).delete(row_key(7)).commit(),
         staff
             .egt(Employee::partition("Sales"))
             .insert(&employee("Sales", 5))
@@ -299,7 +299,7 @@ fn further(world: &World) -> Result<(), String> {
     let notes = narrower.dynamic_table("Notes").map_err(text)?;
     same("rows", notes.query(&Query::new()).map_err(text)?.count(), 2)?;
     same("delete", kind(notes.delete("Sales", &row_key(4))), Some(ErrorKind::NotPermitted))?;
-    same("add", kind(notes.insert(&note(("Sales", 5)))), Some(ErrorKind::NotPermitted))?;
+    same("add", kind(notes.insert(&note("Sales", 5))), Some(ErrorKind::NotPermitted))?;
     same("tables", narrower.tables().map_err(text)?, vec!["Company".to_owned(), "Notes".to_owned()])?;
     same("a page of tables", narrower.tables_page(None, None, 10).map_err(text)?.tables.len(), 2)?;
     let kinds = narrower.kinds().map_err(text)?;
@@ -316,7 +316,7 @@ fn further(world: &World) -> Result<(), String> {
         kind(snapshot.get(&notes, "Sales", &row_key(1))),
         Some(ErrorKind::InvalidQuery),
     )?;
-    let foreign = own.batch("Sales").insert(note(("Sales", 30)));
+    let foreign = own.batch("Sales").insert(note("Sales", 30));
     let report = narrower.bulk([foreign]).map_err(text)?;
     same(
         "a foreign batch",

@@ -7,7 +7,7 @@ use table_core::access::Access;
 use table_core::crypt::MemoryKeys;
 use table_core::{Durability, DynamicEntity, Entity, EntitySet, Projection, Query, Store, Tables};
 
-/// Somebody, with copies in the partition and elsewhere, on lists, and counted.
+/// An employee, with copies in the partition and elsewhere, on lists, and counted.
 #[expect(clippy::duplicated_attributes, reason = "each index says for itself what it is")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -111,7 +111,7 @@ impl Place {
     }
 }
 
-/// A number that nobody has, and that is inside.
+/// A number inside that no employee has.
 pub(crate) const FREE: u32 = 5;
 
 pub(crate) fn employee(department: &str, id: u32) -> Employee {
@@ -131,7 +131,7 @@ pub(crate) fn row_key(id: u32) -> String {
 }
 
 /// An entity of the table without a kind.
-pub(crate) fn note((department, id): (&str, u32)) -> DynamicEntity {
+pub(crate) fn note(department: &str, id: u32) -> DynamicEntity {
     DynamicEntity::new(department, row_key(id)).with("Text", "a")
 }
 
@@ -169,7 +169,7 @@ impl World {
         for place in Place::ALL.into_iter().filter(|place| Some(*place) != absent) {
             let (department, id) = place.key();
             staff.insert(&employee(department, id)).unwrap();
-            notes.insert(&note((department, id))).unwrap();
+            notes.insert(&note(department, id)).unwrap();
         }
         for queue in ["jobs", "secret"] {
             let queue = self.store.queue::<String>(queue).unwrap();

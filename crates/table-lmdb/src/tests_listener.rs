@@ -14,8 +14,8 @@ pub(crate) struct Listener(Arc<Mutex<Vec<String>>>);
 impl Listener {
     /// Runs this and listens to the thread.
     pub(crate) fn hear<R>(&self, run: impl FnOnce() -> R) -> R {
-        // Where there is one subscriber alone, `tracing` asks that of the thread that comes by a place in the code first whether
-        // anybody listens there: for a thread of another test nobody does.
+        // With one subscriber alone `tracing` keeps what the first thread at a callsite finds: a thread of another test, which has
+        // none, would switch the callsite off for all.
         static ANOTHER: OnceLock<Dispatch> = OnceLock::new();
         ANOTHER.get_or_init(|| Dispatch::new(Self::default()));
         tracing::subscriber::with_default(self.clone(), run)

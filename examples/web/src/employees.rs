@@ -46,7 +46,7 @@ struct Details {
     age: u8,
 }
 
-/// Somebody new.
+/// An employee who is hired: the path has the department.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewEmployee {

@@ -67,7 +67,7 @@ async fn a_slow_reader_is_told_where_to_go_on() {
     let mut reader = Client::narrow(service.address).await.unwrap();
     reader.write(&request("GET", "/departments/Sales/export", &[], "")).await.unwrap();
     sleep(3 * held_for).await;
-    // The snapshot was given up, though nobody read; what is written now is not in its rest.
+    // The snapshot was given up, though it was not read; what is written now is not in its rest.
     assert_eq!(service.create("Sales", &employee(1_000)).await.status, 201);
     let lines = reader.reply().await.unwrap().lines();
     let error = &lines.last().unwrap()["error"];

@@ -12,14 +12,14 @@ use integration_tests::executors::Executor;
 use integration_tests::{Scratch, assert_sound};
 use table_core::{DynamicEntity, DynamicTable, Entity, ErrorKind, IfMatch, KeyPart, Query, Table, Tables};
 
-/// How somebody is employed.
+/// The kinds of employment.
 #[derive(KeyPart, Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Contract {
     Fixed,
     Open,
 }
 
-/// Somebody with a row of each sort that a layout says all of.
+/// An employee with a row of each sort that a layout says all of.
 #[expect(clippy::duplicated_attributes, reason = "each index says for itself what it is")]
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -161,7 +161,7 @@ fn pretty<T: std::fmt::Debug + PartialEq>(one: &[T], other: &[T]) {
     assert_eq!(one.len(), other.len(), "{:#?}", one.get(other.len()..).or(other.get(one.len()..)));
 }
 
-/// A store in which the layout of employees is noted, and nobody is employed.
+/// A store in which the layout of employees is noted, and which holds none.
 pub(crate) fn company(scratch: &Scratch) -> (Tables, Table<Employee>, DynamicTable) {
     let store = scratch.tables();
     let staff = store.table::<Employee>().unwrap();

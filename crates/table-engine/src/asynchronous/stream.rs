@@ -321,9 +321,10 @@ where
     fn next_of(&self, mut state: MutexGuard<'_, State<I>>) -> Option<Result<T>> {
         match std::mem::replace(&mut *state, State::Ended) {
             State::Asked(begin) => match begin?() {
-                Ok(rows) => {
-                    let State::Open(rows) = state_of(&mut state, rows) else { return None };
-                    rows.next()
+                Ok(mut rows) => {
+                    let next = rows.next();
+                    *state = State::Open(rows);
+                    next
                 }
                 Err(error) => Some(Err(error)),
             },
@@ -335,11 +336,6 @@ where
             State::Open(_) | State::Ended => None,
         }
     }
-}
-
-fn state_of<'s, I: Resumable>(state: &'s mut MutexGuard<'_, State<I>>, rows: I) -> &'s mut State<I> {
-    **state = State::Open(rows);
-    state
 }
 
 impl<I: Resumable> Shared<I> {

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug, Default)]
 pub struct Room {
     state: Mutex<State>,
-    /// How many wait: so that a store that nobody waits for pays a load.
+    /// How many wait: a store for which none waits pays a load.
     waiting: AtomicUsize,
 }
 

@@ -17,7 +17,7 @@ const AHEAD: usize = 256 * 1024;
 /// Reads a blob as it was when it was [opened](super::AsyncContainer::open), from any place, in constant memory.
 ///
 /// It is an [`AsyncRead`] and an [`AsyncSeek`] of futures-io, and with the feature `tokio` of tokio too. It holds a snapshot of the
-/// store, so while it lives no space is used again that has become free since: give whoever reads it a time limit.
+/// store, so while it lives no space is used again that has become free since: limit the time in which it is read.
 ///
 /// ```
 /// use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What is asked of queues, handed to the store; what comes back and nobody takes is given back.
+//! What is asked of queues, handed to the store; a message that comes back to a future that was dropped is given back.
 
 use std::sync::{Arc, Weak};
 
