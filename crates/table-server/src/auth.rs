@@ -1,0 +1,1 @@
+//! Who asks: shared keys and shared access signatures.

@@ -1,0 +1,41 @@
+//! What is asked of the service, and what it answers.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use bytes::Bytes;
+
+/// A request whose body has arrived.
+#[derive(Debug)]
+pub struct Request {
+    /// The method, the address and the headers.
+    pub head: http::request::Parts,
+    /// The body.
+    pub body: Bytes,
+    /// The connection that it came by.
+    pub peer: Peer,
+}
+
+/// An answer.
+pub type Response = http::Response<Bytes>;
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its address.
+    pub address: IpAddr,
+    /// Whether the connection is encrypted.
+    pub is_secure: bool,
+}
+
+impl Peer {
+    /// A program on this machine, by plain HTTP.
+    pub const LOCAL: Self = Self { address: IpAddr::V4(Ipv4Addr::LOCALHOST), is_secure: false };
+}
+
+impl Request {
+    /// Returns the text of a header; `None` if it is not there or no text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.headers.get(name)?.to_str().ok()
+    }
+}
