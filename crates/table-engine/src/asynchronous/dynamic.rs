@@ -98,10 +98,30 @@ impl AsyncDynamicTable {
         self.reads
     }
 
-    /// Returns what `read` makes of the table: here, on a thread of the pool, or of what is fetched of a store that answers later.
-    /// Then it runs several times.
+    /// Returns what the closure makes of the table by calls that block: where the handle [reads](Self::reads), or of what is
+    /// fetched of a store that answers later. There the closure runs several times, so it keeps nothing of a former run.
+    ///
+    /// ```
+    /// # use table_core::asynchronous::block_on;
+    /// # use table_core::{DynamicEntity, Query, Store};
+    /// # block_on(async {
+    /// let company = Store::temporary()?.to_async().create_table("Company").await?;
+    /// company.insert(&DynamicEntity::new("Sales", "empid_000001").with("Age", 34)).await?;
+    ///
+    /// let query = Query::new().partition("Sales");
+    /// let (keys, next) = company
+    ///     .read(move |table| {
+    ///         let mut keys = Vec::new();
+    ///         let next = table.page_with(&query, 100, None, |row| keys.push(row.row_key().to_owned()))?;
+    ///         Ok((keys, next))
+    ///     })
+    ///     .await?;
+    /// assert_eq!((keys, next), (vec!["empid_000001".to_owned()], None));
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
     #[inline]
-    pub(crate) async fn read<T: Send + 'static>(
+    pub async fn read<T: Send + 'static>(
         &self,
         mut read: impl FnMut(&DynamicTable) -> Result<T> + Send + 'static,
     ) -> Result<T> {
