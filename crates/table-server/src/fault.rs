@@ -27,6 +27,51 @@ impl Fault {
     pub fn invalid_input(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(400, "InvalidInput", text)
     }
+
+    /// Makes the refusal of an address that names nothing.
+    pub fn invalid_uri() -> Self {
+        Self::new(400, "InvalidUri", "The requested URI does not represent any resource on the server.")
+    }
+
+    /// Makes the refusal of a method that the resource does not have.
+    pub fn unsupported_verb() -> Self {
+        Self::new(405, "UnsupportedHttpVerb", "The resource doesn't support specified Http Verb.")
+    }
+
+    /// Makes the refusal of a request without a header that it needs.
+    pub fn missing_header(name: &str) -> Self {
+        let text = format!("An HTTP header that's mandatory for this request is not specified: {name}.");
+        Self::new(400, "MissingRequiredHeader", text)
+    }
+
+    /// Makes the refusal of a batch at an address that takes none.
+    pub fn media_type_not_supported() -> Self {
+        Self::new(415, "MediaTypeNotSupported", "None of the provided media types are supported")
+    }
+
+    /// Makes the refusal of a write at the secondary address, which only reads.
+    pub fn read_only_secondary() -> Self {
+        Self::new(403, "InsufficientAccountPermissions", "Write operations are not allowed.")
+    }
+
+    /// Makes the refusal of what the sender is known for and may not do.
+    pub fn not_authorized() -> Self {
+        Self::new(
+            403,
+            "AuthorizationPermissionMismatch",
+            "This request is not authorized to perform this operation using this permission.",
+        )
+    }
+
+    /// Makes the refusal of a sender who is not known, whatever the reason.
+    pub fn not_authenticated() -> Self {
+        Self::new(
+            403,
+            "AuthenticationFailed",
+            "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly \
+             including the signature.",
+        )
+    }
 }
 
 impl From<Error> for Fault {

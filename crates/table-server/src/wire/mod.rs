@@ -1,1 +1,9 @@
 //! The texts of the protocol, read and written. Nothing here knows a store or a socket.
+
+pub mod address;
+pub mod batch;
+pub mod error;
+pub mod headers;
+pub mod json;
+pub mod parameters;
+pub mod percent;
