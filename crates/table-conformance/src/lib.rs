@@ -35,6 +35,7 @@ mod plans;
 mod queues;
 mod random;
 mod reads;
+mod service_records;
 mod shared_rows;
 mod tables;
 mod typed;
@@ -131,6 +132,8 @@ checks! {
     jobs: a_repair_mends_every_copy a_job_goes_on_where_it_was a_table_is_gone_over_in_bounded_steps;
     periods: each_period_has_a_table a_period_goes_with_its_table;
     kinds: kinds_are_those_that_were_written a_key_is_made_without_its_struct;
+    service_records: a_service_record_is_what_was_last_put a_service_record_is_replaced_by_what_it_was
+        a_service_record_goes_with_its_table what_is_no_service_record_is_refused;
 }
 
 /// Runs the check of this name on an empty store.

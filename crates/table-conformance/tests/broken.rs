@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use table_conformance::MapStore;
 use table_engine::__executor::{
-    self as seam, Abilities, Backend, Batch, Committed, Condition, Group, HasVault, InPlace, Kept,
+    self as seam, Abilities, Backend, Batch, Committed, Condition, Expected, Group, HasVault, InPlace, Kept,
     LayoutTexts, Names, OneSnapshotForEachThread, PackedRow, PageRequest, Plan, RangeQuery, Read,
-    ReadSnapshot, Refused, RetryFairness, RowCursor, RowView, RowWrite, ScanRanges, SealedAt, TableExec,
-    Take, VisitEach,
+    ReadSnapshot, RecordOwner, Refused, RetryFairness, RowCursor, RowView, RowWrite, ScanRanges, SealedAt,
+    ServiceRecords, TableExec, Take, VisitEach,
 };
 use table_engine::query::PageBudget;
 use table_engine::schema::{IndexMask, Schema};
@@ -41,6 +41,10 @@ enum Fault {
     ForgetsLastRows,
     /// Its snapshots get rows as they are now.
     GetsNewerRows,
+    /// It replaces service records whatever they are.
+    DropsExpectations,
+    /// It keeps the service records of all tables as the store's own.
+    MixesOwners,
 }
 
 /// A map that has a fault.
@@ -103,6 +107,11 @@ impl Broken {
         }
     }
 
+    /// Returns whose service records are read in the place of those that are asked for.
+    fn owner<'o>(&self, owner: RecordOwner<'o>) -> RecordOwner<'o> {
+        if self.fault == Fault::MixesOwners { RecordOwner::Store } else { owner }
+    }
+
     /// Carries out, of a plan that was refused, what stands before the row that it was refused for.
     fn write_before(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, refused: &Refused) {
         let Some(end) = refused.row else { return };
@@ -159,6 +168,10 @@ impl Backend for Broken {
         done
     }
 
+    fn service_records(&self) -> Result<&dyn ServiceRecords> {
+        Ok(self)
+    }
+
     fn retry_fairness(&self) -> &RetryFairness {
         self.map.retry_fairness()
     }
@@ -173,6 +186,23 @@ impl Backend for Broken {
 
     fn path(&self) -> &Path {
         self.map.path()
+    }
+}
+
+impl ServiceRecords for Broken {
+    fn get(&self, owner: RecordOwner<'_>, name: &str) -> Result<Option<Vec<u8>>> {
+        self.map.service_records()?.get(self.owner(owner), name)
+    }
+
+    fn replace(
+        &self,
+        owner: RecordOwner<'_>,
+        name: &str,
+        expected: Expected<'_>,
+        value: Option<&[u8]>,
+    ) -> Result<bool> {
+        let expected = if self.fault == Fault::DropsExpectations { Expected::Any } else { expected };
+        self.map.service_records()?.replace(self.owner(owner), name, expected, value)
     }
 }
 
@@ -418,4 +448,13 @@ fn a_new_time_is_caught() {
 #[test]
 fn additions_left_out_are_caught() {
     check_caught(Fault::DropsAdditions, &["numbers_are_added_to"]);
+}
+
+#[test]
+fn service_records_of_others_and_lost_ones_are_caught() {
+    check_caught(Fault::DropsExpectations, &["a_service_record_is_replaced_by_what_it_was"]);
+    check_caught(
+        Fault::MixesOwners,
+        &["a_service_record_is_what_was_last_put", "a_service_record_goes_with_its_table"],
+    );
 }

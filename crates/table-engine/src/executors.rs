@@ -10,6 +10,9 @@ use crate::error::{Error, ErrorKind};
 #[cfg(feature = "async")]
 pub use crate::asynchronous::BoxFuture;
 pub use crate::contents::{BlobAnswer, BlobContent, BlobId, BlobInfo, BlobTask, ContainerId};
+pub use crate::executor::service_records::{
+    Expected, RECORD_NAME_BYTES, RECORD_VALUE_BYTES, RECORDS, RecordOwner, ServiceRecords, too_many,
+};
 pub use crate::executor::{
     Abilities, Backend, Batch, Begin, BlobSnapshot, Blobs, ChangeId, Dropped, EachRow, InPlace, JobRecord,
     JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnCommitted, OneSnapshotForEachThread, Outbox,
@@ -20,6 +23,7 @@ pub use crate::executor::{
 };
 #[cfg(feature = "async")]
 pub use crate::executor::{AsyncBackend, AsyncCursor};
+pub use crate::handle::service_records::Records;
 pub use crate::handle::tables::Tables;
 pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 pub use crate::outbox::{CopyKey, DependentKey, DependentProgress, OutboxCount, OutboxEntry, Source};

@@ -8,6 +8,7 @@ mod cursor;
 #[cfg(feature = "async")]
 mod later;
 mod request;
+mod service;
 mod table;
 
 use std::any::Any;
@@ -54,6 +55,8 @@ struct State {
     /// How many tables there have been.
     numbered: u32,
     layouts: BTreeMap<u32, LayoutTexts>,
+    /// Service records of the tables and, under 0, of the store, by their names.
+    service: BTreeMap<u32, BTreeMap<String, Vec<u8>>>,
     /// Shared with those who read a moment of it.
     rows: Arc<Rows>,
     last: Option<Ticks>,
@@ -184,6 +187,7 @@ impl Backend for MapStore {
         for entry in found {
             state.tables.remove(&entry.name.to_ascii_lowercase());
             state.layouts.remove(&entry.id);
+            state.service.remove(&entry.id);
             let prefix = executor::stored_table(entry.id);
             Arc::make_mut(&mut state.rows).retain(|key, _| !key.starts_with(&prefix));
         }
@@ -202,6 +206,10 @@ impl Backend for MapStore {
     #[cfg(feature = "async")]
     fn async_backend(&self) -> Option<&dyn executor::AsyncBackend> {
         self.later.is_some().then_some(self)
+    }
+
+    fn service_records(&self) -> Result<&dyn executor::ServiceRecords> {
+        Ok(self)
     }
 
     fn retry_fairness(&self) -> &RetryFairness {

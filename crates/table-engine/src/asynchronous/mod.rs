@@ -32,6 +32,7 @@ mod propagate;
 mod query;
 #[cfg(feature = "queue")]
 mod queue;
+mod service_records;
 mod set;
 mod stream;
 mod table;
@@ -65,6 +66,8 @@ pub use outcome::{WriteOutcome, WriteToken};
 pub use periods::AsyncPeriods;
 #[cfg(feature = "queue")]
 pub use queue::{AsyncMessage, AsyncQueue, AsyncReceived, AsyncWorker, MessageStream};
+#[doc(hidden)]
+pub use service_records::AsyncRecords;
 pub use set::AsyncSetTable;
 pub use stream::{Resumable, RowStream};
 pub use table::AsyncTable;

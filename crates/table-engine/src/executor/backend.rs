@@ -8,9 +8,10 @@ use std::sync::Arc;
 use super::AsyncBackend;
 use super::abilities::{no_blobs, no_outbox, no_queues};
 use super::periods::no_periods;
+use super::service_records::no_service_records;
 use super::{
     Abilities, Blobs, Dropped, Loader, OneSnapshotForEachThread, Outbox, Queues, RetryFairness, Room,
-    TableExec,
+    ServiceRecords, TableExec,
 };
 use crate::error::{Error, ErrorKind, Result};
 #[cfg(feature = "metrics")]
@@ -139,6 +140,11 @@ pub trait Backend: Any + HasVault {
     /// Returns what is to follow; [`Unsupported`](crate::ErrorKind::Unsupported) if it has not that ability.
     fn outbox(&self) -> Result<&dyn Outbox> {
         Err(no_outbox())
+    }
+
+    /// Returns its service records; [`Unsupported`](crate::ErrorKind::Unsupported) if it keeps none.
+    fn service_records(&self) -> Result<&dyn ServiceRecords> {
+        Err(no_service_records())
     }
 
     /// Returns the store itself, of one that is restricted to an access.

@@ -29,6 +29,7 @@ mod retry;
 mod room;
 mod row_bounds;
 mod rules;
+pub mod service_records;
 pub(crate) mod telemetry;
 #[cfg(test)]
 mod tests;
@@ -72,6 +73,7 @@ pub use self::room::{Room, WaitForRoom};
 pub use self::row_bounds::{RowBound, RowBounds};
 pub(crate) use self::rules::check_row;
 pub use self::rules::{batch_length, check_entity, check_rules};
+pub use self::service_records::{Expected, RecordOwner, ServiceRecords};
 use crate::contents::BlobId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ETag, Ticks};

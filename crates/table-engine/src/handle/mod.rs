@@ -7,6 +7,7 @@ pub(crate) mod encrypting;
 pub(crate) mod page;
 pub(crate) mod row;
 pub(crate) mod rows;
+pub mod service_records;
 pub(crate) mod snapshot;
 pub(crate) mod table;
 pub mod tables;

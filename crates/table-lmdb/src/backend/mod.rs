@@ -6,5 +6,6 @@ mod periods;
 #[cfg(feature = "queue")]
 mod queue_tasks;
 mod queues;
+mod service_records;
 mod store;
 mod table;

@@ -8,7 +8,7 @@ use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::Queues;
 use table_engine::executor::{
     Abilities, Backend, Blobs, Dropped, Loader, OnCommitted, OneSnapshotForEachThread, Outbox, RetryFairness,
-    Room, TableExec,
+    Room, ServiceRecords, TableExec,
 };
 #[cfg(feature = "metrics")]
 use table_engine::metrics::Metrics;
@@ -25,6 +25,7 @@ use crate::handle::lmdb_table::LmdbTable;
 use crate::handle::shared::Shared;
 use crate::jobs::rename::Renaming;
 use crate::jobs::{elsewhere, reclaim};
+use crate::lmdb::Databases;
 use crate::open::OptionalDb;
 use crate::records::catalog::{self, Entry, TableState};
 use crate::records::meta::Meta;
@@ -108,6 +109,23 @@ impl Shared {
     }
 }
 
+/// Returns the table of this name; of one that was renamed, the error says what it is called now.
+pub(super) fn found(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta, table: &str) -> Result<Entry> {
+    if let Some(entry) = catalog::seen(dbs, txn, table)? {
+        return Ok(entry);
+    }
+    let others = catalog::others(dbs, txn, meta, table)?;
+    let Some(renamed) = others.iter().find(|other| other.was(table)) else {
+        let because = "there is no such table; create it first";
+        return Err(Error::new(ErrorKind::TableNotFound).because(because));
+    };
+    Err(Error::new(ErrorKind::TableRenamed).because(format!(
+        "the table was renamed, and is called `{0}` now: declare `#[entity(table = \"{0}\")]`, or open it by that \
+         name; `Store::create_table` makes another of the former name",
+        renamed.name
+    )))
+}
+
 impl HasVault for Shared {
     fn vault(&self) -> Result<&dyn Sealing> {
         self.keys.vault()
@@ -131,18 +149,7 @@ impl Backend for Shared {
         self.writer.check_running()?;
         let (txn, dbs) = (self.environment.read_txn()?, &self.environment.dbs);
         let meta = Meta::read(dbs.main, &txn)?;
-        let Some(entry) = catalog::seen(dbs, &txn, table)? else {
-            let others = catalog::others(dbs, &txn, &meta, table)?;
-            let Some(renamed) = others.iter().find(|other| other.was(table)) else {
-                let because = "there is no such table; create it first";
-                return Err(Error::new(ErrorKind::TableNotFound).because(because));
-            };
-            return Err(Error::new(ErrorKind::TableRenamed).because(format!(
-                "the table was renamed, and is called `{0}` now: declare `#[entity(table = \"{0}\")]`, or open it by that \
-                 name; `Store::create_table` makes another of the former name",
-                renamed.name
-            )));
-        };
+        let entry = found(dbs, &txn, &meta, table)?;
         drop(txn);
         Ok(self.table(&entry))
     }
@@ -246,6 +253,10 @@ impl Backend for Shared {
     }
 
     fn blobs(self: Arc<Self>) -> Result<Arc<dyn Blobs>> {
+        Ok(self)
+    }
+
+    fn service_records(&self) -> Result<&dyn ServiceRecords> {
         Ok(self)
     }
 

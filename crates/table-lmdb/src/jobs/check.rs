@@ -21,7 +21,7 @@ use crate::records::counts::{self, Counts};
 use crate::records::features::Feature;
 use crate::records::kinds::{self, DeclaredKind};
 use crate::records::meta::{META_KEY, Meta};
-use crate::records::{index_states, layouts, names, record_digest};
+use crate::records::{index_states, layouts, names, record_digest, service};
 use crate::state::StoreState;
 
 /// The problem that a check ends with if it looks at pages alone.
@@ -97,7 +97,7 @@ impl Store {
 struct Table {
     name: Option<Box<str>>,
     dict: Arc<Dict>,
-    /// How many layouts, states of kinds and jobs are noted.
+    /// How many layouts, states of kinds, jobs and service records there are.
     layouts: usize,
     /// The shapes that some row has.
     shapes: BTreeSet<u16>,
@@ -187,7 +187,7 @@ impl<'t> Check<'t> {
             self.report.copies = compared.copies;
             self.report.untold = compared.untold.into_iter().collect();
         }
-        let names = self.names();
+        let names = service::check(self.dbs, self.txn, &meta, service::STORE).and_then(|own| self.names(own));
         self.noted(names);
         let main = self.main(&meta, &entries);
         self.noted(main);
@@ -236,7 +236,8 @@ impl<'t> Check<'t> {
             );
         }
         let records = layouts::check(self.dbs, self.txn, entry.id)
-            .and_then(|layouts| Ok(layouts + index_states::check(self.dbs, self.txn, entry.id)?));
+            .and_then(|layouts| Ok(layouts + index_states::check(self.dbs, self.txn, entry.id)?))
+            .and_then(|noted| Ok(noted + service::check(self.dbs, self.txn, meta, entry.id)?));
         let layouts = match records {
             Ok(layouts) => layouts,
             Err(error) => {
@@ -283,6 +284,9 @@ impl<'t> Check<'t> {
             known.insert(counts::key(entry.id).to_vec());
             known.insert(record_digest::key(entry.id).to_vec());
         }
+        if meta.features.has(Feature::ServiceRecords) {
+            known.insert(record_digest::key(service::STORE).to_vec());
+        }
         known.extend(open::NAMES.map(|name| name.as_bytes().to_vec()));
         let late = OptionalDb::ALL.into_iter().filter(|late| meta.features.has(late.feature()));
         known.extend(late.map(|late| late.name().as_bytes().to_vec()));
@@ -301,9 +305,9 @@ impl<'t> Check<'t> {
         Ok(())
     }
 
-    /// Checks that the dictionaries hold nothing but the tables' entries.
+    /// Checks that the dictionaries hold nothing but the tables' entries, and the store's own, which are so many.
     #[inline]
-    fn names(&mut self) -> Result<()> {
+    fn names(&mut self, own: usize) -> Result<()> {
         let mut entries = BTreeMap::<u32, usize>::new();
         for pair in self.dbs.names.iter(self.txn).map_err(lmdb::error)? {
             let (key, _) = pair.map_err(lmdb::error)?;
@@ -311,7 +315,10 @@ impl<'t> Check<'t> {
             *entries.entry(table).or_default() += 1;
         }
         for (table, found) in entries {
-            let expected = self.tables.get(&table).map(|table| names::entries(&table.dict) + table.layouts);
+            let expected = match table {
+                service::STORE => Some(own),
+                _ => self.tables.get(&table).map(|table| names::entries(&table.dict) + table.layouts),
+            };
             if expected.is_some_and(|expected| expected != found)
                 || expected.is_none() && !self.tombstones.contains(&table)
             {

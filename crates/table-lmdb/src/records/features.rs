@@ -33,6 +33,8 @@ pub(crate) enum Feature {
     SealedBlobs,
     /// A reader must know it: ids of index lists lie in blobs.
     BlobLists,
+    /// A reader must know it: the store or a table has service records, which record digests count.
+    ServiceRecords,
     /// May be ignored: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
@@ -47,8 +49,14 @@ pub(crate) enum Feature {
 }
 
 impl Feature {
-    const READER: [Self; 5] =
-        [Self::Superseded, Self::IndexStates, Self::Periods, Self::SealedBlobs, Self::BlobLists];
+    const READER: [Self; 6] = [
+        Self::Superseded,
+        Self::IndexStates,
+        Self::Periods,
+        Self::SealedBlobs,
+        Self::BlobLists,
+        Self::ServiceRecords,
+    ];
     const WRITER: [Self; 2] = [Self::Pending, Self::BlobRows];
     const IGNORABLE: [Self; 3] = [Self::Sealed, Self::Queues, Self::Blobs];
 
@@ -60,6 +68,7 @@ impl Feature {
             Self::Blobs => 4,
             Self::SealedBlobs => 16,
             Self::BlobLists => 32,
+            Self::ServiceRecords => 64,
         }
     }
 
@@ -83,7 +92,8 @@ impl Features {
             | Feature::IndexStates
             | Feature::Periods
             | Feature::SealedBlobs
-            | Feature::BlobLists => &mut self.reader,
+            | Feature::BlobLists
+            | Feature::ServiceRecords => &mut self.reader,
             Feature::Pending | Feature::BlobRows => &mut self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         }

@@ -4,28 +4,17 @@
 //! A kind has a record from the first transition on; before, all its indexes are ready. Both sorts of records are
 //! counted in the table's record digest, so that one that is lost to damage is not taken for one that never was.
 
-use table_engine::error::{Error, ErrorKind, Result};
+use table_engine::error::Result;
 use table_engine::executor::{JobRecord, Position};
 use table_engine::fields::Fields;
 use table_engine::model::Ticks;
 use table_engine::schema::{Blocked, IndexState, IndexStates, KindState};
 
 use super::features::Feature;
-use super::meta::{self, Meta};
-use super::names;
-use super::record_digest::{RecordDigest, SetDigest};
-use crate::lmdb::{self, Databases, WriteTxn};
-
-/// A sort of these records.
-struct Sort<T> {
-    /// The kind of their dictionary entries, which lie under the names of kinds or of jobs.
-    number: u8,
-    /// What errors call them.
-    what: &'static str,
-    decode: fn(&[u8]) -> Option<T>,
-    /// Where the table's record of digests counts them.
-    counted: fn(&mut RecordDigest) -> &mut SetDigest,
-}
+use super::meta::Meta;
+pub(crate) use super::sort::RecordName;
+use super::sort::Sort;
+use crate::lmdb::{Databases, WriteTxn};
 
 const STATES: Sort<IndexStates> = Sort {
     number: 6,
@@ -35,13 +24,6 @@ const STATES: Sort<IndexStates> = Sort {
 };
 const JOBS: Sort<JobRecord> =
     Sort { number: 7, what: "jobs", decode: decode_job, counted: |digests| &mut digests.jobs };
-
-/// Names a record of one sort: by the kind that it describes or by the job, in the table of this number.
-#[derive(Clone, Copy)]
-pub(crate) struct RecordName<'n> {
-    pub(crate) table: u32,
-    pub(crate) name: &'n str,
-}
 
 /// Returns the states of a kind; as they are from the beginning, if there is no record.
 pub(crate) fn index_states(
@@ -85,61 +67,6 @@ pub(crate) fn job(
 ) -> Result<Option<JobRecord>> {
     let all = all_jobs(dbs, txn, table)?;
     Ok(all.into_iter().find(|(known, _)| known == name).map(|(_, job)| job))
-}
-
-impl<T> Sort<T> {
-    /// Reads every record of the sort. What the table's digests count must be what is found.
-    fn all(&self, dbs: &Databases, txn: &heed::RoTxn<'_>, table: u32) -> Result<Vec<(String, T)>> {
-        let set_digest = *(self.counted)(&mut RecordDigest::read(dbs.main, txn, table)?);
-        if set_digest == SetDigest::default() {
-            return Ok(Vec::new());
-        }
-        let (mut records, mut found) = (Vec::new(), SetDigest::default());
-        let prefix = names::entry_key(table, self.number, b"");
-        for entry in dbs.names.prefix_iter(txn, &prefix).map_err(lmdb::error)? {
-            let (key, record) = entry.map_err(lmdb::error)?;
-            dbs.check_entry(key, record)?;
-            let name = key.get(prefix.len()..).and_then(|name| std::str::from_utf8(name).ok());
-            let body = meta::opened(key, record).and_then(self.decode);
-            let (Some(name), Some(body)) = (name, body) else { return Err(damaged(self.what)) };
-            records.push((name.to_owned(), body));
-            found.add(record);
-        }
-        set_digest.check(found, self.what)?;
-        Ok(records)
-    }
-
-    /// Puts a record in the place of the one of this name, or removes that, and keeps the digest of the sort.
-    fn replace(
-        &self,
-        dbs: &Databases,
-        txn: &mut WriteTxn<'_>,
-        RecordName { table, name }: RecordName<'_>,
-        body: Option<Vec<u8>>,
-    ) -> Result<()> {
-        let mut record_digest = RecordDigest::read(dbs.main, txn, table)?;
-        let set_digest = (self.counted)(&mut record_digest);
-        let key = names::entry_key(table, self.number, name.as_bytes());
-        if let Some(former) = dbs.record(dbs.names, txn, &key)? {
-            set_digest.subtract(former);
-        }
-        match body {
-            Some(body) => {
-                let record = meta::sealed(&key, body);
-                set_digest.add(&record);
-                dbs.names.put(txn, &key, &record).map_err(lmdb::error)?;
-            }
-            None => {
-                dbs.names.delete(txn, &key).map_err(lmdb::error)?;
-            }
-        }
-        record_digest.write(dbs.main, txn, table)
-    }
-}
-
-#[cold]
-fn damaged(what: &str) -> Error {
-    Error::new(ErrorKind::Corrupt).because(format!("a record of the {what} is damaged"))
 }
 
 /// Writes the states of a kind. The catalog's generation rises, so that handles look again at what they know of the table.

@@ -16,3 +16,5 @@ pub(crate) mod meta;
 pub(crate) mod names;
 pub(crate) mod periods;
 pub(crate) mod record_digest;
+pub(crate) mod service;
+pub(crate) mod sort;

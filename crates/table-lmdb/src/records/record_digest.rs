@@ -68,10 +68,14 @@ pub(crate) struct RecordDigest {
     /// States of kinds, and jobs that were begun: a table that has had neither has no set digests of them.
     pub(crate) index_states: SetDigest,
     pub(crate) jobs: SetDigest,
+    /// Service records.
+    pub(crate) service: SetDigest,
 }
 
 const BYTES: usize = 4 + 4 + 4 + SetDigest::BYTES + 8;
 const LONG: usize = BYTES + 2 * SetDigest::BYTES;
+/// With service records.
+const LONGEST: usize = LONG + SetDigest::BYTES;
 
 impl RecordDigest {
     /// Reads the record digest of a table, which has one from its creation on.
@@ -83,7 +87,7 @@ impl RecordDigest {
     pub(crate) fn of_record(record: Option<&[u8]>, table: u32) -> Result<Self> {
         let read = |record: &[u8]| {
             // One that is said to be longer may reach beyond the end of the file.
-            if record.len() > LONG + CHECKSUM {
+            if record.len() > LONGEST + CHECKSUM {
                 return None;
             }
             let mut body = Fields(meta::opened(&key(table), record)?);
@@ -99,7 +103,12 @@ impl RecordDigest {
                 (record_digest.index_states, record_digest.jobs) =
                     (SetDigest::take(&mut body)?, SetDigest::take(&mut body)?);
                 // Set digests of nothing are left out.
-                (!record_digest.is_short()).then_some(())?;
+                if body.0.is_empty() {
+                    (!record_digest.is_short()).then_some(())?;
+                } else {
+                    record_digest.service = SetDigest::take(&mut body)?;
+                    record_digest.has_service().then_some(())?;
+                }
             }
             body.0.is_empty().then_some(record_digest)
         };
@@ -115,6 +124,13 @@ impl RecordDigest {
     /// Gives the record of the table's record digest with its key.
     pub(crate) fn recorded<T>(&self, table: u32, then: impl FnOnce(&[u8], &[u8]) -> T) -> T {
         let key = key(table);
+        if self.has_service() {
+            let mut record = self.begin::<{ LONGEST + CHECKSUM }>();
+            for digest in [self.index_states, self.jobs, self.service] {
+                digest.push(&mut record);
+            }
+            return then(&key, &record.sealed(&key));
+        }
         if self.is_short() {
             let record = self.begin::<{ BYTES + CHECKSUM }>();
             return then(&key, &record.sealed(&key));
@@ -128,6 +144,11 @@ impl RecordDigest {
     /// Returns whether the table has had neither states of kinds nor jobs.
     fn is_short(&self) -> bool {
         (self.index_states, self.jobs) == (SetDigest::default(), SetDigest::default())
+    }
+
+    /// Returns whether there are service records.
+    fn has_service(&self) -> bool {
+        self.service != SetDigest::default()
     }
 
     /// Returns a record with what every table has.

@@ -14,7 +14,7 @@ use crate::contents::ContainerId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::{
     Abilities, Backend, Blobs, Dropped, OnCommitted, OneSnapshotForEachThread, Outbox, Queues,
-    RestrictedTable, RetryFairness, Rights, Room, TableExec,
+    RestrictedTable, RetryFairness, Rights, Room, ServiceRecords, TableExec,
 };
 use crate::messages::QueueId;
 use crate::model::Ticks;
@@ -334,6 +334,11 @@ impl Backend for RestrictedBackend {
             return Err(self.limits.never("see to what is still to follow"));
         }
         self.inner.outbox()
+    }
+
+    /// Refuses: policies and keys are what gives accesses, and no access is to read or change them.
+    fn service_records(&self) -> Result<&dyn ServiceRecords> {
+        Err(self.limits.never("see the service records"))
     }
 
     fn unrestricted(&self) -> Option<&Arc<dyn Backend>> {
