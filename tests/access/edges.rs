@@ -1,7 +1,9 @@
 //! What no cell of the matrix can say: times, references, moves, rows that are hidden, errors, pages and handles that are
 //! restricted further.
 
+use table_core::__executor::RecordOwner;
 use table_core::access::Access;
+use table_core::asynchronous::block_on;
 use table_core::{DynamicEntity, Error, ErrorKind, IfMatch, Query, Result, Ticks};
 
 use crate::cells::office;
@@ -23,6 +25,7 @@ pub(crate) const ALL: &[(&str, Edge)] = &[
     ("further", further),
     ("together", together),
     ("made", made),
+    ("service", service),
 ];
 
 fn kind<T>(done: Result<T>) -> Option<ErrorKind> {
@@ -36,6 +39,23 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Re
 
 fn text(error: Error) -> String {
     error.to_string()
+}
+
+/// No access lets a handle see what the server keeps, whatever it permits.
+fn service(world: &World) -> Result<(), String> {
+    for access in [access("raud"), access("r"), Access::to_all_tables().everything()] {
+        let tables = world.store.restricted(&access);
+        let refused = tables.service_records().map(drop).map_err(|error| error.to_string());
+        let refused = refused.err().unwrap_or_default();
+        same("says so", refused.contains("no access permits to see the service records"), true)?;
+        same("kind", kind(tables.service_records()), Some(ErrorKind::NotPermitted))?;
+        same(
+            "awaited",
+            kind(block_on(tables.to_async().service_records().get(RecordOwner::Store, "keys"))),
+            Some(ErrorKind::NotPermitted),
+        )?;
+    }
+    Ok(())
 }
 
 fn times(world: &World) -> Result<(), String> {

@@ -151,6 +151,8 @@ const BESIDE: &[(&str, &[&str])] = &[
     ("PathQuery", &["new", "at", "fixed", "part", "blind", "shard", "newest", "explain"]),
     ("Queue", &["max_dequeues", "name"]),
     ("Container", &["name"]),
+    // An edge tests it: no access permits it.
+    ("Tables", &["service_records"]),
     // Edges test them: `Follow`, and series.
     ("Snapshot", &["follows"]),
     ("Table", &["add", "join"]),

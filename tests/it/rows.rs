@@ -9,6 +9,7 @@ mod limits;
 mod metrics;
 mod operations;
 mod queries;
+mod service_records;
 mod space;
 mod spans;
 mod tables;

@@ -28,6 +28,7 @@ pub(super) struct Dictionary {
     pub(super) layouts: (BTreeMap<String, String>, Tally),
     pub(super) states: Tally,
     pub(super) jobs: Tally,
+    pub(super) service: (BTreeMap<String, Vec<u8>>, Tally),
 }
 
 impl Dictionary {
@@ -71,6 +72,15 @@ impl Dictionary {
                 }
                 6 => this.states.add(record),
                 7 => this.jobs.add(record),
+                8 => {
+                    let name = text(rest.rest())?;
+                    let is_right =
+                        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+                    ensure!((1..=64).contains(&name.len()) && name.bytes().all(is_right), "{name:?}");
+                    ensure!(body.len() <= 65_536, "a service record of {} bytes", body.len());
+                    this.service.0.insert(name, body.to_vec());
+                    this.service.1.add(record);
+                }
                 _ => return Err(format!("an entry of the kind {kind}")),
             }
         }

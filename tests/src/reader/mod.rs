@@ -60,6 +60,8 @@ pub struct Contents {
     pub held: BTreeMap<[u8; 16], (String, Vec<u8>)>,
     /// The features that a reader must know.
     pub readers: u64,
+    /// The store's service records.
+    pub service: BTreeMap<String, Vec<u8>>,
 }
 
 /// A table.
@@ -69,6 +71,8 @@ pub struct Table {
     pub number: u32,
     /// The kinds, and how each is declared.
     pub layouts: BTreeMap<String, String>,
+    /// The service records.
+    pub service: BTreeMap<String, Vec<u8>>,
     /// The rows, by partition key and row key.
     pub rows: BTreeMap<(String, String), Row>,
 }
@@ -147,8 +151,8 @@ pub fn read(image: &Image) -> Read<Contents> {
         let ids: Vec<_> = std::str::from_utf8(ids).map_err(|error| error.to_string())?.split(',').collect();
         ensure!(ids.is_sorted_by(|a, b| a < b), "the ids of a list are not in order");
     }
-    let (tables, templates, readers) = (found.tables, found.templates, own.readers);
-    Ok(Contents { tables, templates, queues, following, blobs: named, referred, held, readers })
+    let (tables, templates, readers, service) = (found.tables, found.templates, own.readers, found.service);
+    Ok(Contents { tables, templates, queues, following, blobs: named, referred, held, readers, service })
 }
 
 fn own(image: &Image) -> Read<Own> {
@@ -167,7 +171,7 @@ fn own(image: &Image) -> Read<Own> {
         image.transaction
     );
     let (readers, writers, ignorable) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
-    ensure!(readers & !0b11_1010 == 0, "a feature that a reader must know, or a store that is superseded");
+    ensure!(readers & !0b111_1010 == 0, "a feature that a reader must know, or a store that is superseded");
     let _identity = bytes.take(16)?;
     let (catalog, graves) = (bytes.tally()?, bytes.tally()?);
     let _vouched = bytes.take(16)?;

@@ -9,6 +9,8 @@ use super::{Image, Own, Row, Table, Tally, rows};
 pub(super) struct Found {
     pub(super) tables: BTreeMap<String, Table>,
     pub(super) templates: BTreeMap<String, (u8, u64)>,
+    /// The store's service records.
+    pub(super) service: BTreeMap<String, Vec<u8>>,
     /// The numbers of the tables in the catalog.
     pub(super) numbers: BTreeSet<u32>,
 }
@@ -27,6 +29,7 @@ struct RecordDigest {
     catalog: u64,
     states: Tally,
     jobs: Tally,
+    service: Tally,
 }
 
 pub(super) fn read(image: &Image, own: &Own) -> Read<Found> {
@@ -39,7 +42,12 @@ pub(super) fn read(image: &Image, own: &Own) -> Read<Found> {
         let (of_grave, ..) = entry(small(key, record)?)?;
         ensure!(number == of_grave, "the grave of {number} is that of {of_grave}");
     }
-    let mut found = Found { tables: BTreeMap::new(), templates: BTreeMap::new(), numbers: BTreeSet::new() };
+    let mut found = Found {
+        tables: BTreeMap::new(),
+        templates: BTreeMap::new(),
+        service: own_records(image, own)?,
+        numbers: BTreeSet::new(),
+    };
     let mut names = BTreeMap::new();
     for (key, record) in &image.catalog {
         let body = small(key, record)?;
@@ -95,31 +103,59 @@ fn counted<'i>(image: &'i Image, prefix: &[u8], number: u32) -> Read<&'i [u8]> {
     small(&key, record)
 }
 
+impl RecordDigest {
+    fn read(image: &Image, own: &Own, number: u32) -> Read<Self> {
+        let record = counted(image, b"\0t#", number)?;
+        ensure!([32, 56, 68].contains(&record.len()), "a record digest of {} bytes", record.len());
+        let mut bytes = Bytes(record);
+        let mut digest = Self {
+            numbered: [bytes.u32()?, bytes.u32()?, bytes.u32()?],
+            layouts: bytes.tally()?,
+            catalog: bytes.u64()?,
+            states: Tally::default(),
+            jobs: Tally::default(),
+            service: Tally::default(),
+        };
+        if !bytes.0.is_empty() {
+            (digest.states, digest.jobs) = (bytes.tally()?, bytes.tally()?);
+            let are_none = (digest.states, digest.jobs) == (Tally::default(), Tally::default());
+            ensure!(own.readers & 2 != 0 || are_none, "states of kinds, and no feature of them");
+        }
+        if !bytes.0.is_empty() {
+            digest.service = bytes.tally()?;
+            ensure!(own.readers & 64 != 0, "service records, and no feature of them");
+        }
+        Ok(digest)
+    }
+}
+
+/// The store's own service records, under the number that no table has.
+fn own_records(image: &Image, own: &Own) -> Read<BTreeMap<String, Vec<u8>>> {
+    let dictionary = Dictionary::read(&image.names, 0)?;
+    if own.readers & 64 == 0 {
+        ensure!(dictionary.service.0.is_empty(), "service records, and no feature of them");
+        return Ok(BTreeMap::new());
+    }
+    let digest = RecordDigest::read(image, own, 0)?;
+    let is_bare = (digest.numbered, digest.layouts, digest.catalog) == ([0; 3], Tally::default(), 0);
+    ensure!(is_bare, "more than service records is counted of the store");
+    ensure!(dictionary.service.1 == digest.service, "there are other service records than are counted");
+    Ok(dictionary.service.0)
+}
+
 fn table(image: &Image, own: &Own, number: u32, in_catalog: u64) -> Read<Table> {
     let counts = counted(image, b"\0n#", number)?;
     let mut bytes = Bytes(counts);
     let counts = Counts { rows: bytes.u64()?, bytes: bytes.u64()?, digest: bytes.u64()? };
     bytes.end("the counts")?;
-    let record = counted(image, b"\0t#", number)?;
-    ensure!(record.len() == 32 || record.len() == 56, "a record digest of {} bytes", record.len());
-    let mut bytes = Bytes(record);
-    let mut digest = RecordDigest {
-        numbered: [bytes.u32()?, bytes.u32()?, bytes.u32()?],
-        layouts: bytes.tally()?,
-        catalog: bytes.u64()?,
-        states: Tally::default(),
-        jobs: Tally::default(),
-    };
-    if !bytes.0.is_empty() {
-        (digest.states, digest.jobs) = (bytes.tally()?, bytes.tally()?);
-        ensure!(own.readers & 2 != 0, "states of kinds, and no feature of them");
-    }
+    let digest = RecordDigest::read(image, own, number)?;
     ensure!(digest.catalog == in_catalog, "the record of the catalog is another than the record digest says");
     let dictionary = Dictionary::read(&image.names, number)?;
     ensure!(dictionary.numbered() == digest.numbered, "{:?} are counted", digest.numbered);
     ensure!(dictionary.layouts.1 == digest.layouts, "there are other layouts than are counted");
     ensure!(dictionary.states == digest.states, "there are other states than are counted");
     ensure!(dictionary.jobs == digest.jobs, "there are other jobs than are counted");
+    ensure!(dictionary.service.1 == digest.service, "there are other service records than are counted");
 
     let mut seen = Counts { rows: 0, bytes: 0, digest: 0 };
     let mut found = BTreeMap::new();
@@ -137,5 +173,5 @@ fn table(image: &Image, own: &Own, number: u32, in_catalog: u64) -> Read<Table> 
         found.insert((partition, row), read);
     }
     ensure!(seen == counts, "{counts:?} are counted, and there are {seen:?}");
-    Ok(Table { number, layouts: dictionary.layouts.0, rows: found })
+    Ok(Table { number, layouts: dictionary.layouts.0, service: dictionary.service.0, rows: found })
 }

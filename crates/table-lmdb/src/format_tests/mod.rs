@@ -6,6 +6,7 @@
 mod random;
 mod records;
 mod rows;
+mod service;
 mod shaped;
 
 use table_engine::model::{Ticks, Value};

@@ -92,7 +92,8 @@ pub(super) fn samples() -> Vec<(u8, Vec<u8>)> {
     samples.push((COUNTS, input(&number, opened(&key, &counts.record(table)).unwrap_or_default())));
     let short = RecordDigest { names: 5, symbols: 2, shapes: 1, ..RecordDigest::default() };
     let long = RecordDigest { index_states: SetDigest { count: 1, digest: 9 }, ..short };
-    for record_digest in [short, long] {
+    let longest = RecordDigest { service: SetDigest { count: 2, digest: 7 }, ..short };
+    for record_digest in [short, long, longest] {
         let body = record_digest.recorded(table, opened).unwrap_or_default();
         samples.push((RECORD_DIGEST, input(&number, body)));
     }

@@ -19,6 +19,7 @@ mod peer;
 mod periods;
 mod queues;
 mod rolling;
+mod service;
 mod space;
 mod staff;
 mod vault;
@@ -81,6 +82,7 @@ fn main() {
         "destroy" => vault::destroy(&arguments),
         "job" => jobs::any(&arguments),
         "rolling" => rolling::work(&arguments),
+        "service" => service::count(&arguments),
         "rebuild" => jobs::rebuild(&arguments),
         "repair" => jobs::repair(&arguments),
         "reencrypt" => jobs::reencrypt(&arguments),
