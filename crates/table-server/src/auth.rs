@@ -1,1 +1,0 @@
-//! Who asks: shared keys and shared access signatures.

@@ -1,0 +1,69 @@
+//! Requests that a key of the account has signed.
+
+use std::time::Duration;
+
+use table_core::Ticks;
+
+use super::account::Account;
+use super::date;
+use crate::exchange::Request;
+use crate::wire::percent;
+
+/// How far the date of a request may be from the clock here, in either direction. What was overheard can't be sent again later.
+const SKEW: Duration = Duration::from_secs(15 * 60);
+
+/// Returns whether a key of the account has signed a request, by the text of its header `Authorization`, and lately.
+pub(super) fn verifies(request: &Request, authorization: &str, account: &Account, now: Ticks) -> bool {
+    let signed = || {
+        let (scheme, rest) = authorization.split_once(' ')?;
+        let (name, signature) = rest.split_once(':')?;
+        let date = date_of(request)?;
+        let is_lite = match scheme {
+            "SharedKey" => false,
+            "SharedKeyLite" => true,
+            _ => return None,
+        };
+        let text = to_sign(request, account.name(), date, is_lite)?;
+        (name == account.name() && is_recent(date, now)?).then_some((text, signature))
+    };
+    signed().is_some_and(|(text, signature)| {
+        // Each key is tried, so that the time does not tell which of them it was.
+        account.keys().iter().fold(false, |is_signed, key| is_signed | key.verifies(&text, signature))
+    })
+}
+
+/// Returns the date that is signed: clients that may not set `Date` have a header of their own.
+fn date_of(request: &Request) -> Option<&str> {
+    request.header("x-ms-date").filter(|date| !date.is_empty()).or_else(|| request.header("date"))
+}
+
+fn is_recent(date: &str, now: Ticks) -> Option<bool> {
+    let date = date::parse(date)?;
+    Some(now.saturating_since(date) <= SKEW && date.saturating_since(now) <= SKEW)
+}
+
+/// Returns the text that is signed; `None` if the query can't be read.
+pub(super) fn to_sign(request: &Request, account: &str, date: &str, is_lite: bool) -> Option<String> {
+    let mut text = String::new();
+    if !is_lite {
+        text.push_str(request.head.method.as_str());
+        text.push('\n');
+        for header in ["content-md5", "content-type"] {
+            text.push_str(request.header(header).unwrap_or_default());
+            text.push('\n');
+        }
+    }
+    text.push_str(date);
+    text.push_str("\n/");
+    text.push_str(account);
+    // As it was sent: the escapes of the path are signed, too.
+    text.push_str(request.head.uri.path());
+    for parameter in request.head.uri.query().unwrap_or_default().split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if percent::decode(name).ok()? == "comp" {
+            text.push_str("?comp=");
+            text.push_str(&percent::decode(value).ok()?);
+        }
+    }
+    Some(text)
+}
