@@ -3,6 +3,7 @@
 //! [`wire`] reads and writes what the protocol is made of,
 //! and [`auth`] finds out who asks.
 
+pub mod account;
 pub mod auth;
 pub mod exchange;
 pub mod fault;

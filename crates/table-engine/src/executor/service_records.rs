@@ -154,8 +154,8 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::KeyTooLong);
         assert!(error.to_string().contains("65 bytes"), "{error}");
 
-        check_value("acl", &[b'x'; RECORD_VALUE_BYTES]).unwrap();
-        let error = check_value("acl", &[b'x'; RECORD_VALUE_BYTES + 1]).unwrap_err();
+        check_value("acl", &vec![b'x'; RECORD_VALUE_BYTES]).unwrap();
+        let error = check_value("acl", &vec![b'x'; RECORD_VALUE_BYTES + 1]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PropertyValueTooLarge);
         assert!(error.to_string().contains("65537") && !error.to_string().contains("xx"), "{error}");
     }
