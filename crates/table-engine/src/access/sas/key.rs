@@ -48,17 +48,42 @@ impl AccountKey {
         Some(mac)
     }
 
-    /// Returns the signature of a text, as Base64.
-    pub(super) fn sign(&self, text: &str) -> String {
+    /// Returns the signature of a text, as Base64: HMAC-SHA256, as tokens and headers with a shared key have it.
+    ///
+    /// ```
+    /// use table_core::access::sas::AccountKey;
+    ///
+    /// let key = AccountKey::new("contoso", "c2VjcmV0")?;
+    /// let signature = key.sign("text");
+    /// assert!(key.verifies("text", &signature));
+    /// assert!(!key.verifies("another text", &signature));
+    /// assert!(!key.verifies("text", ""));
+    /// # Ok::<(), table_core::access::sas::SasError>(())
+    /// ```
+    #[must_use]
+    pub fn sign(&self, text: &str) -> String {
         let Some(mac) = self.mac(text) else { return String::new() };
         let signature = mac.finalize().into_bytes();
         STANDARD.encode(&signature).map(|piece| piece.as_str().to_owned()).collect()
     }
 
-    /// Returns whether this is the signature of a text, in a time that does not depend on where it differs.
-    pub(super) fn verifies(&self, text: &str, signature: &[u8]) -> bool {
+    /// Returns whether a text, as Base64, is the signature of another, in a time that does not depend on where it differs.
+    #[must_use]
+    pub fn verifies(&self, text: &str, signature: &str) -> bool {
+        read_signature(signature).is_some_and(|signature| self.has_signed(text, &signature))
+    }
+
+    /// Returns whether these bytes are the signature of a text.
+    pub(super) fn has_signed(&self, text: &str, signature: &[u8]) -> bool {
         self.mac(text).is_some_and(|mac| mac.verify_slice(signature).is_ok())
     }
+}
+
+/// Returns the bytes of a signature's text; `None` if it is none.
+pub(super) fn read_signature(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    STANDARD.decode(text.as_bytes(), &mut bytes).filter(|()| bytes.len() == 32)?;
+    Some(bytes)
 }
 
 impl fmt::Debug for AccountKey {

@@ -3,10 +3,9 @@
 use std::net::IpAddr;
 
 use super::error::SasError;
-use super::key::AccountKey;
+use super::key::{AccountKey, read_signature};
 use super::parameters::Parameters;
 use crate::access::{Access, End};
-use crate::base64::STANDARD;
 use crate::executor::Rights;
 use crate::model::Ticks;
 
@@ -66,6 +65,20 @@ impl Policy {
     /// Permits to delete.
     pub fn delete(self) -> Self {
         self.permitting(Rights::DELETE)
+    }
+
+    /// Permits what these letters stand for: `r`, `a`, `u` and `d`, each at most once.
+    ///
+    /// ```
+    /// use table_core::access::sas::{Policy, SasError};
+    ///
+    /// assert_eq!(Policy::new().permissions("ra")?, Policy::new().add().read());
+    /// assert_eq!(Policy::new().permissions("rx"), Err(SasError::Malformed("sp")));
+    /// # Ok::<(), SasError>(())
+    /// ```
+    pub fn permissions(self, letters: &str) -> Result<Self, SasError> {
+        check_letters("sp", letters, "raud")?;
+        Ok(self.permitting(rights_of(letters)))
     }
 
     fn permitting(self, rights: Rights) -> Self {
@@ -130,6 +143,12 @@ impl Verified {
         self.said.is_https_only
     }
 
+    /// Returns whether it is an account's, and not a table's.
+    #[must_use]
+    pub fn is_of_account(&self) -> bool {
+        self.said.account.is_some()
+    }
+
     /// Returns whether it is an account's, and permits what this letter stands for with resources of this type: `s` for the
     /// service, `c` for tables as a whole, `o` for entities.
     #[must_use]
@@ -150,12 +169,10 @@ pub fn verify(
 ) -> Result<Verified, SasError> {
     let parameters = Parameters::of_query(query)?;
     let said = read(&parameters)?;
-    let mut signature = Vec::new();
-    let read = STANDARD.decode(parameters.need("sig")?.as_bytes(), &mut signature);
-    read.filter(|()| signature.len() == 32).ok_or(SasError::Malformed("sig"))?;
+    let signature = read_signature(parameters.need("sig")?).ok_or(SasError::Malformed("sig"))?;
     let mut is_signed = false;
     for key in keys {
-        is_signed |= key.verifies(&parameters.to_sign(key.account())?, &signature);
+        is_signed |= key.has_signed(&parameters.to_sign(key.account())?, &signature);
     }
     if !is_signed {
         return Err(SasError::WrongSignature);
@@ -216,9 +233,7 @@ pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
     if let Some(permissions) = permissions {
         check_letters("sp", permissions, if account { OF_ACCOUNTS } else { "raud" })?;
         let is_of_entities = !account || parameters.get("srt").is_some_and(|types| types.contains('o'));
-        let rights = Rights::NAMED.iter().filter(|(.., letter)| permissions.contains(*letter));
-        let rights = rights.fold(Rights::NONE, |rights, (right, ..)| rights.and(*right));
-        access = access.permitting(if is_of_entities { rights } else { Rights::NONE });
+        access = access.permitting(if is_of_entities { rights_of(permissions) } else { Rights::NONE });
     }
     let policy = parameters.get("si");
     if policy.is_some_and(|policy| policy.encode_utf16().count() > POLICY_LENGTH) {
@@ -252,6 +267,12 @@ pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
     };
     // So that a token of no version is refused as one before its signature is looked at.
     parameters.to_sign("").map(|_| said)
+}
+
+/// Returns what letters stand for; those that stand for nothing that is done with entities are passed over.
+fn rights_of(letters: &str) -> Rights {
+    let rights = Rights::NAMED.iter().filter(|(.., letter)| letters.contains(*letter));
+    rights.fold(Rights::NONE, |rights, (right, ..)| rights.and(*right))
 }
 
 /// Refuses letters that are none of these, and one that is there twice.
