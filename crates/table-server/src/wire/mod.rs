@@ -1,5 +1,6 @@
 //! The texts of the protocol, read and written. Nothing here knows a store or a socket.
 
+pub mod acl;
 pub mod address;
 pub mod batch;
 pub mod error;
@@ -7,3 +8,4 @@ pub mod headers;
 pub mod json;
 pub mod parameters;
 pub mod percent;
+pub(crate) mod xml;
