@@ -3,9 +3,11 @@
 pub mod acl;
 pub mod address;
 pub mod batch;
+pub mod cors;
 pub mod error;
 pub mod headers;
 pub mod json;
 pub mod parameters;
 pub mod percent;
+pub mod properties;
 pub(crate) mod xml;
