@@ -23,10 +23,11 @@ pub(super) fn write(keys: &AccountKeys) -> Zeroizing<Vec<u8>> {
     let length: usize = fields.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
     // As long as it becomes: a text that grows would leave a part of itself behind, which nothing wipes.
     let mut text = Zeroizing::new(Vec::with_capacity(TITLE.len() + VERSION.len() + 1 + length));
-    let mut push =
-        |parts: [&str; 4]| parts.into_iter().for_each(|part| text.extend_from_slice(part.as_bytes()));
-    push([TITLE, VERSION, "\n", ""]);
-    fields.into_iter().for_each(|(name, value)| push([name, " ", value, "\n"]));
+    let title = [TITLE, VERSION, "\n"];
+    for part in title.into_iter().chain(fields.into_iter().flat_map(|(name, value)| [name, " ", value, "\n"]))
+    {
+        text.extend_from_slice(part.as_bytes());
+    }
     text
 }
 

@@ -93,19 +93,19 @@ fn another_process_learns_of_it_within_a_second_or_at_a_failure() {
     block_on(one.rotate(KeyName::Key1)).unwrap();
     let now = known(&one);
 
-    let [shorter, second] = [LOOK_EVERY - Duration::from_millis(1), LOOK_EVERY];
+    let [shorter, second] = [LOOK_EVERY.saturating_sub(Duration::from_millis(1)), LOOK_EVERY];
     assert_eq!(texts(&after(&other, shorter, LOOK_EVERY).unwrap()), before);
     assert_eq!(texts(&after(&other, second, LOOK_EVERY).unwrap()), now);
 
     // A failure makes it look, though not for each of many.
     block_on(one.rotate(KeyName::Key2)).unwrap();
-    let soon = LOOK_AFTER_FAILURE - Duration::from_millis(1);
+    let soon = LOOK_AFTER_FAILURE.saturating_sub(Duration::from_millis(1));
     assert_eq!(texts(&after(&other, soon, LOOK_AFTER_FAILURE).unwrap()), now);
     assert_eq!(texts(&after(&other, LOOK_AFTER_FAILURE, LOOK_AFTER_FAILURE).unwrap()), known(&one));
 
     // By the clock, from the last look on.
     block_on(one.rotate(KeyName::Key1)).unwrap();
-    other.known().looked = Instant::now() - LOOK_AFTER_FAILURE;
+    other.known().looked = Instant::now().checked_sub(LOOK_AFTER_FAILURE).unwrap();
     let found = block_on(other.after_failure(3)).unwrap().unwrap();
     assert_eq!((texts(&found), found.generation()), (known(&one), 4));
     assert!(block_on(other.after_failure(4)).unwrap().is_none());
