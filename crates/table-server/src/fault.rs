@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use table_core::Error;
 
+use crate::account::AccountError;
+
 /// A refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -63,6 +65,15 @@ impl Fault {
         )
     }
 
+    /// Makes the refusal of what may work a moment later.
+    pub fn server_busy() -> Self {
+        Self::new(
+            503,
+            "ServerBusy",
+            "The server is currently unable to receive requests. Please retry your request.",
+        )
+    }
+
     /// Makes the refusal of a sender who is not known, whatever the reason.
     pub fn not_authenticated() -> Self {
         Self::new(
@@ -71,6 +82,20 @@ impl Fault {
             "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly \
              including the signature.",
         )
+    }
+}
+
+impl From<AccountError> for Fault {
+    fn from(error: AccountError) -> Self {
+        match error {
+            AccountError::Store(error) => error.into(),
+            // What it is of concerns who runs the server, and no client.
+            _ => Self::new(
+                500,
+                "InternalError",
+                "Server encountered an internal error. Please try again after some time.",
+            ),
+        }
     }
 }
 

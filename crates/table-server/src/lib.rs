@@ -1,10 +1,11 @@
 //! A server that speaks the protocol of Azure Tables over a store of `table-core`.
 //!
-//! [`wire`] reads and writes what the protocol is made of,
+//! [`Service`](service::Service) answers requests, without sockets. [`wire`] reads and writes what the protocol is made of,
 //! and [`auth`] finds out who asks.
 
 pub mod account;
 pub mod auth;
 pub mod exchange;
 pub mod fault;
+pub mod service;
 pub mod wire;

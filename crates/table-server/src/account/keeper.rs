@@ -30,6 +30,7 @@ const ATTEMPTS: usize = 16;
 
 /// The keys of an account as the store has them, shared by all that verify requests.
 pub struct KeyKeeper {
+    name: Box<str>,
     tables: AsyncTables,
     known: Mutex<Known>,
 }
@@ -53,7 +54,13 @@ impl KeyKeeper {
             return Err(AccountError::OtherAccount(keys.name().to_owned()));
         }
         let known = Known { keys: Arc::new(keys), looked: Instant::now() };
-        Ok(Self { tables, known: Mutex::new(known) })
+        Ok(Self { name: name.into(), tables, known: Mutex::new(known) })
+    }
+
+    /// Returns the account's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the keys as they are now, at most [a second](LOOK_EVERY) old.

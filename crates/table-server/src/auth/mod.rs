@@ -1,10 +1,9 @@
 //! Who asks: shared keys and shared access signatures.
 //!
-//! [`authorize`] looks at a request and at nothing else: the keys are the [`Account`]'s, and policies are what the caller finds
+//! [`authorize`] looks at a request and at nothing else: the keys are the account's, and policies are what the caller finds
 //! for it. Why a request is refused is not told to its sender, and neither keys, signatures nor the header `Authorization` are
 //! shown by anything here.
 
-mod account;
 mod caller;
 mod date;
 mod shared_key;
@@ -17,8 +16,8 @@ use http::header;
 use table_core::Ticks;
 use table_core::access::sas::{Policy, SasError, Verified, verify};
 
-pub use self::account::{Account, KeyNumber};
 pub use self::caller::Caller;
+use crate::account::AccountKeys;
 use crate::exchange::Request;
 use crate::fault::Fault;
 
@@ -35,7 +34,7 @@ pub struct PolicyName {
 /// a table by its name; it is asked only where the token's signature is right.
 pub fn authorize(
     request: &Request,
-    account: &Account,
+    account: &AccountKeys,
     policies: &dyn Fn(&str, &str) -> Option<Policy>,
     now: Ticks,
 ) -> Result<Caller, Fault> {
@@ -57,7 +56,7 @@ pub fn authorize(
 /// Returns the policy that [`authorize`] will ask for, so that it can be looked up before where that takes waiting; `None` if it
 /// asks for none, and also where the token's signature is wrong: who has no token makes nobody look.
 #[must_use]
-pub fn policy_of(request: &Request, account: &Account) -> Option<PolicyName> {
+pub fn policy_of(request: &Request, account: &AccountKeys) -> Option<PolicyName> {
     if request.head.headers.contains_key(header::AUTHORIZATION) {
         return None;
     }
@@ -74,9 +73,9 @@ pub fn policy_of(request: &Request, account: &Account) -> Option<PolicyName> {
 
 fn token(
     request: &Request,
-    account: &Account,
+    account: &AccountKeys,
     policies: &dyn Fn(&str, &str) -> Option<Policy>,
 ) -> Result<Verified, SasError> {
     let query = request.head.uri.query().unwrap_or_default();
-    verify(query, &account.keys(), policies)
+    verify(query, account.signing(), policies)
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use table_core::Ticks;
 
-use super::account::Account;
 use super::date;
+use crate::account::AccountKeys;
 use crate::exchange::Request;
 use crate::wire::percent;
 
@@ -13,7 +13,7 @@ use crate::wire::percent;
 const SKEW: Duration = Duration::from_secs(15 * 60);
 
 /// Returns whether a key of the account has signed a request, by the text of its header `Authorization`, and lately.
-pub(super) fn verifies(request: &Request, authorization: &str, account: &Account, now: Ticks) -> bool {
+pub(super) fn verifies(request: &Request, authorization: &str, account: &AccountKeys, now: Ticks) -> bool {
     let signed = || {
         let (scheme, rest) = authorization.split_once(' ')?;
         let (name, signature) = rest.split_once(':')?;
@@ -28,7 +28,7 @@ pub(super) fn verifies(request: &Request, authorization: &str, account: &Account
     };
     signed().is_some_and(|(text, signature)| {
         // Each key is tried, so that the time does not tell which of them it was.
-        account.keys().iter().fold(false, |is_signed, key| is_signed | key.verifies(&text, signature))
+        account.signing().iter().fold(false, |is_signed, key| is_signed | key.verifies(&text, signature))
     })
 }
 

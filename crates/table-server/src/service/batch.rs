@@ -1,0 +1,96 @@
+//! Batches: up to 100 changes of one partition, together or not at all, or one query of an entity.
+
+use table_core::{Error, ErrorKind};
+
+use super::Service;
+use super::call::Call;
+use super::change::Change;
+use super::writes::Written;
+use crate::exchange::Response;
+use crate::fault::Fault;
+use crate::wire::address::{Address, Resource};
+use crate::wire::batch::{AnswerWriter, Part, parts};
+use crate::wire::error::{self, Form};
+use crate::wire::headers::{Prefer, if_match};
+
+/// An operation of a batch that has been read.
+struct Operation {
+    change: Change,
+    prefer: Prefer,
+}
+
+impl Service {
+    /// Carries out a batch. What is wrong with an operation is told as its answer, so the batch itself is accepted.
+    pub(super) async fn batch(&self, call: &Call<'_>) -> Result<Response, Fault> {
+        if call.method != "POST" {
+            return Err(Fault::unsupported_verb());
+        }
+        let parts = parts(call.request.header("content-type").unwrap_or(""), &call.request.body)?;
+        let mut answers = AnswerWriter::new(call.request_id);
+        match self.answers(call, &parts).await {
+            Ok(all) => all.iter().for_each(|response| answers.add(response)),
+            Err(fault) => answers.add(&error::response(&fault, Form::Json, call.request_id)),
+        }
+        Ok(answers.finish())
+    }
+
+    async fn answers(&self, call: &Call<'_>, parts: &[Part<'_>]) -> Result<Vec<Response>, Fault> {
+        let mut table: Option<String> = None;
+        let mut operations = Vec::with_capacity(parts.len());
+        for (index, part) in parts.iter().enumerate() {
+            let at = |fault: Fault| Fault { index: fault.index.or(Some(index)), ..fault };
+            let address = Address::parse(part.path(), part.host(), call.account).map_err(at)?;
+            let (name, keys) = match &address.resource {
+                Resource::Rows(name) => (name, None),
+                Resource::Row { table, partition_key, row_key } => {
+                    (table, Some((partition_key.as_str(), row_key.as_str())))
+                }
+                _ => return Err(at(Fault::invalid_input("An operation of a batch is of one entity."))),
+            };
+            if table.as_ref().is_some_and(|first| !first.eq_ignore_ascii_case(name)) {
+                return Err(at(Fault::invalid_input("All operations of a batch are of one table.")));
+            }
+            table.get_or_insert_with(|| name.clone());
+            let method = part.method();
+            if method == "GET" {
+                // A query is alone in its batch.
+                let (1, Some((partition_key, row_key))) = (parts.len(), keys) else {
+                    return Err(at(Fault::invalid_input(
+                        "A batch holds changes, or one query by both keys.",
+                    )));
+                };
+                return self.get_entity(call, name, [partition_key, row_key]).await.map(|one| vec![one]);
+            }
+            let condition = if_match(part.header("if-match")).map_err(at)?;
+            let change = Change::read(method, keys, condition, part.body).map_err(at)?;
+            operations.push(Operation { change, prefer: Prefer::read(part.header("prefer")) });
+        }
+        let Some(table) = table else { return Err(Fault::invalid_input("The batch holds no operation.")) };
+        self.commit(call, &table, &operations).await
+    }
+
+    async fn commit(
+        &self,
+        call: &Call<'_>,
+        table: &str,
+        operations: &[Operation],
+    ) -> Result<Vec<Response>, Fault> {
+        let partition = operations.first().map_or("", |operation| operation.change.keys().0);
+        if let Some(index) = operations.iter().position(|operation| operation.change.keys().0 != partition) {
+            let fault = Fault::from(Error::new(ErrorKind::DifferentPartitions));
+            return Err(Fault { index: Some(index), ..fault });
+        }
+        let committed = self.on_table(call, table, |table| async move {
+            let changes = operations.iter().map(|operation| &operation.change);
+            let batch = changes.fold(table.batch(partition), |batch, change| change.add_to(batch));
+            Ok((batch.commit().await?, table))
+        });
+        let (committed, table) = committed.await?;
+        let answers = operations.iter().enumerate().map(|(index, Operation { change, prefer })| {
+            let is_removed = matches!(change, Change::Delete { .. });
+            let etag = (!is_removed).then(|| committed.etag(index));
+            Written { change, etag, table: table.name() }.answer(call, *prefer)
+        });
+        answers.collect()
+    }
+}

@@ -1,0 +1,20 @@
+//! The service, asked without sockets.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::format_push_string,
+    reason = "a test fails by a panic, and need not be quick"
+)]
+
+#[path = "service/batches.rs"]
+mod batches;
+#[path = "service/client.rs"]
+mod client;
+#[path = "service/entities.rs"]
+mod entities;
+#[path = "service/kinds.rs"]
+mod kinds;
+#[path = "service/tables.rs"]
+mod tables;

@@ -1,0 +1,112 @@
+//! A client that signs its requests.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::Value;
+use table_core::access::sas::AccountKey;
+use table_core::asynchronous::block_on;
+use table_core::{Store, Ticks};
+use table_server::account::{Given, KeyKeeper};
+use table_server::exchange::{Peer, Request, Response};
+use table_server::service::{Service, Settings};
+
+pub(crate) const ACCOUNT: &str = "acme";
+pub(crate) const KEY: &str = "YSBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGJ1dCB0aGUgc3RvcmUgb2YgYSB0ZXN0";
+
+/// A service over a temporary store.
+pub(crate) struct Client {
+    pub(crate) service: Service,
+    #[allow(dead_code, reason = "the store is dropped behind the service")]
+    pub(crate) store: Store,
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(crate) struct Answer(pub(crate) Response);
+
+impl Client {
+    pub(crate) fn new() -> Self {
+        let store = Store::temporary().unwrap();
+        let given = Given { key1: Some(KEY.to_owned().into()), key2: None };
+        let account = block_on(KeyKeeper::open(store.to_async(), ACCOUNT, given)).unwrap();
+        let service = Service::new(store.to_async(), Arc::new(account), Settings::default());
+        Self { service, store }
+    }
+
+    /// Sends a request that the account's key has signed.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let (resource, query) = path.split_once('?').unwrap_or((path, ""));
+        let comp = query.split('&').find(|parameter| parameter.starts_with("comp="));
+        let comp = comp.map(|comp| format!("?{comp}")).unwrap_or_default();
+        let date = date();
+        let key = AccountKey::new(ACCOUNT, KEY).unwrap();
+        let signature = key.sign(&format!("{date}\n/{ACCOUNT}{resource}{comp}"));
+        let authorization = format!("SharedKeyLite {ACCOUNT}:{signature}");
+        let mut all = vec![("x-ms-date", &*date), ("authorization", &*authorization)];
+        all.extend(headers);
+        self.send_as_it_is(method, path, &all, body)
+    }
+
+    /// Sends a request without a signature.
+    pub(crate) fn send_as_it_is(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        let mut request = http::Request::builder().method(method).uri(path).header("host", "127.0.0.1:10002");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        let request = Request { head, body: Bytes::copy_from_slice(body.as_bytes()), peer: Peer::LOCAL };
+        Answer(block_on(is_send(self.service.call(request))))
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], "")
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
+        self.send("POST", path, &[], body)
+    }
+}
+
+/// Returns the date of now, as HTTP has it.
+fn date() -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let now = Ticks::now().to_string();
+    let month = MONTHS[now[5..7].parse::<usize>().unwrap() - 1];
+    format!("Sat, {} {month} {} {} GMT", &now[8..10], &now[..4], &now[11..19])
+}
+
+/// A server spawns what it answers.
+fn is_send<F: Future + Send>(future: F) -> F {
+    future
+}
+
+impl Answer {
+    pub(crate) fn status(&self) -> u16 {
+        self.0.status().as_u16()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.0.headers().get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        str::from_utf8(self.0.body()).unwrap()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(self.text()).unwrap()
+    }
+
+    /// Returns the status and the code of a refusal.
+    pub(crate) fn refusal(&self) -> (u16, &str) {
+        (self.status(), self.header("x-ms-error-code"))
+    }
+}

@@ -1,0 +1,65 @@
+//! Entities: written one by one, read, queried.
+
+use crate::client::Client;
+
+#[test]
+fn an_entity_is_inserted_read_changed_and_deleted() {
+    let client = Client::new();
+    assert_eq!(client.post("/acme/Tables", r#"{"TableName":"Company"}"#).status(), 201);
+    let inserted = client.post(
+        "/acme/Company",
+        r#"{"PartitionKey":"Sales","RowKey":"empid_1","Age":34,"Salary@odata.type":"Edm.Int64","Salary":"52000"}"#,
+    );
+    assert_eq!(inserted.status(), 201, "{}", inserted.text());
+    assert_eq!(
+        inserted.header("location"),
+        "http://127.0.0.1:10002/acme/Company(PartitionKey='Sales',RowKey='empid_1')"
+    );
+    let entity = inserted.json();
+    assert_eq!((&entity["Age"], &entity["Salary"]), (&34.into(), &"52000".into()));
+    assert_eq!(entity["odata.etag"], inserted.header("etag"));
+    assert_eq!(entity["odata.metadata"], "http://127.0.0.1:10002/acme/$metadata#Company/@Element");
+
+    let path = "/acme/Company(PartitionKey='Sales',RowKey='empid_1')";
+    let read = client.get(path);
+    assert_eq!((read.status(), read.json()), (200, entity));
+
+    let etag = read.header("etag").to_owned();
+    let merged = client.send("MERGE", path, &[("if-match", &etag)], r#"{"Age":35}"#);
+    assert_eq!((merged.status(), merged.text()), (204, ""));
+    let again = client.send("MERGE", path, &[("if-match", &etag)], r#"{"Age":36}"#);
+    assert_eq!(again.refusal(), (412, "UpdateConditionNotSatisfied"));
+    assert_eq!(client.get(path).json()["Age"], 35);
+
+    assert_eq!(client.send("PUT", path, &[], r#"{"Name":"Jun"}"#).status(), 204);
+    assert_eq!(client.get(path).json()["Age"], serde_json::Value::Null);
+    assert_eq!(client.send("DELETE", path, &[], "").refusal(), (400, "MissingRequiredHeader"));
+    assert_eq!(client.send("DELETE", path, &[("if-match", "*")], "").status(), 204);
+    assert_eq!(client.get(path).refusal(), (404, "ResourceNotFound"));
+    assert_eq!(client.get("/acme/Nothing()").refusal(), (404, "TableNotFound"));
+}
+
+#[test]
+fn a_query_comes_in_pages() {
+    let client = Client::new();
+    client.post("/acme/Tables", r#"{"TableName":"Company"}"#);
+    for id in 0..5 {
+        let body = format!(r#"{{"PartitionKey":"Sales","RowKey":"{id}","Age":{}}}"#, 30 + id);
+        assert_eq!(client.post("/acme/Company", &body).status(), 201);
+    }
+    let query = "/acme/Company()?$filter=Age%20gt%2030&$select=RowKey,Age,None&$top=3";
+    let page = client.get(query);
+    let rows = page.json()["value"].clone();
+    assert_eq!(rows.as_array().unwrap().len(), 3, "{}", page.text());
+    assert_eq!((&rows[0]["RowKey"], &rows[0]["None"]), (&"1".into(), &serde_json::Value::Null));
+    assert_eq!(rows[0].get("PartitionKey"), None);
+    let (partition, row) =
+        (page.header("x-ms-continuation-nextpartitionkey"), page.header("x-ms-continuation-nextrowkey"));
+    assert!(!partition.is_empty() && !row.is_empty());
+    let rest = client.get(&format!("{query}&NextPartitionKey={partition}&NextRowKey={row}"));
+    assert_eq!(rest.json()["value"].as_array().unwrap().len(), 1);
+    assert_eq!(rest.header("x-ms-continuation-nextpartitionkey"), "");
+    assert_eq!(client.get("/acme/Company()?$top=0").refusal(), (400, "InvalidInput"));
+    assert_eq!(client.get("/acme/Company()?$filter=Age%20gt").status(), 400);
+    assert_eq!(client.get("/acme/Company()?NextPartitionKey=x&NextRowKey=y").status(), 400);
+}
