@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use table_core::Ticks;
 
-use super::json;
+use super::{json, xml};
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
 
@@ -50,9 +50,9 @@ pub fn response(fault: &Fault, form: Form, request_id: &str) -> Response {
         Form::Xml => {
             let mut body = String::from("<?xml version=\"1.0\" encoding=\"utf-8\"?><m:error xmlns:m=\"");
             body.push_str("http://schemas.microsoft.com/ado/2007/08/dataservices/metadata\"><m:code>");
-            escaped(&fault.code, &mut body);
+            xml::escape(&fault.code, &mut body);
             body.push_str("</m:code><m:message xml:lang=\"en-US\">");
-            escaped(&text, &mut body);
+            xml::escape(&text, &mut body);
             body.push_str("</m:message></m:error>");
             (body.into_bytes(), "application/xml")
         }
@@ -70,18 +70,4 @@ pub fn response(fault: &Fault, form: Form, request_id: &str) -> Response {
 fn text_of(fault: &Fault, request_id: &str) -> String {
     let index = fault.index.map(|index| format!("{index}:")).unwrap_or_default();
     format!("{index}{}\nRequestId:{request_id}\nTime:{}", fault.text, Ticks::now())
-}
-
-/// Appends a text as XML has it between elements. Characters that XML can't hold are left out.
-fn escaped(text: &str, out: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\n' | '\r' | '\t' => out.push(character),
-            control if control.is_control() => {}
-            other => out.push(other),
-        }
-    }
 }

@@ -133,9 +133,10 @@ fn add(text: &str, open: &mut [Element]) -> Result<(), Fault> {
 }
 
 fn close(mut element: Element, open: &mut [Element], root: &mut Option<Element>) {
-    element.text.truncate(element.text.trim_ascii_end().len());
-    let start = element.text.len() - element.text.trim_ascii_start().len();
-    element.text.drain(..start);
+    let trimmed = element.text.trim_ascii();
+    if trimmed.len() < element.text.len() {
+        element.text = trimmed.into();
+    }
     match open.last_mut() {
         Some(parent) => parent.children.push(element),
         None => *root = Some(element),
