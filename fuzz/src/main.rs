@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A target is one of `record`, `layout`, `list`, `row`, `shape`, `key`, `filter`, `token`, `time`, `meta`, `leaves`, `walk`,
-//! `odata`, or `all`. Inputs start from sound ones
+//! `odata`, `server_wire`, or `all`. Inputs start from sound ones
 //! and are damaged a few times over; where a format has checksums, these are mostly made to fit again, or nothing
 //! would be tested behind them. What is taken for sound is damaged further. A seed gives the same run again, but for
 //! `walk`, whose data files hold the time at which they were made.
@@ -22,6 +22,7 @@
 mod mutate;
 mod odata;
 mod random;
+mod server_wire;
 mod targets;
 
 use std::panic;

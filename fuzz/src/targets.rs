@@ -4,6 +4,7 @@ use table_core::{DynamicEntity, Store, fuzzing};
 
 use crate::odata;
 use crate::random::Random;
+use crate::server_wire;
 
 pub(crate) struct Target {
     pub(crate) name: &'static str,
@@ -18,7 +19,7 @@ pub(crate) struct Target {
     pub(crate) most: usize,
 }
 
-pub(crate) const ALL: [Target; 13] = [
+pub(crate) const ALL: [Target; 14] = [
     Target {
         name: "record",
         corpus: |_| fuzzing::sample_record(),
@@ -159,6 +160,14 @@ pub(crate) const ALL: [Target; 13] = [
         seal: None,
         judge: odata::judge,
         words: odata::WORDS,
+        most: 4_096,
+    },
+    Target {
+        name: "server_wire",
+        corpus: server_wire::corpus,
+        seal: None,
+        judge: server_wire::judge,
+        words: server_wire::WORDS,
         most: 4_096,
     },
 ];
