@@ -32,6 +32,16 @@ fn after(keeper: &KeyKeeper, time: Duration, every: Duration) -> Result<Arc<Acco
     block_on(keeper.looked_at(now, every))
 }
 
+/// Requests are answered by tasks that go from thread to thread.
+#[test]
+fn what_is_awaited_can_be_sent() {
+    fn sent<T: Send>(_: &T) {}
+    let tables = store();
+    sent(&KeyKeeper::open(tables.to_async(), "contoso", Given::default()));
+    let keeper = open(&tables);
+    sent(&(keeper.current(), keeper.after_failure(1), keeper.rotate(KeyName::Key1)));
+}
+
 #[test]
 fn the_first_start_makes_keys_that_others_find() {
     let tables = store();
