@@ -7,5 +7,6 @@ pub mod account;
 pub mod auth;
 pub mod exchange;
 pub mod fault;
+pub mod listen;
 pub mod service;
 pub mod wire;
