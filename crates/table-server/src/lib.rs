@@ -4,7 +4,10 @@
 //! and [`auth`] finds out who asks.
 
 pub mod account;
+pub mod admin;
 pub mod auth;
+#[cfg(feature = "bin")]
+pub mod config;
 pub mod exchange;
 pub mod fault;
 pub mod listen;

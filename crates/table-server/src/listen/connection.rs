@@ -48,6 +48,8 @@ where
         .half_close(true)
         // Its own timer begins with a connection's first moment: idle connections and slow headers have limits apart here.
         .header_read_timeout(None)
+        // The size of the buffer alone does not bound headers: it is compared where they are not complete yet.
+        .max_header_size(shared.limits.header_bytes)
         .max_buf_size(shared.limits.header_bytes.max(LEAST_HEADER_BYTES))
         .pipeline_flush(true)
         .serve_connection(io, service);

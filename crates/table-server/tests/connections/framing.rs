@@ -46,7 +46,8 @@ async fn pipelined_requests_are_answered_in_their_order() {
     .await;
     let mut sent = String::new();
     for number in 0..20 {
-        sent += &format!("POST /{number} HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc");
+        let head = format!("POST /{number} HTTP/1.1\r\nhost: x\r\n");
+        sent = sent + &head + "content-length: 3\r\n\r\nabc";
     }
     sent += "GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     let text = server.exchange(sent).await;

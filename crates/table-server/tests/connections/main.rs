@@ -1,5 +1,7 @@
 //! What clients can do to a server, by real sockets.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside their functions")]
+
 mod drain;
 mod framing;
 mod limits;

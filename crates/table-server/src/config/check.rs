@@ -1,0 +1,112 @@
+//! Settings from their texts, and what they must not be together.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use table_core::access::sas::AccountKey;
+
+use super::sources::Given;
+use super::{Config, ConfigError, Key, WELL_KNOWN_ACCOUNT, WELL_KNOWN_KEY, parse};
+use crate::listen::Limits;
+
+/// Reads all settings. What is wrong is collected.
+pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
+    let limits = limits(&mut given);
+    let account = given.value("account", parse::account).unwrap_or_else(|| WELL_KNOWN_ACCOUNT.to_owned());
+    let keys = [key(&mut given, "key1", &account), key(&mut given, "key2", &account)];
+    let address =
+        given.value("address", parse::address).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 10_002)));
+    let admin = given.value("admin-address", parse::address_or_none);
+    let may_plain = given.value("allow-plain-http", parse::flag).unwrap_or_default();
+    let may_well_known = given.value("allow-well-known-key", parse::flag).unwrap_or_default();
+    let [key1, key2] = keys;
+    let key1 = key1.unwrap_or_else(|| {
+        if account != WELL_KNOWN_ACCOUNT && !given.has("key1") {
+            given.refuse(format!(
+                "account `{account}` has no key: give `TABLE_SERVER_KEY1` or `key1` of the file, 64 random bytes in base64"
+            ));
+        }
+        Key(WELL_KNOWN_KEY.to_owned())
+    });
+    let is_local = address.ip().to_canonical().is_loopback();
+    let is_known = |key: &Key| key.as_str() == WELL_KNOWN_KEY;
+    if !is_local && !may_well_known && (is_known(&key1) || key2.as_ref().is_some_and(is_known)) {
+        given.refuse(format!(
+            "{} is `{address}`, which others can reach, and the key is the well-known one: give `TABLE_SERVER_KEY1` of your \
+             own, an address of this machine such as `127.0.0.1:10002`, or `--allow-well-known-key`",
+            given.origin("address"),
+        ));
+    }
+    let tls = tls(&mut given);
+    if !is_local && tls.is_none() && !may_plain {
+        given.refuse(format!(
+            "{} is `{address}`, which others can reach, and nothing is encrypted: give `--tls-cert` and `--tls-key`, an \
+             address of this machine such as `127.0.0.1:10002`, or `--allow-plain-http`",
+            given.origin("address"),
+        ));
+    }
+    let config = Config {
+        directory: given.value("directory", |text| Ok(text.into())).unwrap_or_else(|| "data.tables".into()),
+        address,
+        admin_address: admin.unwrap_or(Some(SocketAddr::from(([127, 0, 0, 1], 10_003)))),
+        account,
+        key1,
+        key2,
+        durability: given.value("durability", parse::durability).unwrap_or_default(),
+        map_size: given.value("map-size", parse::size),
+        tls,
+        is_raw: given.value("raw", parse::flag).unwrap_or_default(),
+        limits,
+    };
+    given.finish(config)
+}
+
+fn key(given: &mut Given, name: &'static str, account: &str) -> Option<Key> {
+    given.secret(name, |text| {
+        // Its error may quote, so the sentence is ours.
+        let wrong = "it must be a key in base64, as `openssl rand -base64 64` makes one without line breaks";
+        if text.is_empty() {
+            return Err(wrong);
+        }
+        AccountKey::new(account, text).map(|_| Key(text.to_owned())).map_err(|_| wrong)
+    })
+}
+
+fn tls(given: &mut Given) -> Option<(PathBuf, PathBuf)> {
+    let certificate = given.value("tls-cert", |text| Ok(PathBuf::from(text)));
+    let key = given.value("tls-key", |text| Ok(PathBuf::from(text)));
+    if (certificate.is_some() || key.is_some()) && !cfg!(feature = "tls") {
+        given.refuse("this program has no TLS: build it with `--features tls`".to_owned());
+    }
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => return Some((certificate, key)),
+        (None, None) => {}
+        (Some(_), None) => {
+            given.refuse(format!(
+                "{} needs `--tls-key`, the file of its private key",
+                given.origin("tls-cert")
+            ));
+        }
+        (None, Some(_)) => {
+            given.refuse(format!(
+                "{} needs `--tls-cert`, the file of the certificate",
+                given.origin("tls-key")
+            ));
+        }
+    }
+    None
+}
+
+fn limits(given: &mut Given) -> Limits {
+    let default = Limits::default();
+    Limits {
+        connections: given.value("max-connections", parse::count).unwrap_or(default.connections),
+        handshake_time: given.value("handshake-time", parse::time).unwrap_or(default.handshake_time),
+        header_time: given.value("header-time", parse::time).unwrap_or(default.header_time),
+        body_time: given.value("body-time", parse::time).unwrap_or(default.body_time),
+        idle_time: given.value("idle-time", parse::time).unwrap_or(default.idle_time),
+        write_time: given.value("write-time", parse::time).unwrap_or(default.write_time),
+        drain_time: given.value("drain-time", parse::time).unwrap_or(default.drain_time),
+        ..default
+    }
+}
