@@ -13,14 +13,14 @@ use crate::listen::Limits;
 pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
     let limits = limits(&mut given);
     let account = given.value("account", parse::account).unwrap_or_else(|| WELL_KNOWN_ACCOUNT.to_owned());
-    let keys = [key(&mut given, "key1", &account), key(&mut given, "key2", &account)];
+    let first = key(&mut given, "key1", &account);
+    let key2 = key(&mut given, "key2", &account);
     let address =
-        given.value("address", parse::address).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 10_002)));
+        given.value("address", parse::address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 10_002)));
     let admin = given.value("admin-address", parse::address_or_none);
     let may_plain = given.value("allow-plain-http", parse::flag).unwrap_or_default();
     let may_well_known = given.value("allow-well-known-key", parse::flag).unwrap_or_default();
-    let [key1, key2] = keys;
-    let key1 = key1.unwrap_or_else(|| {
+    let key1 = first.unwrap_or_else(|| {
         if account != WELL_KNOWN_ACCOUNT && !given.has("key1") {
             given.refuse(format!(
                 "account `{account}` has no key: give `TABLE_SERVER_KEY1` or `key1` of the file, 64 random bytes in base64"
@@ -48,7 +48,7 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
     let config = Config {
         directory: given.value("directory", |text| Ok(text.into())).unwrap_or_else(|| "data.tables".into()),
         address,
-        admin_address: admin.unwrap_or(Some(SocketAddr::from(([127, 0, 0, 1], 10_003)))),
+        admin_address: admin.unwrap_or_else(|| Some(SocketAddr::from(([127, 0, 0, 1], 10_003)))),
         account,
         key1,
         key2,
