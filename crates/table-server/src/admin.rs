@@ -1,4 +1,4 @@
-//! What whoever runs a server asks of it: whether it lives, whether it is ready, what it has done; and new keys.
+//! What the operator of a server asks of it: whether it lives, whether it is ready, what it has done; and new keys.
 //!
 //! It is served on an address of its own, without a signature: the address is for this machine, or for a network on which
 //! all may know these things.
@@ -6,7 +6,6 @@
 use std::fmt;
 #[cfg(feature = "metrics")]
 use std::fmt::Write;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,35 +13,17 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
 use table_core::asynchronous::AsyncTables;
 
-use crate::exchange::{Request, Response};
-use crate::fault::Fault;
-use crate::listen::{Counters, Handle, Operation};
+use crate::account::{AccountError, KeyKeeper, KeyName};
+use crate::exchange::{Operation, Request, Response};
+use crate::listen::{Counters, Handle};
 
-/// One of an account's two keys. There are two so that clients can go over to a new one while the other is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhichKey {
-    /// The key that is told first.
-    First,
-    /// The other one.
-    Second,
-}
-
-/// The answer of [`RotateKeys::rotate`].
-pub type Rotated<'a> = Pin<Box<dyn Future<Output = Result<String, Fault>> + Send + 'a>>;
-
-/// Gives an account new keys.
-pub trait RotateKeys: Send + Sync + 'static {
-    /// Replaces a key by a random one and returns that, in base64. When it returns the former key is of no use to anybody.
-    fn rotate(&self, which: WhichKey) -> Rotated<'_>;
-}
-
-/// Answers the requests of whoever runs a server.
+/// Answers the requests of the operator of a server.
 #[derive(Clone)]
 pub struct Admin {
     tables: AsyncTables,
     counters: Arc<Counters>,
     is_draining: Arc<AtomicBool>,
-    keys: Option<Arc<dyn RotateKeys>>,
+    keys: Option<Arc<KeyKeeper>>,
 }
 
 impl fmt::Debug for Admin {
@@ -61,7 +42,7 @@ impl Admin {
     /// Lets `POST /keys/1` and `POST /keys/2` replace keys. The answer is the new key, so the address must be one that this
     /// machine alone can reach.
     #[must_use]
-    pub fn with_keys(mut self, keys: Arc<dyn RotateKeys>) -> Self {
+    pub fn with_keys(mut self, keys: Arc<KeyKeeper>) -> Self {
         self.keys = Some(keys);
         self
     }
@@ -79,8 +60,8 @@ impl Admin {
             "/metrics" if is_read => self.metrics(),
             "/healthz" | "/readyz" | "/metrics" => wrong_method("GET, HEAD"),
             path => match (&self.keys, path) {
-                (Some(keys), "/keys/1") => rotate(&**keys, WhichKey::First, request).await,
-                (Some(keys), "/keys/2") => rotate(&**keys, WhichKey::Second, request).await,
+                (Some(keys), "/keys/1") => rotate(keys, KeyName::Key1, request).await,
+                (Some(keys), "/keys/2") => rotate(keys, KeyName::Key2, request).await,
                 _ => text(StatusCode::NOT_FOUND, "there are /healthz, /readyz and /metrics\n"),
             },
         }
@@ -133,25 +114,25 @@ fn store_numbers(_: &AsyncTables) -> String {
     String::new()
 }
 
-async fn rotate(keys: &dyn RotateKeys, which: WhichKey, request: &Request) -> Response {
+async fn rotate(keys: &KeyKeeper, which: KeyName, request: &Request) -> Response {
     if request.head.method != Method::POST {
         return wrong_method("POST");
     }
     // Browsers say where a page is from that sends something. No page has any business here, and one of any origin could
-    // reach this address from the browser of whoever runs the server.
+    // reach this address from the browser of the operator.
     if ["origin", "sec-fetch-site"].iter().any(|name| request.head.headers.contains_key(*name)) {
         return text(StatusCode::FORBIDDEN, "keys are not rotated for pages of a browser\n");
     }
     match keys.rotate(which).await {
         Ok(key) => {
-            let mut response = text(StatusCode::OK, key + "\n");
+            let mut response = text(StatusCode::OK, format!("{}\n", key.as_str()));
             response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             response
         }
-        Err(fault) => {
-            let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            text(status, format!("the key is as it was: {}\n", fault.text))
+        Err(error @ (AccountError::Exchanged(_) | AccountError::Busy)) => {
+            text(StatusCode::CONFLICT, format!("the key is as it was: {error}\n"))
         }
+        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("the key is as it was: {error}\n")),
     }
 }
 

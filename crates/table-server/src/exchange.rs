@@ -39,3 +39,8 @@ impl Request {
         self.head.headers.get(name)?.to_str().ok()
     }
 }
+
+/// The name of the operation that an answer is of, such as `InsertEntity`: put by a [`Handle`](crate::listen::Handle) among the answer's extensions,
+/// counted by and named in spans. It must be one of a few names, never a text of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Operation(pub &'static str);

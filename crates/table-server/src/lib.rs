@@ -11,5 +11,7 @@ pub mod config;
 pub mod exchange;
 pub mod fault;
 pub mod listen;
+#[cfg(feature = "bin")]
+pub mod run;
 pub mod service;
 pub mod wire;

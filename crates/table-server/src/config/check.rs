@@ -48,6 +48,7 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
     let config = Config {
         directory: given.value("directory", |text| Ok(text.into())).unwrap_or_else(|| "data.tables".into()),
         address,
+        may_well_known,
         admin_address: admin.unwrap_or_else(|| Some(SocketAddr::from(([127, 0, 0, 1], 10_003)))),
         account,
         key1,

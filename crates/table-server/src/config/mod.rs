@@ -46,6 +46,8 @@ pub struct Config {
     pub address: SocketAddr,
     /// Where it answers whoever runs it; `None` for nowhere.
     pub admin_address: Option<SocketAddr>,
+    /// Whether the well-known key is good at an address that others can reach.
+    pub may_well_known: bool,
     /// The account's name.
     pub account: String,
     /// The first key.

@@ -14,7 +14,7 @@ use super::{Config, ConfigError, check};
 /// flags: TABLE_SERVER_KEY1, TABLE_SERVER_KEY2, or key1 and key2 of the file.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "table-server", version, verbatim_doc_comment)]
-#[expect(clippy::struct_excessive_bools, reason = "flags that have nothing to do with each other")]
+#[expect(clippy::doc_markdown, reason = "it is what `--help` prints")]
 pub struct Flags {
     /// Settings, in TOML
     #[arg(long, value_name = "FILE")]

@@ -10,8 +10,8 @@ use super::body::{self, Outgoing, Unread};
 use super::counters::Counters;
 use super::guarded::{Panicked, guarded};
 use super::pace::Pace;
-use super::{Handle, Limits, Operation, refusal};
-use crate::exchange::{Peer, Request, Response};
+use super::{Handle, Limits, refusal};
+use crate::exchange::{Operation, Peer, Request, Response};
 
 /// What the connections of a server share.
 #[derive(Debug)]

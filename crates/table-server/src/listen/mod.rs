@@ -41,8 +41,3 @@ where
         self(request)
     }
 }
-
-/// The name of the operation that an answer is of, such as `InsertEntity`: put by a [`Handle`] among the answer's extensions,
-/// counted by and named in spans. It must be one of a few names, never a text of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Operation(pub &'static str);

@@ -9,6 +9,7 @@ mod cors;
 mod ids;
 mod metadata;
 mod opened;
+mod operation;
 mod records;
 mod rows;
 mod tables;
@@ -24,11 +25,13 @@ use table_core::asynchronous::{AsyncDynamicTable, AsyncTables};
 use self::call::Call;
 use self::ids::RequestIds;
 use self::opened::OpenedTables;
+use self::operation::operation_of;
 use self::records::Records;
 use crate::account::{AccountKeys, KeyKeeper};
 use crate::auth::{self, Caller};
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
+use crate::listen::Handle;
 use crate::wire::acl::SignedIdentifier;
 use crate::wire::address::{Address, Resource};
 use crate::wire::parameters::Parameters;
@@ -115,7 +118,10 @@ impl Service {
             account: self.account.name(),
             request_id: id,
         };
-        self.dispatch(&call, &address.resource).await
+        let done = self.dispatch(&call, &address.resource).await;
+        let mut response = done.unwrap_or_else(|fault| error::response(&fault, error::Form::of(request), id));
+        response.extensions_mut().insert(operation_of(&call, &address.resource));
+        Ok(response)
     }
 
     async fn dispatch(&self, call: &Call<'_>, resource: &Resource) -> Result<Response, Fault> {
@@ -186,5 +192,11 @@ impl Service {
             None => self.opened.with(&self.tables, name, with).await,
         };
         done.map_err(Fault::from)
+    }
+}
+
+impl Handle for Arc<Service> {
+    fn handle(&self, request: Request) -> impl Future<Output = Response> + Send {
+        self.call(request)
     }
 }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use table_server::exchange::{Request, Response};
-use table_server::listen::{Counters, Drained, Handle, Limits, Operation, Server};
+use table_server::exchange::{Operation, Request, Response};
+use table_server::listen::{Counters, Drained, Handle, Limits, Server};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;

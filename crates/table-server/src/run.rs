@@ -1,0 +1,251 @@
+//! The server as a process: a store, a service over it, sockets, signals.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use table_core::{Error, Store};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+
+use crate::account::{AccountError, Given, KeyKeeper, KeyName};
+use crate::admin::Admin;
+use crate::config::{Config, Key, WELL_KNOWN_KEY};
+use crate::listen::{Drained, Limits, Server};
+use crate::service::{Service, Settings};
+
+/// How many files a process has open beside its connections: the store's, sockets that listen, those of the runtime.
+const OTHER_FILES: u64 = 256;
+
+/// Why a server did not start, or did not end well.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The store can't be opened, or closed.
+    Store(Error),
+    /// The account's keys can't be had.
+    Account(AccountError),
+    /// It can't listen at an address.
+    Listen(SocketAddr, io::Error),
+    /// The store's keys are the well-known ones, and others can reach the address.
+    WellKnownKey(SocketAddr),
+    /// The certificate is of no use.
+    #[cfg(feature = "tls")]
+    Tls(crate::listen::TlsError),
+    /// Encryption was asked for, and this binary was built without it.
+    #[cfg(not(feature = "tls"))]
+    WithoutTls,
+    /// The operating system refuses something.
+    System(io::Error),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => write!(f, "{error}"),
+            Self::Account(error) => write!(f, "{error}"),
+            Self::Listen(address, error) => write!(f, "cannot listen at `{address}`: {error}"),
+            Self::WellKnownKey(address) => write!(
+                f,
+                "`{address}` is an address that others can reach, and a key that the store has of the account is the \
+                 well-known one: exchange it by the admin address, listen at an address of this machine, or give \
+                 `--allow-well-known-key`"
+            ),
+            #[cfg(feature = "tls")]
+            Self::Tls(error) => write!(f, "{error}"),
+            #[cfg(not(feature = "tls"))]
+            Self::WithoutTls => {
+                write!(f, "a certificate is given, and this binary was built without the feature `tls`")
+            }
+            Self::System(error) => write!(f, "the operating system refuses: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<Error> for RunError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<AccountError> for RunError {
+    fn from(error: AccountError) -> Self {
+        Self::Account(error)
+    }
+}
+
+/// Serves until a signal says to stop. Then what is under way is answered, and the store is closed.
+pub async fn run(config: Config) -> Result<(), RunError> {
+    permit_files(&config.limits);
+    let store = open(&config)?;
+    let tables = store.to_async();
+    let keys = Arc::new(keys(&config, &store).await?);
+    let settings = Settings { is_raw: config.is_raw, ..Settings::default() };
+    let service = Arc::new(Service::new(tables.clone(), Arc::clone(&keys), settings));
+
+    let at = |address| move |error| RunError::Listen(address, error);
+    let server = Server::bind(config.address, config.limits.clone(), service);
+    let server = server.await.map_err(at(config.address))?;
+    #[cfg(feature = "tls")]
+    let (server, tls) = encrypted(server, &config)?;
+    #[cfg(not(feature = "tls"))]
+    if config.tls.is_some() {
+        return Err(RunError::WithoutTls);
+    }
+    let mut admin = Admin::new(tables, server.counters());
+    let admin_server = match config.admin_address {
+        Some(address) => {
+            // What exchanges keys shows them, and asks for no signature.
+            if address.ip().to_canonical().is_loopback() {
+                admin = admin.with_keys(keys);
+            }
+            let limits = Limits { connections: 64, ..config.limits.clone() };
+            Some(Server::bind(address, limits, admin.clone()).await.map_err(at(address))?)
+        }
+        None => None,
+    };
+
+    let (stop, stopped) = oneshot::channel();
+    let (stop_admin, admin_stopped) = oneshot::channel::<()>();
+    #[cfg(feature = "tls")]
+    let signals = signals(admin, stop, tls)?;
+    #[cfg(not(feature = "tls"))]
+    let signals = signals(admin, stop)?;
+    let signals = tokio::spawn(signals);
+    let address = server.address();
+    let admin_server = admin_server.map(|server| {
+        let at = server.address();
+        let done = async { drop(admin_stopped.await) };
+        (tokio::spawn(async move { server.run(done).await }), at)
+    });
+    say_ready(&config, address, admin_server.as_ref().map(|(_, at)| *at));
+
+    let drained = server.run(async { drop(stopped.await) }).await;
+    drop(stop_admin);
+    if let Some((admin, _)) = admin_server {
+        drop(admin.await);
+    }
+    signals.abort();
+    if let Drained { abandoned: 1.. } = drained {
+        say(&format!("{} connections were given up that took too long", drained.abandoned));
+    }
+    let closed = tokio::task::spawn_blocking(move || store.close()).await;
+    closed.map_err(|error| RunError::System(error.into()))?.map_err(RunError::Store)
+}
+
+/// Opens the store that the settings name.
+fn open(config: &Config) -> Result<Store, Error> {
+    let mut options = Store::options();
+    options = options.durability(config.durability);
+    if let Some(size) = config.map_size {
+        options = options.map_size(size);
+    }
+    options.open(&config.directory)
+}
+
+/// Returns the account's keys, as the store has them, made as they are given if it has none.
+async fn keys(config: &Config, store: &Store) -> Result<KeyKeeper, RunError> {
+    let text = |key: &Key| key.as_str().to_owned().into();
+    let given = Given { key1: Some(text(&config.key1)), key2: config.key2.as_ref().map(text) };
+    let keys = KeyKeeper::open(store.to_async(), &config.account, given.clone()).await?;
+    if !keys.is_as_given(&given) {
+        say("the store has other keys than are given: they were exchanged, and the store's are good");
+    }
+    let current = keys.current().await?;
+    let is_well_known =
+        [KeyName::Key1, KeyName::Key2].iter().any(|which| current.key(*which) == WELL_KNOWN_KEY);
+    if is_well_known && !config.may_well_known && !config.address.ip().to_canonical().is_loopback() {
+        return Err(RunError::WellKnownKey(config.address));
+    }
+    Ok(keys)
+}
+
+/// Raises the number of files that the process may have open to what its connections take, as far as it may.
+fn permit_files(limits: &Limits) {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let wanted = u64::try_from(limits.connections).unwrap_or(u64::MAX).saturating_add(OTHER_FILES);
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < wanted) {
+        let most = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+        limit.current = Some(most);
+        if setrlimit(Resource::Nofile, limit).is_err() || most < wanted {
+            say(&format!(
+                "the process may have {most} files open, fewer than its limit of connections takes"
+            ));
+        }
+    }
+}
+
+/// Returns what waits for signals: the first to stop begins to drain, the second ends the process.
+#[cfg(not(feature = "tls"))]
+fn signals(admin: Admin, stop: oneshot::Sender<()>) -> Result<impl Future<Output = ()> + Send, RunError> {
+    stops(admin, stop)
+}
+
+/// Returns what waits for signals: the first to stop begins to drain, the second ends the process; a hang-up has the
+/// certificate read anew.
+#[cfg(feature = "tls")]
+fn signals(
+    admin: Admin,
+    stop: oneshot::Sender<()>,
+    tls: Option<crate::listen::Tls>,
+) -> Result<impl Future<Output = ()> + Send, RunError> {
+    let stops = stops(admin, stop)?;
+    let mut hang_up = signal(SignalKind::hangup()).map_err(RunError::System)?;
+    let reloads = async move {
+        while hang_up.recv().await.is_some() {
+            match tls.as_ref().map(crate::listen::Tls::reload) {
+                Some(Err(error)) => say(&format!("the certificate stays as it was: {error}")),
+                Some(Ok(())) => say("the certificate was read anew"),
+                None => {}
+            }
+        }
+    };
+    Ok(async move {
+        tokio::join!(stops, reloads);
+    })
+}
+
+fn stops(admin: Admin, stop: oneshot::Sender<()>) -> Result<impl Future<Output = ()> + Send, RunError> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(RunError::System)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(RunError::System)?;
+    let mut next = async move || {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    Ok(async move {
+        next().await;
+        admin.drain();
+        stop.send(()).ok();
+        next().await;
+        say("ended before all was answered");
+        std::process::exit(1);
+    })
+}
+
+#[cfg(feature = "tls")]
+type Encrypted<H> = (Server<H>, Option<crate::listen::Tls>);
+
+#[cfg(feature = "tls")]
+fn encrypted<H: crate::listen::Handle>(server: Server<H>, config: &Config) -> Result<Encrypted<H>, RunError> {
+    let Some((certificate, key)) = &config.tls else { return Ok((server, None)) };
+    let tls = crate::listen::Tls::read(certificate, key).map_err(RunError::Tls)?;
+    Ok((server.with_tls(tls.clone()), Some(tls)))
+}
+
+/// Says where it listens, and what clients connect by.
+fn say_ready(config: &Config, address: SocketAddr, admin: Option<SocketAddr>) {
+    let admin = admin.map(|admin| format!("; health and metrics at http://{admin}")).unwrap_or_default();
+    say(&format!("listening at {address}{admin}\n{}", config.connection_string(address)));
+}
+
+/// Writes a line for the operator. That nobody reads it ends nothing.
+fn say(text: &str) {
+    drop(writeln!(io::stdout().lock(), "{text}"));
+}
