@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs the own tests of Python's azure-data-tables 12.7.0, synchronous and asynchronous, against a server.
+#
+#   python.sh WORK ENDPOINT [test files]
+#
+# WORK keeps the environment and the tests; ENDPOINT is like http://127.0.0.1:10002/devstoreaccount1. The tests come with
+# the package's source archive; what they import from the repository around them is stood in for by `python/`. Prints each
+# test's outcome into WORK/python-results.txt, and fails where that differs from EXPECTED, a file of lines `test TAB reason`
+# (expected-failures-python.txt beside this script, unless the environment names another; `none` compares nothing).
+# TABLES_ACCOUNT and TABLES_KEY name another account than the emulators'.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# -ge 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2; }
+mkdir -p "$1"
+work=$(cd "$1" && pwd)
+endpoint=$2
+shift 2
+venv=$work/python-venv
+tests=$work/azure_data_tables-12.7.0/tests
+results=$work/python-results.txt
+expected=${EXPECTED:-$here/expected-failures-python.txt}
+
+if [ ! -e "$venv/ready" ]; then
+    python3 -m venv "$venv"
+    timeout 600 "$venv/bin/pip" -q install -r "$here/python/requirements.txt"
+    touch "$venv/ready"
+fi
+if [ ! -d "$tests" ]; then
+    timeout 300 "$venv/bin/pip" -q download --no-deps --no-binary :all: --no-build-isolation -d "$work" azure-data-tables==12.7.0
+    tar -xzf "$work/azure_data_tables-12.7.0.tar.gz" -C "$work"
+fi
+
+compared=("$@")
+if [ $# -eq 0 ]; then
+    areas=(test_retry test_table test_table_entity test_table_batch test_table_client test_table_service_properties test_table_service_stats)
+    set -- test_encoder.py "${areas[@]/%/.py}" "${areas[@]/%/_async.py}"
+fi
+rm -f "$results"
+cd "$tests"
+# Failures are judged by the list, not by the exit code; a run that breaks off leaves no results.
+TABLES_RUN=$(date +%s%N) TABLES_ENDPOINT=$endpoint TABLES_RESULTS=$results PYTHONPATH=$here/python PYTHONDONTWRITEBYTECODE=1 \
+    timeout "${LIMIT:-900}" "$venv/bin/python" -m pytest -p live_plugin -p no:cacheprovider --asyncio-mode=auto \
+    --timeout 40 -q --tb="${TRACEBACK:-line}" -W ignore "$@" || true
+[ -s "$results" ] || { echo "the tests broke off" >&2; exit 1; }
+cut -f1 "$results" | sort | uniq -c
+[ "$expected" = none ] || "$here/compare.sh" "$expected" "$results" "${compared[@]}"
