@@ -16,11 +16,7 @@ endpoint=$2
 venv=$work/azcli-venv
 results=$work/azcli-results.txt
 
-if [ ! -e "$venv/ready" ]; then
-    python3 -m venv "$venv"
-    timeout 1200 "$venv/bin/pip" -q install azure-cli==2.91.0
-    touch "$venv/ready"
-fi
+"$here/install.sh" "$work" azcli
 # The key that is printed in the documentation of every emulator: it guards nothing.
 account=${TABLES_ACCOUNT:-devstoreaccount1}
 key=${TABLES_KEY:-Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==}

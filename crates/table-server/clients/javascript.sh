@@ -15,12 +15,7 @@ work=$(cd "$1/javascript" && pwd)
 endpoint=$2
 only=${3:-}
 
-# Modules are found beside the program, so it runs from a copy.
-cp -r "$here"/javascript/. "$work"
-if [ ! -e "$work/node_modules/ready" ]; then
-    (cd "$work" && timeout 300 npm install --no-fund --no-audit --no-package-lock --loglevel=error)
-    touch "$work/node_modules/ready"
-fi
+"$here/install.sh" "$1" javascript
 rm -f "$work/results.txt"
 (cd "$work" && timeout "${LIMIT:-600}" node main.mjs "$endpoint" results.txt "$only")
 cut -f1 "$work/results.txt" | sort | uniq -c

@@ -20,11 +20,7 @@ tests=$work/azure_data_tables-12.7.0/tests
 results=$work/python-results.txt
 expected=${EXPECTED:-$here/expected-failures-python.txt}
 
-if [ ! -e "$venv/ready" ]; then
-    python3 -m venv "$venv"
-    timeout 600 "$venv/bin/pip" -q install -r "$here/python/requirements.txt"
-    touch "$venv/ready"
-fi
+"$here/install.sh" "$work" python
 if [ ! -d "$tests" ]; then
     timeout 300 "$venv/bin/pip" -q download --no-deps --no-binary :all: --no-build-isolation -d "$work" azure-data-tables==12.7.0
     tar -xzf "$work/azure_data_tables-12.7.0.tar.gz" -C "$work"
