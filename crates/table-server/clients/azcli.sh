@@ -57,7 +57,7 @@ prints 'table exists, before' false table exists -n "$table" --query exists
 prints 'table create' true table create -n "$table" --query created
 prints 'table create, again' true table create -n "$table" --query created
 refuses 'table create, again, to fail' TableAlreadyExists table create -n "$table" --fail-on-exist
-refuses 'table create, a bad name' 'Table names must be alphanumeric' table create -n a-bc
+refuses 'table create, a bad name' 'table names must be alphanumeric' table create -n a-bc
 prints 'table exists, after' true table exists -n "$table" --query exists
 prints 'table list' "$table" table list --query "[?name=='$table'].name"
 prints 'table list, one' 1 table list --num-results 1 --query 'length([?name])'

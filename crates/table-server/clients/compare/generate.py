@@ -96,30 +96,37 @@ def comparison(random):
     return f"{literal} {operator} {name}" if random.random() < 0.1 else f"{name} {operator} {literal}"
 
 
-def condition(random, depth=0):
+def condition(random, atoms, depth=0):
     turn = random.random()
     if depth > 2 or turn < 0.45:
-        return comparison(random)
+        atoms.append(comparison(random))
+        return atoms[-1]
     if turn < 0.55:
-        return f"not ({condition(random, depth + 1)})"
-    joined = f" {random.choice(['and', 'or'])} ".join(condition(random, depth + 1) for _ in range(2))
+        return f"not ({condition(random, atoms, depth + 1)})"
+    joined = f" {random.choice(['and', 'or'])} ".join(condition(random, atoms, depth + 1) for _ in range(2))
     return f"({joined})" if random.random() < 0.5 else joined
 
 
 def filter_text(random):
-    """Returns a filter, and whether it was damaged."""
-    text = condition(random)
+    """Returns a filter, its single comparisons, and whether it was damaged."""
+    atoms = []
+    text = condition(random, atoms)
     if random.random() < 0.06:
         at = random.randrange(len(text))
-        return text[:at] + text[at + 1 :], True
-    return text, False
+        return text[:at] + text[at + 1 :], [], True
+    return text, atoms, False
 
 
-def shape(text):
-    """Returns a filter's outline, by which differences of one cause fall together."""
-    kinds = []
-    for name, kind in {**NAMES, "PartitionKey": "key", "RowKey": "key", "Timestamp": "time"}.items():
-        if name in text:
-            kinds.append(kind.removeprefix("Edm."))
-    words = [w for w in ("not", "or") if f"{w} " in text]
-    return " ".join(sorted(set(kinds)) + words)
+def kind_of(word):
+    """Returns the type of a literal, or the name of a property."""
+    kinds = [kind for kind, (_, literals) in POOLS.items() if word in literals]
+    return kinds[0] if kinds else "Edm.String" if word.startswith("'") else word
+
+
+def shape(atom):
+    """Returns a comparison with its literal's type in the place of the literal."""
+    for operator in ("eq", "ne", "gt", "ge", "lt", "le"):
+        if f" {operator} " in atom:
+            left, right = atom.split(f" {operator} ", 1)
+            return f"{kind_of(left)} {operator} {kind_of(right)}"
+    return atom

@@ -69,8 +69,9 @@ class Results:
     def pytest_runtest_logreport(self, report):
         # A test has up to three reports: the call's counts, unless what is around it fails or skips.
         if report.when == "call" or report.outcome != "passed":
-            if self.outcomes.get(report.nodeid) != "failed":
-                self.outcomes[report.nodeid] = report.outcome
+            test = report.nodeid.removeprefix("tests/")
+            if self.outcomes.get(test) != "failed":
+                self.outcomes[test] = report.outcome
 
     def pytest_sessionfinish(self):
         lines = [f"{outcome}\t{test}\n" for test, outcome in sorted(self.outcomes.items())]
