@@ -22,19 +22,21 @@ pub use crate::schema::{
     PropertyValue, Series, SummarizedIn, Summarizing, SummaryOf, ValueError, checks, slot_fields, slot_names,
     slot_properties, source_field,
 };
+#[cfg(feature = "async")]
+pub use crate::typed::Blocks;
 pub use crate::typed::{
     Additions, AnyOrigin, AnyQuery, At, Blind, BlindArg, Column, Comes, ComesAfter, Condition, Copied,
     CopyOf, CopyReader, CountsBackwards, Dependent, Dual, Elements, Encrypted, Ended, Ends, Entities, Entity,
     EntitySet, EntityView, Eventual, EventualCopies, FieldNamed, FieldNumber, FieldViews, Fits, FlatColumns,
-    FromPreviousVersion, GoesOn, Group, HasField, HeldBy, Holds, InOne, InOneTable, InPartition, InPeriods,
-    IndexKey, Key, KeyArg, KeyArgs, KeyResult, ListKey, Maybe, MemberOf, Never, Newest, OfAnyKind, Offers,
-    OffersPrefix, OffersRange, OneTable, Open, Origin, OwnRows, PartArg, Partition, Path, PathQuery, Plain,
-    PreviousVersion, Projection, Properties, QueriedAsAList, ReadAs, Ready, RefColumn, RowsOf, Selected,
-    SeriesColumn, SeriesOf, SeriesPatch, SeriesView, SetMember, ShownRow, Slots, Source, TableForEachPeriod,
-    TableIn, Turns, TypedRows, TypedViews, Visitor, Whole, WholeCopies, add_to_slot, as_bytes,
-    as_bytes_option, as_text, as_text_option, converted, declared, elements, exchange, group_fields,
-    group_is_exact, group_names, group_names_len, json, kept_layouts, kin, read_copied, read_stored,
-    side_by_side, slot_places, token_key,
+    FromPreviousVersion, GoesOn, Group, HasField, HeldBy, Holds, InOne, InOneTable, InPartition,
+    InPeriodRange, InPeriodRangeAt, InPeriods, IndexKey, Key, KeyArg, KeyArgs, KeyResult, ListKey, Maybe,
+    MemberOf, Never, Newest, OfAnyKind, Offers, OffersPrefix, OffersRange, OneTable, Open, Origin, OwnRows,
+    PartArg, Partition, Path, PathQuery, Plain, PreviousVersion, Projection, Properties, QueriedAsAList,
+    ReadAs, Ready, RefColumn, RowsOf, Selected, SeriesColumn, SeriesOf, SeriesPatch, SeriesView, SetMember,
+    ShownRow, Slots, Source, TableForEachPeriod, TableIn, Turns, TypedRows, TypedViews, Visitor, Whole,
+    WholeCopies, add_to_slot, as_bytes, as_bytes_option, as_text, as_text_option, converted, declared,
+    elements, exchange, group_fields, group_is_exact, group_names, group_names_len, json, kept_layouts, kin,
+    read_copied, read_stored, side_by_side, slot_places, token_key,
 };
 
 /// What a patch takes for a field of the key: nothing.

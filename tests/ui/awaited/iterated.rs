@@ -1,5 +1,5 @@
-use table_core::asynchronous::AsyncTable;
-use table_core::{Entity, Result};
+use table_core::asynchronous::{AsyncSetTable, AsyncTable};
+use table_core::{Entity, EntitySet, Result};
 
 #[derive(Entity)]
 #[entity(table = "Company", kind = "employee")]
@@ -12,6 +12,11 @@ struct Employee {
     age: u8,
 }
 
+#[derive(EntitySet)]
+enum Company {
+    Employee(Employee),
+}
+
 async fn ages(staff: &AsyncTable<Employee>) -> Result<()> {
     for employee in staff.rows().department("Sales") {
         println!("{}", employee?.age);
@@ -22,6 +27,15 @@ async fn ages(staff: &AsyncTable<Employee>) -> Result<()> {
     let emails: Result<Vec<_>> = staff.by_email().department("Sales").into_iter().collect();
     println!("{}", emails?.len());
     Ok(())
+}
+
+async fn names(company: &AsyncSetTable<Company>) {
+    for found in company.across_partitions() {
+        drop(found);
+    }
+    for found in company.partition(Employee::partition("Sales")) {
+        drop(found);
+    }
 }
 
 fn main() {}

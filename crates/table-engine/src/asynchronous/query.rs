@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::handle::page::Page;
 use crate::handle::table::DynamicTable;
 use crate::query::{Continuation, PageBudget};
+use crate::typed::Blocks;
 use crate::typed::entity::path::Path;
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::{Ends, PathQuery, TypedRows};
@@ -163,6 +164,31 @@ where
     }
 }
 
+// `for` over a query that is awaited: the compiler looks for these impls, and says what the query has instead.
+#[doc(hidden)]
+impl<P: Path, R: ReadAs<P>, Step> Iterator for PathQuery<P, AsyncDynamicTable, R, Step>
+where
+    AsyncDynamicTable: Blocks<P>,
+{
+    type Item = Result<R::Item>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        None
+    }
+}
+
+#[doc(hidden)]
+impl<Set: EntitySet> Iterator for SetQuery<Set, AsyncDynamicTable>
+where
+    AsyncDynamicTable: Blocks<Set>,
+{
+    type Item = Result<Stored<Set>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        None
+    }
+}
+
 /// The ends of an entity's queries that only those have which are awaited.
 #[doc(hidden)]
 #[macro_export]
@@ -190,6 +216,25 @@ macro_rules! __async_ends {
                 $step: 'static,
             {
                 $crate::__private::Box::pin(self.query.try_collect())
+            }
+        }
+
+        // `for` over such a query: the compiler looks for these impls, and says what the query has instead.
+        $crate::__async_ends!(@iterated [const PARTS: usize] $query $path $crate::__private::At<PARTS>);
+        $crate::__async_ends!(@iterated [Order] $query $path $crate::__private::Ended<Order>);
+    };
+    (@iterated [$($parameter:tt)*] $query:ident $path:ident $step:ty) => {
+        #[doc(hidden)]
+        impl<$path, $($parameter)*> ::core::iter::Iterator
+            for $query<$path, $step, $crate::asynchronous::AsyncDynamicTable>
+        where
+            $path: $crate::__private::Path,
+            $crate::asynchronous::AsyncDynamicTable: $crate::__private::Blocks<$path>,
+        {
+            type Item = $crate::Result<$path::Item>;
+
+            fn next(&mut self) -> ::core::option::Option<Self::Item> {
+                ::core::option::Option::None
             }
         }
     };

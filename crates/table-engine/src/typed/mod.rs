@@ -79,6 +79,9 @@ pub use self::table::Table;
 pub use crate::plan::WriteExplain;
 
 // What generated code names, by `__private`.
+#[cfg(feature = "async")]
+#[doc(hidden)]
+pub use self::advice::Blocks;
 #[doc(hidden)]
 pub use self::{
     advice::{AnyQuery, Never, QueriedAsAList},

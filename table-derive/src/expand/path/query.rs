@@ -181,7 +181,7 @@ fn narrowing(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
                 // Here, and not on the impl: so the compiler says what an awaited query has instead.
                 #from: #private::Origin,
             {
-                ::core::iter::IntoIterator::into_iter(self.query)
+                self.query.into_iter()
             }
         }
 
@@ -203,24 +203,36 @@ fn iterated(model: &Entity<'_>, names: &Names<'_>) -> TokenStream {
     let (krate, query) = (&model.krate, &names.query);
     let [path, from, parts, order] = ["By", "In", "PARTS", "Order"].map(|name| names.parameter(name));
     let steps = [
-        (quote!(const #parts: ::core::primitive::usize,), quote!(#krate::At<#parts>)),
-        (quote!(#order,), quote!(#krate::Ended<#order>)),
+        (quote!(const #parts: ::core::primitive::usize), quote!(#krate::At<#parts>)),
+        (quote!(#order), quote!(#krate::Ended<#order>)),
     ];
-    let steps = steps.iter().map(|(parameter, step)| {
-        quote! {
-            impl<#path, #parameter #from> ::core::iter::IntoIterator for #query<#path, #step, #from>
-            where
-                #path: #krate::Path,
-                #from: #krate::Origin,
-            {
-                type Item = #krate::Result<#path::Item>;
-                type IntoIter = #krate::TypedRows<#path, #from>;
+    // For each place where a query blocks, and not for all by a parameter: of one that is awaited the compiler would say here
+    // that it is none of these, and not what it has instead.
+    let mut origins = vec![
+        (quote!(), quote!(#krate::DynamicTable)),
+        (quote!('snapshot,), quote!(#krate::TableIn<'snapshot>)),
+    ];
+    if model.periods.is_some() {
+        origins.push((quote!(), quote!(#krate::InPeriodRange)));
+        origins.push((quote!('snapshot,), quote!(#krate::InPeriodRangeAt<'snapshot>)));
+    }
+    let steps = steps.iter().flat_map(|(parameter, step)| {
+        let (path, krate) = (&path, &krate);
+        origins.iter().map(move |(lifetime, origin)| {
+            quote! {
+                impl<#lifetime #path, #parameter> ::core::iter::IntoIterator for #query<#path, #step, #origin>
+                where
+                    #path: #krate::Path,
+                {
+                    type Item = #krate::Result<#path::Item>;
+                    type IntoIter = #krate::TypedRows<#path, #origin>;
 
-                fn into_iter(self) -> Self::IntoIter {
-                    ::core::iter::IntoIterator::into_iter(self.query)
+                    fn into_iter(self) -> Self::IntoIter {
+                        self.query.into_iter()
+                    }
                 }
             }
-        }
+        })
     });
     // As the user's own impl: of a derived one the compiler says that its bounds may be undesired.
     let span = model.ident.span();

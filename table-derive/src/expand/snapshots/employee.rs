@@ -402,7 +402,7 @@ const _: () = {
             Step: __table::Ready,
             In: __table::Origin,
         {
-            ::core::iter::IntoIterator::into_iter(self.query)
+            self.query.into_iter()
         }
     }
     __table::async_ends! { [pub] EmployeeQuery By Step }
@@ -414,27 +414,47 @@ const _: () = {
             self.query.views()
         }
     }
-    impl<By, const PARTS: ::core::primitive::usize, In> ::core::iter::IntoIterator
-        for EmployeeQuery<By, __table::At<PARTS>, In>
+    impl<By, const PARTS: ::core::primitive::usize> ::core::iter::IntoIterator
+        for EmployeeQuery<By, __table::At<PARTS>, __table::DynamicTable>
     where
         By: __table::Path,
-        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
-        type IntoIter = __table::TypedRows<By, In>;
+        type IntoIter = __table::TypedRows<By, __table::DynamicTable>;
         fn into_iter(self) -> Self::IntoIter {
-            ::core::iter::IntoIterator::into_iter(self.query)
+            self.query.into_iter()
         }
     }
-    impl<By, Order, In> ::core::iter::IntoIterator for EmployeeQuery<By, __table::Ended<Order>, In>
+    impl<'snapshot, By, const PARTS: ::core::primitive::usize> ::core::iter::IntoIterator
+        for EmployeeQuery<By, __table::At<PARTS>, __table::TableIn<'snapshot>>
     where
         By: __table::Path,
-        In: __table::Origin,
     {
         type Item = __table::Result<By::Item>;
-        type IntoIter = __table::TypedRows<By, In>;
+        type IntoIter = __table::TypedRows<By, __table::TableIn<'snapshot>>;
         fn into_iter(self) -> Self::IntoIter {
-            ::core::iter::IntoIterator::into_iter(self.query)
+            self.query.into_iter()
+        }
+    }
+    impl<By, Order> ::core::iter::IntoIterator for EmployeeQuery<By, __table::Ended<Order>, __table::DynamicTable>
+    where
+        By: __table::Path,
+    {
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, __table::DynamicTable>;
+        fn into_iter(self) -> Self::IntoIter {
+            self.query.into_iter()
+        }
+    }
+    impl<'snapshot, By, Order> ::core::iter::IntoIterator
+        for EmployeeQuery<By, __table::Ended<Order>, __table::TableIn<'snapshot>>
+    where
+        By: __table::Path,
+    {
+        type Item = __table::Result<By::Item>;
+        type IntoIter = __table::TypedRows<By, __table::TableIn<'snapshot>>;
+        fn into_iter(self) -> Self::IntoIter {
+            self.query.into_iter()
         }
     }
     #[allow(unused_qualifications)]

@@ -18,6 +18,8 @@ use std::convert::Infallible;
 
 pub use self::list::QueriedAsAList;
 pub use self::query::AnyQuery;
+#[cfg(feature = "async")]
+pub use self::query::Blocks;
 
 /// A trait that no type has. The bodies of methods that can't be called are made of it.
 pub trait Never {

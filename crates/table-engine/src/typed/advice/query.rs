@@ -100,3 +100,12 @@ pub trait QueryDelete: Never {}
     label = "go through it by `for` or `.into_iter()`; a table by `.to_async()` has queries that are awaited (feature `async`)"
 )]
 pub trait QueryStream: Never {}
+
+/// That a query of an awaited table can be gone through by `for`: never.
+#[cfg(feature = "async")]
+#[diagnostic::on_unimplemented(
+    message = "a query of a table whose calls are awaited does not block",
+    label = "end it by `.stream()`, or by `.first().await`, `.count().await`, `.page(..).await`",
+    note = "`for` and iterators block: `while let Some(entity) = stream.try_next().await? {{ .. }}` goes through a stream"
+)]
+pub trait Blocks<P> {}

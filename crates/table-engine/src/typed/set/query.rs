@@ -17,7 +17,7 @@ use crate::model::names::ENTITY_TYPE;
 use crate::query::{Continuation, Explain, Filter, KeyBounds, PageBudget, Query, prop};
 use crate::typed::entity::stored::Stored;
 use crate::typed::query::PartFilter;
-use crate::typed::read::origin::{AnyOrigin, Origin};
+use crate::typed::read::origin::{AnyOrigin, Origin, TableIn};
 
 /// A query over all kinds of a table, as it is now or in a snapshot.
 #[must_use = "a query does nothing until it is iterated"]
@@ -147,6 +147,11 @@ impl<Set: EntitySet, From: AnyOrigin> SetQuery<Set, From> {
 
 /// What runs a query, where that may block.
 impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
+    /// Begins to read what the query finds.
+    fn begin(self) -> SetRows<Set, From> {
+        SetRows(self.found().map_err(Some), PhantomData)
+    }
+
     /// Returns how many entities there are, those of kinds beside the set's too.
     pub fn count(self) -> Result<u64> {
         self.found()?.count_rest()
@@ -154,7 +159,7 @@ impl<Set: EntitySet, From: Origin> SetQuery<Set, From> {
 
     /// Returns the first that the query finds, if it finds any; whatever [`top`](Self::top) said.
     pub fn first(self) -> Result<Option<Stored<Set>>> {
-        self.top(1).into_iter().next().transpose()
+        self.top(1).begin().next().transpose()
     }
 
     /// Returns whether the query finds any, whatever [`top`](Self::top) said.
@@ -215,12 +220,22 @@ fn without_copies<Set: EntitySet>(query: Query) -> Query {
     })
 }
 
-impl<Set: EntitySet, From: Origin> IntoIterator for SetQuery<Set, From> {
+/// For each place where it blocks: `typed::query` says why.
+impl<Set: EntitySet> IntoIterator for SetQuery<Set, DynamicTable> {
     type Item = Result<Stored<Set>>;
-    type IntoIter = SetRows<Set, From>;
+    type IntoIter = SetRows<Set>;
 
-    fn into_iter(self) -> SetRows<Set, From> {
-        SetRows(self.found().map_err(Some), PhantomData)
+    fn into_iter(self) -> SetRows<Set> {
+        self.begin()
+    }
+}
+
+impl<'s, Set: EntitySet> IntoIterator for SetQuery<Set, TableIn<'s>> {
+    type Item = Result<Stored<Set>>;
+    type IntoIter = SetRows<Set, TableIn<'s>>;
+
+    fn into_iter(self) -> SetRows<Set, TableIn<'s>> {
+        self.begin()
     }
 }
 
