@@ -5,7 +5,8 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::task::Poll;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use table_core::Store;
@@ -77,10 +78,71 @@ pub async fn polled<T>(times: usize, future: impl Future<Output = T>) -> Option<
 }
 
 /// Waits until something holds that comes by itself, and fails if it takes too long.
-pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub async fn until(what: &str, holds: impl FnMut() -> bool) {
+    assert!(comes_within(Duration::from_secs(20), holds).await, "{what}");
+}
+
+/// Waits until something holds; returns whether it did before the time was over.
+pub async fn comes_within(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        if begun.elapsed() >= limit {
+            return false;
+        }
         smol::Timer::after(Duration::from_millis(2)).await;
+    }
+    true
+}
+
+/// Futures that were dropped and not let go: a mistake, planted to see that a test finds what it keeps.
+#[derive(Clone, Default)]
+pub struct Kept(Arc<Mutex<Vec<Task<()>>>>);
+
+impl Kept {
+    /// Returns the future with the mistake: if it is dropped, what it holds stays, until [`let_go`](Self::let_go).
+    pub fn planted_in(
+        &self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> impl Future<Output = ()> + Send {
+        Planted { future: Some(Box::pin(future)), kept: self.clone() }
+    }
+
+    /// Returns how many are kept.
+    pub fn len(&self) -> usize {
+        self.futures().len()
+    }
+
+    /// Returns whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lets go what is kept.
+    pub fn let_go(&self) {
+        let futures = std::mem::take(&mut *self.futures());
+        drop(futures);
+    }
+
+    fn futures(&self) -> MutexGuard<'_, Vec<Task<()>>> {
+        self.0.lock().unwrap()
+    }
+}
+
+struct Planted {
+    future: Option<Task<()>>,
+    kept: Kept,
+}
+
+impl Future for Planted {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.future.as_mut().map_or(Poll::Ready(()), |future| future.as_mut().poll(context))
+    }
+}
+
+impl Drop for Planted {
+    fn drop(&mut self) {
+        self.kept.futures().extend(self.future.take());
     }
 }

@@ -1,8 +1,9 @@
 //! Futures that are dropped after each of their polls: nothing is half done and nothing held, and a token says what was done.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use asynchronous_tests::{on_executors, polled, until};
+use asynchronous_tests::{comes_within, on_executors, polled};
 use table_core::asynchronous::{
     AsyncDynamicTable, AsyncSetTable, AsyncTable, AsyncTables, BoxFuture, Reads, WriteOutcome, WriteToken,
 };
@@ -11,17 +12,17 @@ use table_core::{DynamicEntity, IfMatch, Query, Result, Store};
 use super::{Company, Department, Employee, employee};
 
 /// A store with two employees, two of another department, and two notes.
-struct World {
-    store: Store,
+pub(crate) struct World {
+    pub(crate) store: Store,
     token: WriteToken,
-    tables: AsyncTables,
+    pub(crate) tables: AsyncTables,
     staff: AsyncTable<Employee>,
     company: AsyncSetTable<Company>,
     notes: AsyncDynamicTable,
 }
 
 impl World {
-    async fn new(reads: Reads) -> Result<Self> {
+    pub(crate) async fn new(reads: Reads) -> Result<Self> {
         let (store, token) = (Store::temporary()?, WriteToken::new());
         let tables = store.to_async().reads(reads);
         let staff = tables.table::<Employee>().await?;
@@ -58,16 +59,24 @@ impl World {
 
     /// Checks that nothing is held: no snapshot, no place that other writers wait for, no handle of the store.
     async fn ends(self) -> Result<()> {
+        assert_eq!(self.held(Duration::from_secs(20)).await?, None);
+        Ok(())
+    }
+
+    /// Returns what is still held after so long, if anything is.
+    pub(crate) async fn held(self, patience: Duration) -> Result<Option<&'static str>> {
         let store = self.store.clone();
-        until("no snapshot is held", || store.snapshots().is_empty()).await;
+        if !comes_within(patience, || store.snapshots().is_empty()).await {
+            return Ok(Some("a snapshot"));
+        }
         self.staff.insert(&employee(1_000)).await?;
         self.staff.update(Employee::key("Sales", 1_000), |employee| employee.age += 1).await?;
         let path = self.store.path().to_owned();
         drop(self);
         smol::unblock(|| store.close()).await?;
         // A temporary store goes with its last handle.
-        until("no handle is held", || !path.exists()).await;
-        Ok(())
+        let is_gone = comes_within(patience, || !path.exists()).await;
+        Ok((!is_gone).then_some("a handle of the store"))
     }
 }
 

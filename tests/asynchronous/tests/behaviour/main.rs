@@ -3,6 +3,7 @@
 mod bounds;
 mod dropped;
 mod one_thread;
+mod planted;
 mod streams;
 mod turns;
 
