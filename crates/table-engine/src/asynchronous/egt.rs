@@ -2,13 +2,16 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
+use super::period_egt::open_or_make;
 use super::{WriteToken, pool};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
+use crate::executor::ATTEMPTS;
 use crate::handle::table::DynamicTable;
 use crate::handle::tables::Tables;
 use crate::limits;
-use crate::model::{IfMatch, IntoIfMatch};
+use crate::model::{IfMatch, IntoIfMatch, Ticks};
 use crate::plan::Committed;
 #[cfg(feature = "queue")]
 use crate::queue::{Message, Queue, Received};
@@ -22,6 +25,7 @@ use crate::typed::change::queue_ops::QueueOpsAttempt;
 use crate::typed::change::several::{changes, messages};
 use crate::typed::change::{Change, Payload, SendClosure};
 use crate::typed::entity::{Entity, PatchOf};
+use crate::typed::periods::PeriodsShared;
 use crate::typed::read::key::{Key, Partition};
 use crate::typed::series::AddsTo;
 
@@ -68,6 +72,8 @@ enum Place {
     Table(DynamicTable),
     /// In the table of these kinds, which is opened when they are committed.
     Kinds(Tables, &'static [&'static Schema]),
+    /// In the table of the period that begins then, which is made when they are committed.
+    Period(Arc<PeriodsShared>, Result<Ticks>),
 }
 
 impl<'c, Set> AsyncEgt<'c, Set> {
@@ -87,6 +93,15 @@ impl<'c, Set> AsyncEgt<'c, Set> {
         partition: Partition<impl MemberOf<Set>>,
     ) -> Self {
         Self::at(Place::Kinds(tables, kinds), partition)
+    }
+
+    /// Begins a transaction in this partition of the table of a period.
+    pub(super) fn of_period(
+        known: Arc<PeriodsShared>,
+        start: Result<Ticks>,
+        partition: Partition<impl MemberOf<Set>>,
+    ) -> Self {
+        Self::at(Place::Period(known, start), partition)
     }
 
     fn at(place: Place, partition: Partition<impl MemberOf<Set>>) -> Self {
@@ -117,9 +132,13 @@ impl<'c, Set> AsyncEgt<'c, Set> {
     /// Makes every change, or none. Returns the version of each entity that was written.
     pub async fn commit(self) -> Result<Committed> {
         let Self { place, partition, mut operations, queue_ops, token, .. } = self;
-        let table = match place {
-            Place::Table(table) => table,
-            Place::Kinds(tables, kinds) => opened(tables, kinds.to_vec()).await?,
+        let (mut table, period) = match place {
+            Place::Table(table) => (table, None),
+            Place::Kinds(tables, kinds) => (opened(tables, kinds.to_vec()).await?, None),
+            Place::Period(known, start) => {
+                let start = start?;
+                (open_or_make(&known, start).await?, Some((known, start)))
+            }
         };
         let (partition, mut queue_ops) = (partition?, queue_ops.checked()?);
         let partitions = operations.iter().map(|operation| operation.partition());
@@ -132,6 +151,17 @@ impl<'c, Set> AsyncEgt<'c, Set> {
         // Behind the changes, so that an error's number is that of a change.
         if let Some(queue_ops) = &mut queue_ops {
             attempts.push(queue_ops);
+        }
+        if let Some((known, start)) = period {
+            // From the start again as often as others drop the period meanwhile.
+            for _ in 1..ATTEMPTS {
+                let together = Together::batch(&table, &partition);
+                match awaited::commit(together, &mut attempts, token.as_ref()).await {
+                    Err(gone) if gone.kind() == ErrorKind::TableNotFound => known.forget(&table),
+                    done => return done,
+                }
+                table = open_or_make(&known, start).await?;
+            }
         }
         awaited::commit(Together::batch(&table, &partition), &mut attempts, token.as_ref()).await
     }

@@ -26,6 +26,7 @@ mod job;
 mod list;
 mod memo;
 mod outcome;
+mod period_egt;
 mod periods;
 mod pool;
 mod propagate;

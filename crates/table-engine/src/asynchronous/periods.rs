@@ -114,6 +114,10 @@ impl<E: InPeriods> AsyncPeriods<E> {
         Self { token: Some(token.clone()), ..self.clone() }
     }
 
+    pub(super) fn token(&self) -> Option<&WriteToken> {
+        self.token.as_ref()
+    }
+
     /// Runs a call that blocks on a thread of a pool.
     pub async fn run<T: Send + 'static>(
         &self,

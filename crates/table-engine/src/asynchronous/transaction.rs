@@ -87,6 +87,9 @@ impl<'c> AsyncTransaction<'c> {
     messages!();
 
     /// Makes every change, or none. Returns the version of each entity that was written.
+    ///
+    /// One of messages alone has no rows that could be planned: it is carried out on a thread of a pool, to its end once it has
+    /// begun, and no [token](Self::tracked) follows it.
     pub async fn commit(self) -> Result<Committed> {
         let Self { store, kinds, mut operations, queue_ops, token } = self;
         let mut queue_ops = queue_ops.checked()?;

@@ -1,8 +1,10 @@
 //! How awaited calls behave: dropped half-way, at the bounds of what waits, contended, as streams, on one thread.
 
+mod blobs;
 mod bounds;
 mod dropped;
 mod one_thread;
+mod periods;
 mod planted;
 mod streams;
 mod turns;

@@ -81,7 +81,17 @@ impl AsyncTables {
         writer.finish_blob().await
     }
 
+    /// Copies a blob of another store into this one, for an entity to hold here, on a thread of a pool; see
+    /// [`Tables::import_blob`]. A sealed one is copied by [`run`](Self::run) and `import_sealed_blob`.
+    pub async fn import_blob(&self, from: &AsyncTables, blob: &Blob) -> Result<Blob> {
+        let (from, blob) = (from.blocking().clone(), *blob);
+        self.run(move |tables| tables.import_blob(&from, &blob)).await
+    }
+
     /// Returns a reader of a blob that an entity holds; see [`Blob::open`].
+    ///
+    /// A sealed blob has no awaited reader, since its key is opened where it is read. Upload and read it by
+    /// [`run`](Self::run): `store.run(move |store| patient.scan.get(store)).await`.
     pub async fn open_blob(&self, blob: &Blob) -> Result<AsyncBlobReader> {
         let (blob, reads) = (*blob, self.reading());
         let reader = self.read(move |tables| blob.open(tables)).await?;

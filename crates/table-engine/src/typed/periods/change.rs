@@ -173,8 +173,7 @@ impl<E: InPeriods> Periods<E> {
     /// Changes of several entities of one period and partition, to be made together or not at all: those of the period that
     /// this time lies in. Its table is made if there is none.
     pub fn egt<'c>(&self, at: impl Time, partition: Partition<E>) -> Egt<'c, E> {
-        let start = ticks(at).map(|time| self.known.start(time));
-        let start = start.map_err(|error| error.attempted("write to").table(self.known.tables.source));
+        let start = self.start_of_changes(at);
         let (known, to_forget) = (self.known.clone(), self.known.clone());
         let table = move || match &start {
             Ok(start) => known.make(*start),
@@ -182,6 +181,12 @@ impl<E: InPeriods> Periods<E> {
         };
         let forget = move |gone: &DynamicTable| to_forget.forget(gone);
         Egt::when_committed(Box::new(table), Box::new(forget), partition)
+    }
+
+    /// Returns where the period begins that this time lies in, for changes of several of its entities.
+    pub(crate) fn start_of_changes(&self, at: impl Time) -> Result<Ticks> {
+        let start = ticks(at).map(|time| self.known.start(time));
+        start.map_err(|error| error.attempted("write to").table(self.known.tables.source))
     }
 
     fn changed(&self, key: Key<E>, change: Change<'_>, payload: Payload<'_, E>) -> Result<Stored<E>> {
