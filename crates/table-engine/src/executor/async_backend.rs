@@ -14,6 +14,22 @@ use crate::sealing::SealedAt;
 /// polls. Nothing above knows of futures: the engine's code reads from what has been [fetched](crate::asynchronous), says what it
 /// misses, and runs again when that is there. What is asked seldom, such as the layouts of a table, is asked of the blocking form
 /// on a thread of a pool.
+///
+/// # What a store is to give
+///
+/// - **One moment, where it can.** A call reads its rows by several of these methods, and of several tables: what is missed is
+///   asked for at once, and what that leads to afterwards. Nothing tells which requests belong to one call. So a store that can
+///   answer from a snapshot does so within a [cursor](AsyncCursor), whose batches are then of one moment, and one that can't
+///   gives each row whole, as it is when it is read. Changes are right in either case: their conditions are checked by
+///   [`commit`](Self::commit), and a change that has lost forgets what it has read and reads again.
+/// - **Streams come by pages.** A query that is streamed asks for pages one after another, each by a cursor of its own that
+///   begins behind the page before. A row that stays is given once; one that is written between two pages is seen if it lies
+///   ahead. No snapshot is held between pages, so that a stream of such a store never ends by
+///   [`SnapshotExpired`](crate::ErrorKind::SnapshotExpired).
+/// - **No contents of blobs.** What has been fetched has rows alone: code over it that asks for a blob's bytes is told
+///   [`Unsupported`](crate::ErrorKind::Unsupported). Containers and blobs that entities hold are read by the blocking form.
+/// - **Nothing that waits.** A method returns without waiting for the store; what it waits for is in the future. A future that
+///   is dropped gives up a read, and leaves a commit carried out whole or not at all.
 pub trait AsyncBackend: Send + Sync {
     /// Reads the row of these keys, and the number of the state that it is in.
     fn get<'a>(
