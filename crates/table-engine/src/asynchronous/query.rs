@@ -220,7 +220,7 @@ macro_rules! __async_ends {
         }
 
         // `for` over such a query: the compiler looks for these impls, and says what the query has instead.
-        $crate::__async_ends!(@iterated [const PARTS: usize] $query $path $crate::__private::At<PARTS>);
+        $crate::__async_ends!(@iterated [const PARTS: ::core::primitive::usize] $query $path $crate::__private::At<PARTS>);
         $crate::__async_ends!(@iterated [Order] $query $path $crate::__private::Ended<Order>);
     };
     (@iterated [$($parameter:tt)*] $query:ident $path:ident $step:ty) => {

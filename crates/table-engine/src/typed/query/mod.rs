@@ -2,6 +2,7 @@
 
 mod chunk;
 mod ends;
+mod iterated;
 mod key_args;
 mod lowering;
 mod part_filter;
@@ -41,10 +42,9 @@ use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::typed::entity::Entity;
 use crate::typed::entity::comparisons::Condition;
 use crate::typed::entity::path::Path;
-use crate::typed::periods::{InPeriodRange, InPeriodRangeAt};
 use crate::typed::read::blind::or_again;
 use crate::typed::read::key::{BlindArg, KeyArg};
-use crate::typed::read::origin::{AnyOrigin, Origin, TableIn};
+use crate::typed::read::origin::{AnyOrigin, Origin};
 use crate::typed::read::reading::{Entities, ReadAs, Whole, is_wide};
 
 /// What a query is of, without a value of it.
@@ -397,35 +397,6 @@ fn snapshot_page<P: Path, R: ReadAs<P>>(
         return Ok(Page::of(page.entities.into_iter().flatten().collect(), page.next));
     }
     snapshot.page_by(table, scan_ranges, budget, after, |_, view| R::read(snapshot, table, view))
-}
-
-/// What `for` takes: a query of each place where it blocks.
-///
-/// An impl for all of them by a parameter would have the compiler say only that an awaited query is no iterator. Without one it
-/// comes to the `Blocks` of the awaited query's own impl, which says what there is instead.
-macro_rules! iterated {
-    ($([$($lifetime:lifetime)?] $origin:ty;)+) => {$(
-        #[allow(
-            clippy::inline_always,
-            reason = "in the codegen unit of the caller: `typed::entity::codegen_units` says why"
-        )]
-        impl<$($lifetime,)? P: Path, R: ReadAs<P>, Step> IntoIterator for PathQuery<P, $origin, R, Step> {
-            type Item = Result<R::Item>;
-            type IntoIter = TypedRows<P, $origin, R>;
-
-            #[cfg_attr(debug_assertions, inline(always))]
-            fn into_iter(self) -> Self::IntoIter {
-                self.retyped::<R, Ended>().begin()
-            }
-        }
-    )+};
-}
-
-iterated! {
-    [] DynamicTable;
-    ['s] TableIn<'s>;
-    [] InPeriodRange;
-    ['s] InPeriodRangeAt<'s>;
 }
 
 impl<P, O: Clone, R, Step> Clone for PathQuery<P, O, R, Step> {
