@@ -17,6 +17,8 @@ const NAMES: usize = 1_024;
 pub(super) struct Object<'t> {
     pub(super) partition_key: Option<Text<'t>>,
     pub(super) row_key: Option<Text<'t>>,
+    /// A key that is said to be of another type than keys are, and where.
+    typed_key: Option<(&'static str, usize)>,
     timestamp: Option<Ticks>,
     etag: Option<ETag>,
     pub(super) entries: Vec<Entry<'t>>,
@@ -61,6 +63,15 @@ impl<'t> Object<'t> {
             }
         }
         if self.entries.len() > limits::PROPERTIES { self.check_count(cursor.at()) } else { Ok(()) }
+    }
+
+    /// Refuses a key that is said to be of a type. The service does so where the object is what names the entity, and not where
+    /// an address does.
+    pub(super) fn check_keys(&self) -> Result<()> {
+        match self.typed_key {
+            None => Ok(()),
+            Some((name, at)) => Err(refused(name, "is always an Edm.String", at)),
+        }
     }
 
     #[cold]
@@ -165,7 +176,8 @@ impl<'t> Object<'t> {
         };
         match (&*name, edm) {
             (PARTITION_KEY | ROW_KEY, EdmType::String) | (TIMESTAMP, EdmType::DateTime) => {}
-            (PARTITION_KEY | ROW_KEY, _) => return Err(refused(&name, "is always an Edm.String", at)),
+            (PARTITION_KEY, _) => self.typed_key = Some((PARTITION_KEY, at)),
+            (ROW_KEY, _) => self.typed_key = Some((ROW_KEY, at)),
             (TIMESTAMP, _) => return Err(refused(&name, "is always an Edm.DateTime", at)),
             _ => {
                 let entry = self.entry(name, at)?;

@@ -135,6 +135,7 @@ impl<'l> Reader<'l> {
     /// ```
     pub fn visit(&self, text: &[u8], mut visit: impl FnMut(Member<'_>) -> Result<()>) -> Result<()> {
         let (object, _) = whole(text)?;
+        object.check_keys()?;
         let mut buffer = String::new();
         if let Some(key) = object.partition_key {
             visit(Member::PartitionKey(key.unescaped(&mut buffer)))?;
@@ -173,7 +174,10 @@ impl<'l> Reader<'l> {
     ) -> Result<DynamicEntity> {
         let [partition_key, row_key] = match keys {
             Some(keys) => keys_at(object, keys, end)?,
-            None => own_keys(object, end)?,
+            None => {
+                object.check_keys()?;
+                own_keys(object, end)?
+            }
         };
         let mut properties: Vec<(Name, Value)> = Vec::with_capacity(object.entries.len());
         self.properties(object, |at, name, value| {

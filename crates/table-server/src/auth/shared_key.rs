@@ -7,6 +7,7 @@ use table_core::Ticks;
 use super::date;
 use crate::account::AccountKeys;
 use crate::exchange::Request;
+use crate::wire::address::signed_path;
 use crate::wire::percent;
 
 /// How far the date of a request may be from the clock here, in either direction. What was overheard can't be sent again later.
@@ -57,7 +58,7 @@ pub(super) fn to_sign(request: &Request, account: &str, date: &str, is_lite: boo
     text.push_str("\n/");
     text.push_str(account);
     // As it was sent: the escapes of the path are signed, too.
-    text.push_str(request.head.uri.path());
+    text.push_str(signed_path(request.head.uri.path(), account));
     for parameter in request.head.uri.query().unwrap_or_default().split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         if percent::decode(name).ok()? == "comp" {

@@ -25,9 +25,15 @@ impl Service {
         if call.method != "POST" {
             return Err(Fault::unsupported_verb());
         }
-        let parts = parts(call.request.header("content-type").unwrap_or(""), &call.request.body)?;
+        let parts = parts(call.request.header("content-type").unwrap_or(""), &call.request.body);
         let mut answers = AnswerWriter::new(call.request_id);
-        match self.answers(call, &parts).await {
+        let done = match parts {
+            Ok(parts) => self.answers(call, &parts).await,
+            // What is wrong with one operation is its answer; what is wrong with the whole, the batch's.
+            Err(fault) if fault.index.is_none() => return Err(fault),
+            Err(fault) => Err(fault),
+        };
+        match done {
             Ok(all) => all.iter().for_each(|response| answers.add(response)),
             Err(fault) => answers.add(&error::response(&fault, Form::Json, call.request_id)),
         }

@@ -133,7 +133,6 @@ impl Service {
             Resource::Batch => self.batch(call).await,
             // Clients whose endpoint ends with a table's name post their batches there.
             Resource::TableBatch => Err(Fault::media_type_not_supported()),
-            Resource::Unknown => Err(Fault::unsupported_verb()),
             Resource::Rows(name) if call.parameters.get("comp") == Some("acl") => {
                 self.policies(call, name).await
             }

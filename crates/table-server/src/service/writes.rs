@@ -21,7 +21,14 @@ impl Service {
         keys: Keys<'_>,
     ) -> Result<Response, Fault> {
         let condition = if_match(call.request.header("if-match"))?;
-        let change = &Change::read(call.method, keys, condition, &call.request.body)?;
+        let change = &match Change::read(call.method, keys, condition, &call.request.body) {
+            Ok(change) => change,
+            // Of a table that is not there, that is what is told, whatever is wrong with the body.
+            Err(fault) => {
+                self.on_table(call, table, |_| async { Ok(()) }).await?;
+                return Err(fault);
+            }
+        };
         let made = self.on_table(call, table, |table| async move {
             let etag = change.make(&table).await?;
             Ok((etag, table))

@@ -85,7 +85,7 @@ fn time(policy: &Element, name: &str) -> Result<Option<Ticks>, Fault> {
     time.transpose().map_err(|_| xml::invalid_value(name, "a time such as `2026-11-28T03:20:00Z`"))
 }
 
-/// Returns policies as XML. Clients expect each `Id` and `AccessPolicy`, empty or not.
+/// Returns policies as XML. Clients expect each `Id`, empty or not, and no `AccessPolicy` of a policy that says nothing.
 #[must_use]
 pub fn to_xml(policies: &[SignedIdentifier]) -> Vec<u8> {
     let mut writer = Writer::new();
@@ -93,6 +93,9 @@ pub fn to_xml(policies: &[SignedIdentifier]) -> Vec<u8> {
         for SignedIdentifier { id, start, expiry, permission } in policies {
             writer.element("SignedIdentifier", |writer| {
                 writer.text("Id", id);
+                if start.is_none() && expiry.is_none() && permission.is_none() {
+                    return;
+                }
                 writer.element("AccessPolicy", |writer| {
                     writer.optional("Start", start.map(|time| time.to_string()).as_deref());
                     writer.optional("Expiry", expiry.map(|time| time.to_string()).as_deref());
@@ -127,8 +130,8 @@ mod tests {
             text,
             "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers><SignedIdentifier><Id>a&lt;</Id><AccessPolicy>\
              <Start>2026-11-27T00:00:00Z</Start><Expiry>2026-11-28T03:20:00Z</Expiry><Permission>dr</Permission></AccessPolicy>\
-             </SignedIdentifier><SignedIdentifier><Id></Id><AccessPolicy></AccessPolicy></SignedIdentifier><SignedIdentifier>\
-             <Id>e</Id><AccessPolicy></AccessPolicy></SignedIdentifier></SignedIdentifiers>"
+             </SignedIdentifier><SignedIdentifier><Id></Id></SignedIdentifier><SignedIdentifier>\
+             <Id>e</Id></SignedIdentifier></SignedIdentifiers>"
         );
         let time = |text: &str| text.parse::<Ticks>().unwrap();
         let expected =

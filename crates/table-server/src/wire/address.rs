@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use table_core::{Error, ErrorKind};
+
 use super::percent;
 use crate::exchange::Request;
 use crate::fault::Fault;
@@ -46,8 +48,6 @@ pub enum Resource {
     Batch,
     /// Batches at the address of a table, where none are taken.
     TableBatch,
-    /// A method or a list that tables don't have, such as `Company/Tables`.
-    Unknown,
 }
 
 impl Address {
@@ -60,10 +60,12 @@ impl Address {
             let resource = Resource::parse(path.strip_prefix('/').unwrap_or(path))?;
             return Ok(Self { is_secondary, resource, prefix: String::new() });
         }
+        let (whole, path) = (path, signed_path(path, account));
         let path = path.strip_prefix('/').ok_or_else(Fault::invalid_uri)?;
         let (first, rest) = path.split_once('/').unwrap_or((path, ""));
         let first = percent::decode(first)?;
         let is_secondary = is_account(&first, account).ok_or_else(Fault::invalid_uri)?;
+        let is_secondary = is_secondary || path.len() + 1 < whole.len();
         let prefix = format!("/{account}{}", if is_secondary { SECONDARY } else { "" });
         Ok(Self { is_secondary, resource: Resource::parse(rest)?, prefix })
     }
@@ -79,6 +81,18 @@ impl Address {
         let host = host.filter(|host| !host.is_empty() && host.bytes().all(of_host)).unwrap_or("localhost");
         format!("{scheme}://{host}{}", self.prefix)
     }
+}
+
+/// Returns the path that a client has signed. Python's has for its secondary host one with a path, which it puts before the
+/// whole path of the primary, `/account-secondary/account/Tables`, behind the signature's back.
+#[must_use]
+pub fn signed_path<'p>(path: &'p str, account: &str) -> &'p str {
+    let rest = || {
+        let rest = path.strip_prefix('/')?.strip_prefix(account)?.strip_prefix(SECONDARY)?;
+        let after = rest.strip_prefix('/')?.strip_prefix(account)?;
+        (after.is_empty() || after.starts_with('/')).then_some(rest)
+    };
+    rest().unwrap_or(path)
 }
 
 /// Returns whether a name is that of the account's secondary; `None` if it is not the account's at all.
@@ -115,8 +129,9 @@ impl Resource {
             },
             (name, _) if name.contains('/') => match name.split_once('/') {
                 Some((_, "$batch")) => Ok(Self::TableBatch),
-                Some((_, "Tables")) => Ok(Self::Unknown),
-                _ => Err(Fault::invalid_uri()),
+                // A client whose endpoint ends with a table's name makes a table there. To the service that is an entity.
+                Some((table, "Tables")) if keys.is_empty() => Ok(Self::Rows(table.to_owned())),
+                _ => Err(Error::new(ErrorKind::InvalidTableName).into()),
             },
             (name, "") => Ok(Self::Rows(name.to_owned())),
             (name, keys) => {
@@ -212,7 +227,9 @@ mod tests {
         assert_eq!(of("/$batch"), Ok(Resource::Batch));
         assert_eq!(of("/Company/$batch"), Ok(Resource::TableBatch));
         assert_eq!(of("/$metadata"), Ok(Resource::Metadata));
-        for bad in ["/Tables(Company)", "/Tables('a','b')", "/a/b", "/Company(", "/Company('a'"] {
+        assert_eq!(of("/Company/Tables"), Ok(Resource::Rows("Company".to_owned())));
+        assert_eq!(of("/a/b"), Err("InvalidResourceName".to_owned()));
+        for bad in ["/Tables(Company)", "/Tables('a','b')", "/Company(", "/Company('a'"] {
             assert_eq!(of(bad), Err("InvalidUri".to_owned()), "{bad}");
         }
         assert_eq!(of_path("/other/Tables"), Err("InvalidUri".to_owned()));

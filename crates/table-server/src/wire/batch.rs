@@ -73,9 +73,7 @@ pub fn parts<'r>(content_type: &str, body: &'r [u8]) -> Result<Vec<Part<'r>>, Fa
                 has_changes = true;
                 for section in sections(inner, boundary)? {
                     if operations.len() == OPERATIONS {
-                        return Err(Fault::invalid_input(
-                            "The batch request operation exceeds the maximum 100 changes per change set.",
-                        ));
+                        return Err(at(too_many(), OPERATIONS));
                     }
                     let (_, inner) = head(section)?;
                     operations.push(operation(inner).map_err(|fault| at(fault, operations.len()))?);
@@ -91,6 +89,11 @@ pub fn parts<'r>(content_type: &str, body: &'r [u8]) -> Result<Vec<Part<'r>>, Fa
         return Err(Fault::invalid_input("The batch holds no operation."));
     }
     Ok(operations)
+}
+
+#[cold]
+fn too_many() -> Fault {
+    Fault::invalid_input("The batch request operation exceeds the maximum 100 changes per change set.")
 }
 
 fn at(fault: Fault, index: usize) -> Fault {
@@ -125,9 +128,7 @@ fn sections<'r>(body: &'r [u8], boundary: &str) -> Result<Vec<&'r [u8]>, Fault> 
             if let Some(start) = start {
                 sections.push(without_line_end(body.get(start..position).unwrap_or_default()));
                 if sections.len() > OPERATIONS + 1 {
-                    return Err(Fault::invalid_input(
-                        "The batch request operation exceeds the maximum 100 changes per change set.",
-                    ));
+                    return Err(at(too_many(), OPERATIONS));
                 }
             }
             if is_last {
