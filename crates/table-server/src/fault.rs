@@ -35,6 +35,19 @@ impl Fault {
         Self::new(400, "InvalidUri", "The requested URI does not represent any resource on the server.")
     }
 
+    /// Makes the refusal of an address with another number of keys than the resource has.
+    pub fn wrong_keys() -> Self {
+        Self::invalid_input(
+            "The number of keys specified in the URI does not match number of key properties for the resource.",
+        )
+    }
+
+    /// Makes the refusal of a query that the resource does not have.
+    pub fn invalid_query_parameter() -> Self {
+        let text = "Value for one of the query parameters specified in the request URI is invalid.";
+        Self::new(400, "InvalidQueryParameterValue", text)
+    }
+
     /// Makes the refusal of a method that the resource does not have.
     pub fn unsupported_verb() -> Self {
         Self::new(405, "UnsupportedHttpVerb", "The resource doesn't support specified Http Verb.")
@@ -102,11 +115,9 @@ impl From<AccountError> for Fault {
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let text = error.service_text();
-        Self {
-            status: error.status(),
-            code: error.code().to_owned().into(),
-            text: if text.is_empty() { error.to_string().into() } else { text.into() },
-            index: error.index(),
-        }
+        // The service's sentence for all that it can't read helps nobody to find the mistake.
+        let text =
+            if error.code() == "InvalidInput" { format!("{text} {error}").into() } else { text.into() };
+        Self { status: error.status(), code: error.code().into(), text, index: error.index() }
     }
 }

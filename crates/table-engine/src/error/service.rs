@@ -78,6 +78,7 @@ texts! {
     "TableNotFound": "The table specified does not exist.";
     "InvalidResourceName": "The specifed resource name contains invalid characters.";
     "OutOfRangeInput": "One of the request inputs is out of range.";
+    "PropertiesNeedValue": "The values are not specified for all properties in the entity.";
     "PropertyNameInvalid": "The property name is invalid.";
     "PropertyNameTooLong": "The property name exceeds the maximum allowed length.";
     "PropertyValueTooLarge": "The property value exceeds the maximum allowed size (64KB). If the property value is a string, it is UTF-16 encoded and the maximum number of characters should be 32K or less.";

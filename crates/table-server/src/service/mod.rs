@@ -133,8 +133,15 @@ impl Service {
             Resource::Batch => self.batch(call).await,
             // Clients whose endpoint ends with a table's name post their batches there.
             Resource::TableBatch => Err(Fault::media_type_not_supported()),
+            Resource::NoKeys(table) => {
+                self.on_table(call, table, |_| async { Ok(()) }).await?;
+                Err(Fault::wrong_keys())
+            }
             Resource::Rows(name) if call.parameters.get("comp") == Some("acl") => {
                 self.policies(call, name).await
+            }
+            Resource::Rows(_) if call.parameters.get("comp").is_some() => {
+                Err(Fault::invalid_query_parameter())
             }
             Resource::Rows(name) if call.method == "GET" => self.query_entities(call, name).await,
             Resource::Rows(name) => self.write_entity(call, name, None).await,

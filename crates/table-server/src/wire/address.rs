@@ -44,6 +44,8 @@ pub enum Resource {
         /// The row key.
         row_key: String,
     },
+    /// An entity by one key, which has two.
+    NoKeys(String),
     /// Batches.
     Batch,
     /// Batches at the address of a table, where none are taken.
@@ -131,6 +133,7 @@ impl Resource {
                 Some((_, "$batch")) => Ok(Self::TableBatch),
                 // A client whose endpoint ends with a table's name makes a table there. To the service that is an entity.
                 Some((table, "Tables")) if keys.is_empty() => Ok(Self::Rows(table.to_owned())),
+                Some((table, "Tables")) => Ok(Self::NoKeys(table.to_owned())),
                 _ => Err(Error::new(ErrorKind::InvalidTableName).into()),
             },
             (name, "") => Ok(Self::Rows(name.to_owned())),
