@@ -87,6 +87,33 @@ impl Fault {
         )
     }
 
+    /// Makes the refusal of a token that is for other kinds of resources.
+    pub fn wrong_resource_type() -> Self {
+        Self::new(
+            403,
+            "AuthorizationResourceTypeMismatch",
+            "This request is not authorized to perform this operation using this resource type.",
+        )
+    }
+
+    /// Makes the refusal of a token that is for encrypted connections alone.
+    pub fn wrong_protocol() -> Self {
+        Self::new(
+            403,
+            "AuthorizationProtocolMismatch",
+            "This request is not authorized to perform this operation using this protocol.",
+        )
+    }
+
+    /// Makes the refusal of a token that is for other addresses.
+    pub fn wrong_address() -> Self {
+        Self::new(
+            403,
+            "AuthorizationSourceIPMismatch",
+            "This request is not authorized to perform this operation using this source IP.",
+        )
+    }
+
     /// Makes the refusal of a sender who is not known, whatever the reason.
     pub fn not_authenticated() -> Self {
         Self::new(

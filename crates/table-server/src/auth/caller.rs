@@ -30,6 +30,13 @@ impl Caller {
         }
     }
 
+    /// Returns whether it may do anything with resources of this type.
+    #[must_use]
+    pub fn is_for_resources(&self, resource: char) -> bool {
+        // A token that permits something permits one of these.
+        "rwdlacup".chars().any(|letter| self.permits_of_account(letter.encode_utf8(&mut [0; 4]), resource))
+    }
+
     /// Returns whether it may do all that these letters of an account's token stand for, with resources of this type: `s` for the
     /// service, `c` for tables as a whole, `o` for entities. A token of a table permits none of it.
     #[must_use]

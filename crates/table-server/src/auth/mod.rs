@@ -46,9 +46,15 @@ pub fn authorize(
     let verified = token(request, account, policies).map_err(|_| Fault::not_authenticated())?;
     // A listener of IPv6 sees clients of IPv4 by addresses of their own kind.
     let address = request.peer.address.to_canonical();
-    let is_protocol = request.peer.is_secure || !verified.is_https_only();
-    if !is_protocol || !verified.is_for_address(address) || !verified.access().holds_at(now) {
+    if !verified.access().holds_at(now) {
         return Err(Fault::not_authenticated());
+    }
+    // Whoever holds the token can read in it what these tell.
+    if verified.is_https_only() && !request.peer.is_secure {
+        return Err(Fault::wrong_protocol());
+    }
+    if !verified.is_for_address(address) {
+        return Err(Fault::wrong_address());
     }
     Ok(if verified.is_of_account() { Caller::Account(verified) } else { Caller::Table(verified) })
 }

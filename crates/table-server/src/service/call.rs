@@ -30,7 +30,13 @@ impl Call<'_> {
     /// this type, by the letters of an account's token.
     pub(super) fn need(&self, permissions: &[&str], resource: char) -> Result<(), Fault> {
         let may = permissions.iter().any(|letters| self.caller.permits_of_account(letters, resource));
-        if may { Ok(()) } else { Err(Fault::not_authorized()) }
+        match self.caller {
+            _ if may => Ok(()),
+            Caller::Account(_) if !self.caller.is_for_resources(resource) => {
+                Err(Fault::wrong_resource_type())
+            }
+            _ => Err(Fault::not_authorized()),
+        }
     }
 
     /// Returns what writes the entities of a table.

@@ -63,7 +63,7 @@ fn one(element: &Element) -> Result<SignedIdentifier, Fault> {
     }
     let id = element.text_of("Id")?.unwrap_or_default().to_owned();
     if id.encode_utf16().count() > ID_UNITS {
-        return Err(xml::invalid_value("Id", "a text of at most 64 characters"));
+        return Err(xml::invalid("an `Id` has at most 64 characters"));
     }
     let Some(policy) = element.child("AccessPolicy")? else {
         return Ok(SignedIdentifier { id, ..SignedIdentifier::default() });
@@ -165,7 +165,7 @@ mod tests {
             of(&(0..5).map(|id| named(&id.to_string())).collect::<String>()).map(|read| read.len()),
             Ok(5)
         );
-        assert_eq!(code(&named(&"x".repeat(65))), "InvalidXmlNodeValue");
+        assert_eq!(code(&named(&"x".repeat(65))), "InvalidXmlDocument");
         assert!(of(&named(&"x".repeat(64))).is_ok());
         assert_eq!(code("<Other/>"), "InvalidXmlDocument");
         assert_eq!(read(b"<Other/>").unwrap_err().code, "InvalidXmlDocument");

@@ -1,7 +1,7 @@
 //! Batches: requests in a request, and the answers in an answer.
 
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 
 use crate::exchange::Response;
 use crate::fault::Fault;
@@ -264,7 +264,7 @@ impl AnswerWriter {
             b"\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\nDataServiceVersion: 3.0;\r\n",
         );
         for (name, value) in response.headers() {
-            add(name.as_str().as_bytes());
+            add(as_written(name).as_bytes());
             add(b": ");
             add(value.as_bytes());
             add(b"\r\n");
@@ -289,6 +289,17 @@ impl AnswerWriter {
             response.headers_mut().insert(header::CONTENT_TYPE, media_type);
         }
         response
+    }
+}
+
+/// Returns the name of a header as clients look for it: they read the text of a part, with regard to case.
+fn as_written(name: &HeaderName) -> &str {
+    match name.as_str() {
+        "etag" => "ETag",
+        "location" => "Location",
+        "content-type" => "Content-Type",
+        "preference-applied" => "Preference-Applied",
+        other => other,
     }
 }
 
