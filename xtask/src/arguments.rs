@@ -16,6 +16,7 @@ test       runs tiers of tests: --fast if none is named
                the core with all its features
   --tools      the packages that `cargo test` leaves out
   --async      calls that are awaited, and the service of `examples/web`
+  --server     the server of the Table service's protocol, and `examples/server`
   --examples   every example program
   --crash      processes that are killed
   --flips      damaged files, a bit at a time

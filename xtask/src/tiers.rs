@@ -14,6 +14,7 @@ pub(crate) enum Tier {
     AllFeatures,
     Tools,
     Async,
+    Server,
     Examples,
     Crash,
     Flips,
@@ -55,13 +56,14 @@ const KILLS_LONG: &str = "CRASH_KILLS=2000 CRASH_KILL_SECONDS=1800 CRASH_STAFF_K
                           CRASH_EVENTUAL_KILLS=300 CRASH_DERIVED_KILLS=300 LOCKSTEP_STEPS=200000";
 
 impl Tier {
-    pub(crate) const EACH: [Self; 15] = [
+    pub(crate) const EACH: [Self; 16] = [
         Self::Fast,
         Self::Ui,
         Self::DefaultFeatures,
         Self::AllFeatures,
         Self::Tools,
         Self::Async,
+        Self::Server,
         Self::Examples,
         Self::Crash,
         Self::Flips,
@@ -87,6 +89,7 @@ impl Tier {
             Self::AllFeatures => "--all-features",
             Self::Tools => "--tools",
             Self::Async => "--async",
+            Self::Server => "--server",
             Self::Examples => "--examples",
             Self::Crash => "--crash",
             Self::Flips => "--flips",
@@ -132,6 +135,10 @@ impl Tier {
             // The packages that build runtimes, in one command: what both depend on is built once.
             Self::Async => {
                 let command = Command::cargo("test --locked -p asynchronous-tests -p web-example");
+                vec![command.arguments(if is_long { "--release" } else { "" })]
+            }
+            Self::Server => {
+                let command = Command::cargo("test --locked -p table-server -p server-example --all-features");
                 vec![command.arguments(if is_long { "--release" } else { "" })]
             }
             Self::Examples => examples()?,
