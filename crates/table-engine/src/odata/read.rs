@@ -172,12 +172,11 @@ impl<'l> Reader<'l> {
         end: usize,
         names: &mut Vec<Name>,
     ) -> Result<DynamicEntity> {
-        let [partition_key, row_key] = match keys {
-            Some(keys) => keys_at(object, keys, end)?,
-            None => {
-                object.check_keys()?;
-                own_keys(object, end)?
-            }
+        let [partition_key, row_key] = if let Some(keys) = keys {
+            keys_at(object, keys, end)?
+        } else {
+            object.check_keys()?;
+            own_keys(object, end)?
         };
         let mut properties: Vec<(Name, Value)> = Vec::with_capacity(object.entries.len());
         self.properties(object, |at, name, value| {
