@@ -33,7 +33,7 @@ async fn a_plain_entity_becomes_an_employee_with_copies() {
     let store = open(&directory.path().join("company.tables")).unwrap();
     let (ready, address) = oneshot::channel();
     let (stop, stopped) = oneshot::channel::<()>();
-    let ready = |address| drop(ready.send(address));
+    let ready = |address| ready.send(address).unwrap();
     let serving = serve(&store, "127.0.0.1:0".parse().unwrap(), ready, async { drop(stopped.await) });
     let asking = async {
         let address = address.await.unwrap().to_string();
@@ -49,7 +49,7 @@ async fn a_plain_entity_becomes_an_employee_with_copies() {
         let refused = ask(&address, "POST", "Company", &nameless.replace("eve@", "x@")).await;
         assert!(refused.starts_with("HTTP/1.1 400 ") && refused.contains("Name"), "{refused}");
         assert_eq!(staff.by_name().department("Sales").count().unwrap(), 3);
-        drop(stop.send(()));
+        stop.send(()).unwrap();
     };
     let (served, ()) = tokio::join!(serving, asking);
     served.unwrap();
