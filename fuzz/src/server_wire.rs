@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use table_core::access::sas::{AccountKey, AccountSas, Sas};
 use table_core::{Ticks, access};
-use table_server::auth::{Account, Caller, authorize, policy_of};
+use table_server::account::{AccountKeys, Given};
+use table_server::auth::{Caller, authorize, policy_of};
 use table_server::exchange::{Peer, Request};
 use table_server::fault::Fault;
 use table_server::wire::address::{Address, Resource, address_of_entity};
@@ -13,7 +14,7 @@ use table_server::wire::{acl, batch, cors, headers, parameters::Parameters};
 use crate::random::Random;
 
 const NAME: &str = "acme";
-const KEY: &str = "c2VjcmV0";
+const KEY: &str = "YSBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGJ1dCB0aGUgc3RvcmUgb2YgYSB0ZXN0";
 const BATCH_TYPE: &str = "multipart/mixed; boundary=b";
 
 pub(crate) const WORDS: &[&[u8]] = &[
@@ -164,7 +165,8 @@ fn request(address: &str, headers: &[(&str, &str)]) -> Request {
 
 /// A header makes an owner, and a token never does.
 fn sender(kind: u8, text: &str) -> Result<(), Fault> {
-    let (Ok(account), Ok(now)) = (Account::new(NAME, KEY, None), "2026-11-28T03:20:09Z".parse()) else {
+    let given = Given { key1: Some(KEY.to_owned().into()), key2: None };
+    let (Ok(account), Ok(now)) = (AccountKeys::new(NAME, &given), "2026-11-28T03:20:09Z".parse()) else {
         return Ok(());
     };
     let request = if kind == b'k' {

@@ -138,7 +138,8 @@ impl Tier {
                 vec![command.arguments(if is_long { "--release" } else { "" })]
             }
             Self::Server => {
-                let command = Command::cargo("test --locked -p table-server -p server-example --all-features");
+                let command =
+                    Command::cargo("test --locked -p table-server -p server-example --all-features");
                 vec![command.arguments(if is_long { "--release" } else { "" })]
             }
             Self::Examples => examples()?,

@@ -51,7 +51,6 @@ where
         // The size of the buffer alone does not bound headers: it is compared where they are not complete yet.
         .max_header_size(shared.limits.header_bytes)
         .max_buf_size(shared.limits.header_bytes.max(LEAST_HEADER_BYTES))
-        .pipeline_flush(true)
         .serve_connection(io, service);
     let mut stop = pin!(async { stopping.wait_for(|is_stopping| *is_stopping).await.is_ok() });
     let mut timer = pin!(tokio::time::sleep(shared.limits.idle_time));
