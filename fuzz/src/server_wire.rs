@@ -111,7 +111,7 @@ pub(crate) fn judge(input: &[u8]) -> bool {
         }),
         b'h' => {
             let (condition, accept) = text.split_once('\n').unwrap_or((&text, ""));
-            headers::if_match(Some(condition)).and(headers::metadata(Some(accept), None)).map(|_| ())
+            headers::if_match(Some(condition)).and_then(|_| headers::metadata(Some(accept), None)).map(|_| ())
         }
         b'k' | b't' => sender(*kind, &text),
         _ => return false,
