@@ -102,6 +102,7 @@ fn limits(given: &mut Given) -> Limits {
     let default = Limits::default();
     Limits {
         connections: given.value("max-connections", parse::count).unwrap_or(default.connections),
+        bodies_bytes: given.value("body-memory", parse::size).unwrap_or(default.bodies_bytes),
         handshake_time: given.value("handshake-time", parse::time).unwrap_or(default.handshake_time),
         header_time: given.value("header-time", parse::time).unwrap_or(default.header_time),
         body_time: given.value("body-time", parse::time).unwrap_or(default.body_time),

@@ -46,6 +46,9 @@ pub struct Flags {
     /// Connections at once [10000]
     #[arg(long, value_name = "COUNT")]
     pub max_connections: Option<String>,
+    /// Bodies of requests at once [64MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub body_memory: Option<String>,
     /// For TLS's handshake [10s]
     #[arg(long, value_name = "TIME")]
     pub handshake_time: Option<String>,
@@ -82,7 +85,7 @@ pub struct Flags {
 
 impl Flags {
     /// Returns each flag by its name, with its text.
-    fn texts(self) -> [(&'static str, Option<String>); 18] {
+    fn texts(self) -> [(&'static str, Option<String>); 19] {
         let switch = |is_on: bool| is_on.then(|| "true".to_owned());
         [
             ("directory", self.directory),
@@ -94,6 +97,7 @@ impl Flags {
             ("tls-cert", self.tls_cert),
             ("tls-key", self.tls_key),
             ("max-connections", self.max_connections),
+            ("body-memory", self.body_memory),
             ("handshake-time", self.handshake_time),
             ("header-time", self.header_time),
             ("body-time", self.body_time),

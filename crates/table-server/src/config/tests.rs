@@ -60,7 +60,8 @@ fn a_flag_goes_over_a_variable_and_that_over_the_file() {
 
 #[test]
 fn all_errors_are_told_at_once_each_with_what_is_right() {
-    let flags = ["--address=here", "--admin-address=7", "--durability=some", "--map-size=1KB"];
+    let flags =
+        ["--address=here", "--admin-address=7", "--durability=some", "--map-size=1KB", "--body-memory=0"];
     let variables = [
         ("TABLE_SERVER_ACCOUNT", "Me"),
         ("TABLE_SERVER_HEADER_TIME", "soon"),
@@ -74,6 +75,7 @@ fn all_errors_are_told_at_once_each_with_what_is_right() {
         "`--admin-address` is `7`: it must be an address and a port, such as `127.0.0.1:10003`, or `none`",
         "`--durability` is `some`: it must be `durable` or `relaxed`",
         "`--map-size` is `1KB`: it must be a number of bytes from 1MiB on",
+        "`--body-memory` is `0`: it must be a number of bytes from 1MiB on",
         "the variable `TABLE_SERVER_ACCOUNT` is `Me`: it must be 3 to 24 lower-case letters and digits",
         "the variable `TABLE_SERVER_HEADER_TIME` is `soon`: it must be a time from 1ms",
         "the variable `TABLE_SERVER_MAX_CONNECTIONS` is `0`: it must be a number from 1 on",
@@ -82,7 +84,7 @@ fn all_errors_are_told_at_once_each_with_what_is_right() {
     ] {
         assert!(problems.iter().any(|found| found.starts_with(problem)), "{problem}\n{problems:#?}");
     }
-    assert_eq!(problems.len(), 9, "{problems:#?}");
+    assert_eq!(problems.len(), 10, "{problems:#?}");
     assert!(!problems.concat().contains("secret"));
 }
 

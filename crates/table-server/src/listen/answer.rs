@@ -7,6 +7,7 @@ use http_body::Body;
 use hyper::body::Incoming;
 
 use super::body::{self, Outgoing, Unread};
+use super::budget::Budget;
 use super::counters::Counters;
 use super::guarded::{Panicked, guarded};
 use super::pace::Pace;
@@ -19,6 +20,7 @@ pub(super) struct Shared<H> {
     pub(super) handler: H,
     pub(super) limits: Limits,
     pub(super) counters: Arc<Counters>,
+    pub(super) bodies: Budget,
 }
 
 /// Answers a request.
@@ -71,19 +73,23 @@ async fn traced<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reque
 async fn asked<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Request<Incoming>) -> Response {
     let limits = &shared.limits;
     let (head, mut incoming) = request.into_parts();
+    // Given back when the answer is made.
+    let mut room = shared.bodies.room();
     let body = if incoming.is_end_stream() {
         Ok(Ok(bytes::Bytes::new()))
     } else {
-        tokio::time::timeout(limits.body_time, body::read(&mut incoming, limits.body_bytes)).await
+        tokio::time::timeout(limits.body_time, body::read(&mut incoming, limits.body_bytes, &mut room)).await
     };
     let body = match body {
         Ok(Ok(body)) => body,
-        Ok(Err(Unread::TooLarge)) => {
+        Ok(Err(refused @ (Unread::TooLarge | Unread::NoRoom))) => {
             // Who waits to be told to go on is not told, and sends nothing.
             if !head.headers.contains_key(http::header::EXPECT) {
                 body::linger(incoming);
             }
-            return refusal::response(&refusal::too_large(limits.body_bytes), true);
+            let too_large = || refusal::too_large(limits.body_bytes);
+            let fault = if refused == Unread::NoRoom { refusal::no_room() } else { too_large() };
+            return refusal::response(&fault, true);
         }
         Ok(Err(Unread::Broken)) => return refusal::response(&refusal::broken(), true),
         Err(_) => {

@@ -11,6 +11,7 @@ use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
+use super::budget::Room;
 use super::pace::Pace;
 
 /// How many bytes are made room for before they have come, whatever a client says is to come.
@@ -19,20 +20,23 @@ const FORESEEN: u64 = 64 * 1024;
 ///
 /// Clients write the whole of a request before they read the answer. A socket that is closed with bytes unread is reset,
 /// and then they never see the answer.
-const LINGER_TIME: Duration = Duration::from_secs(5);
-const LINGER_BYTES: usize = 64 * 1024 * 1024;
+pub(super) const LINGER_TIME: Duration = Duration::from_secs(5);
+pub(super) const LINGER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Why a body can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
     /// It has more bytes than it may have.
     TooLarge,
+    /// The bodies of all requests have as many bytes as they may have.
+    NoRoom,
     /// The client went away, or sent what is no body.
     Broken,
 }
 
-/// Reads a body that may have this many bytes.
-pub(super) async fn read(body: &mut Incoming, limit: usize) -> Result<Bytes, Unread> {
+/// Reads a body that may have this many bytes, each of which takes room when it has come: what a client says is to come
+/// takes none, or a few clients that send nothing would take all.
+pub(super) async fn read(body: &mut Incoming, limit: usize, room: &mut Room<'_>) -> Result<Bytes, Unread> {
     let announced = body.size_hint().lower();
     if announced > u64::try_from(limit).unwrap_or(u64::MAX) {
         return Err(Unread::TooLarge);
@@ -40,6 +44,9 @@ pub(super) async fn read(body: &mut Incoming, limit: usize) -> Result<Bytes, Unr
     let Some(first) = next(body).await? else { return Ok(Bytes::new()) };
     if first.len() > limit {
         return Err(Unread::TooLarge);
+    }
+    if !room.grow(first.len()) {
+        return Err(Unread::NoRoom);
     }
     if body.is_end_stream() {
         return Ok(first);
@@ -50,6 +57,9 @@ pub(super) async fn read(body: &mut Incoming, limit: usize) -> Result<Bytes, Unr
     while let Some(bytes) = next(body).await? {
         if bytes.len() > limit.saturating_sub(whole.len()) {
             return Err(Unread::TooLarge);
+        }
+        if !room.grow(bytes.len()) {
+            return Err(Unread::NoRoom);
         }
         whole.extend_from_slice(&bytes);
     }

@@ -69,6 +69,11 @@ impl Counters {
         self.timeouts.load(Ordering::Relaxed)
     }
 
+    /// Returns how many bytes were read from clients.
+    pub fn received_bytes(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
     pub(super) fn connected(&self) -> Gauged<'_> {
         add(&self.accepted, 1);
         Gauged::new(&self.connections)

@@ -5,6 +5,7 @@
 
 mod answer;
 mod body;
+mod budget;
 mod connection;
 mod counters;
 mod guarded;

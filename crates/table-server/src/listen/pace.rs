@@ -78,6 +78,12 @@ impl Pace {
         self.state().phase
     }
 
+    /// Returns since when nothing is asked; `None` if something is, or its answer is still being written.
+    pub(super) fn resting_since(&self) -> Option<Instant> {
+        let state = self.state();
+        (state.phase == Phase::Idle && state.stalled.is_none()).then_some(state.since)
+    }
+
     /// Returns until when the connection may wait as it does; `None` if that is not for the client to say.
     pub(super) fn deadline(&self, limits: &Limits) -> Option<Instant> {
         let state = self.state();

@@ -16,6 +16,15 @@ pub(super) fn too_large(limit: usize) -> Fault {
     Fault::new(413, "RequestBodyTooLarge", text)
 }
 
+/// Returns the refusal of a body for which there is no room beside others.
+pub(super) fn no_room() -> Fault {
+    Fault::new(
+        503,
+        "ServerBusy",
+        "The server has as many bytes of requests as it may have. Please retry the request.",
+    )
+}
+
 /// Returns the refusal of a body that did not arrive in time.
 pub(super) fn too_slow() -> Fault {
     Fault::new(408, "OperationTimedOut", "The request body did not arrive within the time permitted.")

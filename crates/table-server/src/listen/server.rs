@@ -12,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::answer::Shared;
+use super::budget::Budget;
 use super::connection::{self, Stopping};
 use super::counters::Counters;
 use super::{Handle, Limits, refusal};
@@ -47,10 +48,11 @@ impl<H: Handle> Server<H> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
         let counters = Arc::new(Counters::default());
+        let bodies = Budget::new(limits.bodies_bytes.max(limits.body_bytes));
         Ok(Self {
             listener,
             address,
-            shared: Arc::new(Shared { handler, limits, counters }),
+            shared: Arc::new(Shared { handler, bodies, counters, limits }),
             #[cfg(feature = "tls")]
             tls: None,
         })

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::counters::Counters;
@@ -19,11 +20,23 @@ pub(super) struct Watched<I> {
     inner: I,
     pace: Arc<Pace>,
     counters: Arc<Counters>,
+    /// What was read already, and is read again before all else.
+    unread: Bytes,
 }
 
 impl<I> Watched<I> {
     pub(super) fn new(inner: I, pace: Arc<Pace>, counters: Arc<Counters>) -> Self {
-        Self { inner, pace, counters }
+        Self { inner, pace, counters, unread: Bytes::new() }
+    }
+
+    /// Has bytes that were read come again.
+    pub(super) fn put_back(&mut self, bytes: Bytes) {
+        self.unread = bytes;
+    }
+
+    /// Returns whether bytes that were put back are still to be read.
+    pub(super) fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
     }
 
     fn wrote(&self, written: &Poll<Result<usize>>) {
@@ -51,6 +64,13 @@ impl<I: AsyncRead + Unpin> Watched<I> {
 
 impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+        if !self.unread.is_empty() {
+            let length = self.unread.len().min(buf.remaining());
+            // Its own room is given up with the last of it.
+            let again = self.unread.split_to(length);
+            buf.put_slice(&again);
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         let read = Pin::new(&mut self.inner).poll_read(cx, buf);
         let bytes = buf.filled().len().saturating_sub(before);

@@ -101,6 +101,38 @@ async fn headers_beyond_the_limit_are_a_431() {
 }
 
 #[tokio::test]
+async fn more_than_a_hundred_headers_are_a_431() {
+    let server = Running::start(Limits::default(), echo).await;
+    let request = |count: usize| {
+        let headers: String = (1..count).map(|number| format!("h{number}: x\r\n")).collect();
+        format!("GET / HTTP/1.1\r\n{headers}connection: close\r\n\r\n")
+    };
+    assert!(server.exchange(request(100)).await.contains("GET / 0 "));
+    let text = server.exchange(request(101)).await;
+    assert!(text.starts_with("HTTP/1.1 431 "), "{text}");
+}
+
+#[tokio::test]
+async fn a_connection_goes_on_after_it_has_rested() {
+    let server = Running::start(Limits::default(), echo).await;
+    let mut stream = server.connect().await;
+    for path in ["/a", "/b"] {
+        assert!(get(&mut stream, path).await.contains(&format!("GET {path} 0 ")));
+        // Longer than it keeps its buffers.
+        tokio::time::sleep(Duration::from_millis(3_500)).await;
+    }
+    // What comes in pieces, or more than one at a time, is put together as ever.
+    stream.write_all(b"G").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    stream.write_all(b"ET /c HTTP/1.1\r\nhost: x\r\n\r\nGET /d HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    assert!(answer(&mut stream).await.contains("GET /c 0 "));
+    assert!(answer(&mut stream).await.contains("GET /d 0 "));
+    assert_eq!((server.counters.connections(), server.counters.timeouts()), (1, 0));
+    assert_eq!(server.end().await.abandoned, 0);
+    assert_eq!(rest(&mut stream).await, "");
+}
+
+#[tokio::test]
 async fn a_body_of_the_limit_is_taken_and_one_byte_more_is_a_413() {
     let server = Running::start(Limits::default(), echo).await;
     let limit = Limits::default().body_bytes;
@@ -128,6 +160,47 @@ async fn a_body_of_chunks_is_cut_off_at_the_limit_and_its_sender_reads_why() {
     sent.extend_from_slice(b"0\r\n\r\n");
     let text = server.exchange(sent).await;
     assert!(text.starts_with("HTTP/1.1 413 "), "{text}");
+}
+
+#[tokio::test]
+async fn bodies_beyond_the_room_for_all_are_a_503_until_others_are_answered() {
+    let mut limits = Limits::default();
+    (limits.body_bytes, limits.bodies_bytes) = (64 << 10, 100 << 10);
+    let (go, gone) = tokio::sync::watch::channel(false);
+    let server = Running::start(limits, move |request: Request| {
+        let mut gone = gone.clone();
+        async move {
+            if request.head.uri.path() == "/held" {
+                gone.wait_for(|is_gone| *is_gone).await.unwrap();
+            }
+            echo(request).await
+        }
+    })
+    .await;
+    let post = |path: &str, bytes: usize| {
+        let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {bytes}\r\n\r\n");
+        [head.into_bytes(), vec![b'x'; bytes]].concat()
+    };
+    // What is announced and does not come takes nothing.
+    let mut silent = server.connect().await;
+    silent.write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 65536\r\n\r\n").await.unwrap();
+    let mut held = server.connect().await;
+    held.write_all(&post("/held", 60 << 10)).await.unwrap();
+    let began = Instant::now();
+    while server.counters.received_bytes() < 60 << 10 {
+        assert!(began.elapsed() < crate::PATIENCE);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let text = server.exchange(post("/", 50 << 10)).await;
+    assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("x-ms-error-code: ServerBusy\r\n"), "{text}");
+    let mut small = server.connect().await;
+    small.write_all(&post("/small", 30 << 10)).await.unwrap();
+    assert!(answer(&mut small).await.contains("POST /small 30720 "));
+    go.send(true).unwrap();
+    assert!(answer(&mut held).await.contains("POST /held 61440 "));
+    small.write_all(&post("/large", 60 << 10)).await.unwrap();
+    assert!(answer(&mut small).await.contains("POST /large 61440 "));
 }
 
 #[tokio::test]
