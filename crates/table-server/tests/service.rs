@@ -16,5 +16,7 @@ mod client;
 mod entities;
 #[path = "service/kinds.rs"]
 mod kinds;
+#[path = "support/signing.rs"]
+mod signing;
 #[path = "service/tables.rs"]
 mod tables;

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::Value;
-use table_core::access::sas::AccountKey;
+use table_core::Store;
 use table_core::asynchronous::block_on;
-use table_core::{Store, Ticks};
 use table_server::account::{Given, KeyKeeper};
 use table_server::exchange::{Peer, Request, Response};
 use table_server::service::{Service, Settings};
+
+use crate::signing::signed;
 
 pub(crate) const ACCOUNT: &str = "acme";
 pub(crate) const KEY: &str = "YSBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGJ1dCB0aGUgc3RvcmUgb2YgYSB0ZXN0";
@@ -36,13 +37,7 @@ impl Client {
 
     /// Sends a request that the account's key has signed.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let (resource, query) = path.split_once('?').unwrap_or((path, ""));
-        let comp = query.split('&').find(|parameter| parameter.starts_with("comp="));
-        let comp = comp.map(|comp| format!("?{comp}")).unwrap_or_default();
-        let date = date();
-        let key = AccountKey::new(ACCOUNT, KEY).unwrap();
-        let signature = key.sign(&format!("{date}\n/{ACCOUNT}{resource}{comp}"));
-        let authorization = format!("SharedKeyLite {ACCOUNT}:{signature}");
+        let (date, authorization) = signed(ACCOUNT, KEY, path);
         let mut all = vec![("x-ms-date", &*date), ("authorization", &*authorization)];
         all.extend(headers);
         self.send_as_it_is(method, path, &all, body)
@@ -72,15 +67,6 @@ impl Client {
     pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
         self.send("POST", path, &[], body)
     }
-}
-
-/// Returns the date of now, as HTTP has it.
-fn date() -> String {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let now = Ticks::now().to_string();
-    let month = MONTHS[now[5..7].parse::<usize>().unwrap() - 1];
-    format!("Sat, {} {month} {} {} GMT", &now[8..10], &now[..4], &now[11..19])
 }
 
 /// A server spawns what it answers.

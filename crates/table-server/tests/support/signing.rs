@@ -1,0 +1,24 @@
+//! Requests signed by a key of the account, for the tests of several programs.
+
+use table_core::Ticks;
+use table_core::access::sas::AccountKey;
+
+/// Returns the date of now and the text of the header `Authorization`, for a path with its query.
+pub(crate) fn signed(account: &str, key: &str, path: &str) -> (String, String) {
+    let (resource, query) = path.split_once('?').unwrap_or((path, ""));
+    let comp = query.split('&').find(|parameter| parameter.starts_with("comp="));
+    let comp = comp.map(|comp| format!("?{comp}")).unwrap_or_default();
+    let date = date();
+    let key = AccountKey::new(account, key).unwrap();
+    let signature = key.sign(&format!("{date}\n/{account}{resource}{comp}"));
+    (date, format!("SharedKeyLite {account}:{signature}"))
+}
+
+/// Returns the date of now, as HTTP has it.
+fn date() -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let now = Ticks::now().to_string();
+    let month = MONTHS[now[5..7].parse::<usize>().unwrap() - 1];
+    format!("Sat, {} {month} {} {} GMT", &now[8..10], &now[..4], &now[11..19])
+}
