@@ -140,7 +140,8 @@ impl Tier {
             Self::Server => {
                 let command =
                     Command::cargo("test --locked -p table-server -p server-example --all-features");
-                vec![command.arguments(if is_long { "--release" } else { "" })]
+                let command = command.arguments(if is_long { "--release" } else { "" });
+                vec![form(command, "", "TABLE_SERVER_KILLS=100")]
             }
             Self::Examples => examples()?,
             Self::Crash => {

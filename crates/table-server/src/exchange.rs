@@ -44,3 +44,9 @@ impl Request {
 /// counted by and named in spans. It must be one of a few names, never a text of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Operation(pub &'static str);
+
+/// The name of the table that an answer is of: put among the answer's extensions, and named in spans. Only a sender who is
+/// known has one named.
+#[cfg(feature = "tracing")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collection(pub String);

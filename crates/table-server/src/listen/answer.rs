@@ -12,6 +12,8 @@ use super::counters::Counters;
 use super::guarded::{Panicked, guarded};
 use super::pace::Pace;
 use super::{Handle, Limits, refusal};
+#[cfg(feature = "tracing")]
+use crate::exchange::Collection;
 use crate::exchange::{Operation, Peer, Request, Response};
 
 /// What the connections of a server share.
@@ -50,6 +52,8 @@ async fn traced<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reque
         "request",
         "http.request.method" = request.method().as_str(),
         "url.scheme" = if peer.is_secure { "https" } else { "http" },
+        "db.system.name" = "table-core",
+        "db.collection.name" = Empty,
         "db.operation.name" = Empty,
         "http.response.status_code" = Empty,
         "error.type" = Empty,
@@ -58,9 +62,18 @@ async fn traced<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reque
     if let Some(Operation(name)) = response.extensions().get() {
         span.record("db.operation.name", name);
     }
+    if let Some(Collection(name)) = response.extensions().get() {
+        span.record("db.collection.name", name);
+    }
     span.record("http.response.status_code", response.status().as_u16());
+    // The codes of the protocol are a few words of its own, never a text of a client.
+    let code = response.headers().get("x-ms-error-code").and_then(|code| code.to_str().ok());
+    if let Some(code) = code {
+        span.record("error.type", code);
+    }
     if response.status().is_server_error() {
-        span.record("error.type", response.status().as_str());
+        let _entered = span.enter();
+        tracing::warn!(target: "table_server::failed", { "error.type" = code }, "a request was not carried out");
     }
     response
 }

@@ -29,8 +29,9 @@ use crate::exchange::Peer;
 
 /// Less than this hyper does not take.
 const LEAST_HEADER_BYTES: usize = 8 * 1024;
-/// How long a connection keeps its buffers after an answer.
-const REST_AFTER: Duration = Duration::from_secs(3);
+/// How long a connection keeps its buffers after an answer: a client that asks on does so sooner. The allocator gives little
+/// back to the system, so what counts is how many connections have buffers at once.
+const REST_AFTER: Duration = Duration::from_millis(50);
 /// How many bytes are read at most before hyper has buffers of its own: most requests without a body are shorter.
 const FIRST_BYTES: usize = 1024;
 

@@ -52,7 +52,7 @@ impl<H: Handle> Server<H> {
         Ok(Self {
             listener,
             address,
-            shared: Arc::new(Shared { handler, bodies, counters, limits }),
+            shared: Arc::new(Shared { handler, limits, counters, bodies }),
             #[cfg(feature = "tls")]
             tls: None,
         })

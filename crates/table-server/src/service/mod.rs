@@ -121,6 +121,12 @@ impl Service {
         let done = self.dispatch(&call, &address.resource).await;
         let mut response = done.unwrap_or_else(|fault| error::response(&fault, error::Form::of(request), id));
         response.extensions_mut().insert(operation_of(&call, &address.resource));
+        #[cfg(feature = "tracing")]
+        if let Resource::Table(name) | Resource::Rows(name) | Resource::Row { table: name, .. } =
+            &address.resource
+        {
+            response.extensions_mut().insert(crate::exchange::Collection(name.clone()));
+        }
         Ok(response)
     }
 
