@@ -1,6 +1,6 @@
 //! What spans and events say of requests, and what they must never say.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by a panic")]
 
 #[path = "support/signing.rs"]
 mod signing;
