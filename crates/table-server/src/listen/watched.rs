@@ -31,7 +31,8 @@ impl<I> Watched<I> {
 
     /// Has bytes that were read come again.
     pub(super) fn put_back(&mut self, bytes: Bytes) {
-        self.unread = bytes;
+        // What is empty may still hold on to the buffer that it was read into.
+        self.unread = if bytes.is_empty() { Bytes::new() } else { bytes };
     }
 
     /// Returns whether bytes that were put back are still to be read.

@@ -104,7 +104,7 @@ async fn headers_beyond_the_limit_are_a_431() {
 async fn more_than_a_hundred_headers_are_a_431() {
     let server = Running::start(Limits::default(), echo).await;
     let request = |count: usize| {
-        let headers: String = (1..count).map(|number| format!("h{number}: x\r\n")).collect();
+        let headers = "h: x\r\n".repeat(count - 1);
         format!("GET / HTTP/1.1\r\n{headers}connection: close\r\n\r\n")
     };
     assert!(server.exchange(request(100)).await.contains("GET / 0 "));
