@@ -3,16 +3,13 @@
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::counters::Counters;
 use super::pace::Pace;
-
-/// How many bytes are taken at most that nobody reads.
-const DISCARDED: usize = 256 * 1024;
 
 /// A socket that tells of what it reads and writes.
 #[derive(Debug)]
@@ -48,21 +45,6 @@ impl<I> Watched<I> {
     }
 }
 
-impl<I: AsyncRead + Unpin> Watched<I> {
-    /// Takes what has arrived and will not be read. A socket that is closed with such bytes is reset, and its client does not
-    /// see why it was refused.
-    fn discard(&mut self, cx: &mut Context<'_>) {
-        let mut bytes = [0; 4_096];
-        for _ in 0..DISCARDED / bytes.len() {
-            let mut buf = ReadBuf::new(&mut bytes);
-            let read = Pin::new(&mut self.inner).poll_read(cx, &mut buf);
-            if !matches!(read, Poll::Ready(Ok(()))) || buf.filled().is_empty() {
-                return;
-            }
-        }
-    }
-}
-
 impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         if !self.unread.is_empty() {
@@ -83,7 +65,7 @@ impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
     }
 }
 
-impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<I> {
+impl<I: AsyncWrite + Unpin> AsyncWrite for Watched<I> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(cx, buf);
         self.wrote(&written);
@@ -112,8 +94,6 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<I> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        let shut_down = ready!(Pin::new(&mut self.inner).poll_shutdown(cx));
-        self.discard(cx);
-        Poll::Ready(shut_down)
+        Pin::new(&mut self.inner).poll_shutdown(cx)
     }
 }
