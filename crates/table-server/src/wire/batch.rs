@@ -212,9 +212,9 @@ fn operation(bytes: &[u8]) -> Result<Part<'_>, Fault> {
     }
     let (headers, body) = head(rest)?;
     // What stands behind the length that is said is the end of the line before the boundary, and no part of the body.
-    let body = match value_of(&headers, "content-length").map(str::parse::<usize>) {
-        Some(Ok(length)) => body.get(..length).unwrap_or(body),
-        _ => body,
+    let body = match value_of(&headers, "content-length") {
+        Some(text) => length_of(text).and_then(|length| body.get(..length)).ok_or_else(bad_length)?,
+        None => body,
     };
     let (host, target) = match url.split_once("://") {
         Some((_, rest)) => match rest.find('/') {
@@ -227,6 +227,18 @@ fn operation(bytes: &[u8]) -> Result<Part<'_>, Fault> {
         None => (None, url),
     };
     Ok(Part { method, target, host, headers, body })
+}
+
+/// Reads the length of a body, which is digits and no sign.
+fn length_of(text: &str) -> Option<usize> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+#[cold]
+fn bad_length() -> Fault {
+    Fault::invalid_input(
+        "The `Content-Length` of an operation of the batch is no number, or more than its body has.",
+    )
 }
 
 /// Writes the answer to a batch.
@@ -328,6 +340,26 @@ mod tests {
             assert_eq!((second.method(), second.query()), ("MERGE", "x=1"));
             assert_eq!(second.header("IF-MATCH"), Some("*"));
             assert_eq!(String::from_utf8_lossy(second.body).replace("\r\n", "\n"), "{\"A\":\"\n--x\"}");
+        }
+    }
+
+    #[test]
+    fn a_length_is_one_that_the_body_has() {
+        for (length, expected) in [
+            ("2", Ok("{}")),
+            ("0", Ok("")),
+            ("3", Err(400)),
+            ("", Err(400)),
+            ("+2", Err(400)),
+            ("-1", Err(400)),
+            ("2 2", Err(400)),
+            ("99999999999999999999", Err(400)),
+        ] {
+            let text =
+                format!("--b\r\n\r\nPOST /acme/T HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{{}}\r\n--b--");
+            let read = parts("multipart/mixed; boundary=b", text.as_bytes());
+            let body = read.map(|all| str::from_utf8(all[0].body).unwrap()).map_err(|fault| fault.status);
+            assert_eq!(body, expected, "{length}");
         }
     }
 
