@@ -16,6 +16,16 @@ mod client;
 mod entities;
 #[path = "service/kinds.rs"]
 mod kinds;
+#[path = "service/recorded.rs"]
+mod recorded;
+#[path = "service/sas_matrix.rs"]
+mod sas_matrix;
+#[path = "service/sas_tokens.rs"]
+mod sas_tokens;
+#[path = "service/storm.rs"]
+mod storm;
+#[path = "service/stormy.rs"]
+mod stormy;
 #[path = "support/signing.rs"]
 mod signing;
 #[path = "service/tables.rs"]

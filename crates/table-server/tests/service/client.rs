@@ -14,6 +14,8 @@ use crate::signing::signed;
 
 pub(crate) const ACCOUNT: &str = "acme";
 pub(crate) const KEY: &str = "YSBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGJ1dCB0aGUgc3RvcmUgb2YgYSB0ZXN0";
+/// The account's second key.
+pub(crate) const KEY2: &str = "YW5vdGhlciBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGVpdGhlciwgYnV0IGEgdGVzdA==";
 
 /// A service over a temporary store.
 pub(crate) struct Client {
@@ -29,7 +31,7 @@ pub(crate) struct Answer(pub(crate) Response);
 impl Client {
     pub(crate) fn new() -> Self {
         let store = Store::temporary().unwrap();
-        let given = Given { key1: Some(KEY.to_owned().into()), key2: None };
+        let given = Given { key1: Some(KEY.to_owned().into()), key2: Some(KEY2.to_owned().into()) };
         let account = block_on(KeyKeeper::open(store.to_async(), ACCOUNT, given)).unwrap();
         let service = Service::new(store.to_async(), Arc::new(account), Settings::default());
         Self { service, store }
@@ -57,6 +59,38 @@ impl Client {
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
         let request = Request { head, body: Bytes::copy_from_slice(body.as_bytes()), peer: Peer::LOCAL };
+        self.ask(request)
+    }
+
+    /// Sends a request with a token in its query.
+    pub(crate) fn with_token(&self, method: &str, path: &str, token: &str, body: &str) -> Answer {
+        self.with_token_from(Peer::LOCAL, method, path, token)(&[], body)
+    }
+
+    /// Returns what sends headers and a body with a token by a connection.
+    pub(crate) fn with_token_from(
+        &self,
+        peer: Peer,
+        method: &str,
+        path: &str,
+        token: &str,
+    ) -> impl Fn(&[(&str, &str)], &str) -> Answer {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let address = format!("{path}{mark}{token}");
+        let method = method.to_owned();
+        move |headers, body| {
+            let mut request =
+                http::Request::builder().method(&*method).uri(&address).header("host", "127.0.0.1:10002");
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let (head, ()) = request.body(()).unwrap().into_parts();
+            self.ask(Request { head, body: Bytes::copy_from_slice(body.as_bytes()), peer })
+        }
+    }
+
+    /// Sends a request as it is given.
+    pub(crate) fn ask(&self, request: Request) -> Answer {
         Answer(block_on(is_send(self.service.call(request))))
     }
 

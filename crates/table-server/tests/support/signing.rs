@@ -15,7 +15,7 @@ pub(crate) fn signed(account: &str, key: &str, path: &str) -> (String, String) {
 }
 
 /// Returns the date of now, as HTTP has it.
-fn date() -> String {
+pub(crate) fn date() -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let now = Ticks::now().to_string();
