@@ -124,6 +124,10 @@ fn tree(text: &str) -> Result<Element, Fault> {
 }
 
 fn add(text: &str, open: &mut [Element]) -> Result<(), Fault> {
+    // What is written leaves them out: a name would be kept as another one.
+    if !text.chars().all(is_written) {
+        return Err(invalid("it has a control character"));
+    }
     match open.last_mut() {
         Some(element) => element.text.push_str(text),
         None if text.trim_ascii().is_empty() => {}
@@ -184,6 +188,15 @@ impl Writer {
     }
 }
 
+/// Returns whether a text may hold a character.
+fn is_written(character: char) -> bool {
+    match character {
+        '\r' | '\n' | '\t' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        other => !other.is_control(),
+    }
+}
+
 /// Appends a text as XML has it between elements. Characters that XML can't hold are left out.
 pub(crate) fn escape(text: &str, out: &mut String) {
     for character in text.chars() {
@@ -193,10 +206,8 @@ pub(crate) fn escape(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             // As it is, a reader would make a line feed of it.
             '\r' => out.push_str("&#13;"),
-            '\n' | '\t' => out.push(character),
-            '\u{fffe}' | '\u{ffff}' => {}
-            control if control.is_control() => {}
-            other => out.push(other),
+            other if is_written(other) => out.push(other),
+            _ => {}
         }
     }
 }
