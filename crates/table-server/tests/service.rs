@@ -5,6 +5,8 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::format_push_string,
+    clippy::format_collect,
+    clippy::type_complexity,
     reason = "a test fails by a panic, and need not be quick"
 )]
 
@@ -16,6 +18,8 @@ mod client;
 mod entities;
 #[path = "service/kinds.rs"]
 mod kinds;
+#[path = "service/misuse.rs"]
+mod misuse;
 #[path = "service/recorded.rs"]
 mod recorded;
 #[path = "service/sas_matrix.rs"]

@@ -30,8 +30,8 @@ fn is_signed([_, method, address, date, media_type, md5, authorization]: [&str; 
     }
     let (head, ()) = request.body(()).unwrap().into_parts();
     let request = Request { head, body: Bytes::new(), peer: Peer::LOCAL };
-    let [key1, key2] = keys.map(|key| Some(key.to_owned().into()));
-    let account = AccountKeys::new(ACCOUNT, &Given { key1, key2 }).unwrap();
+    let [first, second] = keys.map(|key| Some(key.to_owned().into()));
+    let account = AccountKeys::new(ACCOUNT, &Given { key1: first, key2: second }).unwrap();
     let now: Ticks = "2026-11-28T04:50:00Z".parse().unwrap();
     authorize(&request, &account, &|_, _| None, now).is_ok_and(|caller| caller.is_owner())
 }

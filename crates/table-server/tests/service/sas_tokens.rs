@@ -164,6 +164,9 @@ fn policies_revoke_rename_and_change_their_tokens_at_once() {
         let both = sas.sign(&key()).unwrap().into_string();
         assert_eq!(client.with_token("GET", "/acme/Company()", &both, "").refusal(), REFUSED);
     }
+    // A name that could not be kept as it is, and might become that of another policy.
+    assert_eq!(set_policies(&client, &[("cl\u{1e}erks", READS)]), 400);
+    assert_eq!(set_policies(&client, &[("cl&#x1e;erks", READS)]), 400);
     let many = ["a", "b", "c", "d", "e", "f"].map(|id| (id, READS));
     assert_eq!((set_policies(&client, &many), set_policies(&client, &many[..5])), (400, 204));
     assert_eq!(ask(), 403);
