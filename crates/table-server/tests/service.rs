@@ -22,6 +22,8 @@ mod kinds;
 mod misuse;
 #[path = "service/recorded.rs"]
 mod recorded;
+#[path = "service/sas_batches.rs"]
+mod sas_batches;
 #[path = "service/sas_matrix.rs"]
 mod sas_matrix;
 #[path = "service/sas_tokens.rs"]
