@@ -48,6 +48,19 @@ def report(answer):
     }
 
 
+def row_difference(one, other):
+    """Returns in a few words how two lists of rows differ."""
+    if one is None or other is None:
+        return "refused by one"
+    if one == other or len(one) != len(other):
+        return f"{'more' if len(one) > len(other) else 'fewer'} rows in one"
+    for left, right in zip(one, other):
+        for name in {**left, **right}:
+            if left.get(name, "absent") != right.get(name, "absent"):
+                return f"{name.split('@')[-1] if '@' in name else 'value'} {left.get(name, 'absent')} | {right.get(name, 'absent')}"
+    return "order"
+
+
 class Run:
     def __init__(self, one, other, seed):
         self.sides = [Endpoint(one), Endpoint(other)]
@@ -64,9 +77,12 @@ class Run:
         self.compared += 1
         for field in one:
             if one[field] != other[field]:
-                values = [str(one[field]), str(other[field])] if field not in ("body", "rows") else ["", ""]
-                sides = f": {values[0]} | {values[1]}" if any(values) else ""
-                group = f"{what}, {field}{sides}"
+                sides = f"{one[field]} | {other[field]}"
+                if field == "rows":
+                    sides = row_difference(one[field], other[field])
+                elif field == "body":
+                    sides = row_difference([one[field] or {}], [other[field] or {}])
+                group = f"{what}, {field}: {sides}"
                 self.groups[group] += 1
                 self.examples.setdefault(group, (example, one[field], other[field]))
                 return True
