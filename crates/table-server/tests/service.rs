@@ -28,11 +28,11 @@ mod sas_batches;
 mod sas_matrix;
 #[path = "service/sas_tokens.rs"]
 mod sas_tokens;
+#[path = "support/signing.rs"]
+mod signing;
 #[path = "service/storm.rs"]
 mod storm;
 #[path = "service/stormy.rs"]
 mod stormy;
-#[path = "support/signing.rs"]
-mod signing;
 #[path = "service/tables.rs"]
 mod tables;
