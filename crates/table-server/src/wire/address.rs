@@ -111,9 +111,11 @@ impl Resource {
     /// Reads what follows the account in a path.
     fn parse(path: &str) -> Result<Self, Fault> {
         // A slash that is escaped is one of a key: the parts are told apart first.
-        let (name, keys) = match path.split_once('(') {
+        let (name, keys) = match split_at_keys(path) {
             Some((name, rest)) => {
-                (name, Some(rest.trim_end_matches('/').strip_suffix(')').ok_or_else(Fault::invalid_uri)?))
+                let rest = rest.trim_end_matches('/');
+                let keys = rest.strip_suffix(')').or_else(|| rest.strip_suffix("%29"));
+                (name, Some(keys.ok_or_else(Fault::invalid_uri)?))
             }
             None => (path.trim_end_matches('/'), None),
         };
@@ -142,6 +144,16 @@ impl Resource {
                 Ok(Self::Row { table: name.to_owned(), partition_key, row_key })
             }
         }
+    }
+}
+
+/// Splits a path at the parenthesis before its keys, which Go's client escapes.
+fn split_at_keys(path: &str) -> Option<(&str, &str)> {
+    let (bare, escaped) = (path.split_once('('), path.split_once("%28"));
+    match (bare, escaped) {
+        (Some(bare), Some(escaped)) if escaped.0.len() < bare.0.len() => Some(escaped),
+        (None, escaped) => escaped,
+        (bare, _) => bare,
     }
 }
 
@@ -232,7 +244,16 @@ mod tests {
         assert_eq!(of("/$metadata"), Ok(Resource::Metadata));
         assert_eq!(of("/Company/Tables"), Ok(Resource::Rows("Company".to_owned())));
         assert_eq!(of("/a/b"), Err("InvalidResourceName".to_owned()));
-        for bad in ["/Tables(Company)", "/Tables('a','b')", "/Company(", "/Company('a'"] {
+        assert_eq!(of("/Tables%28%27Company%27%29"), Ok(Resource::Table("Company".to_owned())));
+        let bad = [
+            "/Tables(Company)",
+            "/Tables('a','b')",
+            "/Company(",
+            "/Company('a'",
+            "/Company%28",
+            "/Company%28'a'",
+        ];
+        for bad in bad {
             assert_eq!(of(bad), Err("InvalidUri".to_owned()), "{bad}");
         }
         assert_eq!(of_path("/other/Tables"), Err("InvalidUri".to_owned()));
@@ -251,6 +272,8 @@ mod tests {
             row("a/b(c),", "RowKey='x'+y")
         );
         assert_eq!(of("PartitionKey='%25',RowKey='%C3%A9'"), row("%", "é"));
+        let escaped = "/devstoreaccount1/Company%28PartitionKey=%27%28a%27,RowKey=%27b(%29%27%29";
+        assert_eq!(of_path(escaped), row("(a", "b()"));
         let bad = [
             "'a','b'",
             "PartitionKey='a'",
