@@ -107,7 +107,7 @@ token_gives() { # name, expected text, token
 }
 token_gives 'generate-sas, of a policy' ada "$sas"
 prints 'policy delete' '' table policy delete -t "$table" -n reader --query none
-token_gives 'generate-sas, of a deleted policy' 'not authenticated*' "$sas"
+token_gives 'generate-sas, of a deleted policy' 'Authentication failure*' "$sas"
 sas=$(az table generate-sas -n "$table" --permissions r --expiry "$later" --start-pk math --end-pk math -o tsv 2>&1) || true
 token_gives 'generate-sas, of a partition' ada "$sas"
 sas=$(az table generate-sas -n "$table" --permissions a --expiry "$later" -o tsv 2>&1) || true

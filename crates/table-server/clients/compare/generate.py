@@ -62,7 +62,7 @@ ODD = [
 ]
 
 
-def entity(random, partition, row):
+def entity(random, partition, row, may_be_odd):
     """Returns an entity's JSON, and what is odd about it or an empty text."""
     fields = [f'"PartitionKey":{json.dumps(partition)}', f'"RowKey":{json.dumps(row)}']
     for name, usual in NAMES.items():
@@ -71,7 +71,7 @@ def entity(random, partition, row):
             if kind not in BARE:
                 fields.append(f'"{name}@odata.type":"{kind}"')
             fields.append(f'"{name}":{random.choice(POOLS[kind][0])}')
-    odd = random.choice(ODD) if random.random() < 0.08 else ""
+    odd = random.choice(ODD) if may_be_odd and random.random() < 0.08 else ""
     if odd:
         fields.append(odd)
     return "{" + ",".join(fields) + "}", odd
@@ -118,15 +118,41 @@ def filter_text(random):
 
 
 def kind_of(word):
-    """Returns the type of a literal, or the name of a property."""
+    """Returns the type of a literal, or the name of a property; a number with an exponent stands for itself."""
+    if word == "1e300":
+        return word
     kinds = [kind for kind, (_, literals) in POOLS.items() if word in literals]
     return kinds[0] if kinds else "Edm.String" if word.startswith("'") else word
 
 
+def sides(atom):
+    """Returns what stands left of a comparison, its operator, and what stands right; a property alone is equal to true."""
+    for word in ("eq", "ne", "gt", "ge", "lt", "le"):
+        if f" {word} " in atom:
+            left, right = atom.split(f" {word} ", 1)
+            return left, word, right
+    return atom, "eq", "true"
+
+
+def operator(atom):
+    return sides(atom)[1]
+
+
 def shape(atom):
     """Returns a comparison with its literal's type in the place of the literal."""
-    for operator in ("eq", "ne", "gt", "ge", "lt", "le"):
-        if f" {operator} " in atom:
-            left, right = atom.split(f" {operator} ", 1)
-            return f"{kind_of(left)} {operator} {kind_of(right)}"
-    return atom
+    left, word, right = sides(atom)
+    return f"{kind_of(left)} {word} {kind_of(right)}"
+
+
+def other_type(atom, row):
+    """Returns of what other type than the comparison's literal the row's property is, or an empty text."""
+    left, _, right = sides(atom)
+    name, literal = (left, right) if left in NAMES else (right, left)
+    value = row.get(name)
+    bare = {bool: "Edm.Boolean", int: "Edm.Int32", float: "Edm.Double", str: "Edm.String"}
+    stored = row.get(f"{name}@odata.type", bare.get(type(value)))
+    wanted = "Edm.Double" if literal == "1e300" else kind_of(literal)
+    if stored in (None, wanted):
+        return ""
+    numbers = {"Edm.Int32", "Edm.Int64", "Edm.Double"}
+    return "a number of another type" if {stored, wanted} <= numbers else "a property of another type"
