@@ -120,7 +120,7 @@ async fn measure(flags: &Flags, key: &Arc<AccountKey>, operation: &str) -> Resul
     let at = |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1e3);
     let (cost, memory) = match (flags.pid, before) {
         (Some(pid), Some(before)) => {
-            let spent = (processor_time(pid)? - before).as_secs_f64() * 1e6;
+            let spent = processor_time(pid)?.saturating_sub(before).as_secs_f64() * 1e6;
             (format!("{:.1}", spent / times.len() as f64), format!("{:.1}", memory(pid)?))
         }
         _ => ("-".to_owned(), "-".to_owned()),

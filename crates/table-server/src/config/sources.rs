@@ -19,19 +19,19 @@ pub struct Flags {
     /// Settings, in TOML
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The store [data.tables]
+    /// The store (data.tables)
     #[arg(long, value_name = "DIR")]
     pub directory: Option<String>,
-    /// Where to listen [127.0.0.1:10002]
+    /// Where to listen (127.0.0.1:10002)
     #[arg(long, value_name = "IP:PORT")]
     pub address: Option<String>,
-    /// Health and metrics, or none [127.0.0.1:10003]
+    /// Health and metrics, or none (127.0.0.1:10003)
     #[arg(long, value_name = "IP:PORT")]
     pub admin_address: Option<String>,
-    /// The account [devstoreaccount1]
+    /// The account (devstoreaccount1)
     #[arg(long, value_name = "NAME")]
     pub account: Option<String>,
-    /// durable or relaxed [durable]
+    /// durable or relaxed (durable)
     #[arg(long, value_name = "LEVEL")]
     pub durability: Option<String>,
     /// What the store may grow to, such as 64GiB
@@ -43,28 +43,28 @@ pub struct Flags {
     /// Its private key, in PEM
     #[arg(long, value_name = "FILE")]
     pub tls_key: Option<String>,
-    /// Connections at once [10000]
+    /// Connections at once (10000)
     #[arg(long, value_name = "COUNT")]
     pub max_connections: Option<String>,
-    /// Bodies of requests at once [64MiB]
+    /// Bodies of requests at once (64MiB)
     #[arg(long, value_name = "SIZE")]
     pub body_memory: Option<String>,
-    /// For TLS's handshake [10s]
+    /// For TLS's handshake (10s)
     #[arg(long, value_name = "TIME")]
     pub handshake_time: Option<String>,
-    /// For a request's headers [30s]
+    /// For a request's headers (30s)
     #[arg(long, value_name = "TIME")]
     pub header_time: Option<String>,
-    /// For a request's body [30s]
+    /// For a request's body (30s)
     #[arg(long, value_name = "TIME")]
     pub body_time: Option<String>,
-    /// Between requests [120s]
+    /// Between requests (120s)
     #[arg(long, value_name = "TIME")]
     pub idle_time: Option<String>,
-    /// While a client reads nothing [30s]
+    /// While a client reads nothing (30s)
     #[arg(long, value_name = "TIME")]
     pub write_time: Option<String>,
-    /// For answers under way at the end [25s]
+    /// For answers under way at the end (25s)
     #[arg(long, value_name = "TIME")]
     pub drain_time: Option<String>,
     /// Write rows of declared kinds as any others
