@@ -81,8 +81,8 @@ async fn fill(flags: &Flags, key: &Arc<AccountKey>) -> Result<(), Failed> {
         body: r#"{"TableName":"Load"}"#.into(),
     };
     connection.ask(&table).await?;
-    for start in (0..flags.rows).step_by(100) {
-        connection.ask(&batch("PUT", start..(start + 100).min(flags.rows))).await?;
+    for row in 0..flags.rows {
+        connection.ask(&upsert(row, row)).await?;
     }
     Ok(())
 }
@@ -132,7 +132,6 @@ async fn measure(flags: &Flags, key: &Arc<AccountKey>, operation: &str) -> Resul
 
 fn request(operation: &str, number: u64, rows: u64) -> Result<Asked, Failed> {
     let row = number.wrapping_mul(7_919) % rows;
-    let json = "Accept: application/json;odata=minimalmetadata\r\nContent-Type: application/json\r\n";
     let read = |path: String, query: &str| Asked {
         method: "GET",
         path,
@@ -161,16 +160,20 @@ fn request(operation: &str, number: u64, rows: u64) -> Result<Asked, Failed> {
             headers: "Accept: application/json\r\nContent-Type: application/json\r\nIf-Match: *\r\n",
             body: format!("{{\"Age\":{}}}", number % 90),
         },
-        "upsert" => Asked {
-            method: "PUT",
-            path: format!("Load(PartitionKey='p',RowKey='{row:08}')"),
-            query: String::new(),
-            headers: json,
-            body: entity("{", number),
-        },
+        "upsert" => upsert(row, number),
         "batch100" => batch("PUT", row..row + 100),
         other => return Err(format!("no operation is called `{other}`").into()),
     })
+}
+
+fn upsert(row: u64, number: u64) -> Asked {
+    Asked {
+        method: "PUT",
+        path: format!("Load(PartitionKey='p',RowKey='{row:08}')"),
+        query: String::new(),
+        headers: "Accept: application/json;odata=minimalmetadata\r\nContent-Type: application/json\r\n",
+        body: entity("{", number),
+    }
 }
 
 /// Returns the text of an entity of eight properties, some 430 bytes with its keys.
@@ -189,7 +192,7 @@ fn batch(method: &str, rows: std::ops::Range<u64>) -> Asked {
     for row in rows {
         body += &format!(
             "--c\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
-             {method} http://127.0.0.1/{ACCOUNT}/Load(PartitionKey='p',RowKey='{row:08}') HTTP/1.1\r\n\
+             {method} http://127.0.0.1:10002/{ACCOUNT}/Load(PartitionKey='p',RowKey='{row:08}') HTTP/1.1\r\n\
              Content-Type: application/json\r\nAccept: application/json\r\n\r\n{}\r\n",
             entity("{", row)
         );
