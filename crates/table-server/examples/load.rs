@@ -24,7 +24,7 @@ use clap::Parser;
 use table_core::Ticks;
 use table_core::access::sas::AccountKey;
 use table_server::config::{WELL_KNOWN_ACCOUNT as ACCOUNT, WELL_KNOWN_KEY as KEY};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, BufStream};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::TcpStream;
 
 type Failed = Box<dyn Error + Send + Sync>;
@@ -45,6 +45,9 @@ struct Flags {
     /// How many entities there are.
     #[arg(long, default_value_t = 20_000)]
     rows: u64,
+    /// Whether the entities are there already, of a run before.
+    #[arg(long)]
+    filled: bool,
     /// Which operations, by commas.
     #[arg(long, default_value = "get,query100,query1000,select,insert,merge,upsert,batch100")]
     operations: String,
@@ -63,7 +66,9 @@ struct Asked {
 async fn main() -> Result<(), Failed> {
     let flags = Flags::parse();
     let key = Arc::new(AccountKey::new(ACCOUNT, KEY)?);
-    fill(&flags, &key).await?;
+    if !flags.filled {
+        fill(&flags, &key).await?;
+    }
     println!("operation,connections,requests a second,median ms,99 % ms,server us a request,server MB");
     for operation in flags.operations.split(',') {
         measure(&flags, &key, operation).await?;
@@ -77,12 +82,19 @@ async fn fill(flags: &Flags, key: &Arc<AccountKey>) -> Result<(), Failed> {
         method: "POST",
         path: "Tables".into(),
         query: String::new(),
-        headers: "Content-Type: application/json\r\n",
+        headers: "Accept: application/json\r\nContent-Type: application/json\r\n",
         body: r#"{"TableName":"Load"}"#.into(),
     };
-    connection.ask(&table).await?;
+    let made = connection.ask(&table).await?;
+    // A run before may have made it.
+    if !matches!(made, 200..300 | 409) {
+        return Err(format!("the table can't be made: status {made}").into());
+    }
     for row in 0..flags.rows {
-        connection.ask(&upsert(row, row)).await?;
+        let status = connection.ask(&upsert(row, row)).await?;
+        if !(200..300).contains(&status) {
+            return Err(format!("entity {row} can't be written: status {status}").into());
+        }
     }
     Ok(())
 }
@@ -132,20 +144,23 @@ async fn measure(flags: &Flags, key: &Arc<AccountKey>, operation: &str) -> Resul
 
 fn request(operation: &str, number: u64, rows: u64) -> Result<Asked, Failed> {
     let row = number.wrapping_mul(7_919) % rows;
-    let read = |path: String, query: &str| Asked {
+    let read = |path: String, query: String| Asked {
         method: "GET",
         path,
-        query: query.to_owned(),
+        query,
         headers: "Accept: application/json;odata=minimalmetadata\r\n",
         body: String::new(),
     };
-    let page =
-        |size| format!("?$top={size}&$filter=PartitionKey%20eq%20'p'%20and%20RowKey%20ge%20'{row:08}'");
+    let partition = partition_of(row);
+    // Where a hundred begins, so that so many follow in the partition.
+    let start = row / 100 * 100;
+    let hundred =
+        format!("?$top=100&$filter=PartitionKey%20eq%20'{partition}'%20and%20RowKey%20ge%20'{start:08}'");
     Ok(match operation {
-        "get" => read(format!("Load(PartitionKey='p',RowKey='{row:08}')"), ""),
-        "query100" => read("Load()".into(), &page(100)),
-        "query1000" => read("Load()".into(), &page(1_000)),
-        "select" => read("Load()".into(), &(page(100) + "%20and%20Age%20ge%2040&$select=RowKey,Age")),
+        "get" => read(address_of(row), String::new()),
+        "query100" => read("Load()".into(), hundred),
+        "query1000" => read("Load()".into(), format!("?$filter=PartitionKey%20eq%20'{partition}'")),
+        "select" => read("Load()".into(), hundred + "%20and%20Age%20ge%2040&$select=RowKey,Age"),
         "insert" => Asked {
             method: "POST",
             path: "Load".into(),
@@ -155,21 +170,30 @@ fn request(operation: &str, number: u64, rows: u64) -> Result<Asked, Failed> {
         },
         "merge" => Asked {
             method: "MERGE",
-            path: format!("Load(PartitionKey='p',RowKey='{row:08}')"),
+            path: address_of(row),
             query: String::new(),
             headers: "Accept: application/json\r\nContent-Type: application/json\r\nIf-Match: *\r\n",
             body: format!("{{\"Age\":{}}}", number % 90),
         },
         "upsert" => upsert(row, number),
-        "batch100" => batch("PUT", row..row + 100),
+        "batch100" => batch("PUT", start..start + 100),
         other => return Err(format!("no operation is called `{other}`").into()),
     })
+}
+
+/// Returns the partition of an entity: there are a thousand in each.
+fn partition_of(row: u64) -> String {
+    format!("p{:03}", row / 1_000)
+}
+
+fn address_of(row: u64) -> String {
+    format!("Load(PartitionKey='{}',RowKey='{row:08}')", partition_of(row))
 }
 
 fn upsert(row: u64, number: u64) -> Asked {
     Asked {
         method: "PUT",
-        path: format!("Load(PartitionKey='p',RowKey='{row:08}')"),
+        path: address_of(row),
         query: String::new(),
         headers: "Accept: application/json;odata=minimalmetadata\r\nContent-Type: application/json\r\n",
         body: entity("{", number),
@@ -188,21 +212,23 @@ fn entity(start: &str, number: u64) -> String {
 }
 
 fn batch(method: &str, rows: std::ops::Range<u64>) -> Asked {
-    let mut body = "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n".to_owned();
+    // The emulator knows boundaries by these names alone.
+    let mut body = "--batch_1\r\nContent-Type: multipart/mixed; boundary=changeset_1\r\n\r\n".to_owned();
     for row in rows {
         body += &format!(
-            "--c\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
-             {method} http://127.0.0.1:10002/{ACCOUNT}/Load(PartitionKey='p',RowKey='{row:08}') HTTP/1.1\r\n\
+            "--changeset_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n\
+             {method} http://127.0.0.1:10002/{ACCOUNT}/{} HTTP/1.1\r\n\
              Content-Type: application/json\r\nAccept: application/json\r\n\r\n{}\r\n",
+            address_of(row),
             entity("{", row)
         );
     }
-    body += "--c--\r\n--b--\r\n";
+    body += "--changeset_1--\r\n--batch_1--\r\n";
     Asked {
         method: "POST",
         path: "$batch".into(),
         query: String::new(),
-        headers: "Content-Type: multipart/mixed; boundary=b\r\nAccept: application/json\r\n",
+        headers: "Content-Type: multipart/mixed; boundary=batch_1\r\nAccept: application/json\r\n",
         body,
     }
 }
@@ -238,7 +264,9 @@ impl Connection {
         self.stream.flush().await?;
         self.head.clear();
         while !self.head.ends_with(b"\r\n\r\n") {
-            self.head.push(self.stream.read_u8().await?);
+            if self.stream.read_until(b'\n', &mut self.head).await? == 0 {
+                return Err("the server closed the connection".into());
+            }
         }
         let head = str::from_utf8(&self.head)?.to_ascii_lowercase();
         let status = head.get(9..12).ok_or("no status")?.parse()?;
@@ -246,14 +274,8 @@ impl Connection {
         if value("transfer-encoding:") == Some("chunked") {
             loop {
                 let mut line = String::new();
-                loop {
-                    match self.stream.read_u8().await? {
-                        b'\n' => break,
-                        b'\r' => {}
-                        byte => line.push(char::from(byte)),
-                    }
-                }
-                let size = usize::from_str_radix(&line, 16)?;
+                self.stream.read_line(&mut line).await?;
+                let size = usize::from_str_radix(line.trim(), 16)?;
                 self.body.resize(size + 2, 0);
                 self.stream.read_exact(&mut self.body).await?;
                 if size == 0 {
