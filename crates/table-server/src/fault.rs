@@ -142,7 +142,7 @@ impl From<AccountError> for Fault {
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let text = error.service_text();
-        // The service's sentence for all that it can't read helps nobody to find the mistake.
+        // The service has one sentence for all that it can't read, which does not say where the mistake is.
         let text =
             if error.code() == "InvalidInput" { format!("{text} {error}").into() } else { text.into() };
         Self { status: error.status(), code: error.code().into(), text, index: error.index() }

@@ -245,7 +245,7 @@ fn say_ready(config: &Config, address: SocketAddr, admin: Option<SocketAddr>) {
     say(&format!("listening at {address}{admin}\n{}", config.connection_string(address)));
 }
 
-/// Writes a line for the operator. That nobody reads it ends nothing.
+/// Writes a line for the operator. A closed standard output does not end the server.
 fn say(text: &str) {
     drop(writeln!(io::stdout().lock(), "{text}"));
 }

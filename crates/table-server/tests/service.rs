@@ -10,6 +10,8 @@
     reason = "a test fails by a panic, and need not be quick"
 )]
 
+#[path = "service/account.rs"]
+mod account;
 #[path = "service/batches.rs"]
 mod batches;
 #[path = "service/client.rs"]

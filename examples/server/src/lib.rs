@@ -32,7 +32,7 @@ pub struct Employee {
     pub id: u32,
     /// The name.
     pub name: String,
-    /// The e-mail address, which nobody else has.
+    /// The e-mail address, which is unique.
     pub email: String,
     /// The age in years.
     pub age: i32,

@@ -39,7 +39,7 @@ impl ServiceRecords for Shared {
             service::replace(dbs, txn, meta, RecordName { table, name }, &replacement)
         })?;
         if replaced && self.environment.options.durability == Durability::Relaxed {
-            // Nobody may be told of a new key that a power cut takes back.
+            // A new key is told to its users when this returns: a power cut must not take it back.
             let _lead = self.writer.lead()?;
             self.environment.flush().map_err(|error| self.writer.explain_failure(self, error))?;
         }

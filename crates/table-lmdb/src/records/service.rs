@@ -35,7 +35,7 @@ pub(crate) fn get(
 
 /// Returns every service record of a table, or of the [store](STORE).
 fn all(dbs: &Databases, txn: &heed::RoTxn<'_>, meta: &Meta, table: u32) -> Result<Vec<(String, Vec<u8>)>> {
-    // Without the feature nobody has any, and the store has no record digest of its own.
+    // Without the feature there are no records, and the store has no record digest of its own.
     if meta.features.has(Feature::ServiceRecords) { SERVICE.all(dbs, txn, table) } else { Ok(Vec::new()) }
 }
 

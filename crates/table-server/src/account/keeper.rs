@@ -184,7 +184,7 @@ fn exchange(tables: &Tables, which: KeyName) -> Result<AccountKeys, AccountError
     for _ in 0..ATTEMPTS {
         let found = record(tables)?.ok_or(AccountError::Removed)?;
         let keys = text::read(&found)?;
-        // Whoever has exchanged the same key meanwhile has told somebody the new one, which must stay.
+        // Another process that has exchanged the same key meanwhile has given its new one out: that must stay.
         if first.as_ref().is_some_and(|first| first.key(which) != keys.key(which)) {
             return Err(AccountError::Exchanged(which));
         }

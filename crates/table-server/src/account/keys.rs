@@ -150,7 +150,7 @@ fn is_key(key: &str) -> bool {
     GIVEN_BYTES.contains(&bytes) && AccountKey::new("given", key).is_ok()
 }
 
-/// Returns a new key, which nobody can guess.
+/// Returns a new key of random bytes.
 fn random_key() -> Result<Zeroizing<String>, AccountError> {
     let mut bytes = Zeroizing::new([0; KEY_BYTES]);
     getrandom::fill(&mut *bytes).map_err(AccountError::Random)?;

@@ -49,7 +49,7 @@ pub fn authorize(
     if !verified.access().holds_at(now) {
         return Err(Fault::not_authenticated());
     }
-    // Whoever holds the token can read in it what these tell.
+    // These tell no more than the token itself, which the sender has.
     if verified.is_https_only() && !request.peer.is_secure {
         return Err(Fault::wrong_protocol());
     }
@@ -60,7 +60,7 @@ pub fn authorize(
 }
 
 /// Returns the policy that [`authorize`] will ask for, so that it can be looked up before where that takes waiting; `None` if it
-/// asks for none, and also where the token's signature is wrong: who has no token makes nobody look.
+/// asks for none, or the token's signature is wrong: a sender without a token causes no look-up.
 #[must_use]
 pub fn policy_of(request: &Request, account: &AccountKeys) -> Option<PolicyName> {
     if request.head.headers.contains_key(header::AUTHORIZATION) {

@@ -276,7 +276,7 @@ fn a_policy_says_what_its_tokens_leave_to_it_and_revokes_them() {
     assert!(by(Some(Policy::new().add().until(now()))).is_err());
     assert!(by(Some(Policy::new().add())).is_err());
     assert_eq!(by(None).unwrap_err(), Fault::not_authenticated());
-    // Nobody's policies are looked up for who has no key.
+    // Without a right signature no policy is looked up.
     let forged = with_token(&token.as_str().replace("sig=", "sig=A"));
     assert_eq!(policy_of(&forged, &account()), None);
     assert_eq!(policy_of(&with_token(&token.as_str().replace("pol", "pod")), &account()), None);

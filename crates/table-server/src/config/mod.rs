@@ -15,7 +15,7 @@ use crate::listen::Limits;
 
 /// The account of emulators, which clients know by `UseDevelopmentStorage=true`.
 pub const WELL_KNOWN_ACCOUNT: &str = "devstoreaccount1";
-/// The key of that account. It is printed in the documentation of every SDK, so it keeps nobody out.
+/// The key of that account. It is printed in the documentation of every SDK, so it is no protection.
 pub const WELL_KNOWN_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
@@ -44,7 +44,7 @@ pub struct Config {
     pub directory: PathBuf,
     /// Where it listens.
     pub address: SocketAddr,
-    /// Where it answers whoever runs it; `None` for nowhere.
+    /// The address of health, metrics and keys; `None` for none.
     pub admin_address: Option<SocketAddr>,
     /// Whether the well-known key is good at an address that others can reach.
     pub may_well_known: bool,

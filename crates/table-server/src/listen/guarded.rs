@@ -12,7 +12,7 @@ pub(super) struct Panicked;
 /// Awaits a future. If it panics, it is dropped.
 pub(super) async fn guarded<A>(future: impl Future<Output = A>) -> Result<A, Panicked> {
     let mut future = pin!(future);
-    // A future that has panicked is never polled again, so nobody sees what it left.
+    // A future that has panicked is never polled again, so what it left half done is not seen.
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,
         Ok(Poll::Ready(answer)) => Poll::Ready(Ok(answer)),

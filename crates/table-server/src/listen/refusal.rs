@@ -1,12 +1,10 @@
 //! Answers to requests that never reach the service, in the protocol's form.
 
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderValue, header};
 
 use crate::exchange::Response;
 use crate::fault::Fault;
-
-const ERROR_CODE: HeaderName = HeaderName::from_static("x-ms-error-code");
+use crate::wire::error::{self, Form};
 
 /// Returns the refusal of a body with more bytes than this.
 pub(super) fn too_large(limit: usize) -> Fault {
@@ -51,39 +49,29 @@ pub(super) fn busy() -> Fault {
 
 /// Makes the answer of a refusal. The connection ends with it where the rest of the request has not been read.
 pub(crate) fn response(fault: &Fault, is_last: bool) -> Response {
-    let mut response = Response::new(body(fault));
-    *response.status_mut() = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if let Ok(code) = HeaderValue::from_str(&fault.code) {
-        headers.insert(ERROR_CODE, code);
-    }
+    let mut response = error::response(fault, Form::Json, None);
     if is_last {
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
 /// Returns the bytes of an answer that is sent where no request has been read.
 pub(super) fn unasked(fault: &Fault) -> Vec<u8> {
-    let body = body(fault);
+    let response = response(fault, true);
+    let reason = response.status().canonical_reason().unwrap_or_default();
     let mut text = format!(
-        "HTTP/1.1 {} {}\r\ncontent-type: application/json\r\nx-ms-error-code: {}\r\nretry-after: 1\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        fault.status,
-        StatusCode::from_u16(fault.status).ok().and_then(|s| s.canonical_reason()).unwrap_or_default(),
-        fault.code,
-        body.len(),
+        "HTTP/1.1 {} {reason}\r\nretry-after: 1\r\ncontent-length: {}\r\n",
+        response.status().as_u16(),
+        response.body().len()
     )
     .into_bytes();
-    text.extend_from_slice(&body);
+    for (name, value) in response.headers() {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            text.extend_from_slice(part);
+        }
+    }
+    text.extend_from_slice(b"\r\n");
+    text.extend_from_slice(response.body());
     text
-}
-
-/// Returns the protocol's text of a refusal. Neither the codes nor the sentences of this module hold what JSON escapes.
-fn body(fault: &Fault) -> Bytes {
-    let (code, text) = (&fault.code, &fault.text);
-    format!(
-        "{{\"odata.error\":{{\"code\":\"{code}\",\"message\":{{\"lang\":\"en-US\",\"value\":\"{text}\"}}}}}}"
-    )
-    .into()
 }

@@ -1,5 +1,6 @@
 //! Batches: up to 100 changes of one partition, together or not at all, or one query of an entity.
 
+use table_core::odata::Metadata;
 use table_core::{Error, ErrorKind};
 
 use super::Service;
@@ -11,12 +12,14 @@ use crate::fault::Fault;
 use crate::wire::address::{Address, Resource};
 use crate::wire::batch::{AnswerWriter, Part, parts};
 use crate::wire::error::{self, Form};
-use crate::wire::headers::{Prefer, if_match};
+use crate::wire::headers::{Prefer, if_match, metadata};
+use crate::wire::parameters::Parameters;
 
 /// An operation of a batch that has been read.
 struct Operation {
     change: Change,
     prefer: Prefer,
+    metadata: Metadata,
 }
 
 impl Service {
@@ -35,7 +38,7 @@ impl Service {
         };
         match done {
             Ok(all) => all.iter().for_each(|response| answers.add(response)),
-            Err(fault) => answers.add(&error::response(&fault, Form::Json, call.request_id)),
+            Err(fault) => answers.add(&error::response(&fault, Form::Json, Some(call.request_id))),
         }
         Ok(answers.finish())
     }
@@ -57,6 +60,11 @@ impl Service {
                 return Err(at(Fault::invalid_input("All operations of a batch are of one table.")));
             }
             table.get_or_insert_with(|| name.clone());
+            let parameters = Parameters::parse(part.query()).map_err(at)?;
+            let metadata = match (part.header("accept"), parameters.get("$format")) {
+                (None, None) => call.metadata,
+                (accept, format) => metadata(accept, format).map_err(at)?,
+            };
             let method = part.method();
             if method == "GET" {
                 // A query is alone in its batch.
@@ -65,11 +73,12 @@ impl Service {
                         "A batch holds changes, or one query by both keys.",
                     )));
                 };
-                return self.get_entity(call, name, [partition_key, row_key]).await.map(|one| vec![one]);
+                let call = Call { parameters: &parameters, ..call.of_metadata(metadata) };
+                return self.get_entity(&call, name, [partition_key, row_key]).await.map(|one| vec![one]);
             }
             let condition = if_match(part.header("if-match")).map_err(at)?;
             let change = Change::read(method, keys, condition, part.body).map_err(at)?;
-            operations.push(Operation { change, prefer: Prefer::read(part.header("prefer")) });
+            operations.push(Operation { change, prefer: Prefer::read(part.header("prefer")), metadata });
         }
         let Some(table) = table else { return Err(Fault::invalid_input("The batch holds no operation.")) };
         self.commit(call, &table, &operations).await
@@ -92,10 +101,11 @@ impl Service {
             Ok((batch.commit().await?, table))
         });
         let (committed, table) = committed.await?;
-        let answers = operations.iter().enumerate().map(|(index, Operation { change, prefer })| {
+        let answers = operations.iter().enumerate().map(|(index, operation)| {
+            let Operation { change, prefer, metadata } = operation;
             let is_removed = matches!(change, Change::Delete { .. });
             let etag = (!is_removed).then(|| committed.etag(index));
-            Written { change, etag, table: table.name() }.answer(call, *prefer)
+            Written { change, etag, table: table.name() }.answer(&call.of_metadata(*metadata), *prefer)
         });
         answers.collect()
     }

@@ -25,7 +25,12 @@ pub(super) struct Call<'r> {
     pub(super) request_id: &'r str,
 }
 
-impl Call<'_> {
+impl<'r> Call<'r> {
+    /// Returns the call with so much metadata in its answer.
+    pub(super) fn of_metadata(&self, metadata: Metadata) -> Call<'r> {
+        Call { metadata, restricted: self.restricted.clone(), ..*self }
+    }
+
     /// Refuses a sender who may not do this with the service or its tables: who has none of these permissions for resources of
     /// this type, by the letters of an account's token.
     pub(super) fn need(&self, permissions: &[&str], resource: char) -> Result<(), Fault> {

@@ -21,6 +21,7 @@ use std::time::Duration;
 use http::Method;
 use table_core::Ticks;
 use table_core::asynchronous::{AsyncDynamicTable, AsyncTables};
+use table_core::odata::Metadata;
 
 use self::call::Call;
 use self::ids::RequestIds;
@@ -43,7 +44,8 @@ use crate::wire::{error, headers};
 pub struct Settings {
     /// How long a query reads, until its page ends early.
     pub read_time: Duration,
-    /// Whether rows of declared kinds are written as any others, without their copies.
+    /// Whether senders who have a key of the account write rows of declared kinds as any others, without their copies. Tokens
+    /// never permit that.
     pub is_raw: bool,
 }
 
@@ -86,7 +88,7 @@ impl Service {
         let id = self.ids.next();
         let mut response = match self.answer(&request, &id).await {
             Ok(response) => response,
-            Err(fault) => error::response(&fault, error::Form::of(&request), &id),
+            Err(fault) => error::response(&fault, error::Form::of(&request), Some(&id)),
         };
         answer::add_common(&mut response, &request, &id);
         // Where the rules can't be read, the answer is as it was, and a browser shows it to no page of another origin.
@@ -111,13 +113,18 @@ impl Service {
             parameters: &parameters,
             restricted: caller.access().map(|access| self.restricted(access)),
             caller: &caller,
-            metadata: headers::metadata(request.header("accept"), parameters.get("$format"))?,
+            metadata: match headers::metadata(request.header("accept"), parameters.get("$format")) {
+                // A batch is answered in parts, each as that part asks for.
+                Err(_) if address.resource == Resource::Batch => Metadata::Minimal,
+                metadata => metadata?,
+            },
             root: &address.root(request),
             account: self.account.name(),
             request_id: id,
         };
         let done = self.dispatch(&call, &address.resource).await;
-        let mut response = done.unwrap_or_else(|fault| error::response(&fault, error::Form::of(request), id));
+        let refused = |fault| error::response(&fault, error::Form::of(request), Some(id));
+        let mut response = done.unwrap_or_else(refused);
         response.extensions_mut().insert(operation_of(&call, &address.resource));
         #[cfg(feature = "tracing")]
         if let Resource::Table(name) | Resource::Rows(name) | Resource::Row { table: name, .. } =
@@ -196,9 +203,11 @@ impl Service {
         name: &str,
         with: impl Fn(AsyncDynamicTable) -> F,
     ) -> Result<T, Fault> {
-        let with = |table: AsyncDynamicTable| with(if self.settings.is_raw { table.raw() } else { table });
         let done = match &call.restricted {
             Some(tables) => with(tables.dynamic_table(name).await?).await,
+            None if self.settings.is_raw => {
+                self.opened.with(&self.tables, name, |table| with(table.raw())).await
+            }
             None => self.opened.with(&self.tables, name, with).await,
         };
         done.map_err(Fault::from)

@@ -1,5 +1,7 @@
 //! Entities that are written, one at a time.
 
+use std::borrow::Cow;
+
 use http::{StatusCode, header};
 use table_core::odata::Source;
 use table_core::{DynamicEntity, ETag, Result, ValueRef};
@@ -80,7 +82,7 @@ struct Inserted<'e> {
 }
 
 impl Source for Inserted<'_> {
-    fn keys(&self) -> Result<(std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>)> {
+    fn keys(&self) -> Result<(Cow<'_, str>, Cow<'_, str>)> {
         self.entity.keys()
     }
 

@@ -34,9 +34,9 @@ impl Form {
     }
 }
 
-/// Makes the answer that tells a refusal.
+/// Makes the answer that tells a refusal; without an id, of what the service has not seen as a request.
 #[must_use]
-pub fn response(fault: &Fault, form: Form, request_id: &str) -> Response {
+pub fn response(fault: &Fault, form: Form, request_id: Option<&str>) -> Response {
     let text = text_of(fault, request_id);
     let (body, media_type) = match form {
         Form::Json => {
@@ -67,7 +67,8 @@ pub fn response(fault: &Fault, form: Form, request_id: &str) -> Response {
 }
 
 /// Returns the sentence of a refusal with what clients look for around it: which operation of a batch, which request, when.
-fn text_of(fault: &Fault, request_id: &str) -> String {
+fn text_of(fault: &Fault, request_id: Option<&str>) -> String {
+    let Some(request_id) = request_id else { return fault.text.clone().into_owned() };
     let index = fault.index.map(|index| format!("{index}:")).unwrap_or_default();
     format!("{index}{}\nRequestId:{request_id}\nTime:{}", fault.text, Ticks::now())
 }

@@ -145,7 +145,7 @@ async fn a_body_of_the_limit_is_taken_and_one_byte_more_is_a_413() {
     let text = server.exchange(request(limit + 1)).await;
     assert!(text.starts_with("HTTP/1.1 413 "), "{text}");
     assert!(text.contains("\r\nx-ms-error-code: RequestBodyTooLarge\r\n"), "{text}");
-    assert!(text.contains("\r\ncontent-type: application/json\r\n"), "{text}");
+    assert!(text.contains("\r\ncontent-type: application/json;odata=minimalmetadata;"), "{text}");
     assert!(text.contains("{\"odata.error\":{\"code\":\"RequestBodyTooLarge\""), "{text}");
 }
 

@@ -81,6 +81,23 @@ fn a_query_may_be_a_batch() {
 }
 
 #[test]
+fn each_part_says_what_it_wants_of_its_answer() {
+    let client = client();
+    let typed = [("content-type", "multipart/mixed; boundary=b"), ("accept", "multipart/mixed")];
+    let query = "--b\r\nContent-Type: application/http\r\n\r\n\
+        GET /acme/Company(PartitionKey='p',RowKey='old')?$select=RowKey,None HTTP/1.1\r\n\
+        Accept: application/json;odata=nometadata\r\n\r\n\r\n--b--";
+    let answer = client.send("POST", "/acme/$batch", &typed, query);
+    assert!(answer.text().contains("\r\n\r\n{\"RowKey\":\"old\",\"None\":null}\r\n"), "{}", answer.text());
+    let insert = "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n\r\n\
+        POST /acme/Company HTTP/1.1\r\nAccept: application/json;odata=nometadata\r\n\r\n\
+        {\"PartitionKey\":\"p\",\"RowKey\":\"new\"}\r\n--c--\r\n--b--";
+    let answer = client.send("POST", "/acme/$batch", &typed, insert);
+    assert_eq!(statuses(&answer), ["201"], "{}", answer.text());
+    assert!(!answer.text().contains("odata.metadata"), "{}", answer.text());
+}
+
+#[test]
 fn what_is_no_batch_is_refused() {
     let client = client();
     let typed = [("content-type", "multipart/mixed; boundary=b")];

@@ -30,10 +30,14 @@ pub(crate) struct Answer(pub(crate) Response);
 
 impl Client {
     pub(crate) fn new() -> Self {
+        Self::of_settings(Settings::default())
+    }
+
+    pub(crate) fn of_settings(settings: Settings) -> Self {
         let store = Store::temporary().unwrap();
         let given = Given { key1: Some(KEY.to_owned().into()), key2: Some(KEY2.to_owned().into()) };
         let account = block_on(KeyKeeper::open(store.to_async(), ACCOUNT, given)).unwrap();
-        let service = Service::new(store.to_async(), Arc::new(account), Settings::default());
+        let service = Service::new(store.to_async(), Arc::new(account), settings);
         Self { service, store }
     }
 

@@ -1,8 +1,10 @@
 //! Entities of declared kinds, written by clients that know nothing of the declaration.
 
-use table_core::Entity;
+use table_core::access::sas::{AccountKey, Sas};
+use table_core::{Entity, Ticks};
+use table_server::service::Settings;
 
-use crate::client::Client;
+use crate::client::{ACCOUNT, Client, KEY};
 
 #[derive(Clone, Debug, Entity, PartialEq)]
 #[entity(table = "Company", kind = "employee")]
@@ -18,7 +20,10 @@ const JUN: &str = r#"{"PartitionKey":"Sales","RowKey":"empid_000002","EntityType
 
 /// Returns a client of a store with one employee: with the first one the store notes what is declared.
 fn client() -> Client {
-    let client = Client::new();
+    with_employee(Client::new())
+}
+
+fn with_employee(client: Client) -> Client {
     let staff = client.store.table::<Employee>().unwrap();
     staff.insert(&Employee { department: "Sales".into(), id: 1, name: "Ann".into() }).unwrap();
     client
@@ -48,4 +53,25 @@ fn what_the_struct_could_not_read_is_refused() {
         assert_eq!(refused.status(), 400, "{}", refused.text());
     }
     assert_eq!(client.get("/acme/Company()").json()["value"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn raw_writes_are_of_the_owner_alone() {
+    let mut settings = Settings::default();
+    settings.is_raw = true;
+    let client = with_employee(Client::of_settings(settings));
+    let nameless = JUN.replace(r#","Name":"Jun""#, "");
+    let token = Sas::table("Company").add().until(Ticks::MAX);
+    let token = token.sign(&AccountKey::new(ACCOUNT, KEY).unwrap()).unwrap().into_string();
+    let refused = client.with_token("POST", "/acme/Company", &token, &nameless);
+    assert_eq!(refused.status(), 400, "{}", refused.text());
+    let count = || client.get("/acme/Company()").json()["value"].as_array().unwrap().len();
+    assert_eq!(count(), 2);
+    // The row alone, which the struct can't read, without a copy.
+    assert_eq!(client.post("/acme/Company", &nameless).status(), 201);
+    assert_eq!(count(), 3);
+    // A token's rows have their copies as without the flag.
+    let planned = JUN.replace("000002", "000003");
+    assert_eq!(client.with_token("POST", "/acme/Company", &token, &planned).status(), 201);
+    assert_eq!(count(), 5);
 }
