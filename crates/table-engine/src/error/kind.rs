@@ -178,6 +178,13 @@ kinds! {
     /// The store's directory stayed locked for as long as it was waited for: another process compacts the store, or holds
     /// a lock of the directory itself. Nothing was written; try again.
     StoreBusy = "ServerBusy", 503, "another process has the store's directory locked";
+    /// The server that keeps the store can't be reached, or did not answer in time. Nothing was written.
+    Unreachable = "ServerBusy", 503, "the store's server can't be reached";
+    /// The server that keeps the store has too much to do, and went on refusing for as long as it was asked again. Nothing was
+    /// written.
+    Throttled = "ServerBusy", 503, "the store's server is too busy";
+    /// The server that keeps the store does not accept the credentials, or they do not permit this. Nothing was read or written.
+    AccessDenied = "AuthenticationFailed", 403, "the store's server denies access";
     /// The store was opened for reading only.
     ReadOnly = "InsufficientAccountPermissions", 403, "the store is open for reading only";
     /// A handle that is restricted to an access is asked for what the access does not permit, or at a time when it does not

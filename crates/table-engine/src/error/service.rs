@@ -92,6 +92,7 @@ texts! {
     "ServerBusy": "The server is currently unable to receive requests. Please retry your request.";
     "NotImplemented": "The requested operation is not implemented on the specified resource.";
     "InsufficientAccountPermissions": "The account being accessed does not have sufficient permissions to execute this operation.";
+    "AuthenticationFailed": "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly including the signature.";
     "AuthorizationFailure": "This request is not authorized to perform this operation.";
     "AuthorizationPermissionMismatch": "This request is not authorized to perform this operation using this permission.";
     "QueueNotFound": "The specified queue does not exist.";
