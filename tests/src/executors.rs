@@ -1,5 +1,5 @@
-//! The executors that tests of typed tables are run on: LMDB, a map, a map that can do what the service can, and one that answers
-//! later.
+//! The executors that tests of typed tables are run on: LMDB, a map, a map that can do what the service can, one that answers
+//! later, and PostgreSQL.
 
 use std::cell::Cell;
 
@@ -19,6 +19,12 @@ pub enum Executor {
     Service,
     /// The map as a store that answers later: calls that block run as those do that are awaited.
     Later,
+    /// PostgreSQL, whose calls block.
+    #[cfg(feature = "postgres")]
+    Postgres,
+    /// PostgreSQL: calls that block run as those do that are awaited.
+    #[cfg(feature = "postgres")]
+    PostgresLater,
 }
 
 /// Says where futures of the map that answers later are pending.
@@ -55,6 +61,8 @@ impl Executor {
             Self::Map => MapStore::new().backend().abilities(),
             Self::Service => MapStore::as_the_service().backend().abilities(),
             Self::Later => MapStore::later(0).backend().abilities(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres | Self::PostgresLater => table_postgres::ABILITIES,
         }
     }
 
@@ -65,8 +73,26 @@ impl Executor {
             Self::Map => Some(MapStore::new().tables()),
             Self::Service => Some(MapStore::as_the_service().tables()),
             Self::Later => Some(MapStore::later(SEED).tables()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres => Some(postgres(false)),
+            #[cfg(feature = "postgres")]
+            Self::PostgresLater => Some(postgres(true)),
         }
     }
+}
+
+/// Returns the tables of an empty store in a schema of its own.
+#[cfg(feature = "postgres")]
+fn postgres(awaits: bool) -> Tables {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let server = std::env::var("TABLE_POSTGRES").expect("`TABLE_POSTGRES` names a server");
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let schema = format!("it_{}_{number}", std::process::id());
+    let options = table_postgres::PostgresTables::options().schema(schema).awaits(awaits);
+    let store = options.connect(&server).expect("a store can be made");
+    Tables::clone(&store)
 }
 
 /// Returns a snapshot; `None` on a store that takes none, which must say so by the name of the ability.
@@ -123,6 +149,26 @@ macro_rules! on_other_executors {
                 #[test]
                 fn $test() {
                     $crate::executors::Executor::Later.run(super::$test);
+                }
+            )+
+        }
+
+        #[cfg(feature = "postgres")]
+        mod on_postgres {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::executors::Executor::Postgres.run(super::$test);
+                }
+            )+
+        }
+
+        #[cfg(feature = "postgres")]
+        mod awaited_on_postgres {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::executors::Executor::PostgresLater.run(super::$test);
                 }
             )+
         }

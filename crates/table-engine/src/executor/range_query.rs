@@ -85,6 +85,11 @@ impl RangeQuery {
         self.plan.top
     }
 
+    /// Returns whether rows of the range and the [kinds](Self::kinds) are left out by what they hold.
+    pub fn is_filtered(&self) -> bool {
+        self.plan.predicate.is_some() || self.plan.is_guarded()
+    }
+
     /// Returns the query of all rows in the range, whatever this one wants of them.
     pub(super) fn unfiltered(&self) -> Self {
         let (plan, range) = (self.plan.unfiltered(), self.range.clone());

@@ -55,6 +55,16 @@ impl RowKinds {
         Self { first: format!("{kind}{rest}"), later: format!("{kind}{AT}") }
     }
 
+    /// Returns what the rows of the first version call themselves.
+    pub fn first(&self) -> &str {
+        &self.first
+    }
+
+    /// Returns with what the texts of the rows of later versions begin.
+    pub fn later(&self) -> &str {
+        &self.later
+    }
+
     /// Returns whether a row that calls itself so is among them.
     pub fn hold(&self, text: &str) -> bool {
         text == self.first || text.starts_with(&self.later)

@@ -1,0 +1,246 @@
+//! The tables of the server in which the store keeps what it knows of its own tables.
+
+use std::sync::Arc;
+
+use table_engine::__executor::{self as executor, LayoutTexts};
+use table_engine::{ErrorKind, Result};
+use tokio_postgres::Row;
+
+use crate::connection::Call;
+use crate::error::damaged;
+use crate::param::{Param, Params};
+use crate::table::TableEntry;
+
+/// The version of what is laid out here.
+const FORMAT: &str = "1";
+
+/// The names of the store's own tables in its schema. Those of a user's tables begin with no underscore.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    /// The name of the schema, quoted.
+    schema: String,
+}
+
+/// A record of the table `_tables`.
+pub(crate) struct Found {
+    pub(crate) id: i32,
+    pub(crate) name: String,
+}
+
+impl Catalog {
+    pub(crate) fn new(schema: &str) -> Self {
+        Self { schema: quoted(schema) }
+    }
+
+    /// Returns the name of one of the store's own tables, with its schema.
+    pub(crate) fn table(&self, name: &str) -> String {
+        format!("{}.{name}", self.schema)
+    }
+
+    /// Returns the name of the table with the rows of the table of this number, with its schema.
+    pub(crate) fn rows(&self, id: u32) -> String {
+        self.table(&format!("rows_{id}"))
+    }
+
+    /// Returns the name of the view of a user's table, with its schema.
+    fn view(&self, table: &str) -> String {
+        self.table(&quoted(&table.to_ascii_lowercase()))
+    }
+
+    /// Returns the statement that asks whether the store is there: `true` or `false`.
+    pub(crate) fn look(&self) -> Call {
+        let mut params = Params::default();
+        let name = params.add(Param::Text(self.table("_store")));
+        Call { sql: format!("SELECT to_regclass({name}) IS NOT NULL"), params }
+    }
+
+    /// Returns the statements that make the store, unless it is there.
+    pub(crate) fn make(&self, identity: i64) -> String {
+        let schema = &self.schema;
+        format!(
+            "BEGIN;
+             -- Two that make it at once would be in each other's way.
+             SELECT pg_advisory_xact_lock(hashtextextended({name}, 0));
+             CREATE SCHEMA IF NOT EXISTS {schema};
+             CREATE TABLE IF NOT EXISTS {schema}._store (name text PRIMARY KEY, value text NOT NULL);
+             CREATE TABLE IF NOT EXISTS {schema}._tables (
+                id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, lower_name text UNIQUE NOT NULL,
+                generation bigint NOT NULL DEFAULT 1);
+             CREATE TABLE IF NOT EXISTS {schema}._renamed (lower_name text PRIMARY KEY, id int NOT NULL);
+             CREATE TABLE IF NOT EXISTS {schema}._layouts (
+                table_id int NOT NULL, kind text NOT NULL, layout text NOT NULL,
+                number int GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (table_id, kind));
+             CREATE TABLE IF NOT EXISTS {schema}._commits (
+                session bigint, number bigint, time bigint NOT NULL, at timestamptz NOT NULL DEFAULT now(),
+                PRIMARY KEY (session, number));
+             CREATE TABLE IF NOT EXISTS {schema}._records (
+                owner int NOT NULL, name text NOT NULL, value bytea NOT NULL, PRIMARY KEY (owner, name));
+             INSERT INTO {schema}._store VALUES ('format', '{FORMAT}'), ('identity', '{identity}') ON CONFLICT DO NOTHING;
+             COMMIT",
+            name = literal(schema),
+        )
+    }
+
+    /// Returns the statement that asks what the store is.
+    pub(crate) fn store(&self) -> Call {
+        let sql = format!("SELECT name, value FROM {}", self.table("_store"));
+        Call { sql, params: Params::default() }
+    }
+
+    /// Returns the store's identity from the answer to that, if this version can read the store.
+    pub(crate) fn identity(&self, answer: &[Row]) -> Result<i64> {
+        let mut identity = None;
+        for row in answer {
+            match (row.try_get(0), row.try_get::<_, &str>(1)) {
+                (Ok("format"), Ok(FORMAT)) => {}
+                (Ok("format"), Ok(other)) => {
+                    let because = format!(
+                        "the schema {} has tables of format {other}, and this version reads format {FORMAT}",
+                        self.schema
+                    );
+                    return Err(executor::error(ErrorKind::Incompatible, because));
+                }
+                (Ok("identity"), Ok(number)) => identity = number.parse().ok(),
+                _ => {}
+            }
+        }
+        identity.ok_or_else(|| damaged("the record of the store"))
+    }
+
+    /// Returns the statement that finds a table by its name, or by one that it had before; the last column says which.
+    pub(crate) fn find(&self, table: &str) -> Call {
+        let mut params = Params::default();
+        let name = params.add(Param::Text(table.to_ascii_lowercase()));
+        let sql = format!(
+            "SELECT id, name, false FROM {tables} WHERE lower_name = {name} UNION ALL
+             SELECT t.id, t.name, true FROM {renamed} AS r JOIN {tables} AS t ON t.id = r.id
+             WHERE r.lower_name = {name} AND NOT EXISTS (SELECT FROM {tables} WHERE lower_name = {name})",
+            tables = self.table("_tables"),
+            renamed = self.table("_renamed"),
+        );
+        Call { sql, params }
+    }
+
+    /// Returns what was found.
+    pub(crate) fn found(table: &str, answer: &[Row]) -> Result<Found> {
+        let Some(row) = answer.first() else { return Err(crate::error::missing()) };
+        let found = Found { id: column(row, 0)?, name: column(row, 1)? };
+        if column(row, 2)? {
+            let because = format!("`{table}` is called `{}` now", found.name);
+            return Err(executor::error(ErrorKind::TableRenamed, because));
+        }
+        Ok(found)
+    }
+
+    /// Returns the statement that names all tables, in their order.
+    pub(crate) fn names(&self) -> Call {
+        let sql = format!("SELECT name FROM {} ORDER BY lower_name COLLATE \"C\"", self.table("_tables"));
+        Call { sql, params: Params::default() }
+    }
+
+    /// Returns the statement that notes a new table, and gives it its number.
+    pub(crate) fn note_table(&self, table: &str) -> Call {
+        let mut params = Params::default();
+        let (name, lower) = (params.add(table.into()), params.add(Param::Text(table.to_ascii_lowercase())));
+        let sql = format!(
+            "INSERT INTO {} (name, lower_name) VALUES ({name}, {lower}) RETURNING id",
+            self.table("_tables")
+        );
+        Call { sql, params }
+    }
+
+    /// Returns the statements that make the table of this number, and what a person sees of it.
+    pub(crate) fn make_table(&self, id: u32, table: &str) -> String {
+        let rows = self.rows(id);
+        // Some room on each page, so that a row that is changed stays where it was.
+        format!(
+            "CREATE TABLE {rows} (
+                pk text COLLATE \"C\" NOT NULL, rk text COLLATE \"C\" NOT NULL, ts bigint NOT NULL,
+                kind text COLLATE \"C\", body jsonb NOT NULL, PRIMARY KEY (pk, rk)) WITH (fillfactor = 90);
+             ALTER TABLE {rows} ALTER COLUMN body SET STORAGE MAIN;
+             {}",
+            self.make_view(id, table)
+        )
+    }
+
+    /// Returns the statement that makes the view of a table.
+    pub(crate) fn make_view(&self, id: u32, table: &str) -> String {
+        format!(
+            "CREATE OR REPLACE VIEW {} AS SELECT pk AS \"PartitionKey\", rk AS \"RowKey\",
+             {TIMESTAMP} AS \"Timestamp\", kind AS \"EntityType\", body - '@' AS \"Properties\" FROM {}",
+            self.view(table),
+            self.rows(id)
+        )
+    }
+
+    /// Returns the statements that drop a table.
+    pub(crate) fn drop_table(&self, id: u32) -> String {
+        let mut all = String::new();
+        for (table, column) in
+            [("_layouts", "table_id"), ("_records", "owner"), ("_renamed", "id"), ("_tables", "id")]
+        {
+            all += &format!("DELETE FROM {} WHERE {column} = {id};", self.table(table));
+        }
+        // Its views go with it.
+        all + &format!("DROP TABLE {} CASCADE;", self.rows(id))
+    }
+
+    /// Returns the statement that reads the layouts of a table, in the order in which they were noted, and its generation.
+    pub(crate) fn layouts(&self, id: u32) -> Call {
+        let mut params = Params::default();
+        let id = params.add(Param::Number(id.into()));
+        let sql = format!(
+            "SELECT t.generation, l.kind, l.layout FROM {} AS t LEFT JOIN {} AS l ON l.table_id = t.id
+             WHERE t.id = {id} ORDER BY l.number",
+            self.table("_tables"),
+            self.table("_layouts"),
+        );
+        Call { sql, params }
+    }
+
+    /// Returns the generation and the layouts from the answer to that.
+    pub(crate) fn found_layouts(answer: &[Row]) -> Result<(i64, LayoutTexts)> {
+        let first = answer.first().ok_or_else(crate::error::missing)?;
+        let mut layouts = LayoutTexts::new();
+        for row in answer {
+            if let Some(kind) = column::<Option<String>>(row, 1)? {
+                layouts.push((kind, column(row, 2)?));
+            }
+        }
+        Ok((column(first, 0)?, layouts))
+    }
+
+    /// Returns the statement that notes a layout, and the table's next generation.
+    pub(crate) fn note_layout(&self, entry: &Arc<TableEntry>, kind: &str, layout: &str) -> Call {
+        let mut params = Params::default();
+        let (id, kind) = (params.add(Param::Number(entry.id.into())), params.add(kind.into()));
+        let layout = params.add(layout.into());
+        let sql = format!(
+            "WITH noted AS (
+                INSERT INTO {} (table_id, kind, layout) VALUES ({id}, {kind}, {layout})
+                ON CONFLICT (table_id, kind) DO UPDATE SET layout = EXCLUDED.layout)
+             UPDATE {} SET generation = generation + 1 WHERE id = {id} RETURNING generation",
+            self.table("_layouts"),
+            self.table("_tables"),
+        );
+        Call { sql, params }
+    }
+}
+
+/// What a row's time is to a person: ticks of 100 ns since the year 1.
+const TIMESTAMP: &str = "timestamptz '0001-01-01 00:00:00+00' + ts / 10 * interval '1 microsecond'";
+
+/// Returns a column of an answer, of the type that the statement gives it.
+pub(crate) fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, at: usize) -> Result<T> {
+    row.try_get(at).map_err(|error| damaged("a record of the store").caused_by(error))
+}
+
+/// Returns a name as SQL quotes it.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Returns a text as SQL quotes it.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -1,0 +1,43 @@
+//! Versions of rows: times that rise, whatever the clocks of processes say.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use table_engine::{ETag, Ticks};
+
+/// Gives each plan a time that is later than all that this process has given, and than that of any row that it has read.
+///
+/// A row's time rises with each write: the statements refuse to write an earlier one, and a writer whose clock is behind reads
+/// the row's time then, and comes again.
+#[derive(Debug, Default)]
+pub(crate) struct Clock(AtomicU64);
+
+impl Clock {
+    /// Returns the next time.
+    pub(crate) fn next(&self) -> i64 {
+        let now = Ticks::now().get();
+        let later = |last: u64| Some(now.max(last.saturating_add(1)));
+        // Relaxed: the number alone counts, and it orders nothing else. The closure never returns `None`.
+        let last = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later).unwrap_or(now);
+        now.max(last.saturating_add(1)).cast_signed()
+    }
+
+    /// Notes the time of a row that was read.
+    pub(crate) fn observe(&self, time: i64) {
+        self.0.fetch_max(time.cast_unsigned(), Ordering::Relaxed);
+    }
+}
+
+/// Returns the time that a row's column holds; the first one for a number that is no time.
+pub(crate) fn ticks(time: i64) -> Ticks {
+    Ticks::new(time.cast_unsigned()).unwrap_or(Ticks::MIN)
+}
+
+/// Returns the version of a row of this time.
+pub(crate) fn etag(time: i64) -> ETag {
+    ETag::from_timestamp(ticks(time))
+}
+
+/// Returns the time of a version.
+pub(crate) fn time_of(etag: ETag) -> i64 {
+    etag.timestamp().get().cast_signed()
+}

@@ -1,0 +1,59 @@
+//! What the server says is wrong, as errors of the tables.
+
+use table_engine::__executor as executor;
+use table_engine::{Error, ErrorKind};
+use tokio_postgres::error::SqlState;
+
+/// Returns the error of a table that is not there, or is no more.
+#[cold]
+pub(crate) fn missing() -> Error {
+    executor::error(ErrorKind::TableNotFound, "there is no such table; create it first")
+}
+
+/// Returns the error of stored bytes that nobody wrote so.
+#[cold]
+pub(crate) fn damaged(what: &'static str) -> Error {
+    executor::error(ErrorKind::Corrupt, format!("{what} is not as this library writes it"))
+}
+
+/// Returns whether the connection is gone, so that nobody knows what became of the statement.
+pub(crate) fn is_lost(error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        // The server was told to end, or its process died: the answer to a commit may have been next.
+        Some(code) => code.code().starts_with("57P") || code.code().starts_with("08"),
+        None => true,
+    }
+}
+
+/// Returns whether another attempt may succeed: the server had to choose between this transaction and another.
+pub(crate) fn is_conflict(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| {
+        *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::T_R_DEADLOCK_DETECTED
+    })
+}
+
+/// Returns the error of the tables for what the server or the connection says.
+#[cold]
+pub(crate) fn of_server(error: tokio_postgres::Error) -> Error {
+    let Some(answer) = error.as_db_error() else {
+        let because = "there is no connection to the server, or it was lost";
+        return executor::error(ErrorKind::Unreachable, because).caused_by(error);
+    };
+    let code = answer.code().clone();
+    let kind = match code.code() {
+        "42P01" | "3F000" => return missing(),
+        // A right that is missing, a wrong password, no such user or database.
+        "42501" | "28000" | "28P01" | "3D000" => ErrorKind::AccessDenied,
+        "25006" => ErrorKind::ReadOnly,
+        "53100" => ErrorKind::DiskFull,
+        "53000" | "53200" | "53300" | "53400" => ErrorKind::Throttled,
+        // Of an index row that is too large.
+        "54000" => ErrorKind::KeyTooLong,
+        "57014" => ErrorKind::Unreachable,
+        lost if lost.starts_with("57P") || lost.starts_with("08") => ErrorKind::Unreachable,
+        _ => ErrorKind::Io,
+    };
+    // Its detail may show values; its message does not.
+    let because = format!("the server says: {} ({})", answer.message(), code.code());
+    executor::error(kind, because)
+}

@@ -1,0 +1,149 @@
+//! The store as calls see it that are awaited: on connections that a runtime of the store's drives, so whatever runtime the
+//! caller's futures run on.
+
+use std::sync::Arc;
+
+use table_engine::__executor::{
+    AsyncBackend, AsyncCursor, Batch, BoxFuture, Committed, PackedRow, Plan, RangeQuery, Refused, SealedAt,
+    TableExec,
+};
+use table_engine::Result;
+use table_engine::schema::{IndexMask, Schema};
+
+use crate::commit::commit_awaited;
+use crate::cursor::PostgresCursor;
+use crate::error::{is_lost, of_server};
+use crate::pool::Shared;
+use crate::snapshot::BEGIN;
+use crate::store::PostgresStore;
+use crate::table::{STATE, own};
+use crate::work::Work;
+
+impl AsyncBackend for PostgresStore {
+    fn get<'a>(
+        &'a self,
+        table: &'a dyn TableExec,
+        partition: &'a str,
+        row: &'a str,
+    ) -> BoxFuture<'a, Result<Option<(PackedRow, usize)>>> {
+        Box::pin(async move {
+            let entry = &own(table)?.entry;
+            let answer = self.query_awaited(&entry.get(partition, row)).await?;
+            let packed = answer.first().map(|found| self.packed(entry, partition, row, found)).transpose()?;
+            Ok(packed.map(|packed| (packed, STATE)))
+        })
+    }
+
+    fn index_mask<'a>(
+        &'a self,
+        table: &'a dyn TableExec,
+        schema: &'static Schema,
+        writes: bool,
+    ) -> BoxFuture<'a, Result<IndexMask>> {
+        // It asks the server once for each declaration.
+        Box::pin(async move { table.index_mask(schema, writes) })
+    }
+
+    fn cursor(&self, table: &dyn TableExec, asked: &RangeQuery) -> Result<Box<dyn AsyncCursor>> {
+        let table = own(table)?;
+        let cursor = PostgresCursor::new(asked.clone(), table.entry.clone());
+        Ok(Box::new(LaterCursor { store: table.store.clone(), cursor, connection: None }))
+    }
+
+    fn commit(
+        &self,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+        _: &SealedAt,
+    ) -> BoxFuture<'_, Result<Committed, Refused>> {
+        let work = Work::of(self, tables, plan);
+        Box::pin(async move { commit_awaited(&self.pool, self, &work?).await })
+    }
+
+    fn identity(&self) -> u64 {
+        self.identity
+    }
+}
+
+/// Rows that come later, all of one moment.
+struct LaterCursor {
+    store: Arc<PostgresStore>,
+    cursor: PostgresCursor,
+    /// With the transaction that shows that moment, from the first page on.
+    connection: Option<Shared>,
+}
+
+impl LaterCursor {
+    async fn read_on(&mut self, batch: &mut Batch) -> Result<()> {
+        while batch.is_empty() {
+            let Some((call, most)) = self.cursor.page() else {
+                batch.end();
+                return Ok(());
+            };
+            let rows = if let Some(connection) = &self.connection {
+                connection.query(&call).await.map_err(of_server)?
+            } else {
+                let (connection, answer) = self.begin(&[call]).await?;
+                // Whatever becomes of it, the transaction is ended with this.
+                self.connection = Some(connection);
+                answer
+            };
+            let has_ended = rows.len() < most;
+            self.cursor.take(&self.store, &rows, most, batch)?;
+            if has_ended {
+                self.end();
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    async fn begin(
+        &self,
+        calls: &[crate::connection::Call; 1],
+    ) -> Result<(Shared, Vec<tokio_postgres::Row>)> {
+        let mut losses = self.store.pool.losses();
+        loop {
+            let mut connection = self.store.pool.shared().await?;
+            connection.spend();
+            let asked = connection.begin_and_query(BEGIN, calls).await;
+            let answer = asked.and_then(|mut answers| answers.pop().unwrap_or_else(|| Ok(Vec::new())));
+            match answer {
+                Ok(rows) => return Ok((connection, rows)),
+                Err(error) if is_lost(&error) && self.store.pool.wait(&mut losses).await? => {
+                    self.store.pool.forget_idle();
+                }
+                Err(error) => {
+                    connection.roll_back();
+                    connection.keep();
+                    return Err(of_server(error));
+                }
+            }
+        }
+    }
+
+    /// Ends the transaction, and gives the connection back.
+    fn end(&mut self) {
+        if let Some(mut connection) = self.connection.take() {
+            connection.roll_back();
+            connection.keep();
+        }
+    }
+}
+
+impl Drop for LaterCursor {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl AsyncCursor for LaterCursor {
+    fn fill<'a>(&'a mut self, batch: &'a mut Batch) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            batch.begin(0, 0);
+            let filled = self.read_on(batch).await;
+            self.cursor.finish(batch);
+            filled
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! The tables of `table-core` on PostgreSQL: the same structs, with their checks, copies and transactions, in a database that
+//! several processes and machines share.
+//!
+//! ```no_run
+//! use table_core::Entity;
+//! use table_postgres::PostgresTables;
+//!
+//! #[derive(Entity)]
+//! #[entity(table = "Company", kind = "employee")]
+//! #[key(partition = "{department}", row = "empid_{id:06}")]
+//! struct Employee {
+//!     department: String,
+//!     id: u32,
+//!     name: String,
+//! }
+//!
+//! let tables = PostgresTables::connect("postgres://app@localhost/app")?;
+//! let staff = tables.table::<Employee>()?;
+//! staff.insert(&Employee { department: "Sales".into(), id: 1, name: "Jones".into() })?;
+//! assert_eq!(staff.get(Employee::key("Sales", 1))?.unwrap().name, "Jones");
+//! # Ok::<(), table_core::Error>(())
+//! ```
+
+#![allow(clippy::format_push_string, reason = "what it costs is nothing beside a round trip to the server")]
+
+mod adding;
+mod attempt;
+mod body;
+mod bounds;
+mod catalog;
+mod clock;
+mod commit;
+mod connection;
+mod cursor;
+mod driver;
+mod error;
+mod keys;
+mod later;
+mod losses;
+mod options;
+mod param;
+mod pool;
+mod records;
+mod snapshot;
+mod statement;
+mod store;
+mod table;
+mod work;
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use table_engine::{Result, Tables};
+
+pub use self::options::PostgresOptions;
+#[doc(hidden)]
+pub use self::store::ABILITIES;
+use self::store::PostgresStore;
+
+/// Tables of entities in a PostgreSQL database.
+///
+/// It lends [`Tables`], whose methods are called on it as if they were its own. It is cheap to clone, and may be shared between
+/// threads; any number of processes may have the same store open.
+#[derive(Clone)]
+pub struct PostgresTables {
+    tables: Tables,
+}
+
+impl PostgresTables {
+    /// Opens the store in the schema `tables` of a database, and makes it if there is none.
+    pub fn connect(address: &str) -> Result<Self> {
+        PostgresOptions::default().connect(address)
+    }
+
+    /// Returns options, for a store that is opened other than with the defaults.
+    pub fn options() -> PostgresOptions {
+        PostgresOptions::default()
+    }
+
+    fn new(store: Arc<PostgresStore>) -> Self {
+        Self { tables: Tables::new(store) }
+    }
+}
+
+impl Deref for PostgresTables {
+    type Target = Tables;
+
+    fn deref(&self) -> &Tables {
+        &self.tables
+    }
+}
+
+impl fmt::Debug for PostgresTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresTables").finish_non_exhaustive()
+    }
+}

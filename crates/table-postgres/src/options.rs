@@ -1,0 +1,116 @@
+//! How a store is opened.
+
+use std::time::Duration;
+
+use table_engine::__executor as executor;
+use table_engine::{ErrorKind, Result};
+use tokio_postgres::Config;
+
+use crate::PostgresTables;
+use crate::pool::Connector;
+use crate::store::PostgresStore;
+
+/// The longest name of a schema that the server tells from others.
+const MOST_BYTES: usize = 63;
+
+/// Options, for a store that is opened other than with the defaults.
+///
+/// ```no_run
+/// use table_postgres::PostgresTables;
+///
+/// let tables = PostgresTables::options()
+///     .schema("company")
+///     .connections(32)
+///     .connect("postgres://app@db1.example.com,db2.example.com/app?target_session_attrs=read-write")?;
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PostgresOptions {
+    schema: String,
+    connections: usize,
+    prepares: bool,
+    patience: Duration,
+    awaits: bool,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        let (schema, patience) = ("tables".to_owned(), Duration::from_secs(30));
+        Self { schema, connections: 16, prepares: true, patience, awaits: true }
+    }
+}
+
+impl PostgresOptions {
+    /// Sets the schema of the database that the store lies in; by default `tables`. It is made if there is none, which takes the
+    /// right to create one.
+    #[must_use]
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// Sets how many connections calls that are awaited have at the most, and how many are kept for others; by default 16. Each
+    /// thread that waits has one of its own, and so has each snapshot.
+    #[must_use]
+    pub fn connections(mut self, most: usize) -> Self {
+        self.connections = most;
+        self
+    }
+
+    /// Sets whether statements are prepared once for each connection; by default they are. Behind a pooler that hands each
+    /// transaction to another process of the server they must not be: then each is sent whole, and takes a little longer.
+    #[must_use]
+    pub fn prepare_statements(mut self, prepares: bool) -> Self {
+        self.prepares = prepares;
+        self
+    }
+
+    /// Sets how long a call waits for a server that was reached before and is lost, such as one that is started anew or gives way
+    /// to its standby; by default 30 seconds. After that it is [`Unreachable`](ErrorKind::Unreachable), or
+    /// [`OutcomeUnknown`](ErrorKind::OutcomeUnknown) of a change that may have been carried out.
+    #[must_use]
+    pub fn patience(mut self, longest: Duration) -> Self {
+        self.patience = longest;
+        self
+    }
+
+    /// Sets whether calls that are awaited wait without a thread, for tests of those that block.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn awaits(mut self, awaits: bool) -> Self {
+        self.awaits = awaits;
+        self
+    }
+
+    /// Opens the store, and makes it if there is none.
+    ///
+    /// The address is a URL or a list of `key=value`, as `psql` takes it, with several hosts if there are.
+    pub fn connect(&self, address: &str) -> Result<PostgresTables> {
+        let located = |error: table_engine::Error| error.attempted("open");
+        if self.schema.is_empty() || self.schema.len() > MOST_BYTES || self.schema.contains('\0') {
+            let because = format!("a schema has a name of 1 to {MOST_BYTES} bytes, without NUL");
+            return Err(located(executor::error(ErrorKind::Incompatible, because)));
+        }
+        let config: Config = address.parse().map_err(|error: tokio_postgres::Error| {
+            // Not the address itself, which may hold a password.
+            let because =
+                "the address is none: it is to be like `postgres://user:password@host:5432/database`";
+            located(executor::error(ErrorKind::Unreachable, because).caused_by(error))
+        })?;
+        let connector = Connector {
+            config,
+            prepares: self.prepares,
+            most: self.connections.max(1),
+            patience: self.patience,
+        };
+        PostgresStore::open(self, connector).map(PostgresTables::new).map_err(located)
+    }
+
+    pub(crate) fn schema_name(&self) -> &str {
+        &self.schema
+    }
+
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.awaits
+    }
+}

@@ -1,0 +1,108 @@
+//! What a statement is given: values with their types, so that it need not be described by the server first.
+
+use std::error::Error;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+
+/// The value of a parameter.
+#[derive(Debug)]
+pub(crate) enum Param {
+    Text(String),
+    MaybeText(Option<String>),
+    Number(i64),
+    Bytes(Vec<u8>),
+    Json(Json),
+    Texts(Vec<String>),
+    MaybeTexts(Vec<Option<String>>),
+    Numbers(Vec<i64>),
+    Jsons(Vec<Json>),
+}
+
+/// The values of a statement's parameters.
+#[derive(Debug, Default)]
+pub(crate) struct Params(Vec<Param>);
+
+impl Params {
+    /// Adds a value, and returns how the statement names it.
+    pub(crate) fn add(&mut self, param: Param) -> String {
+        self.0.push(param);
+        format!("${}", self.0.len())
+    }
+
+    pub(crate) fn all(&self) -> &[Param] {
+        &self.0
+    }
+}
+
+impl Param {
+    pub(crate) fn kind(&self) -> Type {
+        match self {
+            Self::Text(_) | Self::MaybeText(_) => Type::TEXT,
+            Self::Number(_) => Type::INT8,
+            Self::Bytes(_) => Type::BYTEA,
+            Self::Json(_) => Type::JSONB,
+            Self::Texts(_) | Self::MaybeTexts(_) => Type::TEXT_ARRAY,
+            Self::Numbers(_) => Type::INT8_ARRAY,
+            Self::Jsons(_) => Type::JSONB_ARRAY,
+        }
+    }
+
+    pub(crate) fn value(&self) -> &(dyn ToSql + Sync) {
+        match self {
+            Self::Text(value) => value,
+            Self::MaybeText(value) => value,
+            Self::Number(value) => value,
+            Self::Bytes(value) => value,
+            Self::Json(value) => value,
+            Self::Texts(value) => value,
+            Self::MaybeTexts(value) => value,
+            Self::Numbers(value) => value,
+            Self::Jsons(value) => value,
+        }
+    }
+}
+
+impl From<&str> for Param {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// The version of a `jsonb` on the wire, which stands before its text.
+const JSONB: u8 = 1;
+
+/// The text of a `jsonb`.
+#[derive(Clone, Debug)]
+pub(crate) struct Json(pub(crate) Bytes);
+
+impl ToSql for Json {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        out.put_u8(JSONB);
+        out.put_slice(&self.0);
+        Ok(IsNull::No)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        *kind == Type::JSONB
+    }
+
+    to_sql_checked!();
+}
+
+/// The text of a `jsonb` that is lent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JsonText<'a>(pub(crate) &'a [u8]);
+
+impl<'a> FromSql<'a> for JsonText<'a> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        match raw.split_first() {
+            Some((&JSONB, text)) => Ok(Self(text)),
+            _ => Err("the server sent a jsonb of another version".into()),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        *kind == Type::JSONB
+    }
+}

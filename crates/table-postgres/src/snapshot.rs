@@ -1,0 +1,192 @@
+//! Snapshots: transactions that read, at one moment.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use table_engine::__executor::{
+    self as executor, InPlace, Kept, LayoutTexts, PageRequest, RangeQuery, ReadSnapshot, RowCursor, RowView,
+    ScanRanges, TableExec, VisitEach,
+};
+use table_engine::query::PageBudget;
+use table_engine::{Continuation, ErrorKind, Result};
+use tokio_postgres::{Error, Row};
+
+use crate::catalog::{Catalog, column};
+use crate::connection::Call;
+use crate::cursor::{FirstPages, PostgresCursor};
+use crate::error::{damaged, is_lost, of_server};
+use crate::pool::Blocking;
+use crate::statement::digest;
+use crate::store::{PostgresStore, plain};
+use crate::table::{PostgresTable, STATE, own};
+
+/// Begins a transaction whose statements see one state of the database.
+pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// All tables as they were when the first of their rows was read.
+pub(crate) struct PostgresSnapshot {
+    store: Arc<PostgresStore>,
+    connection: RefCell<Blocking>,
+    has_begun: Cell<bool>,
+    kept: Kept,
+    taken: Instant,
+}
+
+impl PostgresSnapshot {
+    /// Returns a snapshot that is taken with the first read.
+    pub(crate) fn of_first_read(store: Arc<PostgresStore>) -> Result<Self> {
+        let connection = store.pool.blocking()?;
+        Ok(Self {
+            store,
+            connection: RefCell::new(connection),
+            has_begun: Cell::new(false),
+            kept: Kept::default(),
+            taken: Instant::now(),
+        })
+    }
+
+    /// Returns a snapshot of what is there now.
+    pub(crate) fn of_now(store: Arc<PostgresStore>) -> Result<Self> {
+        let snapshot = Self::of_first_read(store)?;
+        // A transaction has its snapshot when its first statement is run.
+        snapshot.query(&plain("SELECT 1"))?;
+        Ok(snapshot)
+    }
+
+    /// Returns the answer to a statement.
+    pub(crate) fn query(&self, call: &Call) -> Result<Vec<Row>> {
+        let mut answers = self.query_all(std::slice::from_ref(call))?;
+        answers.pop().ok_or_else(|| damaged("the answer of the server"))
+    }
+
+    /// Returns the answers to several statements, all in one round trip; the transaction begins with the first of them.
+    fn query_all(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>> {
+        let mut losses = self.store.pool.losses();
+        loop {
+            let asked = self.ask(calls);
+            let may_go_on = !self.has_begun.replace(true);
+            match asked {
+                Ok(answers) => return Ok(answers),
+                Err(error) if may_go_on && is_lost(&error) && losses.wait() => {
+                    // Nobody has seen anything of it, so it begins on another connection.
+                    self.store.pool.forget_idle();
+                    self.connection.replace(self.store.pool.blocking()?);
+                    self.has_begun.set(false);
+                }
+                Err(error) => return Err(of_server(error)),
+            }
+        }
+    }
+
+    fn ask(&self, calls: &[Call]) -> Result<Vec<Vec<Row>>, Error> {
+        let connection = self.connection.borrow();
+        let answers = if self.has_begun.get() {
+            connection.wait(connection.query_all(calls))?
+        } else {
+            connection.wait(connection.begin_and_query(BEGIN, calls))?
+        };
+        answers.into_iter().collect()
+    }
+
+    /// Reads the first pages of all ranges, in one round trip. The rows are of this moment, however late they are taken.
+    fn fetch(&self, first: &RefCell<FirstPages>) -> Result<()> {
+        let first = first.take();
+        if !first.calls.is_empty() {
+            let answers = self.query_all(&first.calls)?;
+            first.give(answers);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn store(&self) -> &PostgresStore {
+        &self.store
+    }
+}
+
+impl Drop for PostgresSnapshot {
+    fn drop(&mut self) {
+        let mut connection = self.connection.borrow_mut();
+        if self.has_begun.get() && !connection.end_transaction() {
+            connection.spend();
+        }
+    }
+}
+
+impl ReadSnapshot for PostgresSnapshot {
+    fn has(&self, table: &dyn TableExec) -> bool {
+        own(table).is_ok_and(|table| Arc::ptr_eq(&table.store, &self.store))
+    }
+
+    fn state(&self) -> usize {
+        STATE
+    }
+
+    fn age(&self) -> Duration {
+        self.taken.elapsed()
+    }
+
+    fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
+        let entry = &own(table)?.entry;
+        let answer = self.query(&entry.get(keys.0, keys.1))?;
+        let Some(found) = answer.first() else { return Ok(None) };
+        let row = self.store.packed(entry, keys.0, keys.1, found)?;
+        let full = || executor::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
+        self.kept.keep(row).ok_or_else(full)?.view().map(Some)
+    }
+
+    fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
+        let answer = self.query(&self.store.catalog.layouts(own(table)?.entry.id))?;
+        Catalog::found_layouts(&answer).map(|(_, layouts)| layouts)
+    }
+
+    fn digest(&self, table: &dyn TableExec, partition: &str, prefix: &str) -> Result<u64> {
+        let answer = self.query(&digest(&own(table)?.entry, partition, prefix))?;
+        let found = answer.first().ok_or_else(|| damaged("the answer of the server"))?;
+        column::<i64>(found, 0).map(i64::cast_unsigned)
+    }
+
+    fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
+        let (table, first) = (own(table)?, RefCell::default());
+        let cursors = executor::cursors(scan_ranges, table.entry.id, &mut begin(table, &first))?;
+        self.fetch(&first)?;
+        Ok(cursors)
+    }
+
+    fn views<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+    ) -> Result<Box<dyn InPlace<'s> + 's>> {
+        let (table, first) = (own(table)?, RefCell::default());
+        let views =
+            executor::views(self, &self.kept, scan_ranges, table.entry.id, &mut begin(table, &first))?;
+        self.fetch(&first)?;
+        Ok(views)
+    }
+
+    fn page(
+        &self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+        budget: PageBudget,
+        after: Option<&Continuation>,
+        each: VisitEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        let (table, first) = (own(table)?, RefCell::default());
+        let request = PageRequest { table: table.entry.id, store: self.store.identity, budget, after };
+        executor::page(self, scan_ranges, request, &mut begin(table, &first), each)
+    }
+}
+
+/// Begins cursors over a table, and notes what their first pages are.
+fn begin<'b>(
+    table: &'b PostgresTable,
+    first: &'b RefCell<FirstPages>,
+) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'b> {
+    |asked| {
+        let cursor = PostgresCursor::new(asked, table.entry.clone());
+        first.borrow_mut().add(&cursor);
+        Box::new(cursor)
+    }
+}

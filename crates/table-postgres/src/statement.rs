@@ -1,0 +1,325 @@
+//! A plan as one statement: a part for each sort of change, and a result that is an error unless all that is demanded holds.
+//!
+//! The statement's text depends on the tables and on the sorts of changes, not on how many rows there are: one row of a sort is
+//! given by values, several are by arrays. So the server has few to prepare.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::body::Body;
+use crate::connection::Call;
+use crate::keys::{behind_prefix, escape};
+use crate::param::{Json, Param, Params};
+use crate::table::TableEntry;
+use crate::work::{Demand, Work};
+
+/// What becomes of a row, when what is there is known as far as it must be.
+pub(crate) struct Op {
+    /// Its place among the rows of the work.
+    pub(crate) of: usize,
+    pub(crate) demand: Demand,
+    pub(crate) becomes: Becomes,
+}
+
+/// What a row becomes.
+pub(crate) enum Becomes {
+    Kept,
+    Gone,
+    Written(Body),
+}
+
+/// A sort of change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    Insert,
+    Upsert,
+    Update,
+    UpdateOf,
+    Delete,
+    DeletePresent,
+    DeleteOf,
+    KeepPresent,
+    KeepOf,
+    KeepAbsent,
+}
+
+impl Sort {
+    /// Returns the sort of a change; `None` if nothing is changed, and nothing demanded.
+    fn of(op: &Op) -> Option<Self> {
+        Some(match (&op.becomes, op.demand) {
+            (Becomes::Written(_), Demand::Absent) => Self::Insert,
+            (Becomes::Written(_), Demand::Nothing) => Self::Upsert,
+            (Becomes::Written(_), Demand::Present) => Self::Update,
+            (Becomes::Written(_), Demand::Is(_)) => Self::UpdateOf,
+            (Becomes::Gone, Demand::Nothing) => Self::Delete,
+            (Becomes::Gone, Demand::Present) => Self::DeletePresent,
+            (Becomes::Gone, Demand::Is(_)) => Self::DeleteOf,
+            (Becomes::Gone | Becomes::Kept, Demand::Absent) => Self::KeepAbsent,
+            (Becomes::Kept, Demand::Nothing) => return None,
+            (Becomes::Kept, Demand::Present) => Self::KeepPresent,
+            (Becomes::Kept, Demand::Is(_)) => Self::KeepOf,
+        })
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, Self::Insert | Self::Upsert | Self::Update | Self::UpdateOf)
+    }
+
+    /// Returns whether it is of rows of a certain time.
+    fn is_of_time(self) -> bool {
+        matches!(self, Self::UpdateOf | Self::DeleteOf | Self::KeepOf)
+    }
+
+    /// Returns how many rows its part gives: as many as it is of, none, or however many.
+    fn gives(self) -> Gives {
+        match self {
+            // A key that is taken is an error by itself.
+            Self::Insert | Self::Delete => Gives::Any,
+            Self::KeepAbsent => Gives::None,
+            _ => Gives::All,
+        }
+    }
+}
+
+enum Gives {
+    Any,
+    None,
+    All,
+}
+
+/// The changes of one sort in one table.
+#[derive(Default)]
+struct Changes {
+    partitions: Vec<String>,
+    rows: Vec<String>,
+    times: Vec<i64>,
+    kinds: Vec<Option<String>>,
+    bodies: Vec<Json>,
+}
+
+/// A statement that is being made.
+#[derive(Default)]
+struct Builder {
+    parts: Vec<String>,
+    demands: Vec<String>,
+    params: Params,
+}
+
+impl Builder {
+    fn part(&mut self, sql: &str) -> String {
+        let name = format!("c{}", self.parts.len());
+        self.parts.push(format!("{name} AS ({sql})"));
+        name
+    }
+
+    fn finish(self) -> Call {
+        let mut sql = String::new();
+        if !self.parts.is_empty() {
+            sql = format!("WITH {} ", self.parts.join(", "));
+        }
+        let demands = if self.demands.is_empty() { "true".to_owned() } else { self.demands.join(" AND ") };
+        // To write to a text never fails.
+        let _ = write!(sql, "SELECT 1 / (CASE WHEN {demands} THEN 1 ELSE 0 END)");
+        Call { sql, params: self.params }
+    }
+}
+
+/// What a statement carries besides its changes.
+pub(crate) struct Frame<'f> {
+    /// The time of the rows that are written.
+    pub(crate) time: i64,
+    /// Where its token is put, and what that is.
+    pub(crate) commits: &'f str,
+    pub(crate) session: i64,
+    pub(crate) number: i64,
+    /// Whether it shares the locks of its partitions with others.
+    pub(crate) shares_locks: bool,
+    /// What its locks begin with.
+    pub(crate) identity: i64,
+    /// The table with the generations, and those by which the plan was examined, of tables by their numbers.
+    pub(crate) tables: &'f str,
+    pub(crate) generations: Vec<(u32, i64)>,
+}
+
+/// Returns the statement of these changes.
+pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
+    let mut builder = Builder::default();
+    let time = builder.params.add(Param::Number(frame.time));
+    if frame.shares_locks {
+        let (mut locks, mut of) = (Vec::new(), Vec::new());
+        for (table, partition) in &work.partitions {
+            locks.push(partition.clone());
+            of.push(lock_seed(work, *table, frame.identity));
+        }
+        let (partitions, seeds) =
+            (builder.params.add(Param::Texts(locks)), builder.params.add(Param::Numbers(of)));
+        let part = builder.part(&format!(
+            "SELECT pg_advisory_xact_lock_shared(hashtextextended(p, s)) FROM unnest({partitions}, {seeds}) AS l(p, s)"
+        ));
+        // What nothing asks for is not evaluated.
+        builder.demands.push(format!("(SELECT count(*) FROM {part}) > 0"));
+    }
+    for (table, generation) in &frame.generations {
+        let table = builder.params.add(Param::Number((*table).into()));
+        let generation = builder.params.add(Param::Number(*generation));
+        builder.demands.push(format!(
+            "EXISTS (SELECT FROM {} WHERE id = {table} AND generation = {generation})",
+            frame.tables
+        ));
+    }
+    let (session, number) =
+        (builder.params.add(Param::Number(frame.session)), builder.params.add(Param::Number(frame.number)));
+    builder.part(&format!(
+        "INSERT INTO {} (session, number, time) VALUES ({session}, {number}, {time})",
+        frame.commits
+    ));
+    for ((table, sort), changes) in sorted(work, ops) {
+        let Some(entry) = work.tables.get(table) else { continue };
+        if changes.rows.len() == 1 {
+            one(&mut builder, &entry.rows, sort, changes, &time);
+        } else {
+            many(&mut builder, &entry.rows, sort, changes, &time);
+        }
+    }
+    for range in &work.ranges {
+        let Some(entry) = work.tables.get(range.table) else { continue };
+        let found = digest_of(entry, &range.partition_key, &range.prefix, &mut builder.params);
+        let expected = builder.params.add(Param::Number(range.digest));
+        builder.demands.push(format!("{found} = {expected}"));
+    }
+    builder.finish()
+}
+
+/// Returns what the lock of a partition of this table is made with, besides the partition's key.
+pub(crate) fn lock_seed(work: &Work, table: usize, identity: i64) -> i64 {
+    let id = work.tables.get(table).map_or(0, |entry| i64::from(entry.id));
+    identity ^ id
+}
+
+fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<(usize, Sort), Changes> {
+    let mut all: BTreeMap<(usize, Sort), Changes> = BTreeMap::new();
+    for op in ops {
+        let (Some(sort), Some(row)) = (Sort::of(&op), work.rows.get(op.of)) else { continue };
+        let changes = all.entry((row.table, sort)).or_default();
+        changes.partitions.push(row.partition.clone());
+        changes.rows.push(row.row.clone());
+        if let Demand::Is(time) = op.demand {
+            changes.times.push(time);
+        }
+        if let Becomes::Written(body) = op.becomes {
+            changes.kinds.push(body.kind);
+            changes.bodies.push(body.json);
+        }
+    }
+    all
+}
+
+/// What becomes of a row that is there already and was not to be looked at: its time rises all the same.
+const REPLACE: &str = "ON CONFLICT (pk, rk) DO UPDATE SET ts = EXCLUDED.ts, kind = EXCLUDED.kind, body = EXCLUDED.body \
+                       WHERE t.ts < EXCLUDED.ts RETURNING 1";
+
+/// Adds a part that changes one row.
+fn one(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, time: &str) {
+    let params = &mut builder.params;
+    let mut text = |texts: Vec<String>| params.add(Param::Text(texts.into_iter().next().unwrap_or_default()));
+    let (partition, row) = (text(changes.partitions), text(changes.rows));
+    let mut matched = format!("pk = {partition} AND rk = {row}");
+    if sort.is_of_time() {
+        let time = params.add(Param::Number(changes.times.first().copied().unwrap_or_default()));
+        matched += &format!(" AND ts = {time}");
+    }
+    let mut content = ("NULL".to_owned(), "NULL".to_owned());
+    if sort.writes() {
+        let kind = params.add(Param::MaybeText(changes.kinds.into_iter().next().flatten()));
+        let body = changes.bodies.into_iter().next().unwrap_or_else(|| Json(bytes::Bytes::new()));
+        content = (kind, params.add(Param::Json(body)));
+    }
+    let (kind, body) = content;
+    let values = format!("(pk, rk, ts, kind, body) VALUES ({partition}, {row}, {time}, {kind}, {body})");
+    let sql = match sort {
+        Sort::Insert => format!("INSERT INTO {table} {values}"),
+        Sort::Upsert => format!("INSERT INTO {table} AS t {values} {REPLACE}"),
+        Sort::Update | Sort::UpdateOf => format!(
+            "UPDATE {table} SET ts = {time}, kind = {kind}, body = {body} WHERE {matched} AND ts < {time} RETURNING 1"
+        ),
+        Sort::Delete => format!("DELETE FROM {table} WHERE {matched}"),
+        Sort::DeletePresent | Sort::DeleteOf => format!("DELETE FROM {table} WHERE {matched} RETURNING 1"),
+        Sort::KeepPresent => format!("SELECT 1 FROM {table} WHERE {matched} FOR KEY SHARE"),
+        Sort::KeepOf => format!("SELECT 1 FROM {table} WHERE {matched} FOR SHARE"),
+        Sort::KeepAbsent => format!("SELECT 1 FROM {table} WHERE {matched}"),
+    };
+    demand(builder, sort, &sql, "1");
+}
+
+/// Adds a part that changes several rows.
+fn many(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, time: &str) {
+    let params = &mut builder.params;
+    let (partitions, rows) =
+        (params.add(Param::Texts(changes.partitions)), params.add(Param::Texts(changes.rows)));
+    let count = format!("cardinality({rows})");
+    let (mut of, mut names) = (format!("{partitions}, {rows}"), "n_pk, n_rk".to_owned());
+    let mut matched = "t.pk = n_pk AND t.rk = n_rk".to_owned();
+    if sort.is_of_time() {
+        of += &format!(", {}", params.add(Param::Numbers(changes.times)));
+        names += ", n_ts";
+        matched += " AND t.ts = n_ts";
+    }
+    if sort.writes() {
+        let (kinds, bodies) =
+            (params.add(Param::MaybeTexts(changes.kinds)), params.add(Param::Jsons(changes.bodies)));
+        of += &format!(", {kinds}, {bodies}");
+        names += ", n_kind, n_body";
+    }
+    let given = format!("unnest({of}) AS n({names})");
+    let values = format!("(pk, rk, ts, kind, body) SELECT n_pk, n_rk, {time}, n_kind, n_body FROM {given}");
+    let sql = match sort {
+        Sort::Insert => format!("INSERT INTO {table} {values}"),
+        Sort::Upsert => format!("INSERT INTO {table} AS t {values} {REPLACE}"),
+        Sort::Update | Sort::UpdateOf => format!(
+            "UPDATE {table} AS t SET ts = {time}, kind = n_kind, body = n_body FROM {given} \
+             WHERE {matched} AND t.ts < {time} RETURNING 1"
+        ),
+        Sort::Delete => format!("DELETE FROM {table} AS t USING {given} WHERE {matched}"),
+        Sort::DeletePresent | Sort::DeleteOf => {
+            format!("DELETE FROM {table} AS t USING {given} WHERE {matched} RETURNING 1")
+        }
+        Sort::KeepPresent => {
+            format!("SELECT 1 FROM {table} AS t, {given} WHERE {matched} FOR KEY SHARE OF t")
+        }
+        Sort::KeepOf => format!("SELECT 1 FROM {table} AS t, {given} WHERE {matched} FOR SHARE OF t"),
+        Sort::KeepAbsent => format!("SELECT 1 FROM {table} AS t, {given} WHERE {matched}"),
+    };
+    demand(builder, sort, &sql, &count);
+}
+
+/// Adds a part of this sort, which is of so many rows, and what is demanded of it.
+fn demand(builder: &mut Builder, sort: Sort, sql: &str, rows: &str) {
+    let part = builder.part(sql);
+    let count = match sort.gives() {
+        Gives::Any => return,
+        Gives::None => "0",
+        Gives::All => rows,
+    };
+    builder.demands.push(format!("(SELECT count(*) FROM {part}) = {count}"));
+}
+
+/// Returns the statement that gives the digest of the rows of a partition whose keys begin with a prefix.
+pub(crate) fn digest(entry: &TableEntry, partition: &str, prefix: &str) -> Call {
+    let mut params = Params::default();
+    let digest = digest_of(entry, partition, prefix, &mut params);
+    Call { sql: format!("SELECT {digest}"), params }
+}
+
+fn digest_of(entry: &TableEntry, partition: &str, prefix: &str, params: &mut Params) -> String {
+    let prefix = escape(prefix);
+    let partition = params.add(Param::Text(escape(partition).into_owned()));
+    let mut condition = format!("pk = {partition} AND rk >= {}", params.add((&*prefix).into()));
+    if let Some(end) = behind_prefix(&prefix) {
+        condition += &format!(" AND rk < {}", params.add(Param::Text(end)));
+    }
+    // A sum, in whatever order rows come. 2^62 leaves room for the sign.
+    format!(
+        "(SELECT coalesce(sum(hashtextextended(rk, ts)) % 4611686018427387904, 0)::bigint FROM {} WHERE {condition})",
+        entry.rows
+    )
+}

@@ -1,0 +1,318 @@
+//! A store in a schema of a PostgreSQL database.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use table_engine::__executor::{
+    self as executor, Abilities, AsyncBackend, Backend, Committed, HasVault, OneSnapshotForEachThread,
+    PackedRow, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
+};
+use table_engine::model::names;
+use table_engine::{Error, ErrorKind, Result};
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+
+use crate::catalog::{Catalog, column};
+use crate::clock::Clock;
+use crate::commit;
+use crate::connection::Call;
+use crate::driver::DrivenConnection;
+use crate::error::{damaged, is_lost, missing, of_server};
+use crate::options::PostgresOptions;
+use crate::param::Params;
+use crate::pool::{Connector, Pool};
+use crate::snapshot::PostgresSnapshot;
+use crate::table::{PostgresTable, TableEntry};
+use crate::work::Work;
+
+/// What the store can do with a plan.
+pub const ABILITIES: Abilities = Abilities { times: false, queues: false, eventual: false, ..Abilities::ALL };
+
+/// How long a drop of tables waits for those that read them, before it is refused.
+const LONGEST_DROP_WAIT: &str = "10s";
+
+/// A store.
+pub(crate) struct PostgresStore {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) catalog: Catalog,
+    /// The names of the store's own tables that plans name.
+    pub(crate) commits: String,
+    pub(crate) tables: String,
+    /// Tells the store from all others.
+    pub(crate) identity: u64,
+    pub(crate) clock: Clock,
+    fairness: RetryFairness,
+    /// Whether calls that are awaited are answered later, and not at once by the thread that polls.
+    is_awaited: bool,
+    /// Tells the plans of this handle from those of others.
+    session: i64,
+    number: AtomicI64,
+    entries: Mutex<HashMap<u32, Arc<TableEntry>>>,
+}
+
+/// Tells an attempt to carry out a plan from all others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub(crate) session: i64,
+    pub(crate) number: i64,
+    /// The time that its rows get.
+    pub(crate) time: i64,
+}
+
+impl PostgresStore {
+    /// Opens the store in a schema of the database, made if there is none.
+    pub(crate) fn open(options: &PostgresOptions, connector: Connector) -> Result<Arc<Self>> {
+        let pool = Pool::new(connector);
+        let catalog = Catalog::new(options.schema_name());
+        let connection = pool.blocking()?;
+        let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
+        let is_there = ask(&catalog.look())?.first().map(|row| column::<bool>(row, 0)).transpose()?;
+        if is_there != Some(true) {
+            let made = catalog.make(random()?.cast_signed());
+            connection.wait(connection.execute(&made)).map_err(of_server)?;
+        }
+        let identity = catalog.identity(&ask(&catalog.store())?)?.cast_unsigned();
+        drop(connection);
+        Ok(Arc::new(Self {
+            pool,
+            commits: catalog.table("_commits"),
+            tables: catalog.table("_tables"),
+            catalog,
+            identity,
+            clock: Clock::default(),
+            fairness: RetryFairness::default(),
+            is_awaited: options.is_awaited(),
+            session: random()?.cast_signed(),
+            number: AtomicI64::new(0),
+            entries: Mutex::default(),
+        }))
+    }
+
+    /// Returns a token that no other attempt has.
+    pub(crate) fn token(&self) -> Token {
+        // Relaxed: the numbers differ, and order nothing.
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        Token { session: self.session, number, time: 0 }
+    }
+
+    /// Returns the answer to a statement that reads.
+    pub(crate) fn query(&self, call: &Call) -> Result<Vec<Row>> {
+        let mut losses = self.pool.losses();
+        loop {
+            let connection = self.pool.blocking()?;
+            match connection.wait(connection.query(call)) {
+                Ok(rows) => return Ok(rows),
+                Err(error) if is_lost(&error) && losses.wait() => self.pool.forget_idle(),
+                Err(error) => return Err(of_server(error)),
+            }
+        }
+    }
+
+    /// Returns the answer to a statement that reads, and waits for it without a thread.
+    pub(crate) async fn query_awaited(&self, call: &Call) -> Result<Vec<Row>> {
+        let mut losses = self.pool.losses();
+        loop {
+            let connection = self.pool.shared().await?;
+            match connection.query(call).await {
+                Ok(rows) => return Ok(rows),
+                Err(error) if is_lost(&error) && self.pool.wait(&mut losses).await? => {
+                    self.pool.forget_idle();
+                }
+                Err(error) => return Err(of_server(error)),
+            }
+        }
+    }
+
+    /// Returns a row from an answer whose columns are its time, its kind and its body.
+    pub(crate) fn packed(
+        &self,
+        entry: &TableEntry,
+        partition: &str,
+        row: &str,
+        answer: &Row,
+    ) -> Result<PackedRow> {
+        self.clock.observe(column(answer, 0)?);
+        entry.pack(partition, row, answer, 0)
+    }
+
+    /// Runs statements in a transaction that `begin` begins: it is committed if they return something, and has changed nothing
+    /// otherwise.
+    pub(crate) fn transaction<T>(
+        &self,
+        begin: &str,
+        run: impl FnOnce(&DrivenConnection) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let mut losses = self.pool.losses();
+        let mut connection = loop {
+            let mut connection = self.pool.blocking()?;
+            let Err(error) = connection.wait(connection.execute(begin)) else { break connection };
+            if !connection.end_transaction() {
+                connection.spend();
+            }
+            // Nothing has happened yet.
+            if !is_lost(&error) || !losses.wait() {
+                return Err(of_server(error));
+            }
+            self.pool.forget_idle();
+        };
+        match run(&connection) {
+            Ok(Some(done)) => match connection.wait(connection.execute("COMMIT")) {
+                Ok(()) => Ok(Some(done)),
+                Err(error) if is_lost(&error) => Err(in_doubt(error)),
+                Err(error) => Err(of_server(error)),
+            },
+            other => {
+                if !connection.end_transaction() {
+                    connection.spend();
+                }
+                other
+            }
+        }
+    }
+
+    /// Returns what this process knows of a table.
+    fn entry(&self, id: i32, name: &str) -> Result<Arc<TableEntry>> {
+        let id = u32::try_from(id).map_err(|_| damaged("the number of a table"))?;
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = entries.get(&id).filter(|known| known.name == name) {
+            return Ok(known.clone());
+        }
+        let made = Arc::new(TableEntry::new(id, name.to_owned(), self.catalog.rows(id)));
+        entries.insert(id, made.clone());
+        Ok(made)
+    }
+
+    fn table(self: &Arc<Self>, entry: Arc<TableEntry>) -> Arc<dyn TableExec> {
+        Arc::new(PostgresTable { store: self.clone(), entry })
+    }
+
+    /// Returns the number of the table of this name.
+    pub(crate) fn number_of(&self, table: &str) -> Result<i32> {
+        Catalog::found(table, &self.query(&self.catalog.find(table))?).map(|found| found.id)
+    }
+}
+
+/// Returns the error of a change of tables that may have happened.
+#[cold]
+fn in_doubt(error: tokio_postgres::Error) -> Error {
+    let because = "the connection was lost before the answer came: look whether it has happened";
+    executor::error(ErrorKind::OutcomeUnknown, because).caused_by(error)
+}
+
+fn random() -> Result<u64> {
+    let mut bytes = [0; 8];
+    let failed = |_| executor::error(ErrorKind::Io, "the operating system gave no random number");
+    getrandom::fill(&mut bytes).map_err(failed)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+impl HasVault for PostgresStore {}
+
+impl Backend for PostgresStore {
+    fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        names::check_table(table)?;
+        let catalog = &self.catalog;
+        let made = self.transaction("BEGIN", |connection| {
+            let noted = connection.wait(connection.query(&catalog.note_table(table)));
+            let answer = noted.map_err(|error| match error.code() {
+                Some(code) if *code == SqlState::UNIQUE_VIOLATION => {
+                    executor::error(ErrorKind::TableAlreadyExists, "")
+                }
+                _ => of_server(error),
+            })?;
+            let row = answer.first().ok_or_else(missing)?;
+            let entry = self.entry(column(row, 0)?, table)?;
+            connection.wait(connection.execute(&catalog.make_table(entry.id, table))).map_err(of_server)?;
+            Ok(Some(entry))
+        })?;
+        Ok(self.table(made.ok_or_else(missing)?))
+    }
+
+    fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        let found = Catalog::found(table, &self.query(&self.catalog.find(table))?)?;
+        let entry = self.entry(found.id, &found.name)?;
+        Ok(self.table(entry))
+    }
+
+    fn tables(&self) -> Result<Vec<String>> {
+        self.query(&self.catalog.names())?.iter().map(|row| column(row, 0)).collect()
+    }
+
+    fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
+        let begin = format!("BEGIN; SET LOCAL lock_timeout = '{LONGEST_DROP_WAIT}'");
+        self.transaction(&begin, |connection| {
+            let mut statements = String::new();
+            for table in tables {
+                let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
+                let found = Catalog::found(table, &ask(&self.catalog.find(table))?)?;
+                let entry = self.entry(found.id, &found.name)?;
+                // Whoever notes a kind waits for this table, or is done: so no layout comes in between.
+                let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", entry.rows);
+                connection.wait(connection.execute(&lock)).map_err(|error| in_use(table, error))?;
+                let (_, layouts) = Catalog::found_layouts(&ask(&self.catalog.layouts(entry.id))?)?;
+                let layouts = layouts.iter().map(|(kind, layout)| (*table, &**kind, &**layout));
+                executor::check_drop(tables, layouts)?;
+                statements += &self.catalog.drop_table(entry.id);
+            }
+            connection.wait(connection.execute(&statements)).map_err(of_server)?;
+            Ok(Some(()))
+        })
+        .map(drop)
+    }
+
+    fn abilities(&self) -> Abilities {
+        ABILITIES
+    }
+
+    fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
+        let work = Work::of(self, tables, plan)?;
+        self.fairness.pass();
+        commit::commit(self, &work)
+    }
+
+    fn async_backend(&self) -> Option<&dyn AsyncBackend> {
+        self.is_awaited.then_some(self)
+    }
+
+    fn service_records(&self) -> Result<&dyn ServiceRecords> {
+        Ok(self)
+    }
+
+    fn retry_fairness(&self) -> &RetryFairness {
+        &self.fairness
+    }
+
+    fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
+        Ok(Box::new(PostgresSnapshot::of_now(self)?))
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("")
+    }
+}
+
+/// Returns the error of a table that can't be dropped yet.
+#[cold]
+fn in_use(table: &str, error: tokio_postgres::Error) -> Error {
+    match error.code() {
+        Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => {
+            let because = format!(
+                "transactions have read or written `{table}` for more than {LONGEST_DROP_WAIT}, snapshots among them: end \
+                 them, and drop it then"
+            );
+            executor::error(ErrorKind::StoreBusy, because)
+        }
+        _ => of_server(error),
+    }
+}
+
+/// Statements without parameters.
+pub(crate) fn plain(sql: &str) -> Call {
+    Call { sql: sql.to_owned(), params: Params::default() }
+}

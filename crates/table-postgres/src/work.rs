@@ -1,0 +1,218 @@
+//! A plan that is encoded: what it does to each row, apart from the caller's memory, so that it can be sent as often as it takes.
+
+use std::sync::Arc;
+
+use table_engine::__executor::{
+    self as executor, Act, Amounts, Condition, Content, Plan, Refused, RowProperty, TableExec,
+};
+use table_engine::model::names::ENTITY_TYPE;
+use table_engine::{Error, Result, Value};
+
+use crate::body::Body;
+use crate::clock::time_of;
+use crate::error::missing;
+use crate::keys::escape;
+use crate::store::PostgresStore;
+use crate::table::{TableEntry, own};
+
+/// What a plan does.
+pub(crate) struct Work {
+    /// The tables that it is of.
+    pub(crate) tables: Vec<Arc<TableEntry>>,
+    pub(crate) rows: Vec<WorkRow>,
+    pub(crate) ranges: Vec<WorkRange>,
+    /// Each partition once: its table's place, and its stored key.
+    pub(crate) partitions: Vec<(usize, String)>,
+    /// Whether rows of declared kinds may be written by their properties.
+    pub(crate) is_raw: bool,
+}
+
+/// What is done to a row.
+pub(crate) struct WorkRow {
+    /// Its place in the plan.
+    pub(crate) group: usize,
+    pub(crate) at: usize,
+    /// The table's place among the plan's.
+    pub(crate) table: usize,
+    pub(crate) partition_key: String,
+    pub(crate) row_key: String,
+    /// The stored keys.
+    pub(crate) partition: String,
+    pub(crate) row: String,
+    pub(crate) demand: Demand,
+    pub(crate) act: WorkAct,
+    /// Whether a declaration has made the row.
+    pub(crate) is_declared: bool,
+    /// What the row calls itself, if it says.
+    pub(crate) kind: Option<String>,
+}
+
+/// What becomes of a row.
+pub(crate) enum WorkAct {
+    Keep,
+    Remove,
+    Put(Body),
+    /// What is there takes over these properties.
+    Merge(Vec<(String, Value)>),
+    /// These amounts are added to what is there.
+    Add(Amounts),
+}
+
+/// What must be so of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    Absent,
+    Present,
+    /// It is of this time.
+    Is(i64),
+    Nothing,
+}
+
+/// The rows of a partition whose keys begin with a prefix, which must be those that were read.
+pub(crate) struct WorkRange {
+    pub(crate) group: usize,
+    pub(crate) table: usize,
+    pub(crate) partition_key: String,
+    pub(crate) prefix: String,
+    pub(crate) digest: i64,
+}
+
+impl From<Condition> for Demand {
+    fn from(condition: Condition) -> Self {
+        match condition {
+            Condition::Any => Self::Nothing,
+            Condition::Absent | Condition::StillAbsent => Self::Absent,
+            Condition::Present => Self::Present,
+            Condition::Tag(etag) => Self::Is(time_of(etag)),
+            Condition::Is(version) => Self::Is(time_of(version.etag)),
+        }
+    }
+}
+
+impl Demand {
+    /// Refuses what was found, the row's time or nothing.
+    pub(crate) fn check(self, found: Option<i64>) -> Result<()> {
+        use table_engine::ErrorKind::{ConditionNotMet, EntityAlreadyExists, EntityNotFound};
+        let refused = match (self, found) {
+            (Self::Nothing, _) | (Self::Absent, None) | (Self::Present, Some(_)) => return Ok(()),
+            (Self::Is(wanted), Some(found)) if wanted == found => return Ok(()),
+            (Self::Absent, Some(_)) => EntityAlreadyExists,
+            (_, None) => EntityNotFound,
+            (Self::Is(_), Some(_)) => ConditionNotMet,
+        };
+        Err(executor::error(refused, ""))
+    }
+}
+
+impl Work {
+    /// Encodes a plan of these tables.
+    pub(crate) fn of(
+        store: &PostgresStore,
+        tables: &[&dyn TableExec],
+        plan: &Plan<'_>,
+    ) -> Result<Self, Refused> {
+        executor::check_rules(plan)?;
+        let entry = |table: &&dyn TableExec| {
+            let table = own(*table)?;
+            if std::ptr::eq(&raw const *table.store, store) {
+                Ok(table.entry.clone())
+            } else {
+                Err(missing())
+            }
+        };
+        let tables = tables.iter().map(entry).collect::<Result<Vec<_>>>().map_err(Refused::whole)?;
+        let mut work = Self {
+            tables,
+            rows: Vec::new(),
+            ranges: Vec::new(),
+            partitions: Vec::new(),
+            is_raw: plan.is_raw,
+        };
+        for (number, group) in plan.groups.iter().enumerate() {
+            if group.table >= work.tables.len() {
+                return Err(Refused { error: missing(), group: number, row: None });
+            }
+            let partition = escape(group.partition).into_owned();
+            let of_row = |at: usize, key: &str| WorkRow {
+                group: number,
+                at,
+                table: group.table,
+                partition_key: group.partition.to_owned(),
+                row_key: key.to_owned(),
+                partition: partition.clone(),
+                row: escape(key).into_owned(),
+                demand: Demand::Nothing,
+                act: WorkAct::Keep,
+                is_declared: true,
+                kind: None,
+            };
+            for (at, row) in group.rows.iter().enumerate() {
+                let act = match &row.act {
+                    Act::Keep => WorkAct::Keep,
+                    Act::Remove => WorkAct::Remove,
+                    Act::Put(content) => WorkAct::Put(body(content)),
+                    Act::Merge(content) => WorkAct::Merge(owned(content)),
+                };
+                let kind = row.act.content().and_then(kind_of);
+                let (demand, is_declared) = (row.condition.into(), row.kind.is_some());
+                work.rows.push(WorkRow { demand, act, is_declared, kind, ..of_row(at, row.key) });
+            }
+            for (at, addition) in (group.rows.len()..).zip(&group.additions) {
+                let act = WorkAct::Add(addition.amounts.clone());
+                work.rows.push(WorkRow { act, ..of_row(at, addition.key) });
+            }
+            for range in &group.unchanged {
+                work.ranges.push(WorkRange {
+                    group: number,
+                    table: group.table,
+                    partition_key: group.partition.to_owned(),
+                    prefix: range.prefix.to_owned(),
+                    digest: range.digest.cast_signed(),
+                });
+            }
+            work.partitions.push((group.table, partition));
+        }
+        // In one order for all plans, so that two seldom wait for each other.
+        work.partitions.sort_unstable();
+        work.partitions.dedup();
+        Ok(work)
+    }
+
+    /// Returns whether it demands something that other plans may undo by rows that it does not write: that rows are still
+    /// absent, or that a range is as it was.
+    pub(crate) fn demands_absence(&self) -> bool {
+        let demands = |row: &WorkRow| matches!((&row.act, row.demand), (WorkAct::Keep, Demand::Absent));
+        !self.ranges.is_empty() || self.rows.iter().any(demands)
+    }
+
+    /// Returns whether it writes rows by their properties, of which the layouts say whether they may be.
+    pub(crate) fn asks_layouts(&self) -> bool {
+        !self.is_raw && self.rows.iter().any(|row| !row.is_declared)
+    }
+}
+
+impl WorkRow {
+    pub(crate) fn refused(&self, error: Error) -> Refused {
+        Refused { error, group: self.group, row: Some(self.at) }
+    }
+}
+
+fn properties<'c>(content: &'c Content<'_>) -> Box<dyn Iterator<Item = RowProperty<'c>> + 'c> {
+    match content {
+        Content::Properties(given) => Box::new(given.iter().copied()),
+        Content::Row(row) => Box::new(row.properties()),
+    }
+}
+
+fn body(content: &Content<'_>) -> Body {
+    Body::of(properties(content))
+}
+
+fn owned(content: &Content<'_>) -> Vec<(String, Value)> {
+    properties(content).map(|(name, value)| (name.to_owned(), value.to_value())).collect()
+}
+
+fn kind_of(content: &Content<'_>) -> Option<String> {
+    let kind = properties(content).find(|(name, _)| *name == ENTITY_TYPE);
+    kind.and_then(|(_, value)| value.as_str().map(str::to_owned))
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Tests the tables on a PostgreSQL server of their own, which is started for them and ended afterwards.
+#   test.sh [--long] [ARGUMENT OF cargo test..]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+form=() long=
+if [ "${1-}" = --long ]; then long=1 form=(--release) && shift; fi
+directory=$(mktemp -d)
+chmod 755 "$directory"
+port=$((20000 + RANDOM % 10000))
+end() {
+  crates/table-postgres/server.sh stop "$directory" || true
+  rm -rf "$directory"
+}
+trap end EXIT
+TABLE_POSTGRES=$(crates/table-postgres/server.sh start "$directory" "$port" fsync=off)
+export TABLE_POSTGRES TABLE_POSTGRES_LONG=$long
+
+cargo test --locked "${form[@]}" -p table-postgres "$@"
+# The typed tests that run on other executors than LMDB.
+cargo test --locked "${form[@]}" -p integration-tests --features postgres \
+  --test rows --test structures --test typed --test versions -- on_postgres

@@ -1,0 +1,56 @@
+//! What the tests share: a store for each, in a schema of its own, and a proxy before the server.
+
+#![allow(dead_code, reason = "not every program of tests needs all of it")]
+#![allow(clippy::panic, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that fails panics")]
+
+pub(crate) mod proxy;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use table_core::__executor::Backend;
+use table_postgres::{PostgresOptions, PostgresTables};
+
+/// The variable that names the server; `server.sh` starts one.
+const SERVER: &str = "TABLE_POSTGRES";
+
+/// Returns the address of the server that tests use.
+pub(crate) fn server() -> String {
+    std::env::var(SERVER).unwrap_or_else(|_| panic!("`{SERVER}` is not set: run the tests by `test.sh`"))
+}
+
+/// Returns the address of the server, at another port of this machine.
+pub(crate) fn server_at(port: u16) -> String {
+    let server = server();
+    let (before, rest) = server.rsplit_once(':').unwrap();
+    let (_, after) = rest.split_once('/').unwrap();
+    format!("{before}:{port}/{after}")
+}
+
+/// Returns the port of the server.
+pub(crate) fn server_port() -> u16 {
+    let server = server();
+    let (_, rest) = server.rsplit_once(':').unwrap();
+    rest.split_once('/').unwrap().0.parse().unwrap()
+}
+
+/// Returns the name of a schema that no other test has.
+pub(crate) fn schema() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Returns options of a store that no other test has.
+pub(crate) fn options() -> PostgresOptions {
+    PostgresTables::options().schema(schema())
+}
+
+/// Returns an empty store.
+pub(crate) fn tables() -> PostgresTables {
+    options().connect(&server()).unwrap()
+}
+
+/// Returns an empty store as the engine holds it.
+pub(crate) fn backend() -> Arc<dyn Backend> {
+    tables().backend().clone()
+}
