@@ -19,6 +19,7 @@ as_user() {
 }
 
 if ! find_programs; then
+  apt-get update -q > /dev/null || true
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql > /dev/null
   find_programs
 fi

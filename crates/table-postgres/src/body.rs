@@ -1,11 +1,14 @@
-//! What a row holds besides its keys, its time and its kind: an object of `jsonb`, as a person would write it.
+//! What a row holds besides its keys, its time and its kind: a JSON object, as a person would write it.
 //!
 //! Texts, booleans and 32-bit integers are JSON's own. The type of any other value stands under `@`, by the property's name:
-//! `{"@": {"Salary": "Int64"}, "Name": "Jones", "Salary": 5}`. `jsonb` keeps the members of an object sorted by the length of
-//! their names and then by their bytes. So `@` comes first, and types come in the order of the values.
+//! `{"@": {"Salary": "Int64"}, "Name": "Jones", "Salary": 5}`. It comes first, and types come in the order of the values.
 //!
-//! `jsonb` knows no NUL, no number that is none, and no negative zero. A text with NUL is written in Base64, of the type
-//! `String`; such a number as a text.
+//! The column is `json` and not `jsonb`: the server keeps the text as it is and sends it so, where a `jsonb` is taken apart for
+//! each write and put together for each read. A range of 100 rows takes three quarters of the time. A query that asks for more
+//! than `->>` casts it.
+//!
+//! The server's functions know no NUL, and JSON has no number that is none. A text with NUL is written in Base64, of the type
+//! `String`; a number that is none, or has many digits, as a text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -194,7 +197,7 @@ pub(crate) fn decode<'a>(kind: Option<&'a str>, json: &'a [u8]) -> Option<Vec<Pr
             }
             continue;
         }
-        // Mostly the next one: both are sorted by one rule.
+        // Mostly the next one: both were written in one order.
         let mark = match types.get(next) {
             Some((of, mark)) if *of == name => {
                 next += 1;
@@ -221,7 +224,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn skip_spaces(&mut self) {
-        self.text = self.text.trim_start_matches(' ');
+        self.text = self.text.trim_start_matches([' ', '\n', '\r', '\t']);
     }
 
     fn sign(&mut self, sign: char) -> Option<()> {

@@ -156,7 +156,7 @@ impl Catalog {
         format!(
             "CREATE TABLE {rows} (
                 pk text COLLATE \"C\" NOT NULL, rk text COLLATE \"C\" NOT NULL, ts bigint NOT NULL,
-                kind text COLLATE \"C\", body jsonb NOT NULL, PRIMARY KEY (pk, rk)) WITH (fillfactor = 90);
+                kind text COLLATE \"C\", body json NOT NULL, PRIMARY KEY (pk, rk)) WITH (fillfactor = 90);
              ALTER TABLE {rows} ALTER COLUMN body SET STORAGE MAIN;
              {}",
             self.make_view(id, table)
@@ -167,7 +167,7 @@ impl Catalog {
     pub(crate) fn make_view(&self, id: u32, table: &str) -> String {
         format!(
             "CREATE OR REPLACE VIEW {} AS SELECT pk AS \"PartitionKey\", rk AS \"RowKey\",
-             {TIMESTAMP} AS \"Timestamp\", kind AS \"EntityType\", body - '@' AS \"Properties\" FROM {}",
+             {TIMESTAMP} AS \"Timestamp\", kind AS \"EntityType\", body AS \"Properties\" FROM {}",
             self.view(table),
             self.rows(id)
         )

@@ -96,3 +96,8 @@ impl fmt::Debug for PostgresTables {
         f.debug_struct("PostgresTables").finish_non_exhaustive()
     }
 }
+
+/// The programs in the README, which are run as those of the documentation are.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -41,10 +41,10 @@ impl Param {
             Self::Text(_) | Self::MaybeText(_) => Type::TEXT,
             Self::Number(_) => Type::INT8,
             Self::Bytes(_) => Type::BYTEA,
-            Self::Json(_) => Type::JSONB,
+            Self::Json(_) => Type::JSON,
             Self::Texts(_) | Self::MaybeTexts(_) => Type::TEXT_ARRAY,
             Self::Numbers(_) => Type::INT8_ARRAY,
-            Self::Jsons(_) => Type::JSONB_ARRAY,
+            Self::Jsons(_) => Type::JSON_ARRAY,
         }
     }
 
@@ -69,40 +69,33 @@ impl From<&str> for Param {
     }
 }
 
-/// The version of a `jsonb` on the wire, which stands before its text.
-const JSONB: u8 = 1;
-
-/// The text of a `jsonb`.
+/// The text of a JSON value.
 #[derive(Clone, Debug)]
 pub(crate) struct Json(pub(crate) Bytes);
 
 impl ToSql for Json {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        out.put_u8(JSONB);
         out.put_slice(&self.0);
         Ok(IsNull::No)
     }
 
     fn accepts(kind: &Type) -> bool {
-        *kind == Type::JSONB
+        *kind == Type::JSON
     }
 
     to_sql_checked!();
 }
 
-/// The text of a `jsonb` that is lent.
+/// The text of a JSON value that is lent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JsonText<'a>(pub(crate) &'a [u8]);
 
 impl<'a> FromSql<'a> for JsonText<'a> {
     fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        match raw.split_first() {
-            Some((&JSONB, text)) => Ok(Self(text)),
-            _ => Err("the server sent a jsonb of another version".into()),
-        }
+        Ok(Self(raw))
     }
 
     fn accepts(kind: &Type) -> bool {
-        *kind == Type::JSONB
+        *kind == Type::JSON
     }
 }

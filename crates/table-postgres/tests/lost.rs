@@ -1,5 +1,7 @@
 //! Answers that are lost: whatever message a connection is cut at, what was asked for happens once.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
 mod support;
 
 use std::sync::atomic::{AtomicU32, Ordering};

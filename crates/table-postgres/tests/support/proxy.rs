@@ -116,7 +116,7 @@ fn pass(from: &TcpStream, to: &TcpStream, is_client: bool, state: &State) {
     };
     let mut ahead = Vec::new();
     let mut is_first = is_client;
-    let mut bytes = [0; 64 * 1024];
+    let mut bytes = vec![0; 64 * 1024];
     loop {
         let read = match (&*from).read(&mut bytes) {
             Ok(0) | Err(_) => return close(),
