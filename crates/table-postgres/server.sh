@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Starts a PostgreSQL server of its own on loopback, or ends it; for the tests.
 #   server.sh start DIRECTORY PORT [SETTING=VALUE..]
+#   server.sh standby DIRECTORY PORT PRIMARY   # of the server at that port, which waits for it from then on
+#   server.sh promote DIRECTORY
 #   server.sh stop DIRECTORY
 # Installs Debian's server where there is none. Nothing else of the machine is touched: the data lie in the directory.
 set -euo pipefail
@@ -23,24 +25,44 @@ if ! find_programs; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql > /dev/null
   find_programs
 fi
+make_directory() {
+  mkdir -p "$directory"
+  if [ "$(id -u)" = 0 ]; then chown postgres: "$directory"; fi
+}
+
+start() { # port, settings
+  settings=(-c "port=$1" -c listen_addresses=127.0.0.1 -c "unix_socket_directories=$directory" -c max_connections=200)
+  for setting in "${@:2}"; do settings+=(-c "$setting"); done
+  as_user "${programs}pg_ctl" -D "$directory/data" -l "$directory/log" -w -t 60 -o "${settings[*]}" start > /dev/null
+}
+
 case $verb in
 start)
   port=$3
-  mkdir -p "$directory"
-  if [ "$(id -u)" = 0 ]; then chown postgres: "$directory"; fi
+  make_directory
   if [ ! -e "$directory/data/PG_VERSION" ]; then
     as_user "${programs}initdb" -D "$directory/data" -A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync > /dev/null
   fi
-  settings=(-c "port=$port" -c listen_addresses=127.0.0.1 -c "unix_socket_directories=$directory" -c max_connections=200)
-  for setting in "${@:4}"; do settings+=(-c "$setting"); done
-  as_user "${programs}pg_ctl" -D "$directory/data" -l "$directory/log" -w -t 60 -o "${settings[*]}" start > /dev/null
+  start "$port" "${@:4}"
   echo "postgres://postgres@127.0.0.1:$port/postgres"
+  ;;
+standby)
+  port=$3 primary=$4
+  make_directory
+  rm -rf "$directory/data"
+  as_user "${programs}pg_basebackup" -h 127.0.0.1 -p "$primary" -U postgres -D "$directory/data" -R -c fast --no-sync
+  start "$port"
+  as_user psql -q -h 127.0.0.1 -p "$primary" -U postgres \
+    -c "ALTER SYSTEM SET synchronous_standby_names = '*'" -c "SELECT pg_reload_conf()" > /dev/null
+  ;;
+promote)
+  as_user "${programs}pg_ctl" -D "$directory/data" -w promote > /dev/null
   ;;
 stop)
   as_user "${programs}pg_ctl" -D "$directory/data" -m fast -w stop > /dev/null
   ;;
 *)
-  echo "server.sh: neither start nor stop: $verb" >&2
+  echo "server.sh: no verb: $verb" >&2
   exit 2
   ;;
 esac

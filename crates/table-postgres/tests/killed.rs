@@ -10,13 +10,13 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use support::options;
+use support::server::Server;
 use table_core::{Entity, Table};
 
 #[derive(Clone, Debug, PartialEq, Entity)]
@@ -31,69 +31,6 @@ struct Employee {
 }
 
 const THREADS: u32 = 4;
-
-/// A server of the test's own.
-struct Server {
-    directory: PathBuf,
-    port: u16,
-}
-
-impl Server {
-    fn begin() -> Self {
-        let directory = std::env::temp_dir().join(format!("table-postgres-{}", std::process::id()));
-        let port = 30_000 + u16::try_from(std::process::id() % 10_000).unwrap();
-        let server = Self { directory, port };
-        server.start();
-        server
-    }
-
-    fn run(&self, verb: &str) -> bool {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("server.sh");
-        let done =
-            Command::new(script).arg(verb).arg(&self.directory).arg(self.port.to_string()).output().unwrap();
-        done.status.success()
-    }
-
-    /// Starts it; processes of one that was killed may take a while to end.
-    fn start(&self) {
-        let until = Instant::now() + Duration::from_secs(60);
-        while !self.run("start") {
-            assert!(Instant::now() < until, "the server does not start");
-            thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn address(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
-    }
-
-    /// Kills the process that all others are children of.
-    fn kill(&self) {
-        let file = std::fs::read_to_string(self.directory.join("data/postmaster.pid")).unwrap();
-        let process = file.lines().next().unwrap().trim();
-        assert!(Command::new("kill").args(["-9", process]).status().unwrap().success());
-    }
-
-    /// Kills one of the processes that serve a connection, which ends all others.
-    fn kill_a_child(&self, random: u32) -> bool {
-        let sql = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
-        let found = Command::new("psql").args([&*self.address(), "-Atc", sql]).output().unwrap();
-        let found = String::from_utf8(found.stdout).unwrap();
-        let all: Vec<_> = found.lines().collect();
-        if all.is_empty() {
-            return false;
-        }
-        let process = all[usize::try_from(random).unwrap() % all.len()];
-        Command::new("kill").args(["-9", process]).status().unwrap().success()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.run("stop");
-        drop(std::fs::remove_dir_all(&self.directory));
-    }
-}
 
 /// Inserts and counts until it is told to end; returns how many employees it has inserted, and how often it has counted.
 fn load(staff: &Table<Employee>, at: u32, ends: &AtomicBool, done: &AtomicU32) -> (u32, i64) {
@@ -121,8 +58,8 @@ fn is_sound(staff: &Table<Employee>, inserted: u32, counted: i64) {
 }
 
 /// Has kills come under load, so many, each when some work was done since the last one.
-fn under_load(server: &Server, kills: u32, kill: impl Fn(u32)) {
-    let tables = options().connect(&server.address()).unwrap();
+fn under_load(address: &str, kills: u32, kill: impl Fn(u32)) {
+    let tables = options().connect(address).unwrap();
     let staff = tables.table::<Employee>().unwrap();
     for id in 0..3 {
         let (department, email) = ("Sales".to_owned(), format!("{id}@example.com"));
@@ -158,16 +95,33 @@ fn kills(few: u32, many: u32) -> u32 {
 
 #[test]
 fn what_a_server_has_acknowledged_is_there_after_it_was_killed() {
-    let server = Server::begin();
-    under_load(&server, kills(3, 50), |_| {
+    let server = Server::begin(0);
+    under_load(&server.address(), kills(3, 50), |_| {
         server.kill();
         server.start();
     });
-    under_load(&server, kills(6, 200), |number| {
+    under_load(&server.address(), kills(6, 200), |number| {
         let until = Instant::now() + Duration::from_secs(60);
         while !server.kill_a_child(number) {
             assert!(Instant::now() < until, "no process serves a connection");
             thread::sleep(Duration::from_millis(20));
         }
     });
+}
+
+#[test]
+fn a_standby_takes_over_and_has_all_that_was_acknowledged() {
+    let servers = [Server::begin(1), Server::new(2)];
+    let [primary, standby] = &servers;
+    standby.follow(primary);
+    let longest = Mutex::new(Vec::new());
+    under_load(&primary.address_with(standby), kills(2, 20), |number| {
+        let (primary, standby) = if number % 2 == 0 { (primary, standby) } else { (standby, primary) };
+        let begun = Instant::now();
+        primary.kill();
+        standby.promote();
+        primary.follow(standby);
+        longest.lock().unwrap().push(begun.elapsed());
+    });
+    println!("fail-overs took {:?}", longest.into_inner().unwrap());
 }

@@ -1,9 +1,17 @@
 //! What the tests share: a store for each, in a schema of its own, and a proxy before the server.
 
 #![allow(dead_code, reason = "not every program of tests needs all of it")]
-#![allow(clippy::panic, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that fails panics")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test that fails panics"
+)]
 
 pub(crate) mod proxy;
+#[cfg(unix)]
+pub(crate) mod server;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
