@@ -36,7 +36,7 @@ pub(crate) fn is_conflict(error: &tokio_postgres::Error) -> bool {
 #[cold]
 pub(crate) fn of_server(error: tokio_postgres::Error) -> Error {
     let Some(answer) = error.as_db_error() else {
-        let because = "there is no connection to the server, or it was lost";
+        let because = format!("there is no connection to the server, or it was lost: {}", cause(&error));
         return executor::error(ErrorKind::Unreachable, because).caused_by(error);
     };
     let code = answer.code().clone();
@@ -56,4 +56,11 @@ pub(crate) fn of_server(error: tokio_postgres::Error) -> Error {
     // Its detail may show values; its message does not.
     let because = format!("the server says: {} ({})", answer.message(), code.code());
     executor::error(kind, because)
+}
+
+/// Returns what the error and all that have led to it say: the last of them mostly says why. None of them shows an address.
+fn cause(error: &tokio_postgres::Error) -> String {
+    let first: Option<&dyn std::error::Error> = Some(error);
+    let all = std::iter::successors(first, |error| error.source());
+    all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -45,6 +45,8 @@ mod snapshot;
 mod statement;
 mod store;
 mod table;
+#[cfg(feature = "tls")]
+mod tls;
 mod work;
 
 use std::fmt;

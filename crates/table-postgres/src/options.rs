@@ -5,10 +5,13 @@ use std::time::Duration;
 use table_engine::__executor as executor;
 use table_engine::{ErrorKind, Result};
 use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
 
 use crate::PostgresTables;
 use crate::pool::Connector;
 use crate::store::PostgresStore;
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
 
 /// The longest name of a schema that the server tells from others.
 const MOST_BYTES: usize = 63;
@@ -31,12 +34,22 @@ pub struct PostgresOptions {
     prepares: bool,
     patience: Duration,
     awaits: bool,
+    #[cfg(feature = "tls")]
+    trusted: Option<Vec<u8>>,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
         let (schema, patience) = ("tables".to_owned(), Duration::from_secs(30));
-        Self { schema, connections: 16, prepares: true, patience, awaits: true }
+        Self {
+            schema,
+            connections: 16,
+            prepares: true,
+            patience,
+            awaits: true,
+            #[cfg(feature = "tls")]
+            trusted: None,
+        }
     }
 }
 
@@ -74,6 +87,15 @@ impl PostgresOptions {
         self
     }
 
+    /// Sets the certificates, in PEM, of those whom the server's certificate is to be signed by; by default those that the system
+    /// trusts. They are asked for where the address has `sslmode=require`, and the server's name is to be that of the address.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn trust(mut self, certificates: impl Into<Vec<u8>>) -> Self {
+        self.trusted = Some(certificates.into());
+        self
+    }
+
     /// Sets whether calls that are awaited wait without a thread, for tests of those that block.
     #[doc(hidden)]
     #[must_use]
@@ -97,11 +119,23 @@ impl PostgresOptions {
                 "the address is none: it is to be like `postgres://user:password@host:5432/database`";
             located(executor::error(ErrorKind::Unreachable, because).caused_by(error))
         })?;
+        #[cfg(not(feature = "tls"))]
+        if config.get_ssl_mode() == SslMode::Require {
+            let because = "the address asks for TLS, and the program is built without the feature `tls` of table-postgres";
+            return Err(located(executor::error(ErrorKind::Unsupported, because)));
+        }
+        #[cfg(feature = "tls")]
+        let tls = match config.get_ssl_mode() {
+            SslMode::Require => Some(Tls::new(self.trusted.as_deref()).map_err(located)?),
+            _ => None,
+        };
         let connector = Connector {
             config,
             prepares: self.prepares,
             most: self.connections.max(1),
             patience: self.patience,
+            #[cfg(feature = "tls")]
+            tls,
         };
         PostgresStore::open(self, connector).map(PostgresTables::new).map_err(located)
     }

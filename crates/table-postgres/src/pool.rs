@@ -9,12 +9,14 @@ use table_engine::__executor as executor;
 use table_engine::{Error, ErrorKind, Result};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::{Client, Config, NoTls};
 
 use crate::connection::Connection;
 use crate::driver::{DrivenConnection, Driver};
 use crate::error::of_server;
 use crate::losses::Losses;
+#[cfg(feature = "tls")]
+use crate::tls::Tls;
 
 /// What each connection is told first. Rows are found by their keys, whatever the server takes the tables' sizes to be: of a
 /// table that was small when a statement was prepared, it would read every row long after that has grown.
@@ -22,7 +24,7 @@ const SETUP: &str =
     "SET enable_seqscan = off; SET enable_bitmapscan = off; SET client_min_messages = warning";
 
 /// How connections are made, and how many are kept.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) config: Config,
     /// Whether statements stay prepared on a connection.
@@ -31,6 +33,8 @@ pub(crate) struct Connector {
     pub(crate) most: usize,
     /// How long a call waits for a server that was reached before.
     pub(crate) patience: Duration,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<Tls>,
 }
 
 /// The connections of a store.
@@ -69,12 +73,25 @@ pub(crate) struct Shared {
 impl Connector {
     /// Makes a connection, driven by a task on the runtime that this is awaited on.
     async fn connect(&self) -> Result<Connection, tokio_postgres::Error> {
-        let (client, connection) = self.config.connect(NoTls).await?;
-        // It ends when the client is dropped, or the connection is lost: the client's calls say so then.
-        tokio::spawn(async move { drop(connection.await) });
+        let client = self.client().await?;
         let connection = Connection::new(client, self.prepares);
         connection.execute(SETUP).await?;
         Ok(connection)
+    }
+}
+
+impl Connector {
+    async fn client(&self) -> Result<Client, tokio_postgres::Error> {
+        // What drives the connection ends when the client is dropped, or the connection is lost: the client's calls say so then.
+        #[cfg(feature = "tls")]
+        if let Some(tls) = &self.tls {
+            let (client, connection) = self.config.connect(tls.clone()).await?;
+            tokio::spawn(async move { drop(connection.await) });
+            return Ok(client);
+        }
+        let (client, connection) = self.config.connect(NoTls).await?;
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(client)
     }
 }
 

@@ -48,6 +48,12 @@ pub(crate) fn schema() -> String {
     format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Runs statements on the server, as its own user.
+pub(crate) fn execute(sql: &str) {
+    let done = std::process::Command::new("psql").args([&*server(), "-qc", sql]).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
 /// Returns options of a store that no other test has.
 pub(crate) fn options() -> PostgresOptions {
     PostgresTables::options().schema(schema())

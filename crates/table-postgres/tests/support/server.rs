@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// A server of the test's own.
 pub(crate) struct Server {
-    directory: PathBuf,
+    pub(crate) directory: PathBuf,
     port: u16,
 }
 
@@ -62,6 +62,26 @@ impl Server {
             eprintln!("{verb}: {}", String::from_utf8_lossy(&done.stderr));
         }
         done.status.success()
+    }
+
+    /// Makes its directory, for files that it is to have.
+    pub(crate) fn make_directory(&self) {
+        std::fs::create_dir_all(&self.directory).unwrap();
+    }
+
+    /// Gives a file to the user that the server runs as, alone.
+    pub(crate) fn own(&self, file: &Path) {
+        use std::os::unix::fs::PermissionsExt;
+
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        // Where this is not run by root the server's user is the test's own.
+        drop(Command::new("chown").arg("postgres:").arg(file).output());
+    }
+
+    /// Starts it with settings of its own.
+    pub(crate) fn start_with(&self, settings: &[String]) {
+        let settings: Vec<_> = settings.iter().map(|setting| &**setting).collect();
+        assert!(self.run("start", &settings), "the server does not start");
     }
 
     /// Starts it; processes of one that was killed may take a while to end.
