@@ -37,8 +37,8 @@ impl Bounds {
         self.upper = End::Row { partition, row: Bound::Excluded(row) };
     }
 
-    /// Returns the partition, if both ends lie in one.
-    fn partition(&self) -> Option<&str> {
+    /// Returns the stored key of the partition, if both ends lie in one.
+    pub(crate) fn partition(&self) -> Option<&str> {
         fn lies_in(end: &End) -> Option<&str> {
             match end {
                 End::Row { partition, .. } | End::Partition(Bound::Included(partition)) => Some(partition),

@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 use crate::bounds::Bounds;
 use crate::catalog::column;
 use crate::connection::Call;
+use crate::keys::unescape;
 use crate::param::Params;
 use crate::snapshot::PostgresSnapshot;
 use crate::store::PostgresStore;
@@ -25,6 +26,8 @@ pub(crate) struct PostgresCursor {
     table: Arc<TableEntry>,
     /// What is not read yet; `None` if nothing is left.
     rest: Option<Bounds>,
+    /// The stored key and the key of the partition that all rows lie in, if they lie in one.
+    partition: Option<(String, String)>,
     is_later: bool,
     first: FirstPage,
 }
@@ -58,7 +61,9 @@ impl FirstPages {
 impl PostgresCursor {
     pub(crate) fn new(asked: RangeQuery, table: Arc<TableEntry>) -> Self {
         let rest = asked.bounds().map(|bounds| Bounds::of(&bounds));
-        Self { asked, table, rest, is_later: false, first: FirstPage::default() }
+        let of_all = rest.as_ref().and_then(Bounds::partition);
+        let partition = of_all.map(|stored| (stored.to_owned(), unescape(stored).into_owned()));
+        Self { asked, table, rest, partition, is_later: false, first: FirstPage::default() }
     }
 
     /// Returns the statement that reads the next page, and how many rows that has at most; `None` if no row is left.
@@ -77,8 +82,10 @@ impl PostgresCursor {
         }
         let direction = if self.asked.is_reverse() { " DESC" } else { "" };
         let order: Vec<_> = order.iter().map(|column| format!("{column}{direction}")).collect();
+        // What all rows have is not sent with each.
+        let partition = if self.partition.is_some() { "NULL" } else { "pk" };
         let sql = format!(
-            "SELECT pk, rk, ts, kind, body FROM {} WHERE {condition} ORDER BY {} LIMIT {most}",
+            "SELECT rk, ts, kind, body, {partition} FROM {} WHERE {condition} ORDER BY {} LIMIT {most}",
             self.table.rows,
             order.join(", ")
         );
@@ -95,9 +102,12 @@ impl PostgresCursor {
     ) -> Result<()> {
         self.is_later = true;
         for row in rows {
-            let packed = self.table.pack_found(row)?;
+            let packed = match &self.partition {
+                Some((_, partition)) => self.table.pack(partition, &unescape(column(row, 0)?), row, 1)?,
+                None => self.table.pack(&unescape(column(row, 4)?), &unescape(column(row, 0)?), row, 1)?,
+            };
             let view = packed.view()?;
-            store.clock.observe(column(row, 2)?);
+            store.clock.observe(column(row, 1)?);
             if self.asked.wants(&view)? {
                 batch.put_packed(&packed);
             }
@@ -107,7 +117,11 @@ impl PostgresCursor {
             batch.end();
             return Ok(());
         };
-        let (partition, row) = (column(last, 0)?, column(last, 1)?);
+        let row = column(last, 0)?;
+        let partition = match &self.partition {
+            Some((stored, _)) => stored.clone(),
+            None => column(last, 4)?,
+        };
         if let Some(rest) = &mut self.rest {
             if self.asked.is_reverse() {
                 rest.end_before(partition, row);

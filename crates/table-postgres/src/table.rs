@@ -17,7 +17,7 @@ use crate::catalog::{Catalog, column};
 use crate::clock::ticks;
 use crate::connection::Call;
 use crate::error::{damaged, of_server};
-use crate::keys::{escape, unescape};
+use crate::keys::escape;
 use crate::param::{JsonText, Param, Params};
 use crate::snapshot::PostgresSnapshot;
 use crate::store::PostgresStore;
@@ -67,12 +67,6 @@ impl TableEntry {
         let named: Vec<(&str, ValueRef<'_>)> =
             properties.iter().map(|(name, value)| (&**name, value.as_value_ref())).collect();
         self.names.pack(self.id, partition, row, ticks(time), &named)
-    }
-
-    /// Returns the row of an answer whose columns are its keys, its time, its kind and its body.
-    pub(crate) fn pack_found(&self, answer: &Row) -> Result<PackedRow> {
-        let (partition, row): (&str, &str) = (column(answer, 0)?, column(answer, 1)?);
-        self.pack(&unescape(partition), &unescape(row), answer, 2)
     }
 
     pub(crate) fn names(&self) -> &Names {

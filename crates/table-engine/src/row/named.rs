@@ -16,6 +16,9 @@ use crate::model::names::ENTITY_TYPE;
 use crate::model::{Ticks, ValueRef};
 use crate::sorting;
 
+/// Most values have no more bytes.
+const MOST_VALUES: usize = 24;
+
 /// A property by its name.
 pub type Named<'p> = (&'p str, ValueRef<'p>);
 
@@ -53,6 +56,8 @@ impl Names {
             a.cmp(b).then_with(|| if *a == INLINE { name.cmp(other) } else { Ordering::Equal })
         });
         let mut writer = RowWriter::default();
+        // Taken at once: what grows by and by costs more than all else here.
+        writer.start(numbered.len(), numbered.len() * MOST_VALUES);
         for (id, name, value) in numbered {
             let symbol = match value {
                 ValueRef::String(text) if dict.entity_type() == Some(id) => dict.symbol_id(text),
