@@ -42,8 +42,8 @@ impl Catalog {
         self.table(&format!("rows_{id}"))
     }
 
-    /// Returns the name of the view of a user's table, with its schema.
-    fn view(&self, table: &str) -> String {
+    /// Returns the name of a view, with its schema.
+    pub(crate) fn view(&self, table: &str) -> String {
         self.table(&quoted(&table.to_ascii_lowercase()))
     }
 
@@ -228,7 +228,8 @@ impl Catalog {
 }
 
 /// What a row's time is to a person: ticks of 100 ns since the year 1.
-const TIMESTAMP: &str = "timestamptz '0001-01-01 00:00:00+00' + ts / 10 * interval '1 microsecond'";
+pub(crate) const TIMESTAMP: &str =
+    "timestamptz '0001-01-01 00:00:00+00' + ts / 10 * interval '1 microsecond'";
 
 /// Returns a column of an answer, of the type that the statement gives it.
 pub(crate) fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, at: usize) -> Result<T> {
@@ -236,11 +237,11 @@ pub(crate) fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, at
 }
 
 /// Returns a name as SQL quotes it.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Returns a text as SQL quotes it.
-fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

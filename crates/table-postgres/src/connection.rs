@@ -89,6 +89,17 @@ impl Connection {
         self.client.batch_execute(sql).await
     }
 
+    /// Runs statements of a transaction that are no matter if they fail: the transaction goes on without them.
+    pub(crate) async fn attempt(&self, sql: &str) -> Result<(), Error> {
+        self.execute("SAVEPOINT attempt").await?;
+        match self.execute(sql).await {
+            Err(error) if error.as_db_error().is_some() => {
+                self.execute("ROLLBACK TO SAVEPOINT attempt").await
+            }
+            done => done,
+        }
+    }
+
     /// Hands over the end of a transaction that is to change nothing, and waits for no answer.
     pub(crate) fn roll_back(&self) {
         let mut answer = pin!(self.client.batch_execute("ROLLBACK"));

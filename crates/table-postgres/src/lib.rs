@@ -47,6 +47,7 @@ mod store;
 mod table;
 #[cfg(feature = "tls")]
 mod tls;
+mod views;
 mod work;
 
 use std::fmt;

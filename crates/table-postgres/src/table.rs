@@ -21,6 +21,7 @@ use crate::keys::escape;
 use crate::param::{JsonText, Param, Params};
 use crate::snapshot::PostgresSnapshot;
 use crate::store::PostgresStore;
+use crate::views;
 
 /// What this process knows of a table.
 #[derive(Debug)]
@@ -185,6 +186,9 @@ impl Layouts for PostgresTable {
                 return Ok(None);
             }
             connection.wait(connection.query(&note)).map_err(of_server)?;
+            if let Some(view) = views::of_kind(catalog, &self.entry, kind, layout) {
+                connection.wait(connection.attempt(&view)).map_err(of_server)?;
+            }
             Ok(Some((generation, noted)))
         })?;
         let Some((generation, mut noted)) = noted else { return Ok(false) };

@@ -67,6 +67,17 @@ impl LayoutProperty {
         self.sealed?.tokens
     }
 
+    /// Returns the type of what an entity's own row, the head of a wide one, holds of it: bytes if it is sealed. `None` if another
+    /// row holds it, or either bytes or a value.
+    #[doc(hidden)]
+    pub fn type_in_own_row(&self) -> Option<EdmType> {
+        match self.sealed {
+            _ if self.part > 0 => None,
+            Some(sealed) => (!sealed.dual).then_some(EdmType::Binary),
+            None => Some(self.edm),
+        }
+    }
+
     /// Returns the name of the property that holds its tokens, if it has any.
     #[doc(hidden)]
     pub fn token(&self) -> Option<String> {
