@@ -20,7 +20,7 @@ use crate::connection::{Call, Connection};
 use crate::error::{is_conflict, is_lost, of_server};
 use crate::param::{Param, Params};
 use crate::snapshot;
-use crate::statement::{self, Becomes, Frame, Op, digest, lock_seed};
+use crate::statement::{self, Becomes, Frame, Op, digest};
 use crate::store::{PostgresStore, Token};
 use crate::table::{TableEntry, properties};
 use crate::work::{Demand, Work, WorkAct};
@@ -93,7 +93,7 @@ impl Attempt<'_> {
             commits: &self.store.commits,
             session: token.session,
             number: token.number,
-            shares_locks: !self.work.demands_absence(),
+            shares_locks: !begins,
             identity: self.store.identity.cast_signed(),
             tables: &self.store.tables,
             generations: known
@@ -147,20 +147,10 @@ impl Attempt<'_> {
         Ok((generation, entry.learn(generation, layouts)))
     }
 
-    /// Returns the tables whose rows are read before anything is written, and the statements that come first: the locks of
-    /// partitions that no other plan may hold, and then the reads, one for each of those tables.
+    /// Returns the tables whose rows are read before anything is written, and the statements that come first, if any do: that
+    /// which locks partitions, and then the reads, one for each of those tables.
     fn first_calls(self, known: &Known) -> (Vec<usize>, Vec<Call>) {
         let mut calls = Vec::new();
-        if self.work.demands_absence() {
-            let identity = self.store.identity.cast_signed();
-            for (table, partition) in &self.work.partitions {
-                let mut params = Params::default();
-                let partition = params.add(Param::Text(partition.clone()));
-                let seed = params.add(Param::Number(lock_seed(self.work, *table, identity)));
-                let sql = format!("SELECT pg_advisory_xact_lock(hashtextextended({partition}, {seed}))");
-                calls.push(Call { sql, params });
-            }
-        }
         let mut wanted: BTreeMap<usize, Vec<(&str, &str)>> = BTreeMap::new();
         for row in &self.work.rows {
             let has_layouts = known.get(&row.table).is_some_and(|(_, layouts)| !layouts.is_empty());
@@ -176,6 +166,11 @@ impl Attempt<'_> {
             keys.sort_unstable();
             calls.push(lock_rows(entry, &keys));
             tables.push(table);
+        }
+        let is_alone = self.work.demands_absence();
+        if is_alone || !calls.is_empty() {
+            // Before any row: a plan that has the partition for itself, and waits for a row, would wait for this one for ever.
+            calls.insert(0, statement::locks(self.work, self.store.identity.cast_signed(), is_alone));
         }
         (tables, calls)
     }

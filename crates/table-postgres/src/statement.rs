@@ -146,16 +146,8 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
     let mut builder = Builder::default();
     let time = builder.params.add(Param::Number(frame.time));
     if frame.shares_locks {
-        let (mut locks, mut of) = (Vec::new(), Vec::new());
-        for (table, partition) in &work.partitions {
-            locks.push(partition.clone());
-            of.push(lock_seed(work, *table, frame.identity));
-        }
-        let (partitions, seeds) =
-            (builder.params.add(Param::Texts(locks)), builder.params.add(Param::Numbers(of)));
-        let part = builder.part(&format!(
-            "SELECT pg_advisory_xact_lock_shared(hashtextextended(p, s)) FROM unnest({partitions}, {seeds}) AS l(p, s)"
-        ));
+        let part = locks_of(work, frame.identity, false, &mut builder.params);
+        let part = builder.part(&part);
         // What nothing asks for is not evaluated.
         builder.demands.push(format!("(SELECT count(*) FROM {part}) > 0"));
     }
@@ -173,7 +165,7 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         "INSERT INTO {} (session, number, time) VALUES ({session}, {number}, {time})",
         frame.commits
     ));
-    for ((table, sort), changes) in sorted(work, ops) {
+    for ((_, table, sort), changes) in sorted(work, ops) {
         let Some(entry) = work.tables.get(table) else { continue };
         if changes.rows.len() == 1 {
             one(&mut builder, &entry.rows, sort, changes, &time);
@@ -190,17 +182,36 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
     builder.finish()
 }
 
-/// Returns what the lock of a partition of this table is made with, besides the partition's key.
-pub(crate) fn lock_seed(work: &Work, table: usize, identity: i64) -> i64 {
-    let id = work.tables.get(table).map_or(0, |entry| i64::from(entry.id));
-    identity ^ id
+/// Returns the statement that locks the partitions of a plan until its transaction ends: alone, or with others that do not
+/// demand that rows are absent.
+pub(crate) fn locks(work: &Work, identity: i64, is_alone: bool) -> Call {
+    let mut params = Params::default();
+    let sql = locks_of(work, identity, is_alone, &mut params);
+    Call { sql, params }
 }
 
-fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<(usize, Sort), Changes> {
-    let mut all: BTreeMap<(usize, Sort), Changes> = BTreeMap::new();
-    for op in ops {
-        let (Some(sort), Some(row)) = (Sort::of(&op), work.rows.get(op.of)) else { continue };
-        let changes = all.entry((row.table, sort)).or_default();
+fn locks_of(work: &Work, identity: i64, is_alone: bool, params: &mut Params) -> String {
+    let (mut partitions, mut seeds) = (Vec::new(), Vec::new());
+    for (table, partition) in &work.partitions {
+        partitions.push(partition.clone());
+        // The locks are the database's: those of other stores in it are others.
+        seeds.push(identity ^ i64::from(*table));
+    }
+    let (partitions, seeds) = (params.add(Param::Texts(partitions)), params.add(Param::Numbers(seeds)));
+    let lock = if is_alone { "pg_advisory_xact_lock" } else { "pg_advisory_xact_lock_shared" };
+    format!("SELECT {lock}(hashtextextended(p, s)) FROM unnest({partitions}, {seeds}) AS l(p, s)")
+}
+
+/// Returns the changes by their table's number, its place in the plan and their sort.
+fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<(u32, usize, Sort), Changes> {
+    let mut all: BTreeMap<(u32, usize, Sort), Changes> = BTreeMap::new();
+    let mut ops: Vec<_> = ops.into_iter().filter_map(|op| Some((work.rows.get(op.of)?, op))).collect();
+    // In one order for all plans, so that two seldom wait for each other.
+    ops.sort_by(|(one, _), (other, _)| (&one.partition, &one.row).cmp(&(&other.partition, &other.row)));
+    for (row, op) in ops {
+        let Some(sort) = Sort::of(&op) else { continue };
+        let Some(entry) = work.tables.get(row.table) else { continue };
+        let changes = all.entry((entry.id, row.table, sort)).or_default();
         changes.partitions.push(row.partition.clone());
         changes.rows.push(row.row.clone());
         if let Demand::Is(time) = op.demand {

@@ -21,8 +21,8 @@ pub(crate) struct Work {
     pub(crate) tables: Vec<Arc<TableEntry>>,
     pub(crate) rows: Vec<WorkRow>,
     pub(crate) ranges: Vec<WorkRange>,
-    /// Each partition once: its table's place, and its stored key.
-    pub(crate) partitions: Vec<(usize, String)>,
+    /// Each partition once: its table's number, and its stored key.
+    pub(crate) partitions: Vec<(u32, String)>,
     /// Whether rows of declared kinds may be written by their properties.
     pub(crate) is_raw: bool,
 }
@@ -129,9 +129,9 @@ impl Work {
             is_raw: plan.is_raw,
         };
         for (number, group) in plan.groups.iter().enumerate() {
-            if group.table >= work.tables.len() {
+            let Some(id) = work.tables.get(group.table).map(|entry| entry.id) else {
                 return Err(Refused { error: missing(), group: number, row: None });
-            }
+            };
             let partition = escape(group.partition).into_owned();
             let of_row = |at: usize, key: &str| WorkRow {
                 group: number,
@@ -170,7 +170,7 @@ impl Work {
                     digest: range.digest.cast_signed(),
                 });
             }
-            work.partitions.push((group.table, partition));
+            work.partitions.push((id, partition));
         }
         // In one order for all plans, so that two seldom wait for each other.
         work.partitions.sort_unstable();

@@ -21,7 +21,7 @@ fn is_anothers(kind: ErrorKind) -> bool {
 #[test]
 fn copies_are_right_when_several_write_at_one_time() {
     let scratch = Scratch::new();
-    let store = scratch.store();
+    let store = scratch.tables();
     store.table::<Department>().unwrap().insert(&department("Sales", Some(1))).unwrap();
     for id in 0..4 {
         store.table::<Employee>().unwrap().insert(&employee("Sales", id)).unwrap();
@@ -66,4 +66,14 @@ fn copies_are_right_when_several_write_at_one_time() {
     });
     assert_copied(&store);
     assert_sound(&store);
+}
+
+#[cfg(feature = "postgres")]
+mod on_postgres {
+    use integration_tests::executors::Executor;
+
+    #[test]
+    fn copies_are_right_when_several_write_at_one_time() {
+        Executor::Postgres.run(super::copies_are_right_when_several_write_at_one_time);
+    }
 }

@@ -7,7 +7,7 @@ mod random;
 
 use std::collections::BTreeMap;
 
-use table_core::{Entity, Projection, Store, Stored};
+use table_core::{Entity, Projection, Stored, Tables};
 
 /// Somebody, with a boss in the same department, who shows where the department is.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -109,13 +109,13 @@ pub(crate) fn project(title: &str, department: &str, lead_id: u32, deputy_id: Op
 }
 
 /// Every entity of a type, whole.
-pub(crate) fn all<E: Entity + table_core::typed::InOneTable>(store: &Store) -> Vec<E> {
+pub(crate) fn all<E: Entity + table_core::typed::InOneTable>(store: &Tables) -> Vec<E> {
     let table = store.table::<E>().unwrap();
     table.all().into_iter().map(|one| Stored::into_inner(one.unwrap())).collect()
 }
 
 /// Each copy is what a plain look at its source finds; the tables have been checked.
-pub(crate) fn assert_copied(store: &Store) {
+pub(crate) fn assert_copied(store: &Tables) {
     let staff: BTreeMap<(String, u32), Employee> =
         all::<Employee>(store).into_iter().map(|one| ((one.department.clone(), one.id), one)).collect();
     let departments: BTreeMap<String, Department> =
