@@ -1,7 +1,7 @@
 //! Several operations as one, awaited.
 
 use super::dynamic::hand_over;
-use super::{WriteToken, pool};
+use super::{WriteToken, outcome};
 use crate::error::Result;
 use crate::handle::batch::{Batch, COMMIT};
 use crate::model::{DynamicEntity, IfMatch, IntoIfMatch};
@@ -79,6 +79,6 @@ impl AsyncBatch {
 
     async fn commit_by_steps(&self) -> Result<Committed> {
         let batch = self.batch.clone();
-        pool::run(move || batch.commit()).await
+        outcome::carry_out(self.token.as_ref(), move || batch.commit()).await
     }
 }

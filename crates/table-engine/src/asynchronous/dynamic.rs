@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::batch::AsyncBatch;
 use super::stream::RowStream;
-use super::{Reads, WriteToken, memo, pool};
+use super::{Reads, WriteToken, memo, outcome, pool};
 use crate::error::{ErrorKind, Result};
 use crate::executor::Backend;
 use crate::handle::page::Page;
@@ -13,7 +13,7 @@ use crate::handle::rows::Rows;
 use crate::handle::snapshot::Snapshot;
 use crate::handle::table::DynamicTable;
 use crate::model::{DynamicEntity, ETag, IfMatch, IntoIfMatch};
-use crate::plan::{self, Act, Condition, Group, Plan, Refused, RowProperty, RowWrite};
+use crate::plan::{self, Act, Committed, Condition, Group, Plan, Refused, RowProperty, RowWrite};
 use crate::query::{Continuation, Explain, PageBudget, Query};
 use crate::sealing::SealedAt;
 use crate::typed::by_layout::is_of_declared;
@@ -256,13 +256,14 @@ impl AsyncDynamicTable {
             act: Act::Remove,
             properties: Vec::new(),
         };
-        match self.write_row(&row).await {
+        let done = match self.write_row(&row).await {
             Err(refused) if is_of_declared(&refused, &self.table) => {
                 let (partition, row) = (partition_key.to_owned(), row_key.to_owned());
-                self.run(move |table| table.delete_if(&partition, &row, condition)).await
+                self.write_by_steps(move |table| table.delete_any(&partition, &row, condition)).await
             }
-            done => done.map(drop),
-        }
+            done => done,
+        };
+        done.map(drop)
     }
 
     /// Begins a batch of operations on one partition, which happen together or not at all.
@@ -277,10 +278,20 @@ impl AsyncDynamicTable {
             // What a layout plans has several steps.
             Err(refused) if is_of_declared(&refused, &self.table) => {
                 let entity = entity.clone();
-                self.run(move |table| table.write_any(condition, act, &entity)).await
+                self.write_by_steps(move |table| table.write_any(condition, act, &entity)).await
             }
             done => done,
         }
+    }
+
+    /// Carries out a write of one row that has several steps.
+    async fn write_by_steps(
+        &self,
+        write: impl FnOnce(&DynamicTable) -> Result<ETag> + Send + 'static,
+    ) -> Result<ETag> {
+        let table = self.table.clone();
+        let write = move || write(&table).map(Committed::at);
+        outcome::carry_out(self.token.as_ref(), write).await.map(|committed| committed.etag(0))
     }
 
     /// Carries out the write of one row.

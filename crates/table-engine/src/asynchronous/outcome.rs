@@ -1,11 +1,12 @@
 //! What has become of a write, asked apart from its future.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use super::answer::Answering;
-use crate::error::ErrorKind;
+use super::pool;
+use crate::error::{Error, ErrorKind};
 use crate::plan::{Committed, Refused};
 
 /// Tells what has become of a write, also if its future was dropped.
@@ -39,7 +40,7 @@ pub struct WriteToken(Arc<Mutex<State>>);
 pub enum WriteOutcome {
     /// Nothing was written: the store did not have the write yet, or has refused it.
     Nothing,
-    /// The store has the write, and has not answered.
+    /// The store has the write, or a thread of the pool is to carry it out, and there is no answer yet.
     Pending,
     /// It was carried out.
     Committed(Committed),
@@ -135,14 +136,18 @@ impl Asking {
 
     /// Notes what the store has answered.
     pub(crate) fn noted(mut self, answered: Result<Committed, Refused>) -> Result<Committed, Refused> {
+        self.note(answered.as_ref().map_err(|refused| refused.error.kind()));
+        answered
+    }
+
+    fn note(&mut self, answered: Result<&Committed, ErrorKind>) {
         if let Some(token) = self.token.take() {
-            token.note(match &answered {
+            token.note(match answered {
                 Ok(committed) => WriteOutcome::Committed(committed.clone()),
-                Err(refused) if refused.error.kind() == ErrorKind::OutcomeUnknown => WriteOutcome::Unknown,
+                Err(ErrorKind::OutcomeUnknown) => WriteOutcome::Unknown,
                 Err(_) => WriteOutcome::Nothing,
             });
         }
-        answered
     }
 
     /// Notes that the store has not taken the write.
@@ -151,6 +156,41 @@ impl Asking {
             token.note(WriteOutcome::Nothing);
         }
     }
+}
+
+/// A write that waits for a thread of the pool. Dropped before that has come to it, it has written nothing.
+struct Waiting(Option<WriteToken>);
+
+impl Waiting {
+    /// Carries the write out, and notes what has become of it: that is unknown after a panic.
+    fn carry_out(mut self, write: impl FnOnce() -> Result<Committed, Error>) -> Result<Committed, Error> {
+        let mut asking = Asking { answering: None, token: self.0.take() };
+        let answered = write();
+        asking.note(answered.as_ref().map_err(Error::kind));
+        answered
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(token) = self.0.take() {
+            token.note(WriteOutcome::Nothing);
+        }
+    }
+}
+
+/// Runs a write that blocks on a thread of the pool, and notes in the token what becomes of it. Dropped before the write has
+/// begun, it does not begin; later, it runs to its end.
+pub(super) fn carry_out(
+    token: Option<&WriteToken>,
+    write: impl FnOnce() -> Result<Committed, Error> + Send + 'static,
+) -> impl Future<Output = Result<Committed, Error>> + Send {
+    // From here on, since a token that says nothing is written must not say otherwise later.
+    if let Some(token) = token {
+        token.note(WriteOutcome::Pending);
+    }
+    let waiting = Waiting(token.cloned());
+    pool::run(move || waiting.carry_out(write))
 }
 
 impl Drop for Asking {

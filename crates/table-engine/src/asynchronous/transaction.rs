@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{WriteToken, egt, pool};
+use super::{WriteToken, egt, outcome};
 use crate::error::Result;
 use crate::handle::tables::Tables;
 use crate::model::{IfMatch, IntoIfMatch};
@@ -89,14 +89,14 @@ impl<'c> AsyncTransaction<'c> {
     /// Makes every change, or none. Returns the version of each entity that was written.
     ///
     /// One of messages alone has no rows that could be planned: it is carried out on a thread of a pool, to its end once it has
-    /// begun, and no [token](Self::tracked) follows it.
+    /// begun.
     pub async fn commit(self) -> Result<Committed> {
         let Self { store, kinds, mut operations, queue_ops, token } = self;
         let mut queue_ops = queue_ops.checked()?;
         if operations.is_empty()
             && let Some(queue_ops) = queue_ops
         {
-            return pool::run(move || queue_ops::commit(&store, queue_ops)).await;
+            return outcome::carry_out(token.as_ref(), move || queue_ops::commit(&store, queue_ops)).await;
         }
         check_length(operations.len())?;
         let mut open = OpenTables::new(store.clone());

@@ -43,9 +43,9 @@ impl DynamicTable {
         sealing::generation(self.exec().store())
     }
 
-    /// Removes a row as it is.
-    pub(crate) fn remove(&self, partition_key: &str, row_key: &str, condition: IfMatch) -> Result<()> {
-        self.write_row(partition_key, &plan::removal(row_key, condition, 0)).map(drop)
+    /// Removes a row as it is. Returns the version of the commit.
+    pub(crate) fn remove(&self, partition_key: &str, row_key: &str, condition: IfMatch) -> Result<ETag> {
+        self.write_row(partition_key, &plan::removal(row_key, condition, 0))
     }
 
     /// Writes a row as it is.

@@ -6,6 +6,7 @@ mod dropped;
 mod one_thread;
 mod periods;
 mod planted;
+mod pooled;
 mod streams;
 mod turns;
 

@@ -36,10 +36,13 @@ impl DynamicTable {
 
     /// Removes the entity as [`delete`](Self::delete) does, if it is of the version demanded.
     pub fn delete_if(&self, partition_key: &str, row_key: &str, condition: impl IntoIfMatch) -> Result<()> {
-        let condition = condition.into();
+        self.delete_any(partition_key, row_key, condition.into()).map(drop)
+    }
+
+    pub(crate) fn delete_any(&self, partition_key: &str, row_key: &str, condition: IfMatch) -> Result<ETag> {
         match self.remove(partition_key, row_key, condition) {
             Err(refused) if is_of_declared(&refused, self) => {
-                Write::delete(partition_key, row_key, condition).planned(self, refused).map(drop)
+                Write::delete(partition_key, row_key, condition).planned(self, refused)
             }
             done => done,
         }
