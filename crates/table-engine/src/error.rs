@@ -2,6 +2,7 @@
 
 mod kind;
 mod service;
+mod text;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -324,43 +325,6 @@ fn shown(text: &str) -> Box<str> {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = &*self.0;
-        if !inner.attempted.is_empty() {
-            write!(f, "cannot {}", inner.attempted)?;
-            let places = [
-                ("queue", &inner.queue),
-                ("container", &inner.container),
-                ("blob", &inner.blob),
-                ("table", &inner.table),
-                ("partition", &inner.partition),
-                ("row", &inner.row),
-            ];
-            let mut separator = " ";
-            for (what, name) in places {
-                if let Some(name) = name {
-                    write!(f, "{separator}{what} `{}`", name.escape_debug())?;
-                    separator = ", ";
-                }
-            }
-            if let Some(index) = inner.index {
-                write!(f, "{separator}operation {index}")?;
-            }
-            f.write_str(": ")?;
-        }
-        match (&*inner.because, &inner.source) {
-            ("", Some(source)) => write!(f, "{}: {source}", inner.kind)?,
-            ("", None) => write!(f, "{}", inner.kind)?,
-            (because, _) => f.write_str(because)?,
-        }
-        if let Some(position) = inner.position {
-            write!(f, " (at byte {position})")?;
-        }
-        Ok(())
-    }
-}
-
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Error({:?}: {self})", self.0.kind)
@@ -379,22 +343,6 @@ impl std::error::Error for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_text_names_the_place_and_the_reason() {
-        let error = Error::new(ErrorKind::ConditionNotMet)
-            .attempted("merge into")
-            .table("Company")
-            .partition("Sales")
-            .row("empid_000001")
-            .at_index(3);
-        assert_eq!(
-            error.to_string(),
-            "cannot merge into table `Company`, partition `Sales`, row `empid_000001`, operation 3: \
-             the entity's ETag is another; read it again"
-        );
-        assert_eq!(error.index(), Some(3));
-    }
 
     #[test]
     fn a_code_of_its_own_goes_with_the_error_and_not_with_another_kind() {

@@ -40,6 +40,11 @@ impl Request {
     }
 }
 
+/// What went wrong within the server: put among the answer's extensions, and logged for who runs the server. It holds no key,
+/// no signature and no value of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail(pub String);
+
 /// The name of the operation that an answer is of, such as `InsertEntity`: put by a [`Handle`](crate::listen::Handle) among the answer's extensions,
 /// counted by and named in spans. It must be one of a few names, never a text of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,12 +17,14 @@ pub struct Fault {
     pub text: Cow<'static, str>,
     /// Which operation of a batch it is of.
     pub index: Option<usize>,
+    /// What went wrong within the server, for who runs it and no client.
+    pub detail: Option<String>,
 }
 
 impl Fault {
     /// Makes a refusal.
     pub fn new(status: u16, code: &'static str, text: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code: code.into(), text: text.into(), index: None }
+        Self { status, code: code.into(), text: text.into(), index: None, detail: None }
     }
 
     /// Makes the refusal of what can't be read.
@@ -127,15 +129,12 @@ impl Fault {
 
 impl From<AccountError> for Fault {
     fn from(error: AccountError) -> Self {
-        match error {
-            AccountError::Store(error) => error.into(),
-            // What it is of concerns who runs the server, and no client.
-            _ => Self::new(
-                500,
-                "InternalError",
-                "Server encountered an internal error. Please try again after some time.",
-            ),
-        }
+        let error = match error {
+            AccountError::Store(error) => return error.into(),
+            other => other,
+        };
+        let text = "Server encountered an internal error. Please try again after some time.";
+        Self { detail: Some(error.to_string()), ..Self::new(500, "InternalError", text) }
     }
 }
 
@@ -145,6 +144,8 @@ impl From<Error> for Fault {
         // The service has one sentence for all that it can't read, which does not say where the mistake is.
         let text =
             if error.code() == "InvalidInput" { format!("{text} {error}").into() } else { text.into() };
-        Self { status: error.status(), code: error.code().into(), text, index: error.index() }
+        // That it is the client's mistake, the answer says.
+        let detail = (error.status() >= 500).then(|| error.text_without_keys());
+        Self { status: error.status(), code: error.code().into(), text, index: error.index(), detail }
     }
 }

@@ -10,7 +10,10 @@ pub mod auth;
 pub mod config;
 pub mod exchange;
 pub mod fault;
+mod ids;
 pub mod listen;
+#[cfg(feature = "bin")]
+pub mod log;
 #[cfg(feature = "bin")]
 pub mod run;
 pub mod service;

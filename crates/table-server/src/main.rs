@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use table_server::config::{Flags, read};
+use table_server::log;
 use table_server::run::run;
 
 fn main() -> ExitCode {
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
 
 fn start() -> Result<(), Box<dyn std::error::Error>> {
     let config = read(Flags::parse(), |name| std::env::var(name).ok())?;
+    log::start(config.log);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(config))?;
     Ok(())

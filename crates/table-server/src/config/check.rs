@@ -8,6 +8,7 @@ use table_core::access::sas::AccountKey;
 use super::sources::Given;
 use super::{Config, ConfigError, Key, WELL_KNOWN_ACCOUNT, WELL_KNOWN_KEY, parse};
 use crate::listen::Limits;
+use crate::log::LogSettings;
 
 /// Reads all settings. What is wrong is collected.
 pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
@@ -57,6 +58,7 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
         map_size: given.value("map-size", parse::size),
         tls,
         is_raw: given.value("raw", parse::flag).unwrap_or_default(),
+        log: log(&mut given),
         limits,
     };
     given.finish(config)
@@ -96,6 +98,13 @@ fn tls(given: &mut Given) -> Option<(PathBuf, PathBuf)> {
         }
     }
     None
+}
+
+fn log(given: &mut Given) -> LogSettings {
+    let mut log = LogSettings::default();
+    log.level = given.value("log", parse::log_level).unwrap_or(log.level);
+    log.format = given.value("log-format", parse::log_format).unwrap_or(log.format);
+    log
 }
 
 fn limits(given: &mut Given) -> Limits {

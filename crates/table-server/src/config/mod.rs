@@ -12,6 +12,7 @@ use table_core::Durability;
 
 pub use self::sources::{Flags, read};
 use crate::listen::Limits;
+use crate::log::LogSettings;
 
 /// The account of emulators, which clients know by `UseDevelopmentStorage=true`.
 pub const WELL_KNOWN_ACCOUNT: &str = "devstoreaccount1";
@@ -62,6 +63,8 @@ pub struct Config {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Whether rows of declared kinds are written as any others.
     pub is_raw: bool,
+    /// What is logged.
+    pub log: LogSettings,
     /// What clients may take.
     pub limits: Limits,
 }

@@ -4,6 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use table_core::Durability;
+use tracing::level_filters::LevelFilter;
+
+use crate::log::LogFormat;
 
 pub(super) fn address(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse().map_err(|_| "it must be an address and a port, such as `127.0.0.1:10002` or `[::1]:10002`")
@@ -23,6 +26,24 @@ pub(super) fn durability(text: &str) -> Result<Durability, &'static str> {
         "durable" => Ok(Durability::Durable),
         "relaxed" => Ok(Durability::Relaxed),
         _ => Err("it must be `durable` or `relaxed`"),
+    }
+}
+
+pub(super) fn log_level(text: &str) -> Result<LevelFilter, &'static str> {
+    match text {
+        "error" => Ok(LevelFilter::ERROR),
+        "warn" => Ok(LevelFilter::WARN),
+        "info" => Ok(LevelFilter::INFO),
+        "debug" => Ok(LevelFilter::DEBUG),
+        _ => Err("it must be `error`, `warn`, `info` or `debug`"),
+    }
+}
+
+pub(super) fn log_format(text: &str) -> Result<LogFormat, &'static str> {
+    match text {
+        "lines" => Ok(LogFormat::Lines),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("it must be `lines` or `json`"),
     }
 }
 

@@ -43,6 +43,12 @@ pub struct Flags {
     /// Its private key, in PEM
     #[arg(long, value_name = "FILE")]
     pub tls_key: Option<String>,
+    /// error, warn, info or debug, to the standard error (warn)
+    #[arg(long, value_name = "LEVEL")]
+    pub log: Option<String>,
+    /// lines or json (lines)
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<String>,
     /// Connections at once (10000)
     #[arg(long, value_name = "COUNT")]
     pub max_connections: Option<String>,
@@ -85,7 +91,7 @@ pub struct Flags {
 
 impl Flags {
     /// Returns each flag by its name, with its text.
-    fn texts(self) -> [(&'static str, Option<String>); 19] {
+    fn texts(self) -> [(&'static str, Option<String>); 21] {
         let switch = |is_on: bool| is_on.then(|| "true".to_owned());
         [
             ("directory", self.directory),
@@ -96,6 +102,8 @@ impl Flags {
             ("map-size", self.map_size),
             ("tls-cert", self.tls_cert),
             ("tls-key", self.tls_key),
+            ("log", self.log),
+            ("log-format", self.log_format),
             ("max-connections", self.max_connections),
             ("body-memory", self.body_memory),
             ("handshake-time", self.handshake_time),

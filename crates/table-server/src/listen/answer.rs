@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use http::HeaderValue;
 use http_body::Body;
 use hyper::body::Incoming;
 
@@ -13,8 +14,10 @@ use super::guarded::{Panicked, guarded};
 use super::pace::Pace;
 use super::{Handle, Limits, refusal};
 #[cfg(feature = "tracing")]
-use crate::exchange::Collection;
+use crate::exchange::{Collection, Detail};
 use crate::exchange::{Operation, Peer, Request, Response};
+use crate::fault::Fault;
+use crate::ids::RequestIds;
 
 /// What the connections of a server share.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub(super) struct Shared<H> {
     pub(super) limits: Limits,
     pub(super) counters: Arc<Counters>,
     pub(super) bodies: Budget,
+    /// Names what is refused before it comes to the handler, which has ids of its own.
+    pub(super) ids: RequestIds,
 }
 
 /// Answers a request.
@@ -35,10 +40,20 @@ pub(super) async fn answer<H: Handle>(
     pace.asked();
     let _in_flight = shared.counters.in_flight();
     let began = Instant::now();
-    let response = traced(&shared, peer, request).await;
+    let mut response = traced(&shared, peer, request).await;
+    name(&mut response, &shared.ids);
     let operation = response.extensions().get::<Operation>().map_or("other", |operation| operation.0);
     shared.counters.answered(operation, response.status().as_u16(), began.elapsed());
     response.map(|bytes| Outgoing::new(bytes, pace))
+}
+
+/// Gives an answer an id, if its handler has not.
+fn name(response: &mut Response, ids: &RequestIds) {
+    if !response.headers().contains_key(refusal::REQUEST_ID)
+        && let Ok(id) = HeaderValue::from_str(&ids.next())
+    {
+        response.headers_mut().insert(refusal::REQUEST_ID, id);
+    }
 }
 
 /// Answers a request within a span. It names neither the path nor the query: keys and signatures stand there.
@@ -71,11 +86,34 @@ async fn traced<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reque
     if let Some(code) = code {
         span.record("error.type", code);
     }
-    if response.status().is_server_error() {
-        let _entered = span.enter();
-        tracing::warn!(target: "table_server::failed", { "error.type" = code }, "a request was not carried out");
-    }
+    span.in_scope(|| report(&response, code));
     response
+}
+
+/// Reports a failure of the server's own, by the request's id, which its client has too.
+#[cfg(feature = "tracing")]
+fn report(response: &Response, code: Option<&str>) {
+    let (status, detail) = (response.status(), response.extensions().get::<Detail>());
+    if !status.is_server_error() && detail.is_none() {
+        return;
+    }
+    macro_rules! report {
+        ($level:ident) => {
+            tracing::$level!(
+                target: "table_server::failed",
+                {
+                    request_id = response.headers().get(refusal::REQUEST_ID).and_then(|id| id.to_str().ok()),
+                    "db.operation.name" = response.extensions().get().map(|Operation(name)| name),
+                    "db.collection.name" = response.extensions().get().map(|Collection(name)| name.as_str()),
+                    "error.type" = code,
+                    detail = detail.map(|Detail(detail)| detail.as_str()),
+                },
+                "a request was not carried out"
+            )
+        };
+    }
+    // What is busy or not built in is no defect of what is stored.
+    if matches!(status.as_u16(), 501 | 503) { report!(warn) } else { report!(error) }
 }
 
 #[cfg(not(feature = "tracing"))]
@@ -85,6 +123,7 @@ async fn traced<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reque
 
 async fn asked<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Request<Incoming>) -> Response {
     let limits = &shared.limits;
+    let refusing = |fault: &Fault, is_last| refusal::response(fault, is_last, &shared.ids.next());
     let (head, mut incoming) = request.into_parts();
     // Given back when the answer is made.
     let mut room = shared.bodies.room();
@@ -102,20 +141,18 @@ async fn asked<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reques
             }
             let too_large = || refusal::too_large(limits.body_bytes);
             let fault = if refused == Unread::NoRoom { refusal::no_room() } else { too_large() };
-            return refusal::response(&fault, true);
+            return refusing(&fault, true);
         }
-        Ok(Err(Unread::Broken)) => return refusal::response(&refusal::broken(), true),
+        Ok(Err(Unread::Broken)) => return refusing(&refusal::broken(), true),
         Err(_) => {
             shared.counters.timed_out();
-            return refusal::response(&refusal::too_slow(), true);
+            return refusing(&refusal::too_slow(), true);
         }
     };
     // The call itself may panic as well as what it returns.
     let handled = guarded(async { shared.handler.handle(Request { head, body, peer }).await }).await;
     handled.unwrap_or_else(|Panicked| {
         shared.counters.panicked();
-        #[cfg(feature = "tracing")]
-        tracing::error!(target: "table_server::panic", "a request made the service panic");
-        refusal::response(&refusal::panicked(), false)
+        refusing(&refusal::panicked(), false)
     })
 }

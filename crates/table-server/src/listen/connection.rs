@@ -24,6 +24,7 @@ use super::Handle;
 use super::answer::{Shared, answer};
 use super::body::{LINGER_BYTES, LINGER_TIME, Outgoing};
 use super::pace::{Pace, Phase};
+use super::refusal;
 use super::watched::Watched;
 use crate::exchange::Peer;
 
@@ -47,7 +48,7 @@ enum Ended<I> {
     Resting(Watched<I>),
     /// All is answered, and the connection is to be closed.
     Done(Watched<I>),
-    /// What came is no request, or a too long one. The client has been told so, and may still be sending.
+    /// What came is no request, or a too long one. The client may still be sending.
     Refused(Watched<I>),
     /// The client went away.
     Gone,
@@ -75,7 +76,15 @@ where
         match Box::pin(converse(io, &pace, &shared, peer, &mut stopping)).await {
             Ended::Resting(left) => io = left,
             Ended::Done(mut io) => return drop(timeout(write_time, io.shutdown()).await),
-            Ended::Refused(io) => return linger(io, write_time).await,
+            Ended::Refused(mut io) => {
+                if let Some(status) = io.take_refused() {
+                    let answer = refusal::unasked(&refusal::no_request(status), &shared.ids.next());
+                    if !matches!(timeout(write_time, io.write_all(&answer)).await, Ok(Ok(()))) {
+                        return;
+                    }
+                }
+                return linger(io, write_time).await;
+            }
             Ended::Gone => return,
             Ended::TimedOut => return shared.counters.timed_out(),
         }

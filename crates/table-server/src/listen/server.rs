@@ -17,6 +17,7 @@ use super::connection::{self, Stopping};
 use super::counters::Counters;
 use super::{Handle, Limits, refusal};
 use crate::exchange::Peer;
+use crate::ids::RequestIds;
 
 /// How many connections are refused with an answer at once. Others are closed without one.
 const REFUSALS: usize = 64;
@@ -52,7 +53,7 @@ impl<H: Handle> Server<H> {
         Ok(Self {
             listener,
             address,
-            shared: Arc::new(Shared { handler, limits, counters, bodies }),
+            shared: Arc::new(Shared { handler, limits, counters, bodies, ids: RequestIds::new() }),
             #[cfg(feature = "tls")]
             tls: None,
         })
@@ -152,9 +153,10 @@ impl<H: Handle> Server<H> {
             return;
         }
         let Ok(permit) = refusals.clone().try_acquire_owned() else { return };
+        let refused = refusal::unasked(&refusal::busy(), &self.shared.ids.next());
         let answer = async move {
             let _permit = permit;
-            stream.write_all(&refusal::unasked(&refusal::busy())).await?;
+            stream.write_all(&refused).await?;
             stream.shutdown().await?;
             // A socket that is closed with bytes unread is reset, and its client does not see the answer.
             let mut unread = [0; 1_024];

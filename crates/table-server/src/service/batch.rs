@@ -7,7 +7,7 @@ use super::Service;
 use super::call::Call;
 use super::change::Change;
 use super::writes::Written;
-use crate::exchange::Response;
+use crate::exchange::{Detail, Response};
 use crate::fault::Fault;
 use crate::wire::address::{Address, Resource};
 use crate::wire::batch::{AnswerWriter, Part, parts};
@@ -36,11 +36,25 @@ impl Service {
             Err(fault) if fault.index.is_none() => return Err(fault),
             Err(fault) => Err(fault),
         };
-        match done {
-            Ok(all) => all.iter().for_each(|response| answers.add(response)),
-            Err(fault) => answers.add(&error::response(&fault, Form::Json, Some(call.request_id))),
+        let detail = match done {
+            Ok(all) => {
+                for response in &all {
+                    answers.add(response);
+                }
+                None
+            }
+            Err(fault) => {
+                let mut refused = error::response(&fault, Form::Json, call.request_id);
+                answers.add(&refused);
+                refused.extensions_mut().remove::<Detail>()
+            }
+        };
+        let mut response = answers.finish();
+        // The batch itself is accepted, and who runs the server is told all the same.
+        if let Some(detail) = detail {
+            response.extensions_mut().insert(detail);
         }
-        Ok(answers.finish())
+        Ok(response)
     }
 
     async fn answers(&self, call: &Call<'_>, parts: &[Part<'_>]) -> Result<Vec<Response>, Fault> {

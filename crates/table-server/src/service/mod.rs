@@ -6,7 +6,6 @@ mod batch;
 mod call;
 mod change;
 mod cors;
-mod ids;
 mod metadata;
 mod opened;
 mod operation;
@@ -24,7 +23,6 @@ use table_core::asynchronous::{AsyncDynamicTable, AsyncTables};
 use table_core::odata::Metadata;
 
 use self::call::Call;
-use self::ids::RequestIds;
 use self::opened::OpenedTables;
 use self::operation::operation_of;
 use self::records::Records;
@@ -32,6 +30,7 @@ use crate::account::{AccountKeys, KeyKeeper};
 use crate::auth::{self, Caller};
 use crate::exchange::{Request, Response};
 use crate::fault::Fault;
+use crate::ids::RequestIds;
 use crate::listen::Handle;
 use crate::wire::acl::SignedIdentifier;
 use crate::wire::address::{Address, Resource};
@@ -88,7 +87,7 @@ impl Service {
         let id = self.ids.next();
         let mut response = match self.answer(&request, &id).await {
             Ok(response) => response,
-            Err(fault) => error::response(&fault, error::Form::of(&request), Some(&id)),
+            Err(fault) => error::response(&fault, error::Form::of(&request), &id),
         };
         answer::add_common(&mut response, &request, &id);
         // Where the rules can't be read, the answer is as it was, and a browser shows it to no page of another origin.
@@ -123,7 +122,7 @@ impl Service {
             request_id: id,
         };
         let done = self.dispatch(&call, &address.resource).await;
-        let refused = |fault| error::response(&fault, error::Form::of(request), Some(id));
+        let refused = |fault| error::response(&fault, error::Form::of(request), id);
         let mut response = done.unwrap_or_else(refused);
         response.extensions_mut().insert(operation_of(&call, &address.resource));
         #[cfg(feature = "tracing")]

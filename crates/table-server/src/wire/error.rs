@@ -5,7 +5,7 @@ use http::{HeaderValue, StatusCode, header};
 use table_core::Ticks;
 
 use super::{json, xml};
-use crate::exchange::{Request, Response};
+use crate::exchange::{Detail, Request, Response};
 use crate::fault::Fault;
 
 /// The header that repeats the code of a refusal.
@@ -34,9 +34,9 @@ impl Form {
     }
 }
 
-/// Makes the answer that tells a refusal; without an id, of what the service has not seen as a request.
+/// Makes the answer that tells a refusal.
 #[must_use]
-pub fn response(fault: &Fault, form: Form, request_id: Option<&str>) -> Response {
+pub fn response(fault: &Fault, form: Form, request_id: &str) -> Response {
     let text = text_of(fault, request_id);
     let (body, media_type) = match form {
         Form::Json => {
@@ -63,12 +63,14 @@ pub fn response(fault: &Fault, form: Form, request_id: Option<&str>) -> Response
     if let Ok(code) = HeaderValue::from_str(&fault.code) {
         response.headers_mut().insert(ERROR_CODE, code);
     }
+    if let Some(detail) = &fault.detail {
+        response.extensions_mut().insert(Detail(detail.clone()));
+    }
     response
 }
 
 /// Returns the sentence of a refusal with what clients look for around it: which operation of a batch, which request, when.
-fn text_of(fault: &Fault, request_id: Option<&str>) -> String {
-    let Some(request_id) = request_id else { return fault.text.clone().into_owned() };
+fn text_of(fault: &Fault, request_id: &str) -> String {
     let index = fault.index.map(|index| format!("{index}:")).unwrap_or_default();
     format!("{index}{}\nRequestId:{request_id}\nTime:{}", fault.text, Ticks::now())
 }

@@ -6,7 +6,7 @@ use table_server::exchange::{Request, Response};
 use table_server::listen::Limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::{Running, answer, echo, get, rest};
+use crate::{Running, answer, echo, get, has_id, rest};
 
 #[tokio::test]
 async fn one_connection_carries_request_after_request_and_knows_its_peer() {
@@ -73,6 +73,33 @@ async fn the_first_of_two_pipelined_answers_does_not_wait_for_the_second() {
     let both = b"GET /a HTTP/1.1\r\nhost: x\r\n\r\nGET /never HTTP/1.1\r\nhost: x\r\n\r\n";
     stream.write_all(both).await.unwrap();
     assert!(answer(&mut stream).await.contains("GET /a 0 "));
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_refused_by_an_id_also_behind_an_answer() {
+    let server = Running::start(Limits::default(), echo).await;
+    for (before, count) in [("", 1), ("GET /a HTTP/1.1\r\nhost: x\r\n\r\n", 2)] {
+        let text = server.exchange(format!("{before}no request at all\r\n\r\n")).await;
+        let refused = text.rfind("HTTP/1.1 400 Bad Request\r\n").unwrap();
+        assert!(has_id(&text[refused..]), "{text}");
+        assert!(text[refused..].contains("What was sent is not a request of HTTP/1.1."), "{text}");
+        assert_eq!(text.matches("HTTP/1.1 ").count(), count, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_looks_as_a_refusal_of_what_is_no_request_is_sent() {
+    let server = Running::start(Limits::default(), |_: Request| async {
+        let mut response = Response::default();
+        *response.status_mut() = http::StatusCode::BAD_REQUEST;
+        response
+    })
+    .await;
+    let mut stream = server.connect().await;
+    for _ in 0..2 {
+        let text = get(&mut stream, "/").await;
+        assert!(text.starts_with("HTTP/1.1 400 ") && text.contains("\r\nx-ms-request-id: "), "{text}");
+    }
 }
 
 #[tokio::test]

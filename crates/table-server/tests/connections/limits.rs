@@ -7,7 +7,7 @@ use table_server::exchange::{Request, Response};
 use table_server::listen::Limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::{Running, answer, echo, get, rest, short};
+use crate::{Running, answer, echo, get, has_id, rest, short};
 
 /// Says whether a connection was closed when a limit had passed, on a machine that may be slow.
 fn near(began: Instant, limit: Duration) -> bool {
@@ -54,6 +54,7 @@ async fn a_body_that_does_not_come_is_a_408() {
     let began = Instant::now();
     let text = server.exchange(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nhalf").await;
     assert!(text.starts_with("HTTP/1.1 408 ") && text.contains("\r\nconnection: close\r\n"), "{text}");
+    assert!(has_id(&text), "{text}");
     assert!(
         text.contains("{\"odata.error\":{\"code\":\"OperationTimedOut\",\"message\":{\"lang\":\"en-US\"")
     );
@@ -97,7 +98,7 @@ async fn headers_beyond_the_limit_are_a_431() {
     assert!(answer(&mut stream).await.contains("GET / 0 "));
     let beyond = format!("GET / HTTP/1.1\r\nlong: {}\r\n\r\n", "x".repeat(80 << 10));
     let text = server.exchange(beyond).await;
-    assert!(text.starts_with("HTTP/1.1 431 "), "{text}");
+    assert!(text.starts_with("HTTP/1.1 431 ") && has_id(&text), "{text}");
 }
 
 #[tokio::test]
@@ -109,7 +110,7 @@ async fn more_than_a_hundred_headers_are_a_431() {
     };
     assert!(server.exchange(request(100)).await.contains("GET / 0 "));
     let text = server.exchange(request(101)).await;
-    assert!(text.starts_with("HTTP/1.1 431 "), "{text}");
+    assert!(text.starts_with("HTTP/1.1 431 ") && has_id(&text), "{text}");
 }
 
 #[tokio::test]
@@ -143,7 +144,7 @@ async fn a_body_of_the_limit_is_taken_and_one_byte_more_is_a_413() {
     };
     assert!(server.exchange(request(limit)).await.contains(&format!("POST / {limit} ")));
     let text = server.exchange(request(limit + 1)).await;
-    assert!(text.starts_with("HTTP/1.1 413 "), "{text}");
+    assert!(text.starts_with("HTTP/1.1 413 ") && has_id(&text), "{text}");
     assert!(text.contains("\r\nx-ms-error-code: RequestBodyTooLarge\r\n"), "{text}");
     assert!(text.contains("\r\ncontent-type: application/json;odata=minimalmetadata;"), "{text}");
     assert!(text.contains("{\"odata.error\":{\"code\":\"RequestBodyTooLarge\""), "{text}");
@@ -194,6 +195,7 @@ async fn bodies_beyond_the_room_for_all_are_a_503_until_others_are_answered() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     let text = server.exchange(post("/", 50 << 10)).await;
     assert!(text.starts_with("HTTP/1.1 503 ") && text.contains("x-ms-error-code: ServerBusy\r\n"), "{text}");
+    assert!(has_id(&text), "{text}");
     let mut small = server.connect().await;
     small.write_all(&post("/small", 30 << 10)).await.unwrap();
     assert!(answer(&mut small).await.contains("POST /small 30720 "));
@@ -221,7 +223,8 @@ async fn a_connection_beyond_the_limit_is_a_503_until_another_ends() {
     get(&mut first, "/").await;
     get(&mut second, "/").await;
     let text = server.exchange(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
-    assert!(text.starts_with("HTTP/1.1 503 Service Unavailable\r\n"), "{text}");
+    assert!(text.starts_with("HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n"), "{text}");
+    assert!(has_id(&text), "{text}");
     assert!(text.contains("\"code\":\"ServerBusy\""), "{text}");
     assert!(server.counters.to_string().contains("table_server_connections_refused_total 1\n"));
     drop(first);

@@ -115,6 +115,12 @@ async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> String {
     tokio::time::timeout(PATIENCE, reading).await.unwrap()
 }
 
+/// Returns whether an answer has an id, and says it in its text too.
+fn has_id(text: &str) -> bool {
+    let id = text.lines().find_map(|line| line.strip_prefix("x-ms-request-id: "));
+    id.is_some_and(|id| id.len() == 36 && text.contains(&format!("\\nRequestId:{id}\\nTime:")))
+}
+
 /// Asks for a path and returns the answer.
 async fn get(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), path: &str) -> String {
     stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).await.unwrap();
