@@ -55,7 +55,9 @@ impl Service {
         if call.request.header(COPIES).is_some_and(|text| text.trim().eq_ignore_ascii_case("hide")) {
             query = self.without_copies(query, table).await?;
         }
-        let budget = PageBudget::new(page_size(call)?).time(self.settings.read_time);
+        let size = page_size(call)?;
+        // A page of none is asked for as one of one, so that it is refused as others are.
+        let budget = PageBudget::new(size.max(1)).time(self.settings.read_time);
         // Clients send it empty where there was none.
         let after = call.parameters.get("NextPartitionKey").filter(|text| !text.is_empty());
         let after = after.map(str::parse::<Continuation>).transpose()?;
@@ -67,6 +69,9 @@ impl Service {
                     let mut text = Vec::with_capacity(4096);
                     let mut page = writer.page(&mut text);
                     let next = table.page_with(&query, budget, after.as_ref(), |row| {
+                        if size == 0 {
+                            return Ok(ControlFlow::Break(()));
+                        }
                         page.entity(row)?;
                         let is_full = page.bytes() >= PAGE_BYTES;
                         Ok::<_, Error>(if is_full {
@@ -83,7 +88,7 @@ impl Service {
         });
         let (text, next) = read.await?;
         let mut response = answer::json(StatusCode::OK, text, call.metadata);
-        if let Some(next) = next {
+        if let Some(next) = next.filter(|_| size > 0) {
             answer::add(&mut response, CONTINUATION_PARTITION, &next.to_string());
             answer::add(&mut response, CONTINUATION_ROW, NO_ROW);
         }
@@ -128,12 +133,13 @@ fn selected<'c>(call: &'c Call<'_>) -> Option<Vec<&'c str>> {
     (!names.is_empty() && !names.contains(&"*")).then_some(names)
 }
 
-/// Returns how many entities or tables an answer may have.
+/// Returns how many entities or tables an answer may have: none, as the service takes it, if the sender says 0. Such an answer
+/// tells of no more to come, or clients that follow would ask for ever.
 pub(super) fn page_size(call: &Call<'_>) -> Result<usize, Fault> {
     let most = table_core::limits::PAGE_ENTITIES;
     let Some(text) = call.parameters.get("$top") else { return Ok(most) };
     match text.parse() {
-        Ok(size) if (1..=most).contains(&size) => Ok(size),
-        _ => Err(Fault::invalid_input(format!("`$top` is a number from 1 to {most}."))),
+        Ok(size) if size <= most => Ok(size),
+        _ => Err(Fault::invalid_input(format!("`$top` is a number from 0 to {most}."))),
     }
 }

@@ -53,7 +53,8 @@ impl Service {
         let filter = filter.map(Filter::parse).transpose()?;
         let after = call.parameters.get("NextTableName").filter(|name| !name.is_empty()).map(str::to_owned);
         let size = page_size(call)?;
-        let page = self.tables.run(move |tables| tables.tables_page(filter.as_ref(), after.as_deref(), size));
+        let page =
+            self.tables.run(move |tables| tables.tables_page(filter.as_ref(), after.as_deref(), size.max(1)));
         let page = page.await?;
         let mut text = b"{".to_vec();
         if call.metadata != Metadata::None {
@@ -62,7 +63,7 @@ impl Service {
             );
         }
         text.extend_from_slice(b"\"value\":[");
-        for (number, name) in page.tables.iter().enumerate() {
+        for (number, name) in page.tables.iter().take(size).enumerate() {
             if number > 0 {
                 text.push(b',');
             }
@@ -70,7 +71,7 @@ impl Service {
         }
         text.extend_from_slice(b"]}");
         let mut response = answer::json(StatusCode::OK, text, call.metadata);
-        if let Some(next) = page.next {
+        if let Some(next) = page.next.filter(|_| size > 0) {
             answer::add(&mut response, CONTINUATION_TABLE, &next);
         }
         Ok(response)

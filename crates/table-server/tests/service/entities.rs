@@ -77,7 +77,15 @@ fn a_query_comes_in_pages() {
     let rest = client.get(&format!("{query}&NextPartitionKey={partition}&NextRowKey={row}"));
     assert_eq!(rest.json()["value"].as_array().unwrap().len(), 1);
     assert_eq!(rest.header("x-ms-continuation-nextpartitionkey"), "");
-    assert_eq!(client.get("/acme/Company()?$top=0").refusal(), (400, "InvalidInput"));
+    let none = client.get("/acme/Company()?$top=0");
+    assert_eq!((none.status(), none.header("x-ms-continuation-nextpartitionkey")), (200, ""));
+    assert_eq!(none.json()["value"], serde_json::json!([]));
+    assert_eq!(client.get("/acme/Nobody()?$top=0").refusal(), (404, "TableNotFound"));
+    let wrong = client.get("/acme/Company()?$top=0&$filter=Age%20of%2030");
+    assert_eq!(wrong.refusal(), (400, "InvalidInput"));
+    for top in ["1001", "-1", "x", ""] {
+        assert_eq!(client.get(&format!("/acme/Company()?$top={top}")).refusal(), (400, "InvalidInput"));
+    }
     assert_eq!(client.get("/acme/Company()?$filter=Age%20gt").status(), 400);
     assert_eq!(client.get("/acme/Company()?NextPartitionKey=x&NextRowKey=y").status(), 400);
 }

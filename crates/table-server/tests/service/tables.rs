@@ -25,6 +25,9 @@ fn tables_are_made_listed_in_pages_and_dropped() {
         all.text(),
         r#"{"value":[{"TableName":"Archive"},{"TableName":"Company"},{"TableName":"Logins"}]}"#
     );
+    let none = client.get("/acme/Tables?$top=0");
+    assert_eq!((none.status(), none.header("x-ms-continuation-nexttablename")), (200, ""));
+    assert_eq!(none.json()["value"], serde_json::json!([]));
     let some = client.get("/acme/Tables?$top=2");
     assert_eq!(
         (some.json()["value"].as_array().unwrap().len(), some.header("x-ms-continuation-nexttablename")),
