@@ -11,9 +11,14 @@
     clippy::as_conversions,
     clippy::cast_precision_loss,
     clippy::format_push_string,
+    clippy::indexing_slicing,
     clippy::print_stdout,
+    clippy::unwrap_used,
     reason = "a program that measures and prints"
 )]
+
+#[path = "../tests/support/signing.rs"]
+mod signing;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -246,16 +251,17 @@ impl Connection {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let stream = BufStream::with_capacity(64 << 10, 64 << 10, stream);
-        Ok(Self { stream, key: key.clone(), head: Vec::new(), body: Vec::new(), date: date()? })
+        Ok(Self { stream, key: key.clone(), head: Vec::new(), body: Vec::new(), date: signing::date() })
     }
 
     /// Sends a request, and returns the status of its answer when that has arrived whole.
     async fn ask(&mut self, asked: &Asked) -> Result<u16, Failed> {
         let Asked { method, path, query, headers, body } = asked;
-        let signature = self.key.sign(&format!("{}\n/{ACCOUNT}/{ACCOUNT}/{path}", self.date));
+        let path = format!("/{ACCOUNT}/{path}{query}");
+        let authorization = signing::authorization(&self.key, ACCOUNT, &self.date, &path);
         let head = format!(
-            "{method} /{ACCOUNT}/{path}{query} HTTP/1.1\r\nHost: 127.0.0.1\r\nx-ms-date: {}\r\nx-ms-version: 2019-02-02\r\n\
-             Authorization: SharedKeyLite {ACCOUNT}:{signature}\r\n{headers}Content-Length: {}\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nx-ms-date: {}\r\nx-ms-version: 2019-02-02\r\n\
+             Authorization: {authorization}\r\n{headers}Content-Length: {}\r\n\r\n",
             self.date,
             body.len()
         );
@@ -288,16 +294,6 @@ impl Connection {
         }
         Ok(status)
     }
-}
-
-/// Returns the date of now, as HTTP has it.
-fn date() -> Result<String, Failed> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let now = Ticks::now().to_string();
-    let part = |range| now.get(range).ok_or("a date is shorter than it is");
-    let month = MONTHS.get(part(5..7)?.parse::<usize>()? - 1).ok_or("no such month")?;
-    Ok(format!("Sat, {} {month} {} {} GMT", part(8..10)?, part(0..4)?, part(11..19)?))
 }
 
 /// Returns the processor time that a process has used.

@@ -1,17 +1,23 @@
-//! Requests signed by a key of the account, for the tests of several programs.
+//! Requests signed by a key of the account, for the tests of several programs and those that measure.
 
 use table_core::Ticks;
 use table_core::access::sas::AccountKey;
 
 /// Returns the date of now and the text of the header `Authorization`, for a path with its query.
+#[allow(dead_code, reason = "who sends many requests makes the key and the date once")]
 pub(crate) fn signed(account: &str, key: &str, path: &str) -> (String, String) {
+    let (date, key) = (date(), AccountKey::new(account, key).unwrap());
+    let authorization = authorization(&key, account, &date, path);
+    (date, authorization)
+}
+
+/// Returns the text of the header `Authorization` of a request with this date, for a path with its query.
+pub(crate) fn authorization(key: &AccountKey, account: &str, date: &str, path: &str) -> String {
     let (resource, query) = path.split_once('?').unwrap_or((path, ""));
     let comp = query.split('&').find(|parameter| parameter.starts_with("comp="));
     let comp = comp.map(|comp| format!("?{comp}")).unwrap_or_default();
-    let date = date();
-    let key = AccountKey::new(account, key).unwrap();
     let signature = key.sign(&format!("{date}\n/{account}{resource}{comp}"));
-    (date, format!("SharedKeyLite {account}:{signature}"))
+    format!("SharedKeyLite {account}:{signature}")
 }
 
 /// Returns the date of now, as HTTP has it.
