@@ -43,7 +43,7 @@ pub struct Flags {
     /// Its private key, in PEM
     #[arg(long, value_name = "FILE")]
     pub tls_key: Option<String>,
-    /// error, warn, info or debug, to the standard error (warn)
+    /// error, warn, info or debug, to the standard error (error)
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<String>,
     /// lines or json (lines)

@@ -1,6 +1,7 @@
 //! The log of the binary: what the crate `tracing` is told, on the standard error.
 //!
-//! It says what failed within the server, what is slow and what is damaged; with `debug`, each request too. No key, no signature
+//! With `error` it says what failed within the server and what is damaged, with `warn` who was told to come later and which queries
+//! have read a whole table, with `debug` each request. No key, no signature
 //! and no value of an entity is told.
 
 mod json;
@@ -33,7 +34,7 @@ pub enum LogFormat {
 
 impl Default for LogSettings {
     fn default() -> Self {
-        Self { level: LevelFilter::WARN, format: LogFormat::default() }
+        Self { level: LevelFilter::ERROR, format: LogFormat::default() }
     }
 }
 
