@@ -1,6 +1,6 @@
 //! Several operations as one, awaited.
 
-use super::dynamic::hand_over;
+use super::dynamic::{AsyncDynamicTable, hand_over};
 use super::{WriteToken, outcome};
 use crate::error::Result;
 use crate::handle::batch::{Batch, COMMIT};
@@ -50,6 +50,29 @@ impl AsyncBatch {
     /// Returns whether there is no operation yet.
     pub fn is_empty(&self) -> bool {
         self.batch.is_empty()
+    }
+
+    /// Returns the batch as one of another table, or of another handle of its own: one that was renamed or made anew meanwhile.
+    ///
+    /// ```
+    /// # use table_core::asynchronous::block_on;
+    /// # use table_core::{DynamicEntity, ErrorKind, Store};
+    /// # block_on(async {
+    /// let store = Store::temporary()?.to_async();
+    /// let company = store.create_table("Company").await?;
+    /// let batch = company.batch("Sales").insert(DynamicEntity::new("Sales", "empid_000001"));
+    ///
+    /// store.drop_table("Company").await?;
+    /// assert_eq!(batch.commit().await.unwrap_err().kind(), ErrorKind::TableNotFound);
+    /// let company = store.create_table("Company").await?;
+    /// batch.of_table(&company).commit().await?;
+    /// assert!(company.get("Sales", "empid_000001").await?.is_some());
+    /// # Ok::<(), table_core::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn of_table(mut self, table: &AsyncDynamicTable) -> Self {
+        self.batch = self.batch.of_table(table.blocking());
+        self
     }
 
     /// Carries out every operation, or none. Returns the version of each entity that was written.

@@ -98,6 +98,11 @@ impl Batch {
         self.operations.is_empty()
     }
 
+    #[cfg(feature = "async")]
+    pub(crate) fn of_table(self, table: &DynamicTable) -> Self {
+        Self { table: table.clone(), ..self }
+    }
+
     /// Carries out the operations as they are.
     pub(crate) fn carry_out(&self) -> Result<Committed> {
         if let Some(sealing) = &self.sealing {

@@ -150,7 +150,9 @@ async fn asked<H: Handle>(shared: &Shared<H>, peer: Peer, request: hyper::Reques
         }
     };
     // The call itself may panic as well as what it returns.
-    let handled = guarded(async { shared.handler.handle(Request { head, body, peer }).await }).await;
+    // In a box, since a handler's future has kilobytes, and each of the futures around it would be moved with them.
+    let handled =
+        guarded(async { Box::pin(shared.handler.handle(Request { head, body, peer })).await }).await;
     handled.unwrap_or_else(|Panicked| {
         shared.counters.panicked();
         refusing(&refusal::panicked(), false)

@@ -1,7 +1,10 @@
 //! Batches: up to 100 changes of one partition, together or not at all, or one query of an entity.
 
+use std::sync::{Mutex, PoisonError};
+
+use table_core::asynchronous::AsyncBatch;
 use table_core::odata::Metadata;
-use table_core::{Error, ErrorKind};
+use table_core::{DynamicEntity, Error, ErrorKind};
 
 use super::Service;
 use super::call::Call;
@@ -20,6 +23,27 @@ struct Operation {
     change: Change,
     prefer: Prefer,
     metadata: Metadata,
+}
+
+/// What is kept of an operation for its answer.
+struct Asked {
+    /// The entity that is added, or its keys if no more is told of it.
+    added: Option<DynamicEntity>,
+    is_removal: bool,
+    prefer: Prefer,
+    metadata: Metadata,
+}
+
+impl Operation {
+    fn asked(&self) -> Asked {
+        let Self { change, prefer, metadata } = self;
+        let added = change.added().map(|entity| match prefer {
+            Prefer::NoContent => DynamicEntity::new(entity.partition_key(), entity.row_key()),
+            _ => entity.clone(),
+        });
+        let is_removal = matches!(change, Change::Delete { .. });
+        Asked { added, is_removal, prefer: *prefer, metadata: *metadata }
+    }
 }
 
 impl Service {
@@ -95,32 +119,48 @@ impl Service {
             operations.push(Operation { change, prefer: Prefer::read(part.header("prefer")), metadata });
         }
         let Some(table) = table else { return Err(Fault::invalid_input("The batch holds no operation.")) };
-        self.commit(call, &table, &operations).await
+        self.commit(call, &table, operations).await
     }
 
     async fn commit(
         &self,
         call: &Call<'_>,
         table: &str,
-        operations: &[Operation],
+        operations: Vec<Operation>,
     ) -> Result<Vec<Response>, Fault> {
         let partition = operations.first().map_or("", |operation| operation.change.keys().0);
         if let Some(index) = operations.iter().position(|operation| operation.change.keys().0 != partition) {
             let fault = Fault::from(Error::new(ErrorKind::DifferentPartitions));
             return Err(Fault { index: Some(index), ..fault });
         }
-        let committed = self.on_table(call, table, |table| async move {
-            let changes = operations.iter().map(|operation| &operation.change);
-            let batch = changes.fold(table.batch(partition), |batch, change| change.add_to(batch));
-            Ok((batch.commit().await?, table))
+        let partition = partition.to_owned();
+        let asked: Vec<_> = operations.iter().map(Operation::asked).collect();
+        let changes = operations.into_iter().map(|operation| operation.change);
+        // Made once, of the table as it is known. If that is gone, what is made is committed to the one in its place.
+        let (changes, batch) = (Mutex::new(Some(changes)), Mutex::new(None::<AsyncBatch>));
+        let committed = self.on_table(call, table, |table| {
+            let changes = take(&changes).into_iter().flatten();
+            let batch_of_table = match take(&batch) {
+                Some(batch) => batch.of_table(&table),
+                None => changes.fold(table.batch(&*partition), |batch, change| change.add_to(batch)),
+            };
+            let batch = &batch;
+            async move {
+                let committed = batch_of_table.commit().await;
+                *batch.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch_of_table);
+                Ok((committed?, table))
+            }
         });
         let (committed, table) = committed.await?;
-        let answers = operations.iter().enumerate().map(|(index, operation)| {
-            let Operation { change, prefer, metadata } = operation;
-            let is_removed = matches!(change, Change::Delete { .. });
-            let etag = (!is_removed).then(|| committed.etag(index));
-            Written { change, etag, table: table.name() }.answer(&call.of_metadata(*metadata), *prefer)
+        let answers = asked.iter().enumerate().map(|(index, asked)| {
+            let etag = (!asked.is_removal).then(|| committed.etag(index));
+            let written = Written { added: asked.added.as_ref(), etag, table: table.name() };
+            written.answer(&call.of_metadata(asked.metadata), asked.prefer)
         });
         answers.collect()
     }
+}
+
+fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

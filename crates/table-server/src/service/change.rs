@@ -76,6 +76,14 @@ impl Change {
         }
     }
 
+    /// Returns the entity that it adds where there is none.
+    pub(super) fn added(&self) -> Option<&DynamicEntity> {
+        match self {
+            Self::Insert(entity) => Some(entity),
+            _ => None,
+        }
+    }
+
     /// Makes the change. Returns the version of the entity; of one that was removed, `None`.
     pub(super) async fn make(&self, table: &AsyncDynamicTable) -> Result<Option<ETag>> {
         match self {
@@ -91,8 +99,8 @@ impl Change {
     }
 
     /// Adds the change to a batch.
-    pub(super) fn add_to(&self, batch: AsyncBatch) -> AsyncBatch {
-        match self.clone() {
+    pub(super) fn add_to(self, batch: AsyncBatch) -> AsyncBatch {
+        match self {
             Self::Insert(entity) => batch.insert(entity),
             Self::Replace(entity, condition) => batch.replace(entity, condition),
             Self::Put(entity) => batch.put(entity),

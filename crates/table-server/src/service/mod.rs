@@ -140,7 +140,9 @@ impl Service {
             Resource::Metadata => self.metadata(call).await,
             Resource::Tables => self.tables(call).await,
             Resource::Table(name) => self.one_table(call, name).await,
-            Resource::Batch => self.batch(call).await,
+            // In boxes, since a future is as large as the largest that it may wait for, and what reads one entity waits for
+            // none of these.
+            Resource::Batch => Box::pin(self.batch(call)).await,
             // Clients whose endpoint ends with a table's name post their batches there.
             Resource::TableBatch => Err(Fault::media_type_not_supported()),
             Resource::NoKeys(table) => {
@@ -153,7 +155,7 @@ impl Service {
             Resource::Rows(_) if call.parameters.get("comp").is_some() => {
                 Err(Fault::invalid_query_parameter())
             }
-            Resource::Rows(name) if call.method == "GET" => self.query_entities(call, name).await,
+            Resource::Rows(name) if call.method == "GET" => Box::pin(self.query_entities(call, name)).await,
             Resource::Rows(name) => self.write_entity(call, name, None).await,
             Resource::Row { table, partition_key, row_key } if call.method == "GET" => {
                 self.get_entity(call, table, [partition_key, row_key]).await

@@ -37,13 +37,14 @@ impl Service {
         });
         let (etag, table) = made.await?;
         let prefer = Prefer::read(call.request.header("prefer"));
-        Written { change, etag, table: table.name() }.answer(call, prefer)
+        Written { added: change.added(), etag, table: table.name() }.answer(call, prefer)
     }
 }
 
 /// A change that was made.
 pub(super) struct Written<'w> {
-    pub(super) change: &'w Change,
+    /// The entity, if it was added: of it alone more is told than the version.
+    pub(super) added: Option<&'w DynamicEntity>,
     /// The version of the entity; of one that was removed, `None`.
     pub(super) etag: Option<ETag>,
     /// The name of the table, as it was given when it was created.
@@ -53,15 +54,15 @@ pub(super) struct Written<'w> {
 impl Written<'_> {
     /// Answers with what was made: an inserted entity, unless the sender prefers none.
     pub(super) fn answer(&self, call: &Call<'_>, prefer: Prefer) -> Result<Response, Fault> {
-        let mut response = match (self.change, self.etag) {
-            (Change::Insert(entity), Some(etag)) if prefer != Prefer::NoContent => {
+        let mut response = match (self.added, self.etag) {
+            (Some(entity), Some(etag)) if prefer != Prefer::NoContent => {
                 let mut text = Vec::with_capacity(512);
                 call.writer(self.table).entity(Inserted { entity, etag }, &mut text)?;
                 answer::json(StatusCode::CREATED, text, call.metadata)
             }
             _ => answer::empty(StatusCode::NO_CONTENT),
         };
-        if let Change::Insert(entity) = self.change {
+        if let Some(entity) = self.added {
             let address = call.address_of(self.table, [entity.partition_key(), entity.row_key()]);
             answer::add(&mut response, header::LOCATION, &address);
             if let Some(applied) = prefer.applied() {

@@ -121,7 +121,7 @@ fn sections<'r>(body: &'r [u8], boundary: &str) -> Result<Vec<&'r [u8]>, Fault> 
     let mut start: Option<usize> = None;
     let mut position = 0;
     while let Some(rest) = body.get(position..).filter(|rest| !rest.is_empty()) {
-        let length = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+        let length = with_line_end(rest);
         let line = rest.get(..length).unwrap_or(rest);
         let next = position + length;
         if let Some(is_last) = is_boundary(line, boundary) {
@@ -156,14 +156,17 @@ fn without_line_end(bytes: &[u8]) -> &[u8] {
     bytes.strip_suffix(b"\r").unwrap_or(bytes)
 }
 
+/// Returns how many bytes the next line has with its end.
+fn with_line_end(bytes: &[u8]) -> usize {
+    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end.saturating_add(1))
+}
+
 /// Returns the next line, without its end, and what follows.
 fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
-    match bytes.iter().position(|byte| *byte == b'\n') {
-        Some(end) => {
-            let (line, rest) = bytes.split_at(end);
-            (line.strip_suffix(b"\r").unwrap_or(line), rest.get(1..).unwrap_or_default())
-        }
-        None => (bytes, b""),
+    let (line, rest) = bytes.split_at_checked(with_line_end(bytes)).unwrap_or((bytes, b""));
+    match line.strip_suffix(b"\n") {
+        Some(line) => (line.strip_suffix(b"\r").unwrap_or(line), rest),
+        None => (line, rest),
     }
 }
 

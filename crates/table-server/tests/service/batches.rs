@@ -48,6 +48,23 @@ fn changes_happen_together() {
 }
 
 #[test]
+fn a_batch_goes_to_the_table_that_is_there_though_another_of_its_name_was_dropped_meanwhile() {
+    let client = client();
+    let put = ["PUT", "Company(PartitionKey='p',RowKey='r')", r#"{"A":1}"#];
+    let added = ["POST", "Company", r#"{"PartitionKey":"p","RowKey":"new","A":2}"#];
+    assert_eq!(statuses(&batch(&client, &[put])), ["204"]);
+    // As another process would.
+    client.store.drop_table("Company").unwrap();
+    client.store.create_table("Company").unwrap();
+    let answer = batch(&client, &[put, added]);
+    assert_eq!(statuses(&answer), ["204", "201"], "{}", answer.text());
+    assert!(answer.text().contains(r#""A":2"#), "{}", answer.text());
+    assert_eq!(client.get("/acme/Company").json()["value"].as_array().unwrap().len(), 2);
+    client.store.drop_table("Company").unwrap();
+    assert_eq!(statuses(&batch(&client, &[put])), ["404"]);
+}
+
+#[test]
 fn one_that_fails_undoes_all_and_is_named() {
     let client = client();
     let new = ["POST", "Company", r#"{"PartitionKey":"p","RowKey":"new"}"#];
