@@ -9,6 +9,7 @@ import pathlib
 import socket
 import sys
 import time
+import urllib.parse
 
 import pytest
 
@@ -16,11 +17,19 @@ LONGEST_SLEEP = 0.2
 
 
 def _stay_on_this_machine():
-    """Refuses names of the cloud, which some tests have in their text, instead of asking the network for them."""
-    resolve = socket.getaddrinfo
+    """Refuses names of the cloud, which some tests have in their text, instead of asking the network for them.
 
-    def local(host, *args, **kwargs):
+    The account's own host there is the server, at whatever port, if it is asked by HTTPS: clients ask the cloud by nothing else.
+    """
+    resolve = socket.getaddrinfo
+    endpoint = urllib.parse.urlsplit(os.environ["TABLES_ENDPOINT"])
+    account = endpoint.path.strip("/")
+    hosts = {f"{account}.table.core.windows.net"} if endpoint.scheme == "https" else set()
+
+    def local(host, port=None, *args, **kwargs):
         name = host.decode() if isinstance(host, bytes) else host
+        if name in hosts:
+            return resolve(endpoint.hostname, endpoint.port, *args, **kwargs)
         if name not in (None, "localhost"):
             try:
                 inside = ipaddress.ip_address(name).is_loopback
@@ -28,7 +37,7 @@ def _stay_on_this_machine():
                 inside = False
             if not inside:
                 raise socket.gaierror(socket.EAI_NONAME, f"{name} is not on this machine")
-        return resolve(host, *args, **kwargs)
+        return resolve(host, port, *args, **kwargs)
 
     socket.getaddrinfo = local
 
