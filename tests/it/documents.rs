@@ -84,7 +84,9 @@ fn links_and_headings_are_read() {
 fn every_link_leads_somewhere() {
     let mut dead = Vec::new();
     let mut count = 0;
-    for document in every_document() {
+    // Of the crates beside the library the server has a page that is written for its users.
+    let server = root().join("crates/table-server/README.md");
+    for document in every_document().into_iter().chain([server]) {
         let prose = prose(&fs::read_to_string(&document).unwrap());
         for link in links(&prose) {
             count += 1;
@@ -101,6 +103,27 @@ fn every_link_leads_somewhere() {
     }
     assert!(count > 100, "{count}");
     assert!(dead.is_empty(), "\n{}", dead.join("\n"));
+}
+
+#[test]
+fn the_page_of_the_server_names_files_that_are_there() {
+    let folder = root().join("crates/table-server");
+    let text = fs::read_to_string(folder.join("README.md")).unwrap();
+    let words = text.split(|c: char| c.is_whitespace() || "`;,".contains(c));
+    let named =
+        words.filter(|word| ["clients/", "crates/", "examples/"].iter().any(|at| word.starts_with(at)));
+    let mut count = 0;
+    for path in named {
+        count += 1;
+        assert!(folder.join(path).exists() || root().join(path).exists(), "{path}");
+    }
+    assert!(count > 2, "{count}");
+    let packages = text.split(" -p ").skip(1).filter_map(|rest| rest.split_whitespace().next());
+    for package in packages {
+        let folders = ["crates", "examples"].map(|folder| root().join(folder).join(package));
+        let example = root().join("examples").join(package.trim_end_matches("-example"));
+        assert!(folders.iter().any(|folder| folder.exists()) || example.exists(), "{package}");
+    }
 }
 
 /// What scripts write is not counted either: the tables of the benchmarks.
