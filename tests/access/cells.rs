@@ -513,6 +513,26 @@ pub(crate) const NAMED: &[Cell] = &[
     cell(Named, "a", &["Queue::message"], |c| {
         c.tables.queue::<String>(c.queue())?.message(&"a".to_owned()).send().map(done)
     }),
+    cell(Named, "a", &["Tables::find_queue", "Queue::into_text"], |c| {
+        let queue = c.tables.find_queue::<String>(c.queue())?.unwrap().into_text();
+        queue.send(&"a".to_owned()).map(done)
+    }),
+    cell(Never, "", &["Tables::create_queue"], |c| c.tables.create_queue::<String>(c.queue()).map(done)),
+    cell(Named, "rd", &["Queue::delete_by"], |c| {
+        let queue = c.tables.queue::<String>(c.queue())?;
+        let received = queue.receive(MINUTE)?.unwrap();
+        queue.delete_by(&received.pop_receipt()).map(done)
+    }),
+    cell(Named, "rd", &["Queue::release_by"], |c| {
+        let queue = c.tables.queue::<String>(c.queue())?;
+        let received = queue.receive(MINUTE)?.unwrap();
+        queue.release_by(&received.pop_receipt(), MINUTE).map(done)
+    }),
+    cell(Named, "rud", &["Queue::update_by"], |c| {
+        let queue = c.tables.queue::<String>(c.queue())?;
+        let received = queue.receive(MINUTE)?.unwrap();
+        queue.update_by(&received.pop_receipt(), None, MINUTE).map(done)
+    }),
     cell(Named, "rd", &["Queue::receive"], |c| {
         c.tables.queue::<String>(c.queue())?.receive(MINUTE).map(some)
     }),

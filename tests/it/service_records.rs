@@ -107,6 +107,55 @@ fn a_reader_that_knows_the_format_alone_finds_them() {
 }
 
 #[test]
+fn records_of_queues_are_read_by_the_format_and_leave_with_their_queue() {
+    let scratch = Scratch::new();
+    let [path, copy] = ["store", "copy"].map(|name| scratch.path().join(name));
+    let hires = RecordOwner::Queue("hires");
+    let store = relaxed().open(&path).unwrap();
+    let read = |path: &std::path::Path| {
+        let forge = Forge::open(path);
+        let image = forge.image();
+        forge.close();
+        reader::read(&image).unwrap()
+    };
+    for name in ["hires", "moves"] {
+        store.queue::<u32>(name).unwrap().send(&1).unwrap();
+    }
+    drop(store);
+    assert_eq!(read(&path).readers & 128, 0);
+    let store = relaxed().open(&path).unwrap();
+    let large = vec![7; RECORD_VALUE_BYTES];
+    put(&store, hires, &large);
+    block_on(async {
+        let records = store.to_async().service_records();
+        assert!(records.replace(hires, "acl", Expected::Absent, Some(b"")).await.unwrap());
+        assert_eq!(records.get(hires, "acl").await.unwrap(), Some(Vec::new()));
+        let stale = records.replace(hires, "acl", Expected::Absent, Some(b"x")).await;
+        assert!(!stale.unwrap());
+    });
+    assert_sound(&store);
+    store.copy_to(&copy).unwrap();
+    drop(store);
+    for path in [&path, &copy] {
+        let contents = read(path);
+        assert_eq!(contents.readers & 128, 128);
+        let expected = [("acl".to_owned(), vec![]), ("keys".to_owned(), large.clone())].into();
+        assert_eq!(contents.queues["hires"].service, expected);
+        assert_eq!(contents.queues["hires"].messages.len(), 1);
+        assert!(contents.queues["moves"].service.is_empty());
+    }
+    let store = relaxed().open(&path).unwrap();
+    store.drop_queue("hires").unwrap();
+    store.reclaim().unwrap();
+    assert_sound(&store);
+    drop(store);
+    let forge = Forge::open(&path);
+    let image = forge.image();
+    forge.close();
+    assert!(image.queues.unwrap().iter().all(|(key, _)| key[0] != 9));
+}
+
+#[test]
 fn a_store_that_is_read_only_shows_them_and_takes_none() {
     let scratch = Scratch::new();
     let path = scratch.path().join("store");

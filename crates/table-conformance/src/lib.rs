@@ -126,14 +126,14 @@ checks! {
         entities_come_backwards_or_are_refused;
     shared_rows: numbers_are_added_to copies_follow_their_entities;
     queues: queues_come_and_go a_message_is_of_one_receiver_until_it_is_given_back a_unique_message_is_there_once
-        messages_go_with_the_rows_of_a_plan;
+        a_message_is_spoken_of_by_its_receipt messages_go_with_the_rows_of_a_plan;
     blobs: containers_come_and_go a_blob_is_what_was_put_and_appended blobs_are_listed_by_their_names
         blobs_change_together;
     jobs: a_repair_mends_every_copy a_job_goes_on_where_it_was a_table_is_gone_over_in_bounded_steps;
     periods: each_period_has_a_table a_period_goes_with_its_table;
     kinds: kinds_are_those_that_were_written a_key_is_made_without_its_struct;
     service_records: a_service_record_is_what_was_last_put a_service_record_is_replaced_by_what_it_was
-        a_service_record_goes_with_its_table what_is_no_service_record_is_refused;
+        a_service_record_goes_with_its_table a_service_record_goes_with_its_queue what_is_no_service_record_is_refused;
 }
 
 /// Runs the check of this name on an empty store.

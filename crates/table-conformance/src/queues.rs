@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_engine::__executor::{
-    Answer, Backend, Condition, Delivery, Plan, QueueId, QueueOp, Queues, Receipt, Release, SealedAt,
-    Sending, Task,
+    Answer, Backend, ByReceipt, Condition, Delivery, Plan, PopReceipt, QueueId, QueueOp, Queues, Receipt,
+    Release, SealedAt, Sending, Task,
 };
 use table_engine::{ErrorKind, Result};
 
@@ -63,6 +63,15 @@ fn counts(queues: &dyn Queues, queue: QueueId) -> (u64, u64) {
 pub(crate) fn queues_come_and_go(backend: &Arc<dyn Backend>) {
     let Some(queues) = queues(backend) else { return };
     assert_eq!(queues.names().unwrap(), Vec::<String>::new());
+    // To look for one makes none.
+    assert_eq!(queues.find("orders").unwrap(), None);
+    assert_eq!(queues.names().unwrap(), Vec::<String>::new());
+    let (others, is_new) = queues.create("others").unwrap();
+    assert!(is_new);
+    assert_eq!(queues.create("others").unwrap(), (others, false));
+    assert_eq!(queues.find("others").unwrap(), Some(others));
+    queues.drop_queue("others").unwrap();
+    assert_eq!(queues.find("others").unwrap(), None);
     let [orders, mails] = ["orders", "mails"].map(|name| queues.open(name).unwrap());
     assert_ne!(orders, mails);
     assert_eq!(queues.open("orders").unwrap(), orders);
@@ -127,6 +136,72 @@ pub(crate) fn a_unique_message_is_there_once(backend: &Arc<dyn Backend>) {
     let held = receive(queues, queue, 1);
     complete(queues, queue, held[0].receipt).unwrap();
     assert!(matches!(send_as("a"), Answer::Sent { is_new: true, .. }));
+}
+
+/// Returns the text of a receipt, read again.
+fn as_text(queue: QueueId, delivery: &Delivery) -> PopReceipt {
+    let Receipt { id, delivery: number, .. } = delivery.receipt;
+    let receipt = PopReceipt { queue: queue.number, id, delivery: number, sent: delivery.sent };
+    receipt.to_string().parse().unwrap()
+}
+
+pub(crate) fn a_message_is_spoken_of_by_its_receipt(backend: &Arc<dyn Backend>) {
+    let Some(queues) = queues(backend) else { return };
+    let [queue, other] = ["orders", "mails"].map(|name| queues.open(name).unwrap());
+    let by = |queue, receipt: PopReceipt, what| {
+        let answers = queues.carry_out(ops(queue, vec![Task::ByReceipt(receipt, what)]));
+        answers.map(|mut answers| answers.remove(0)).map_err(|error| error.kind())
+    };
+    let update = |text: Option<&str>, hidden| ByReceipt::Update(text.map(Into::into), hidden);
+    let renewed = |receipt: PopReceipt, answer| match answer {
+        Ok(Answer::Held(held)) => PopReceipt { delivery: held.delivery, ..receipt },
+        answer => panic!("{answer:?}"),
+    };
+    let post = |body: &str, unique: Option<&str>| {
+        let Task::Send(sending) = send(body, unique) else { unreachable!() };
+        match queues.carry_out(ops(queue, vec![Task::Post(sending)])).unwrap().pop() {
+            Some(Answer::Posted(posted)) => posted,
+            answer => panic!("{answer:?}"),
+        }
+    };
+    // Who sends has the first receipt, until somebody receives.
+    let posted = post("1", Some("a")).unwrap();
+    assert_eq!((posted.count, &*posted.body), (0, "1"));
+    assert_eq!(post("2", Some("a")), None);
+    let sender = as_text(queue, &posted);
+    assert_eq!(by(other, sender, ByReceipt::Delete), Err(ErrorKind::MessageNotFound));
+    let strange = PopReceipt { queue: other.number, ..sender };
+    assert_eq!(by(queue, strange, ByReceipt::Delete), Err(ErrorKind::MessageNotFound));
+    let changed = renewed(sender, by(queue, sender, update(Some("one"), Duration::ZERO)));
+    assert_eq!(by(queue, sender, ByReceipt::Delete), Err(ErrorKind::StaleReceipt));
+    // Hidden for no time, it shows.
+    let held = receive(queues, queue, 5);
+    assert_eq!(bodies(&held), ["one"]);
+    assert_eq!(held[0].count, 1, "to change it is not to receive it");
+    assert_eq!(by(queue, changed, ByReceipt::Delete), Err(ErrorKind::StaleReceipt));
+
+    // Each change gives another receipt, and the holder's own is stale then.
+    let first = as_text(queue, &held[0]);
+    let second = renewed(first, by(queue, first, update(None, HELD)));
+    assert_eq!(by(queue, first, update(None, HELD)), Err(ErrorKind::StaleReceipt));
+    assert_eq!(complete(queues, queue, held[0].receipt).unwrap_err().kind(), ErrorKind::StaleReceipt);
+    assert_eq!(counts(queues, queue), (0, 1));
+    assert_eq!(
+        by(queue, second, ByReceipt::Release(Release { dequeues: 10, ..Release::default() })),
+        Ok(Answer::Done)
+    );
+    assert_eq!(by(queue, second, ByReceipt::Delete), Err(ErrorKind::StaleReceipt));
+    let held = receive(queues, queue, 5);
+    let third = as_text(queue, &held[0]);
+    assert_eq!(by(queue, third, ByReceipt::Delete), Ok(Answer::Done));
+    assert_eq!(by(queue, third, ByReceipt::Delete), Err(ErrorKind::MessageNotFound));
+    assert_eq!(counts(queues, queue), (0, 0));
+    // Its unique key is free, and the receipt is not one of the message that has it now.
+    let posted = post("3", Some("a")).unwrap();
+    let sent = as_text(queue, &posted);
+    let earlier = PopReceipt { sent: third.sent, ..sent };
+    assert_eq!(by(queue, earlier, ByReceipt::Delete), Err(ErrorKind::MessageNotFound));
+    assert_eq!(by(queue, sent, ByReceipt::Delete), Ok(Answer::Done));
 }
 
 /// The messages of a plan are sent and completed with its rows, or neither is.

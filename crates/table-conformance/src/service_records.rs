@@ -148,6 +148,49 @@ pub(crate) fn a_service_record_goes_with_its_table(backend: &Arc<dyn Backend>) {
     assert_eq!(records.get(STORE, "acl").unwrap().as_deref(), Some(&b"store"[..]));
 }
 
+/// Of a store that has queues, too.
+pub(crate) fn a_service_record_goes_with_its_queue(backend: &Arc<dyn Backend>) {
+    let orders = RecordOwner::Queue("orders");
+    if !has_records(backend) || !backend.abilities().queues {
+        return;
+    }
+    let (tables, queues) = (tables(backend), backend.queues().unwrap());
+    let records = tables.service_records().unwrap();
+    let missed = || {
+        let read = records.get(orders, "acl").unwrap_err();
+        let write = records.replace(orders, "acl", Expected::Any, Some(b"x")).unwrap_err();
+        for error in [read, write] {
+            assert_eq!(error.kind(), ErrorKind::QueueNotFound, "{error}");
+            assert_eq!(error.queue_name(), Some("orders"));
+        }
+    };
+    missed();
+    queues.open("mails").unwrap();
+    missed();
+    queues.open("orders").unwrap();
+    assert_eq!(records.get(orders, "acl").unwrap(), None);
+    assert!(records.replace(orders, "acl", Expected::Any, None).unwrap());
+    assert!(!records.replace(orders, "acl", Expected::Value(b"x"), Some(b"y")).unwrap());
+    assert!(records.replace(orders, "acl", Expected::Absent, Some(b"one")).unwrap());
+    assert!(!records.replace(orders, "acl", Expected::Absent, Some(b"two")).unwrap());
+    assert!(records.replace(orders, "acl", Expected::Value(b"one"), Some(b"two")).unwrap());
+    assert_eq!(records.get(orders, "acl").unwrap().as_deref(), Some(&b"two"[..]));
+    assert_eq!(records.get(orders, "ac").unwrap(), None);
+    assert_eq!(records.get(RecordOwner::Queue("mails"), "acl").unwrap(), None);
+    for at in 1..RECORDS {
+        put(&records, orders, &format!("name-{at}"), b"");
+    }
+    let error = records.replace(orders, "more", Expected::Any, Some(b"x")).unwrap_err();
+    check_lacks(&error, "16 service records");
+    assert!(records.replace(orders, "name-1", Expected::Value(b""), None).unwrap());
+    put(&records, orders, "more", b"x");
+    queues.drop_queue("orders").unwrap();
+    missed();
+    // Another of the name has none of it.
+    queues.open("orders").unwrap();
+    assert_eq!(records.get(orders, "acl").unwrap(), None);
+}
+
 pub(crate) fn what_is_no_service_record_is_refused(backend: &Arc<dyn Backend>) {
     if !has_records(backend) {
         return;

@@ -25,7 +25,9 @@ pub use crate::executor::{
 pub use crate::executor::{AsyncBackend, AsyncCursor};
 pub use crate::handle::service_records::Records;
 pub use crate::handle::tables::Tables;
-pub use crate::messages::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
+pub use crate::messages::{
+    Answer, ByReceipt, Delivery, PopReceipt, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task,
+};
 pub use crate::outbox::{CopyKey, DependentKey, DependentProgress, OutboxCount, OutboxEntry, Source};
 pub use crate::plan::{
     Act, Addition, Amounts, Committed, Condition, Content, CopyPlace, DeferredDependents, Epoch, Follow,

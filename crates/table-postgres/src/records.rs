@@ -1,7 +1,7 @@
 //! Service records.
 
-use table_engine::__executor::{Expected, RECORDS, RecordOwner, ServiceRecords, too_many};
-use table_engine::Result;
+use table_engine::__executor::{self as executor, Expected, RECORDS, RecordOwner, ServiceRecords, too_many};
+use table_engine::{ErrorKind, Result};
 
 use crate::catalog::column;
 use crate::connection::Call;
@@ -17,6 +17,10 @@ impl PostgresStore {
         match owner {
             RecordOwner::Store => Ok(STORE),
             RecordOwner::Table(name) => self.number_of(name),
+            RecordOwner::Queue(_) => Err(executor::error(
+                ErrorKind::QueueNotFound,
+                "the store has no queues, so it keeps nothing with one",
+            )),
         }
     }
 

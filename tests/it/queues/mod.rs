@@ -1,6 +1,7 @@
 //! Queues, as a user has them.
 
 mod behaviour;
+mod receipts;
 mod refused;
 mod transactions;
 mod workers;

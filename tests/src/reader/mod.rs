@@ -128,12 +128,14 @@ pub fn read(image: &Image) -> Read<Contents> {
         queues.is_some() == (own.ignorable & 2 != 0 || own.writers & 1 != 0),
         "`queues` is there or not, and the features say otherwise"
     );
-    let (queues, following) = match queues {
+    let (queues, following): (BTreeMap<String, Queue>, _) = match queues {
         Some(records) => {
             (queues::read(records)?, following::read(records, own.writers & 1 != 0, &found.numbers)?)
         }
         None => (BTreeMap::new(), Vec::new()),
     };
+    let has_records = queues.values().any(|queue| !queue.service.is_empty());
+    ensure!(own.readers & 128 != 0 || !has_records, "a queue has service records, and no feature says so");
     ensure!(
         image.blobs.is_some() == (own.ignorable & 4 != 0),
         "`blobs` is there or not, and the feature says otherwise"
@@ -171,7 +173,7 @@ fn own(image: &Image) -> Read<Own> {
         image.transaction
     );
     let (readers, writers, ignorable) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
-    ensure!(readers & !0b111_1010 == 0, "a feature that a reader must know, or a store that is superseded");
+    ensure!(readers & !0b1111_1010 == 0, "a feature that a reader must know, or a store that is superseded");
     let _identity = bytes.take(16)?;
     let (catalog, graves) = (bytes.tally()?, bytes.tally()?);
     let _vouched = bytes.take(16)?;

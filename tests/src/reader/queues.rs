@@ -10,6 +10,8 @@ use super::{Records, Tally};
 pub struct Queue {
     /// Messages that were ever sent, completed, set aside, and removed since their time was over.
     pub ever: [u64; 4],
+    /// What a server keeps with it, by names.
+    pub service: BTreeMap<String, Vec<u8>>,
     /// The messages, by their ids.
     pub messages: BTreeMap<u64, Message>,
 }
@@ -60,7 +62,7 @@ pub(super) fn of_kind(records: &Records, kind: u8) -> Read<Vec<(Bytes<'_>, Bytes
 }
 
 pub(super) fn read(records: &Records) -> Read<BTreeMap<String, Queue>> {
-    ensure!(records.iter().all(|(key, _)| key.first().is_some_and(|kind| *kind <= 8)), "a record of no kind");
+    ensure!(records.iter().all(|(key, _)| key.first().is_some_and(|kind| *kind <= 9)), "a record of no kind");
     // Copies may be to follow in a store that has no queue.
     let directory = match &of_kind(records, 0)?[..] {
         [] => BTreeMap::new(),
@@ -70,10 +72,11 @@ pub(super) fn read(records: &Records) -> Read<BTreeMap<String, Queue>> {
         }
         _ => return Err("two directories".into()),
     };
-    let mut tallies: BTreeMap<u32, [Tally; 5]> = BTreeMap::new();
-    for (key, record) in records.iter().filter(|(key, _)| (2..=6).contains(&key[0])) {
+    let mut tallies: BTreeMap<u32, [Tally; 6]> = BTreeMap::new();
+    for (key, record) in records.iter().filter(|(key, _)| matches!(key[0], 2..=6 | 9)) {
         let mut rest = Bytes(&key[1..]);
-        tallies.entry(rest.u32_be()?).or_default()[usize::from(key[0] - 2)].add(record);
+        let at = if key[0] == 9 { 5 } else { usize::from(key[0] - 2) };
+        tallies.entry(rest.u32_be()?).or_default()[at].add(record);
     }
     let mut queues: BTreeMap<u32, (Queue, u64)> = BTreeMap::new();
     for (mut key, mut body) in of_kind(records, 1)? {
@@ -81,9 +84,13 @@ pub(super) fn read(records: &Records) -> Read<BTreeMap<String, Queue>> {
         key.end("a queue's key")?;
         let (flags, next, _hidden, bytes) = (body.u8()?, body.u64()?, body.time()?, body.u64()?);
         let ever = [body.u64()?, body.u64()?, body.u64()?, body.u64()?];
-        let mut counted = [Tally::default(); 5];
-        for tally in &mut counted {
+        let mut counted = [Tally::default(); 6];
+        for tally in &mut counted[..5] {
             *tally = body.wide_tally()?;
+        }
+        if !body.0.is_empty() {
+            counted[5] = body.wide_tally()?;
+            ensure!(counted[5] != Tally::default(), "a tally of service records that are none");
         }
         body.end("what a queue counts")?;
         let (_, is_dropped) = directory.get(&number).ok_or("a queue that is not in the directory")?;
@@ -92,12 +99,12 @@ pub(super) fn read(records: &Records) -> Read<BTreeMap<String, Queue>> {
             counted == tallies.remove(&number).unwrap_or_default(),
             "queue {number} counts other records"
         );
-        let [messages, ready, until, hidden, _] = counted.map(|tally| tally.count);
+        let [messages, ready, until, hidden, ..] = counted.map(|tally| tally.count);
         ensure!(
             until == hidden && messages == ready + hidden,
             "queue {number} has other entries than messages"
         );
-        let queue = Queue { ever, messages: BTreeMap::new() };
+        let queue = Queue { ever, service: BTreeMap::new(), messages: BTreeMap::new() };
         queues.insert(number, (queue, bytes));
         for (mut key, mut body) in of_kind(records, 2)? {
             if key.u32_be()? != number {
@@ -112,6 +119,14 @@ pub(super) fn read(records: &Records) -> Read<BTreeMap<String, Queue>> {
             let message = Message { unique, json, turn: 0, hidden: None, error: String::new() };
             queues.get_mut(&number).ok_or("no queue")?.0.messages.insert(id, message);
         }
+    }
+    for (mut key, mut body) in of_kind(records, 9)? {
+        let number = key.u32_be()?;
+        let name = text(key.rest())?;
+        let of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        ensure!((1..=64).contains(&name.len()) && name.bytes().all(of_name), "{name:?} names no record");
+        let queue = queues.get_mut(&number).ok_or("a service record of no queue")?;
+        queue.0.service.insert(name, body.rest().to_vec());
     }
     ensure!(tallies.is_empty() && queues.len() == directory.len(), "records of queues that are none");
     entries(records, &mut queues)?;

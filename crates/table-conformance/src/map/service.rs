@@ -1,7 +1,7 @@
 //! The map's service records.
 
-use table_engine::__executor::{Expected, RECORDS, RecordOwner, ServiceRecords, too_many};
-use table_engine::Result;
+use table_engine::__executor::{self as executor, Expected, RECORDS, RecordOwner, ServiceRecords, too_many};
+use table_engine::{ErrorKind, Result};
 
 use super::{MapStore, State, missing};
 
@@ -14,6 +14,7 @@ fn number(state: &State, owner: RecordOwner<'_>) -> Result<u32> {
         RecordOwner::Table(name) => {
             state.tables.get(&name.to_ascii_lowercase()).map(|table| table.id).ok_or_else(missing)
         }
+        RecordOwner::Queue(_) => Err(executor::error(ErrorKind::QueueNotFound, "the map has no queues")),
     }
 }
 

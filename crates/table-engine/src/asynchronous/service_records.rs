@@ -29,8 +29,8 @@ impl AsyncRecords {
         if self.tables.reading() == Reads::Inline && tables.backend().async_backend().is_none() {
             return tables.service_records()?.get(owner, name);
         }
-        let (table, name) = (owner.table().map(str::to_owned), name.to_owned());
-        self.tables.run(move |tables| tables.service_records()?.get(of(table.as_deref()), &name)).await
+        let (owner, name) = (Kept::of(owner), name.to_owned());
+        self.tables.run(move |tables| tables.service_records()?.get(owner.as_owner(), &name)).await
     }
 
     /// Gives a record another value, or removes it with `None`, if it is what is expected, on a thread of the pool; returns
@@ -43,7 +43,7 @@ impl AsyncRecords {
         expected: Expected<'_>,
         value: Option<&[u8]>,
     ) -> Result<bool> {
-        let (table, name) = (owner.table().map(str::to_owned), name.to_owned());
+        let (owner, name) = (Kept::of(owner), name.to_owned());
         let (is_any, value) = (matches!(expected, Expected::Any), value.map(<[u8]>::to_vec));
         let known = match expected {
             Expected::Value(known) => Some(known.to_vec()),
@@ -55,15 +55,36 @@ impl AsyncRecords {
                 None if is_any => Expected::Any,
                 None => Expected::Absent,
             };
-            tables.service_records()?.replace(of(table.as_deref()), &name, expected, value.as_deref())
+            tables.service_records()?.replace(owner.as_owner(), &name, expected, value.as_deref())
         };
         self.tables.run(write).await
     }
 }
 
-/// Returns the owner that a table's name stands for.
-fn of(table: Option<&str>) -> RecordOwner<'_> {
-    table.map_or(RecordOwner::Store, RecordOwner::Table)
+/// An owner whose name is kept, for another thread.
+enum Kept {
+    Store,
+    Table(String),
+    Queue(String),
+}
+
+impl Kept {
+    /// Keeps the name of an owner.
+    fn of(owner: RecordOwner<'_>) -> Self {
+        match owner {
+            RecordOwner::Store => Self::Store,
+            RecordOwner::Table(name) => Self::Table(name.to_owned()),
+            RecordOwner::Queue(name) => Self::Queue(name.to_owned()),
+        }
+    }
+
+    fn as_owner(&self) -> RecordOwner<'_> {
+        match self {
+            Self::Store => RecordOwner::Store,
+            Self::Table(name) => RecordOwner::Table(name),
+            Self::Queue(name) => RecordOwner::Queue(name),
+        }
+    }
 }
 
 impl fmt::Debug for AsyncRecords {

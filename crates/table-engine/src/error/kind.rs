@@ -113,6 +113,9 @@ kinds! {
     MessageTooLarge = "MessageTooLarge", 400, "the message is too large";
     /// The receiver holds the message no more: it was completed, or its time was over and another receiver has it.
     StaleReceipt = "PopReceiptMismatch", 400, "the message is held no more";
+    /// There is no message of this number in the queue, or it is not the one that a receipt is for: it was completed or cleared,
+    /// or its time is over.
+    MessageNotFound = "MessageNotFound", 404, "the message is gone";
     /// There is no container of this name, or the handle's container was dropped.
     ContainerNotFound = "ContainerNotFound", 404, "there is no such container";
     /// The container's name is not one that the service takes.

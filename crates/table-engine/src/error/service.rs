@@ -96,6 +96,7 @@ texts! {
     "AuthorizationFailure": "This request is not authorized to perform this operation.";
     "AuthorizationPermissionMismatch": "This request is not authorized to perform this operation using this permission.";
     "QueueNotFound": "The specified queue does not exist.";
+    "MessageNotFound": "The specified message does not exist.";
     "MessageTooLarge": "The message exceeds the maximum allowed size.";
     "PopReceiptMismatch": "The specified pop receipt did not match the pop receipt for a dequeued message.";
     "ContainerNotFound": "The specified container does not exist.";

@@ -14,7 +14,18 @@ pub type OnAnswered = Box<dyn FnOnce(Result<Vec<Answer>>) + Send>;
 /// Its errors say what is wrong; the caller adds what was attempted, and on which queue.
 pub trait Queues {
     /// Returns the queue of this name, made if there is none.
-    fn open(&self, name: &str) -> Result<QueueId>;
+    fn open(&self, name: &str) -> Result<QueueId> {
+        match self.find(name)? {
+            Some(found) => Ok(found),
+            None => self.create(name).map(|(queue, _)| queue),
+        }
+    }
+
+    /// Returns the queue of this name; `None` if there is none.
+    fn find(&self, name: &str) -> Result<Option<QueueId>>;
+
+    /// Makes the queue of this name, unless there is one; returns it, and whether it was made.
+    fn create(&self, name: &str) -> Result<(QueueId, bool)>;
 
     /// Returns the names of all queues, in alphabetical order.
     fn names(&self) -> Result<Vec<String>>;

@@ -1,4 +1,4 @@
-//! Service records: small values under names that a server keeps with the store or with one of its tables.
+//! Service records: small values under names that a server keeps with the store, or with one of its tables or queues.
 //!
 //! A process that serves the store keeps here what must outlive it and what other processes over the same store must know: the
 //! policies of a table, the properties of the service, the keys of the account. Rows would not do: programs see those, copies
@@ -14,7 +14,7 @@ pub const RECORD_NAME_BYTES: usize = 64;
 /// The most bytes of a record's value.
 pub const RECORD_VALUE_BYTES: usize = 64 * 1024;
 
-/// The most records that the store has, and each of its tables.
+/// The most records that the store has, and each of its tables and queues.
 pub const RECORDS: usize = 16;
 
 /// What a service record belongs to.
@@ -25,13 +25,15 @@ pub enum RecordOwner<'o> {
     /// The table of this name, without regard to case. The record keeps to the table when that is renamed, and goes when it is
     /// dropped: another table of the name has none of it.
     Table(&'o str),
+    /// The queue of this name. The record goes when it is dropped.
+    Queue(&'o str),
 }
 
 impl<'o> RecordOwner<'o> {
     /// Returns the name of the table that the record belongs to, if it does to one.
     pub fn table(self) -> Option<&'o str> {
         match self {
-            Self::Store => None,
+            Self::Store | Self::Queue(_) => None,
             Self::Table(name) => Some(name),
         }
     }
@@ -72,7 +74,8 @@ impl Expected<'_> {
 
 /// Where a backend keeps service records. Names and values have been [checked](check_name) by the handle that asks.
 ///
-/// Tables are found as [`Backend::open`](super::Backend::open) finds them, and missed by the same errors.
+/// Tables are found as [`Backend::open`](super::Backend::open) finds them, and queues as
+/// [`Queues::find`](super::Queues::find) does; they are missed by the errors that opening one has.
 pub trait ServiceRecords: Send + Sync {
     /// Returns the value of a record; `None` if there is none of the name.
     fn get(&self, owner: RecordOwner<'_>, name: &str) -> Result<Option<Vec<u8>>>;
@@ -124,6 +127,7 @@ pub fn too_many(owner: RecordOwner<'_>, name: &str) -> Error {
     let whose = match owner {
         RecordOwner::Store => "the store".to_owned(),
         RecordOwner::Table(table) => format!("the table `{table}`"),
+        RecordOwner::Queue(queue) => format!("the queue `{queue}`"),
     };
     Error::new(ErrorKind::Unsupported).because(format!(
         "{whose} has {RECORDS} service records, as many as it may, and `{name}` would be one more: remove one that is not needed"

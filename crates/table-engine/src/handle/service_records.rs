@@ -6,7 +6,7 @@ use super::tables::Tables;
 use crate::error::{Error, Result};
 use crate::executor::service_records::{Expected, RecordOwner, ServiceRecords, check_name, check_value};
 
-/// What the server keeps with the store and with its tables: small values under names.
+/// What the server keeps with the store, with its tables and with its queues: small values under names.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Records<'t> {
@@ -58,6 +58,7 @@ fn placed(error: Error, attempted: &'static str, owner: RecordOwner<'_>) -> Erro
     match owner {
         RecordOwner::Store => error,
         RecordOwner::Table(name) => error.table(name),
+        RecordOwner::Queue(name) => error.queue(name),
     }
 }
 

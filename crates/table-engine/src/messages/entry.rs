@@ -10,6 +10,7 @@
 
 use std::time::Duration;
 
+use super::receipt::PopReceipt;
 use super::task::Receipt;
 use super::{ERROR_BYTES, keys};
 use crate::fields::Fields;
@@ -111,6 +112,21 @@ impl Entry {
     #[must_use]
     pub fn extended(self, clock: Clock, visibility: Duration) -> Self {
         Self { spot: Spot::held(clock, visibility), ..self }
+    }
+
+    /// Returns the entry of the message held for so long from now on, by a receipt that no former holder has.
+    #[must_use]
+    pub fn renewed(self, clock: Clock, visibility: Duration) -> Self {
+        let delivery = self.delivery.wrapping_add(1);
+        Self { spot: Spot::held(clock, visibility), delivery, ..self }
+    }
+
+    /// Returns whether nobody has received the message since this receipt was given: the receiver holds it, or the sender's is
+    /// the only one yet.
+    pub fn is_last_given(&self, receipt: &PopReceipt) -> bool {
+        let is_held = matches!(self.spot, Spot::Hidden { is_held: true, .. });
+        // Once it was received, a message that is not held was given back, and with it the receipt.
+        self.delivery == receipt.delivery && (is_held || self.delivery == 0)
     }
 
     /// Returns the entry of the message given back.

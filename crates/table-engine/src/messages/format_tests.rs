@@ -18,6 +18,7 @@ fn keys_are_these_bytes() {
     assert_eq!(keys::hidden(7, ticks(0x0506), 0x0304), [&[4][..], &timed].concat());
     assert_eq!(keys::lease(7, 0x0304), [5, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 3, 4]);
     assert_eq!(keys::unique(7, "ab"), [6, 0, 0, 0, 7, b'a', b'b']);
+    assert_eq!(keys::service(7, "ab"), [9, 0, 0, 0, 7, b'a', b'b']);
 }
 
 #[test]
@@ -58,4 +59,15 @@ fn the_directory_and_the_counts_are_these_bytes() {
     }
     assert_eq!(state.encode(), bytes);
     assert_eq!(bytes.len(), 57 + 5 * 16);
+
+    // Service records are counted where there are some.
+    state.set_digest_mut(Kind::Service).unwrap().add(11);
+    for number in [1, 11] {
+        bytes.extend(u64::to_le_bytes(number));
+    }
+    assert_eq!(state.encode(), bytes);
+    assert_eq!(State::decode(&bytes), Some(state));
+    bytes.truncate(57 + 5 * 16);
+    bytes.extend([0; 16]);
+    assert_eq!(State::decode(&bytes), None, "without any, they are left out");
 }

@@ -19,11 +19,14 @@ pub enum Kind {
     Lease,
     /// The message that has a unique key.
     Unique,
+    /// What a server keeps with the queue under a name.
+    Service,
 }
 
 impl Kind {
     /// The kinds of records that a queue has many of.
-    pub(crate) const MANY: [Self; 5] = [Self::Message, Self::Ready, Self::Hidden, Self::Lease, Self::Unique];
+    pub(crate) const MANY: [Self; 6] =
+        [Self::Message, Self::Ready, Self::Hidden, Self::Lease, Self::Unique, Self::Service];
 
     /// Returns what the keys of its records begin with.
     const fn byte(self) -> u8 {
@@ -35,6 +38,8 @@ impl Kind {
             Self::Hidden => 4,
             Self::Lease => 5,
             Self::Unique => 6,
+            // 7 and 8 are of what is to follow, in the same database.
+            Self::Service => 9,
         }
     }
 
@@ -83,6 +88,11 @@ pub fn unique(queue: u32, text: &str) -> Vec<u8> {
     key(Kind::Unique, queue, &[text.as_bytes()])
 }
 
+/// Returns the key of a service record of a queue.
+pub fn service(queue: u32, name: &str) -> Vec<u8> {
+    key(Kind::Service, queue, &[name.as_bytes()])
+}
+
 fn key(kind: Kind, queue: u32, rest: &[&[u8]]) -> Vec<u8> {
     let mut key = Vec::with_capacity(5 + rest.iter().map(|rest| rest.len()).sum::<usize>());
     key.extend_from_slice(&prefix(kind, queue));
@@ -102,6 +112,7 @@ pub enum Key<'k> {
     Hidden(u32, Ticks, u64),
     Lease(u32, u64),
     Unique(u32, &'k str),
+    Service(u32, &'k str),
 }
 
 impl<'k> Key<'k> {
@@ -125,6 +136,7 @@ impl<'k> Key<'k> {
             4 => timed().map(|(until, id)| Self::Hidden(queue, until, id)),
             5 => Some(Self::Lease(queue, number(rest)?)),
             6 => Some(Self::Unique(queue, std::str::from_utf8(rest).ok()?)),
+            9 if !rest.is_empty() => Some(Self::Service(queue, std::str::from_utf8(rest).ok()?)),
             _ => None,
         }
     }
@@ -139,6 +151,7 @@ impl<'k> Key<'k> {
             Self::Hidden(queue, ..) => Some((Kind::Hidden, queue)),
             Self::Lease(queue, _) => Some((Kind::Lease, queue)),
             Self::Unique(queue, _) => Some((Kind::Unique, queue)),
+            Self::Service(queue, _) => Some((Kind::Service, queue)),
         }
     }
 }
@@ -158,10 +171,11 @@ mod tests {
             (hidden(7, time, 9), Key::Hidden(7, time, 9)),
             (lease(7, 9), Key::Lease(7, 9)),
             (unique(7, "employee 9"), Key::Unique(7, "employee 9")),
+            (service(7, "acl"), Key::Service(7, "acl")),
         ];
         for (bytes, key) in &pairs {
             assert_eq!(Key::parse(bytes), Some(*key));
-            if !matches!(key, Key::Unique(..)) {
+            if !matches!(key, Key::Unique(..) | Key::Service(..)) {
                 let longer = [&bytes[..], b"x"].concat();
                 assert_eq!(Key::parse(&longer), None);
                 assert_eq!(Key::parse(&bytes[..bytes.len() - 1]), None);

@@ -8,12 +8,14 @@ mod entry;
 mod format_tests;
 pub mod keys;
 pub mod name;
+mod receipt;
 mod records;
 mod task;
 
 #[cfg(feature = "queue")]
 pub use entry::Fate;
 pub use entry::{Clock, Entry, Spot};
+pub use receipt::{ByReceipt, PopReceipt};
 pub use records::{Directory, Message, SetDigest, State};
 pub use task::{Answer, Delivery, QueueId, QueueOp, QueueStats, Receipt, Release, Sending, Task};
 
@@ -22,7 +24,7 @@ use std::time::Duration;
 
 pub(crate) use crate::limits::MESSAGE_BYTES;
 
-/// The longest delay of a message that is sent, and the longest that one may live: ten years.
+/// The longest delay of a message that is sent: ten years.
 #[cfg(feature = "queue")]
 pub(crate) const LONGEST_DELAY: Duration = Duration::from_secs(3_652 * 24 * 60 * 60);
 /// The most messages that one call receives, sends, or takes care of.

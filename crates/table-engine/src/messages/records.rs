@@ -83,7 +83,7 @@ pub struct State {
     /// Whether it was dropped, and its records go.
     pub is_dropped: bool,
     /// Of the records of each kind of `Kind::MANY`.
-    pub set_digests: [SetDigest; 5],
+    pub set_digests: [SetDigest; 6],
     /// No message is hidden from a later time on. If the clock is set back to before it, some may show.
     pub latest_from: Ticks,
     /// Bytes of all messages.
@@ -146,7 +146,12 @@ impl State {
         for number in [self.next, self.latest_from.get(), self.bytes, sent, completed, poisoned, expired] {
             body.extend_from_slice(&number.to_le_bytes());
         }
-        for set_digest in &self.set_digests {
+        let mut set_digests = &self.set_digests[..];
+        // Service records are rare: without any, nothing is said of them.
+        if let [others @ .., SetDigest { count: 0, digest: 0 }] = set_digests {
+            set_digests = others;
+        }
+        for set_digest in set_digests {
             body.extend_from_slice(&set_digest.count.to_le_bytes());
             body.extend_from_slice(&set_digest.digest.to_le_bytes());
         }
@@ -160,9 +165,15 @@ impl State {
         let (next, latest_from, bytes) = (body.u64()?, body.ticks()?, body.u64()?);
         let totals =
             Totals { sent: body.u64()?, completed: body.u64()?, poisoned: body.u64()?, expired: body.u64()? };
-        let mut set_digests = [SetDigest::default(); 5];
-        for set_digest in &mut set_digests {
+        let mut set_digests = [SetDigest::default(); 6];
+        let [always @ .., service] = &mut set_digests;
+        for set_digest in always {
             *set_digest = SetDigest { count: body.u64()?, digest: body.u64()? };
+        }
+        if !body.0.is_empty() {
+            *service = SetDigest { count: body.u64()?, digest: body.u64()? };
+            // One way to say that there are none is enough.
+            (*service != SetDigest::default()).then_some(())?;
         }
         let state = Self {
             next,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::receipt::{ByReceipt, PopReceipt};
 use crate::model::Ticks;
 
 /// Which queue, of which store: the executor's meaning.
@@ -68,6 +69,10 @@ pub enum Task {
     Update(Receipt, Arc<str>, Duration),
     /// A message that is held is given back.
     Release(Receipt, Release),
+    /// A message comes, and its sender gets what a receiver would get of it, so that he may still speak of it.
+    Post(Sending),
+    /// Something is done with a message by a receipt that has been text in between.
+    ByReceipt(PopReceipt, ByReceipt),
     /// Messages are received.
     Receive {
         /// At most so many.
@@ -126,6 +131,8 @@ pub enum Answer {
         /// Whether it was sent.
         is_new: bool,
     },
+    /// The message that was posted; `None` if another has its unique key already.
+    Posted(Option<Delivery>),
     /// It is done.
     Done,
     /// The message is held by this from now on.

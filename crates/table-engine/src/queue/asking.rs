@@ -27,7 +27,7 @@ pub(crate) fn check_visibility(visibility: Duration) -> Result<()> {
     check_hidden(visibility)
 }
 
-pub(super) fn check_hidden(hidden: Duration) -> Result<()> {
+pub(crate) fn check_hidden(hidden: Duration) -> Result<()> {
     if hidden <= MESSAGE_HIDDEN {
         return Ok(());
     }
@@ -35,19 +35,20 @@ pub(super) fn check_hidden(hidden: Duration) -> Result<()> {
     Err(out_of_range(format!("a message may be hidden for {days} days at a time, and not for {hidden:?}")))
 }
 
-pub(super) fn check_delay(delay: Duration) -> Result<()> {
+pub(crate) fn check_delay(delay: Duration) -> Result<()> {
     if delay <= LONGEST_DELAY {
         return Ok(());
     }
-    Err(out_of_range(format!("a message may wait or live for ten years at most, and not for {delay:?}")))
+    Err(out_of_range(format!("a message may wait for ten years at most, and not for {delay:?}")))
 }
 
-pub(super) fn check_text(text: &str) -> Result<()> {
+/// Refuses a text that is too long. `form` says what of the message it is.
+pub(super) fn check_text(text: &str, form: &str) -> Result<()> {
     if text.len() <= MESSAGE_BYTES {
         return Ok(());
     }
     Err(Error::new(ErrorKind::MessageTooLarge).because(format!(
-        "the message has {} bytes as JSON, and may have {MESSAGE_BYTES}; keep what is large in a table, and send its key",
+        "the message has {} bytes {form}, and may have {MESSAGE_BYTES}; keep what is large in a table, and send its key",
         text.len()
     )))
 }

@@ -7,6 +7,7 @@
 //! The guide of `table-core` has a chapter on them.
 
 pub(crate) mod asking;
+pub(crate) mod receipts;
 pub(crate) mod received;
 pub(crate) mod sending;
 pub(crate) mod worker;
@@ -19,14 +20,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::asking::{check_many, check_visibility, damaged};
+pub use self::receipts::Posted;
 pub use self::received::{Peeked, Received};
 pub use self::sending::Message;
 pub use self::worker::{Failure, Worker, Workers};
 use crate::error::{Error, Result};
 use crate::executor::{Queues, telemetry};
 use crate::handle::tables::Tables;
-pub use crate::messages::QueueStats;
 use crate::messages::{Answer, QueueId, QueueOp, Task, name};
+pub use crate::messages::{PopReceipt, QueueStats};
 use crate::telemetry::Messages as Counted;
 
 /// How often a message may be received before it is set aside.
@@ -102,6 +104,11 @@ impl<T: Messages> Json<T> {
     const NEW: Self = Self { write: sending::text, read: asking::read };
 }
 
+impl Json<String> {
+    /// No JSON: the texts themselves.
+    const TEXT: Self = Self { write: sending::as_it_is, read: |text| Ok(text.to_owned()) };
+}
+
 impl<T> Clone for Json<T> {
     fn clone(&self) -> Self {
         *self
@@ -121,8 +128,32 @@ impl Tables {
             self.backend().queues()?.open(name)
         };
         let id = open().map_err(|error| error.attempted("open").queue(name))?;
-        let (store, name) = (self.clone(), name.into());
-        Ok(Queue { store, name, id, dequeues: DEQUEUES, json: Json::NEW })
+        Ok(self.queue_of(name, id))
+    }
+
+    /// Returns the queue of this name; `None` if there is none. Unlike [`queue`](Self::queue), it makes none.
+    pub fn find_queue<T: Messages>(&self, name: &str) -> Result<Option<Queue<T>>> {
+        let find = || {
+            name::check(name)?;
+            self.backend().queues()?.find(name)
+        };
+        let found = find().map_err(|error| error.attempted("find").queue(name))?;
+        Ok(found.map(|id| self.queue_of(name, id)))
+    }
+
+    /// Makes a queue of this name, unless there is one; returns it, and whether it was made. Of several that make it at one time,
+    /// one is told that it has.
+    pub fn create_queue<T: Messages>(&self, name: &str) -> Result<(Queue<T>, bool)> {
+        let create = || {
+            name::check(name)?;
+            self.backend().queues()?.create(name)
+        };
+        let (id, is_new) = create().map_err(|error| error.attempted("create").queue(name))?;
+        Ok((self.queue_of(name, id), is_new))
+    }
+
+    fn queue_of<T: Messages>(&self, name: &str, id: QueueId) -> Queue<T> {
+        Queue { store: self.clone(), name: name.into(), id, dequeues: DEQUEUES, json: Json::NEW }
     }
 
     /// Returns the names of all queues, in alphabetical order.
@@ -151,6 +182,27 @@ impl<T> Queue<T> {
     #[must_use]
     pub fn max_dequeues(self, dequeues: u32) -> Self {
         Self { dequeues: dequeues.max(1), ..self }
+    }
+
+    /// Returns the queue as one whose messages are their texts, as they are: what others have sent as JSON reads as its JSON, and
+    /// what is sent need be none. So programs share a queue that know different types, or none.
+    ///
+    /// ```
+    /// use table_core::Store;
+    ///
+    /// # let store = Store::temporary()?;
+    /// let numbers = store.queue::<u32>("numbers")?;
+    /// numbers.send(&42)?;
+    /// let texts = numbers.into_text();
+    /// texts.send(&"not a number".to_owned())?;
+    /// let all: Vec<_> = texts.peek(2)?.into_iter().map(|text| text.into_inner()).collect();
+    /// assert_eq!(all, ["42", "not a number"]);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn into_text(self) -> Queue<String> {
+        let Self { store, name, id, dequeues, .. } = self;
+        Queue { store, name, id, dequeues, json: Json::TEXT }
     }
 
     /// Returns the queue's name.

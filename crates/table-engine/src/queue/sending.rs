@@ -14,7 +14,7 @@ use crate::messages::{Answer, QueueOp, Sending, Task, UNIQUE_BYTES};
 /// A message with what is to be said of it; [`Queue::message`] begins one.
 #[must_use = "a message is not sent until it is told so"]
 pub struct Message<'m, T> {
-    queue: &'m Queue<T>,
+    pub(super) queue: &'m Queue<T>,
     value: &'m T,
     after: Duration,
     lives: Option<Duration>,
@@ -32,7 +32,7 @@ impl<'m, T> Message<'m, T> {
         Self { after: delay, ..self }
     }
 
-    /// Removes it if it was not received in so long; usually it stays for ever. It may not be less than its delay.
+    /// Removes it if it was not received in so long, which may be any time longer than its delay; usually it stays for ever.
     pub fn time_to_live(self, lives: Duration) -> Self {
         Self { lives: Some(lives), ..self }
     }
@@ -53,16 +53,13 @@ impl<'m, T> Message<'m, T> {
         self.sending().map(Task::Send).map_err(|error| self.queue.named(SEND, error))
     }
 
-    pub(super) fn sending(&self) -> Result<Sending> {
+    pub(crate) fn sending(&self) -> Result<Sending> {
         check_delay(self.after)?;
-        if let Some(lives) = self.lives {
-            check_delay(lives)?;
-            if lives <= self.after {
-                return Err(Error::new(ErrorKind::ValueOutOfRange).because(format!(
-                    "the message would be gone after {lives:?}, and shows after {:?} first",
-                    self.after
-                )));
-            }
+        if let Some(lives) = self.lives.filter(|lives| *lives <= self.after) {
+            return Err(Error::new(ErrorKind::ValueOutOfRange).because(format!(
+                "the message would be gone after {lives:?}, and shows after {:?} first",
+                self.after
+            )));
         }
         if let Some(key) = self.unique.filter(|key| key.len() > UNIQUE_BYTES) {
             return Err(Error::new(ErrorKind::KeyTooLong).because(format!(
@@ -94,8 +91,15 @@ pub(crate) fn sent(answer: &Answer) -> Result<(u64, bool)> {
 pub(super) fn text<T: Serialize>(message: &T) -> Result<String> {
     let text =
         json::text(message).map_err(|because| Error::new(ErrorKind::ValueOutOfRange).because(because))?;
-    check_text(&text)?;
+    check_text(&text, "as JSON")?;
     Ok(text)
+}
+
+/// Returns a message that is text.
+#[allow(clippy::ptr_arg, reason = "it is called as what writes a message of any type")]
+pub(super) fn as_it_is(message: &String) -> Result<String> {
+    check_text(message, "as text")?;
+    Ok(message.clone())
 }
 
 impl<T> fmt::Debug for Message<'_, T> {

@@ -26,7 +26,7 @@ pub use self::hooks::{Stamp, Tally, Telemetry};
 pub use self::spans::{Entered, Measured, Operation};
 #[cfg(feature = "queue")]
 use crate::messages::Answer;
-use crate::messages::{QueueOp, Task};
+use crate::messages::{ByReceipt, QueueOp, Task};
 
 /// What a transaction has done, once it is committed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,8 +75,8 @@ impl Messages {
         let mut all = Self::default();
         for queue_op in queue_ops {
             match &queue_op.task {
-                Task::Send(_) => all.sent += 1,
-                Task::Complete(_) => all.completed += 1,
+                Task::Send(_) | Task::Post(_) => all.sent += 1,
+                Task::Complete(_) | Task::ByReceipt(_, ByReceipt::Delete) => all.completed += 1,
                 _ => {}
             }
         }
@@ -94,7 +94,9 @@ impl Messages {
     pub(crate) fn answered(mut self, answers: &[Answer]) -> Self {
         for answer in answers {
             match answer {
-                Answer::Sent { is_new: false, .. } => self.sent = self.sent.saturating_sub(1),
+                Answer::Sent { is_new: false, .. } | Answer::Posted(None) => {
+                    self.sent = self.sent.saturating_sub(1);
+                }
                 Answer::Received(deliveries) => {
                     self.received += u64::try_from(deliveries.len()).unwrap_or(u64::MAX);
                 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use table_engine::error::{Error, ErrorKind, Result};
 use table_engine::executor::{OnAnswered, Queues, Room};
-use table_engine::messages::{Answer, Delivery, Fate, QueueId, QueueOp, QueueStats, Task};
+use table_engine::messages::{Answer, ByReceipt, Delivery, Fate, QueueId, QueueOp, QueueStats, Task};
 use table_engine::plan::{Committed, Refused};
 use table_engine::sorting;
 
@@ -50,7 +50,15 @@ impl Shared {
 /// Returns whether messages may show then that a thread or a task waits for: they are sent or given back.
 fn may_show(queue_ops: &[QueueOp]) -> bool {
     let comes = |queue_op: &QueueOp| {
-        matches!(queue_op.task, Task::Send(_) | Task::Release(..) | Task::Pause(false) | Task::Update(..))
+        matches!(
+            queue_op.task,
+            Task::Send(_)
+                | Task::Post(_)
+                | Task::Release(..)
+                | Task::Pause(false)
+                | Task::Update(..)
+                | Task::ByReceipt(_, ByReceipt::Update(..) | ByReceipt::Release(_))
+        )
     };
     queue_ops.iter().any(comes)
 }
@@ -69,15 +77,15 @@ fn no_such_queue() -> Error {
 }
 
 impl Queues for Shared {
-    fn open(&self, name: &str) -> Result<QueueId> {
-        let id = |number| QueueId { store: self.number, number };
+    fn find(&self, name: &str) -> Result<Option<QueueId>> {
         let found = self.look(|view, _| Ok(view.directory()?.find(name).map(|queue| queue.number)))?;
-        if let Some(Some(number)) = found {
-            return Ok(id(number));
-        }
+        Ok(found.flatten().map(|number| QueueId { store: self.number, number }))
+    }
+
+    fn create(&self, name: &str) -> Result<(QueueId, bool)> {
         self.made(OptionalDb::Queues)?;
         match *self.work(vec![Work::Create(name.into())])? {
-            [Outcome::Queue(number)] => Ok(id(number)),
+            [Outcome::Queue(number, is_new)] => Ok((QueueId { store: self.number, number }, is_new)),
             _ => Err(no_such_queue()),
         }
     }

@@ -128,8 +128,8 @@ fn a_library_that_does_not_know_them_refuses_the_store() {
     let environment = &store.shared().environment;
     let txn = environment.read_txn().unwrap();
     let mut meta = Meta::read(environment.dbs.main, &txn).unwrap();
-    meta.features.reader <<= 1;
+    meta.features.reader <<= 2;
     let error = Meta::decode(&meta.encode()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Incompatible);
-    assert!(error.to_string().contains("(0x80)"), "{error}");
+    assert!(error.to_string().contains("(0x100)"), "{error}");
 }

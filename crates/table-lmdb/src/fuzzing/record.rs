@@ -57,7 +57,7 @@ fn key_of_blob(key: contents::keys::Key<'_>) -> Vec<u8> {
 }
 
 fn key_of_queue(key: messages::keys::Key<'_>) -> Vec<u8> {
-    use messages::keys::{DIRECTORY, Key, hidden, lease, message, ready, state, unique};
+    use messages::keys::{DIRECTORY, Key, hidden, lease, message, ready, service, state, unique};
     match key {
         Key::Directory => DIRECTORY.to_vec(),
         Key::State(queue) => state(queue).to_vec(),
@@ -66,6 +66,7 @@ fn key_of_queue(key: messages::keys::Key<'_>) -> Vec<u8> {
         Key::Hidden(queue, until, id) => hidden(queue, until, id),
         Key::Lease(queue, id) => lease(queue, id),
         Key::Unique(queue, text) => unique(queue, text),
+        Key::Service(queue, name) => service(queue, name),
     }
 }
 

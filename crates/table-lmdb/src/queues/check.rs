@@ -20,7 +20,7 @@ use crate::records::meta::{self, Meta};
 /// The records of a queue as they were found.
 #[derive(Default)]
 struct FoundRecords {
-    set_digests: [SetDigest; 5],
+    set_digests: [SetDigest; 6],
     bytes: u64,
     /// Of the messages' numbers, and of those of the entries: each message has one.
     messages: SetDigest,
@@ -130,7 +130,7 @@ fn look(
     let damaged = || view::damaged(key);
     let parsed = Key::parse(key).ok_or_else(damaged)?;
     match parsed {
-        Key::Directory => {}
+        Key::Directory | Key::Service(..) => {}
         Key::State(queue) => {
             states.insert(queue, State::decode(body).ok_or_else(damaged)?);
         }
@@ -184,7 +184,14 @@ fn digest(parts: &[&[u8]]) -> u64 {
 /// Compares what a queue counts with what it has.
 #[inline]
 fn compare(found: &FoundRecords, state: &State, is_dropped: bool, wrong: &mut dyn FnMut(String)) {
-    let words = ["messages", "entries that are ready", "times", "entries that are hidden", "unique keys"];
+    let words = [
+        "messages",
+        "entries that are ready",
+        "times",
+        "entries that are hidden",
+        "unique keys",
+        "service records",
+    ];
     for ((counted, found), words) in state.set_digests.iter().zip(&found.set_digests).zip(words) {
         if counted != found {
             wrong(format!(

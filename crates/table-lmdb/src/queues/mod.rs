@@ -4,6 +4,9 @@ pub(crate) mod check;
 mod outbox;
 mod overlay;
 #[cfg(feature = "queue")]
+mod receipts;
+mod service;
+#[cfg(feature = "queue")]
 mod tasks;
 #[cfg(test)]
 #[cfg(feature = "queue")]
@@ -13,6 +16,7 @@ mod work;
 
 pub(crate) use self::outbox::{EntryWork, FoundEntry};
 pub(crate) use self::overlay::{DraftedQueues, QueueOverlay, QueueTxnState};
+pub(crate) use self::service::{ServiceWork, Wanted, missed};
 #[cfg(feature = "queue")]
 pub(crate) use self::tasks::delivery;
 pub(crate) use self::view::View;

@@ -15,13 +15,20 @@ use super::work::{Among, FoundMessage, Outcome, STRETCH, Work};
 /// Messages whose time is over, or which are set aside, that one call removes besides those that it receives.
 const MOST_REMOVED: usize = 256;
 
+/// The entry of a message that its holder speaks of.
+pub(super) struct HeldEntry {
+    pub(super) id: u64,
+    pub(super) entry: Entry,
+    pub(super) record: Vec<u8>,
+}
+
 impl QueueOverlay<'_> {
     /// Does what a user asks.
     pub(super) fn carry_out_task(&mut self, work: &Work) -> Result<Outcome> {
         match work {
             Work::Task(queue, task) => self.task(*queue, task).map(Outcome::Answer),
-            Work::Create(name) => self.create(name).map(Outcome::Queue),
-            Work::Bury(name) => self.mark_dropped(name).map(Outcome::Queue),
+            Work::Create(name) => self.create(name).map(|(number, is_new)| Outcome::Queue(number, is_new)),
+            Work::Bury(name) => self.mark_dropped(name).map(|number| Outcome::Queue(number, false)),
             work => self.carry_out(work),
         }
     }
@@ -31,6 +38,8 @@ impl QueueOverlay<'_> {
         self.state(queue)?;
         match task {
             Task::Send(sending) => self.send(queue, sending),
+            Task::Post(sending) => self.post(queue, sending).map(Answer::Posted),
+            Task::ByReceipt(receipt, what) => self.by_receipt(queue, receipt, what),
             Task::Complete(receipt) => self.complete(queue, *receipt).map(|()| Answer::Done),
             Task::CompleteEach(receipts) => {
                 self.each(receipts, |overlay, receipt| overlay.complete(queue, receipt).map(|()| receipt))
@@ -73,7 +82,7 @@ impl QueueOverlay<'_> {
         Ok(Answer::Each(each.collect::<Result<_>>()?))
     }
 
-    fn send(&mut self, queue: u32, sending: &Sending) -> Result<Answer> {
+    pub(super) fn send(&mut self, queue: u32, sending: &Sending) -> Result<Answer> {
         if let Some(unique) = &sending.unique {
             let key = keys::unique(queue, unique);
             let number = |body: &[u8]| body.try_into().ok().map(u64::from_le_bytes);
@@ -137,25 +146,37 @@ impl QueueOverlay<'_> {
 
     fn update(&mut self, queue: u32, receipt: Receipt, text: &str) -> Result<()> {
         self.held(queue, receipt)?;
-        let (key, record) = self.message(queue, receipt.id)?;
+        self.rewrite(queue, receipt.id, text)
+    }
+
+    /// Has a message say something else.
+    pub(super) fn rewrite(&mut self, queue: u32, id: u64, text: &str) -> Result<()> {
+        let (key, record) = self.message(queue, id)?;
         let former = Message::decode(view::body(&record)).ok_or_else(|| view::damaged(&key))?;
         let message = Message { text, ..former.clone() };
-        self.remove_message(queue, receipt.id)?;
-        self.add_message(queue, receipt.id, &message)
+        self.remove_message(queue, id)?;
+        self.add_message(queue, id, &message)
     }
 
     fn release(&mut self, queue: u32, receipt: Receipt, release: &Release) -> Result<()> {
         let (entry, record) = self.held(queue, receipt)?;
-        self.remove_entry(queue, receipt.id, &entry, &record)?;
+        self.give_back(queue, HeldEntry { id: receipt.id, entry, record }, release)
+    }
+
+    /// Gives back a message, whose entry and its record were found.
+    pub(super) fn give_back(
+        &mut self,
+        queue: u32,
+        HeldEntry { id, entry, record }: HeldEntry,
+        release: &Release,
+    ) -> Result<()> {
+        self.remove_entry(queue, id, &entry, &record)?;
         let entry =
             entry.released(self.at.clock, release.delay, release.error.as_deref(), release.is_untried);
-        if !release.is_untried
-            && entry.count >= release.dequeues
-            && self.set_aside(queue, receipt.id, &entry)?
-        {
+        if !release.is_untried && entry.count >= release.dequeues && self.set_aside(queue, id, &entry)? {
             return Ok(());
         }
-        self.add_entry(queue, receipt.id, &entry)
+        self.add_entry(queue, id, &entry)
     }
 
     /// Moves a message, whose entry is removed, to the queue for messages that are set aside. Returns whether there is such a
@@ -264,12 +285,12 @@ impl QueueOverlay<'_> {
         Ok(Some(delivery(id, &entry, &message)))
     }
 
-    fn create(&mut self, name: &str) -> Result<u32> {
+    fn create(&mut self, name: &str) -> Result<(u32, bool)> {
         let (number, is_new) = self.list(name)?;
         if is_new {
             self.add_state(number);
         }
-        Ok(number)
+        Ok((number, is_new))
     }
 
     fn mark_dropped(&mut self, name: &str) -> Result<u32> {

@@ -27,6 +27,7 @@ impl Keyspace for Queues {
                 format!("the entry of message {id} of queue number {queue}")
             }
             Some(Key::Unique(queue, _)) => format!("the record of a unique key of queue number {queue}"),
+            Some(Key::Service(queue, _)) => format!("a service record of queue number {queue}"),
             None if key == outbox::keys::COUNTERS => {
                 "the count of entities whose copies are to follow".into()
             }

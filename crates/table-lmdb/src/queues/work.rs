@@ -12,6 +12,7 @@ use table_engine::messages::{Entry, Task};
 
 use super::outbox::EntryWork;
 use super::overlay::QueueOverlay;
+use super::service::ServiceWork;
 use super::view::{self, WalkedEntry};
 
 /// What is to be done with queues, by a user or by the store.
@@ -25,6 +26,8 @@ pub(crate) enum Work {
     Bury(Box<str>),
     /// So many records of a queue that was dropped are to go, and in the end the queue.
     Purge(u32, usize),
+    /// A service record of a queue is to have another value.
+    Service(ServiceWork),
     /// Something becomes of the entry under this key.
     Entry(Vec<u8>, EntryWork),
     /// So many entries of a table that was dropped are to go.
@@ -36,9 +39,11 @@ pub(crate) enum Work {
 pub(crate) enum Outcome {
     #[cfg(feature = "queue")]
     Answer(Answer),
-    /// The queue of this number.
+    /// The queue of this number, and whether it is new.
     #[cfg(feature = "queue")]
-    Queue(u32),
+    Queue(u32, bool),
+    /// Whether a record was what was expected.
+    Replaced(bool),
     /// Whether nothing is left.
     Purged(bool),
     /// An entry has been seen to.
@@ -75,6 +80,7 @@ impl QueueOverlay<'_> {
             #[cfg(not(feature = "queue"))]
             Work::Task(..) | Work::Create(_) | Work::Bury(_) => Err(without_feature()),
             Work::Purge(queue, most) => self.purge(*queue, *most).map(Outcome::Purged),
+            Work::Service(work) => self.replace_service(work).map(Outcome::Replaced),
             Work::Entry(key, work) => self.entry(key, work).map(|()| Outcome::Noted),
             Work::Forget(table, most) => self.forget(*table, *most).map(Outcome::Purged),
         }
@@ -158,6 +164,7 @@ impl QueueOverlay<'_> {
         if !is_all {
             return Ok(false);
         }
+        self.remove_services(queue)?;
         if !self.state_of(queue, true)?.is_empty() {
             return Err(view::damaged(&keys::state(queue)));
         }

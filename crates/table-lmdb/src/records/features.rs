@@ -35,6 +35,8 @@ pub(crate) enum Feature {
     BlobLists,
     /// A reader must know it: the store or a table has service records, which record digests count.
     ServiceRecords,
+    /// A reader must know it: some queue has service records, which it counts.
+    QueueRecords,
     /// May be ignored: values of this store are sealed, so its keys belong to it.
     #[allow(dead_code, reason = "what never seals never says so")]
     Sealed,
@@ -49,13 +51,14 @@ pub(crate) enum Feature {
 }
 
 impl Feature {
-    const READER: [Self; 6] = [
+    const READER: [Self; 7] = [
         Self::Superseded,
         Self::IndexStates,
         Self::Periods,
         Self::SealedBlobs,
         Self::BlobLists,
         Self::ServiceRecords,
+        Self::QueueRecords,
     ];
     const WRITER: [Self; 2] = [Self::Pending, Self::BlobRows];
     const IGNORABLE: [Self; 3] = [Self::Sealed, Self::Queues, Self::Blobs];
@@ -69,6 +72,7 @@ impl Feature {
             Self::SealedBlobs => 16,
             Self::BlobLists => 32,
             Self::ServiceRecords => 64,
+            Self::QueueRecords => 128,
         }
     }
 
@@ -93,7 +97,8 @@ impl Features {
             | Feature::Periods
             | Feature::SealedBlobs
             | Feature::BlobLists
-            | Feature::ServiceRecords => &mut self.reader,
+            | Feature::ServiceRecords
+            | Feature::QueueRecords => &mut self.reader,
             Feature::Pending | Feature::BlobRows => &mut self.writer,
             Feature::Sealed | Feature::Queues | Feature::Blobs => &mut self.ignorable,
         }

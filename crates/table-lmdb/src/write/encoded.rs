@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use table_engine::error::Error;
 use table_engine::executor::JobStep;
-use table_engine::messages::Task;
+use table_engine::messages::{ByReceipt, Task};
 use table_engine::model::names::ENTITY_TYPE;
 use table_engine::model::{Name, Ticks, Value};
 use table_engine::plan::{Act, Amounts, Condition, Epoch, OneOrMore, Refused, RowKind};
@@ -160,8 +160,12 @@ impl QueueOps {
     /// Returns about how many bytes they write.
     fn weight(&self) -> usize {
         let bytes = |work: &Work| match work {
-            Work::Task(_, Task::Send(sending)) => sending.body.len(),
-            Work::Task(_, Task::Update(_, text, _)) => text.len(),
+            Work::Task(_, Task::Send(sending) | Task::Post(sending)) => sending.body.len(),
+            Work::Task(
+                _,
+                Task::Update(_, text, _) | Task::ByReceipt(_, ByReceipt::Update(Some(text), _)),
+            ) => text.len(),
+            Work::Service(work) => work.value.as_ref().map_or(0, |value| value.len()),
             Work::Task(_, Task::CompleteEach(receipts) | Task::ExtendEach(receipts, _)) => {
                 receipts.len() * 64
             }

@@ -6,7 +6,7 @@ use super::checks::{Check, is_on};
 use crate::access::{Access, Names};
 use crate::error::{Error, ErrorKind, Result};
 use crate::executor::Rights;
-use crate::messages::{QueueOp, Task};
+use crate::messages::{ByReceipt, QueueOp, Task};
 use crate::model::Ticks;
 use crate::plan::{Act, Condition, RowWrite};
 
@@ -124,15 +124,17 @@ fn rights_of(act: Act<()>, condition: Condition) -> Rights {
 
 /// Returns what is asked of a queue takes; `None` of what no access permits.
 pub(super) fn rights_of_task(queue_op: &QueueOp) -> Option<Rights> {
-    match queue_op.task {
-        Task::Send(_) => Some(Rights::ADD),
+    let take = Rights::READ.and(Rights::DELETE);
+    match &queue_op.task {
+        Task::Send(_) | Task::Post(_) => Some(Rights::ADD),
         Task::Receive { .. }
         | Task::Complete(_)
         | Task::CompleteEach(_)
         | Task::Extend(..)
         | Task::ExtendEach(..)
-        | Task::Release(..) => Some(Rights::READ.and(Rights::DELETE)),
-        Task::Update(..) => Some(Rights::READ.and(Rights::DELETE).and(Rights::UPDATE)),
+        | Task::Release(..)
+        | Task::ByReceipt(_, ByReceipt::Delete | ByReceipt::Release(_)) => Some(take),
+        Task::Update(..) | Task::ByReceipt(_, ByReceipt::Update(..)) => Some(take.and(Rights::UPDATE)),
         Task::Pause(_) | Task::Clear { .. } => None,
     }
 }

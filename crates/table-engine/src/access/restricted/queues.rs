@@ -23,19 +23,29 @@ impl RestrictedBackend {
 }
 
 impl Queues for RestrictedBackend {
-    fn open(&self, name: &str) -> Result<QueueId> {
+    fn find(&self, name: &str) -> Result<Option<QueueId>> {
         self.limits.check_time()?;
         if !self.has_queue(name) {
             return Err(self.limits.is_not_to());
         }
-        let queues = self.inner.queues()?;
-        // To open one that is missing would make it.
-        if is_on(Check::Administration) && !queues.names()?.iter().any(|known| known == name) {
+        let found = self.inner.queues()?.find(name)?;
+        if let Some(queue) = found {
+            self.admit_queue(queue);
+        }
+        Ok(found)
+    }
+
+    fn create(&self, name: &str) -> Result<(QueueId, bool)> {
+        self.limits.check_time()?;
+        if !self.has_queue(name) {
+            return Err(self.limits.is_not_to());
+        }
+        if is_on(Check::Administration) {
             return Err(self.limits.never("make queues"));
         }
-        let queue = queues.open(name)?;
-        self.admit_queue(queue);
-        Ok(queue)
+        let made = self.inner.queues()?.create(name)?;
+        self.admit_queue(made.0);
+        Ok(made)
     }
 
     fn names(&self) -> Result<Vec<String>> {

@@ -1,6 +1,7 @@
 //! Queues, awaited.
 
 mod asking;
+mod receipts;
 mod received;
 mod sending;
 mod stream;
@@ -83,9 +84,27 @@ impl<T> Queue<T> {
 impl AsyncTables {
     /// Returns the queue of this name, made if there is none; see [`Tables::queue`](crate::Tables::queue).
     pub async fn queue<T: Messages + 'static>(&self, name: &str) -> Result<AsyncQueue<T>> {
-        let (name, reads) = (name.to_owned(), self.reading());
+        let name = name.to_owned();
         let queue = self.run(move |tables| tables.queue(&name)).await?;
-        Ok(AsyncQueue { queue, reads, looks: Arc::default() })
+        Ok(self.awaited(queue))
+    }
+
+    /// Returns the queue of this name; `None` if there is none. See [`Tables::find_queue`](crate::Tables::find_queue).
+    pub async fn find_queue<T: Messages + 'static>(&self, name: &str) -> Result<Option<AsyncQueue<T>>> {
+        let name = name.to_owned();
+        let found = self.run(move |tables| tables.find_queue(&name)).await?;
+        Ok(found.map(|queue| self.awaited(queue)))
+    }
+
+    /// Makes a queue of this name, unless there is one; see [`Tables::create_queue`](crate::Tables::create_queue).
+    pub async fn create_queue<T: Messages + 'static>(&self, name: &str) -> Result<(AsyncQueue<T>, bool)> {
+        let name = name.to_owned();
+        let (queue, is_new) = self.run(move |tables| tables.create_queue(&name)).await?;
+        Ok((self.awaited(queue), is_new))
+    }
+
+    fn awaited<T>(&self, queue: Queue<T>) -> AsyncQueue<T> {
+        AsyncQueue { queue, reads: self.reading(), looks: Arc::default() }
     }
 
     /// Returns the names of all queues, in alphabetical order.
@@ -111,6 +130,13 @@ impl<T> AsyncQueue<T> {
     #[must_use]
     pub fn max_dequeues(self, dequeues: u32) -> Self {
         Self { queue: self.queue.max_dequeues(dequeues), ..self }
+    }
+
+    /// Returns the queue as one whose messages are their texts, as they are; see [`Queue::into_text`].
+    #[must_use]
+    pub fn into_text(self) -> AsyncQueue<String> {
+        let Self { queue, reads, looks } = self;
+        AsyncQueue { queue: queue.into_text(), reads, looks }
     }
 
     /// Returns the queue's name.

@@ -27,7 +27,7 @@ impl<'m, T> AsyncMessage<'m, T> {
         Self { message: self.message.after(delay), ..self }
     }
 
-    /// Removes it if it was not received in so long; usually it stays for ever. It may not be less than its delay.
+    /// Removes it if it was not received in so long, which may be any time longer than its delay; usually it stays for ever.
     pub fn time_to_live(self, lives: Duration) -> Self {
         Self { message: self.message.time_to_live(lives), ..self }
     }
@@ -41,6 +41,11 @@ impl<'m, T> AsyncMessage<'m, T> {
     /// Returns it for a transaction to send, by [`AsyncEgt::send_message`](crate::asynchronous::AsyncEgt::send_message).
     pub fn into_message(self) -> Message<'m, T> {
         self.message
+    }
+
+    /// Returns the queue and the message apart.
+    pub(super) fn into_parts(self) -> (&'m Queue<T>, Message<'m, T>) {
+        (self.queue, self.message)
     }
 
     /// Sends it: its number, or that of the message that has its key, and whether it was sent.
