@@ -28,9 +28,11 @@ pub enum SasError {
     EndsBeforeItStarts,
     /// The token is for other services of the account than tables.
     NotForTables,
+    /// The token is for other services of the account than queues.
+    NotForQueues,
     /// No key of the account has made the signature.
     WrongSignature,
-    /// The table has no policy of the token's `si`.
+    /// The table or queue has no policy of the token's `si`.
     NoSuchPolicy,
     /// The token and its policy both have a parameter.
     InPolicyToo(&'static str),
@@ -48,8 +50,9 @@ impl fmt::Display for SasError {
             Self::VersionTooOld => f.write_str("the token's version is older than such tokens are"),
             Self::EndsBeforeItStarts => f.write_str("the token's time ends before it starts"),
             Self::NotForTables => f.write_str("the token is not for tables"),
+            Self::NotForQueues => f.write_str("the token is not for queues"),
             Self::WrongSignature => f.write_str("the token's signature is not one of the account's keys"),
-            Self::NoSuchPolicy => f.write_str("the table has no such policy"),
+            Self::NoSuchPolicy => f.write_str("there is no such policy"),
             Self::InPolicyToo(name) => write!(f, "the policy has the parameter `{name}` too"),
         }
     }

@@ -89,13 +89,42 @@ impl Parameters {
         }
     }
 
-    /// Returns the text that is signed.
-    pub(super) fn to_sign(&self, account: &str) -> Result<String, SasError> {
+    /// Returns the text that is signed of the token of a queue, or of an account.
+    pub(super) fn to_sign_of_queue(&self, account: &str, queue: &str) -> Result<String, SasError> {
+        if self.are_of_account() {
+            return self.to_sign(account);
+        }
+        let version = self.version()?;
+        if version < FIRST_OF_TABLES {
+            return Err(SasError::VersionTooOld);
+        }
+        let service = if version >= NAMES_SERVICE { "/queue" } else { "" };
+        let mut fields = self.first_fields(&format!("{service}/{account}/{queue}"), version).join("\n");
+        fields.push('\n');
+        fields.push_str(version);
+        Ok(fields)
+    }
+
+    /// Returns the version, which is a date.
+    fn version(&self) -> Result<&str, SasError> {
         let version = self.need("sv")?;
         let is_version = version.len() == 10 && version.parse::<crate::model::Ticks>().is_ok();
-        if !is_version {
-            return Err(SasError::Malformed("sv"));
+        if is_version { Ok(version) } else { Err(SasError::Malformed("sv")) }
+    }
+
+    /// Returns what is signed of the token of a resource before the version.
+    fn first_fields<'f>(&'f self, resource: &'f str, version: &str) -> Vec<&'f str> {
+        let value = |name| self.get(name).unwrap_or_default();
+        let mut fields = vec![value("sp"), value("st"), value("se"), resource, value("si")];
+        if version >= FIRST_OF_ACCOUNTS {
+            fields.extend([value("sip"), value("spr")]);
         }
+        fields
+    }
+
+    /// Returns the text that is signed of the token of a table, or of an account.
+    pub(super) fn to_sign(&self, account: &str) -> Result<String, SasError> {
+        let version = self.version()?;
         let has = |since: &str| version >= since;
         let value = |name| self.get(name).unwrap_or_default();
         if self.are_of_account() {
@@ -116,10 +145,7 @@ impl Parameters {
         }
         let service = if has(NAMES_SERVICE) { "/table" } else { "" };
         let resource = format!("{service}/{account}/{}", self.need("tn")?.to_ascii_lowercase());
-        let mut fields = vec![value("sp"), value("st"), value("se"), &resource, value("si")];
-        if has(FIRST_OF_ACCOUNTS) {
-            fields.extend([value("sip"), value("spr")]);
-        }
+        let mut fields = self.first_fields(&resource, version);
         fields.extend(["sv", "spk", "srk", "epk", "erk"].map(value));
         Ok(fields.join("\n"))
     }

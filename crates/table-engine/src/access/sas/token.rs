@@ -15,7 +15,7 @@ const VERSION: &str = "2019-02-02";
 
 /// The text of a token: the query of a URL. It is all that a client needs to do what it says, so `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct Token(pub(super) String);
 
 impl Token {
     /// Returns the text.
@@ -39,10 +39,10 @@ impl fmt::Debug for Token {
 
 /// Which addresses a token is for, and which protocols; the version by which it is made.
 #[derive(Clone, Debug, Default)]
-struct Terms {
-    addresses: Option<(IpAddr, IpAddr)>,
-    protocols: Option<&'static str>,
-    version: Option<Box<str>>,
+pub(super) struct Terms {
+    pub(super) addresses: Option<(IpAddr, IpAddr)>,
+    pub(super) protocols: Option<&'static str>,
+    pub(super) version: Option<Box<str>>,
 }
 
 /// The token of a table, on its way.
@@ -200,7 +200,7 @@ impl Sas {
     }
 }
 
-/// The token of an account, on its way: it is for every table.
+/// The token of an account, on its way: it is for every table, and for every queue if it says so.
 ///
 /// ```
 /// use table_core::access::sas::{AccountKey, AccountSas};
@@ -214,6 +214,7 @@ impl Sas {
 #[must_use = "a token is made when it is signed"]
 pub struct AccountSas {
     permissions: Box<str>,
+    services: &'static str,
     types: [bool; 3],
     from: Option<Ticks>,
     until: Option<Ticks>,
@@ -226,6 +227,7 @@ impl AccountSas {
     pub fn new(permissions: &str) -> Self {
         Self {
             permissions: permissions.into(),
+            services: "t",
             types: [false; 3],
             from: None,
             until: None,
@@ -237,6 +239,11 @@ impl AccountSas {
     pub fn service(mut self) -> Self {
         self.types[0] = true;
         self
+    }
+
+    /// Makes it one for queues and messages, too.
+    pub fn with_queues(self) -> Self {
+        Self { services: "qt", ..self }
     }
 
     /// Makes it one for tables as a whole.
@@ -283,7 +290,7 @@ impl AccountSas {
     pub fn sign(self, key: &AccountKey) -> Result<Token, SasError> {
         let mut parameters = Parameters::default();
         parameters.set("sp", &*self.permissions);
-        parameters.set("ss", "t");
+        parameters.set("ss", self.services);
         let types = self.types.iter().zip(['s', 'o', 'c']).filter(|(is_set, _)| **is_set);
         parameters.set("srt", types.map(|(_, letter)| letter).collect::<String>());
         self.terms.put(&mut parameters, self.from, self.until);
@@ -295,7 +302,7 @@ impl AccountSas {
 }
 
 impl Terms {
-    fn put(self, parameters: &mut Parameters, from: Option<Ticks>, until: Option<Ticks>) {
+    pub(super) fn put(self, parameters: &mut Parameters, from: Option<Ticks>, until: Option<Ticks>) {
         let time = |time: Option<Ticks>| time.map(|time| time.to_string()).unwrap_or_default();
         parameters.set("st", time(from));
         parameters.set("se", time(until));

@@ -11,7 +11,7 @@ use crate::model::Ticks;
 
 /// The letters that permissions of an account's token may have; those that are none of `r`, `a`, `u`, `d` say nothing of
 /// entities.
-const OF_ACCOUNTS: &str = "rwdxylacuptfi";
+pub(super) const OF_ACCOUNTS: &str = "rwdxylacuptfi";
 /// How long the name of a policy may be.
 const POLICY_LENGTH: usize = 64;
 
@@ -133,8 +133,7 @@ impl Verified {
     /// Returns whether a client of this address may use it.
     #[must_use]
     pub fn is_for_address(&self, address: IpAddr) -> bool {
-        let same_kind = |other: &IpAddr| other.is_ipv4() == address.is_ipv4();
-        self.said.addresses.is_none_or(|(first, last)| same_kind(&first) && (first..=last).contains(&address))
+        is_within(self.said.addresses, address)
     }
 
     /// Returns whether it is for HTTPS alone.
@@ -199,7 +198,11 @@ fn under(mut access: Access, has_rights: bool, policy: &Policy) -> Result<Access
     Ok(access)
 }
 
-fn one_of<T>(name: &'static str, said: Option<T>, policy: Option<T>) -> Result<Option<T>, SasError> {
+pub(super) fn one_of<T>(
+    name: &'static str,
+    said: Option<T>,
+    policy: Option<T>,
+) -> Result<Option<T>, SasError> {
     match (said, policy) {
         (Some(_), Some(_)) => Err(SasError::InPolicyToo(name)),
         (said, policy) => Ok(said.or(policy)),
@@ -235,15 +238,8 @@ pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
         let is_of_entities = !account || parameters.get("srt").is_some_and(|types| types.contains('o'));
         access = access.permitting(if is_of_entities { rights_of(permissions) } else { Rights::NONE });
     }
-    let policy = parameters.get("si");
-    if policy.is_some_and(|policy| policy.encode_utf16().count() > POLICY_LENGTH) {
-        return Err(SasError::Malformed("si"));
-    }
-    let time = |name: &'static str| {
-        let text = parameters.get(name);
-        text.map(|text| text.parse::<Ticks>().map_err(|_| SasError::Malformed(name))).transpose()
-    };
-    (access.from, access.until) = (time("st")?, time("se")?);
+    let policy = policy_name(parameters)?;
+    (access.from, access.until) = (time(parameters, "st")?, time(parameters, "se")?);
     if policy.is_none() {
         parameters.need("sp")?;
         parameters.need("se")?;
@@ -255,11 +251,7 @@ pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
         has_rights: permissions.is_some(),
         policy: policy.map(Into::into),
         addresses: parameters.get("sip").map(addresses).transpose()?,
-        is_https_only: match parameters.get("spr") {
-            None | Some("https,http" | "http,https") => false,
-            Some("https") => true,
-            Some(_) => return Err(SasError::Malformed("spr")),
-        },
+        is_https_only: is_https_only(parameters)?,
         account: account.then(|| {
             let value = |name| parameters.get(name).unwrap_or_default().into();
             (value("sp"), value("srt"))
@@ -269,6 +261,36 @@ pub(super) fn read(parameters: &Parameters) -> Result<Said, SasError> {
     parameters.to_sign("").map(|_| said)
 }
 
+/// Returns the name of the policy that a token names.
+pub(super) fn policy_name(parameters: &Parameters) -> Result<Option<&str>, SasError> {
+    let policy = parameters.get("si");
+    if policy.is_some_and(|policy| policy.encode_utf16().count() > POLICY_LENGTH) {
+        return Err(SasError::Malformed("si"));
+    }
+    Ok(policy)
+}
+
+/// Reads a time.
+pub(super) fn time(parameters: &Parameters, name: &'static str) -> Result<Option<Ticks>, SasError> {
+    let text = parameters.get(name);
+    text.map(|text| text.parse().map_err(|_| SasError::Malformed(name))).transpose()
+}
+
+/// Returns whether a token is for HTTPS alone.
+pub(super) fn is_https_only(parameters: &Parameters) -> Result<bool, SasError> {
+    match parameters.get("spr") {
+        None | Some("https,http" | "http,https") => Ok(false),
+        Some("https") => Ok(true),
+        Some(_) => Err(SasError::Malformed("spr")),
+    }
+}
+
+/// Returns whether an address lies in a range, if there is one.
+pub(super) fn is_within(range: Option<(IpAddr, IpAddr)>, address: IpAddr) -> bool {
+    let same_kind = |other: &IpAddr| other.is_ipv4() == address.is_ipv4();
+    range.is_none_or(|(first, last)| same_kind(&first) && (first..=last).contains(&address))
+}
+
 /// Returns what letters stand for; those that stand for nothing that is done with entities are passed over.
 fn rights_of(letters: &str) -> Rights {
     let rights = Rights::NAMED.iter().filter(|(.., letter)| letters.contains(*letter));
@@ -276,7 +298,7 @@ fn rights_of(letters: &str) -> Rights {
 }
 
 /// Refuses letters that are none of these, and one that is there twice.
-fn check_letters(name: &'static str, letters: &str, known: &str) -> Result<(), SasError> {
+pub(super) fn check_letters(name: &'static str, letters: &str, known: &str) -> Result<(), SasError> {
     let is_right = |(at, letter): (usize, char)| {
         known.contains(letter) && !letters.get(..at).is_some_and(|before| before.contains(letter))
     };
@@ -290,7 +312,7 @@ fn end(parameters: &Parameters, partition: &'static str, row: &'static str) -> R
     }
 }
 
-fn addresses(text: &str) -> Result<(IpAddr, IpAddr), SasError> {
+pub(super) fn addresses(text: &str) -> Result<(IpAddr, IpAddr), SasError> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (first.parse::<IpAddr>(), last.parse::<IpAddr>()) {
         (Ok(first), Ok(last)) if first.is_ipv4() == last.is_ipv4() && first <= last => Ok((first, last)),
