@@ -208,7 +208,6 @@ impl Error {
         }
     }
 
-    #[cfg(feature = "queue")]
     #[must_use]
     pub(crate) fn queue(mut self, name: &str) -> Self {
         self.0.queue = Some(shown(name));

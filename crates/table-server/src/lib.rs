@@ -12,6 +12,8 @@ pub mod exchange;
 pub mod fault;
 mod ids;
 pub mod listen;
+#[cfg(feature = "queue")]
+pub mod queues;
 #[cfg(feature = "bin")]
 pub mod log;
 #[cfg(feature = "bin")]

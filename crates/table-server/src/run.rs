@@ -13,6 +13,7 @@ use crate::account::{AccountError, Given, KeyKeeper, KeyName};
 use crate::admin::Admin;
 use crate::config::{Config, Key, WELL_KNOWN_KEY};
 use crate::listen::{Drained, Limits, Server};
+use crate::queues::QueueService;
 use crate::service::{Service, Settings};
 
 /// How many files a process has open beside its connections: the store's, sockets that listen, those of the runtime.
@@ -89,13 +90,27 @@ pub async fn run(config: Config) -> Result<(), RunError> {
     let at = |address| move |error| RunError::Listen(address, error);
     let server = Server::bind(config.address, config.limits.clone(), service);
     let server = server.await.map_err(at(config.address))?;
+    let counters = server.counters();
+    let queue_server = match config.queue_address {
+        Some(address) => {
+            let service = Arc::new(QueueService::new(tables.clone(), Arc::clone(&keys)));
+            let server = Server::bind(address, config.limits.clone(), service).await.map_err(at(address))?;
+            Some(server.counting_with(counters.clone()))
+        }
+        None => None,
+    };
     #[cfg(feature = "tls")]
-    let (server, tls) = encrypted(server, &config)?;
+    let (server, queue_server, tls) = match tls(&config)? {
+        Some(tls) => {
+            (server.with_tls(tls.clone()), queue_server.map(|server| server.with_tls(tls.clone())), Some(tls))
+        }
+        None => (server, queue_server, None),
+    };
     #[cfg(not(feature = "tls"))]
     if config.tls.is_some() {
         return Err(RunError::WithoutTls);
     }
-    let mut admin = Admin::new(tables, server.counters());
+    let mut admin = Admin::new(tables, counters);
     let admin_server = match config.admin_address {
         Some(address) => {
             // What exchanges keys shows them, and asks for no signature.
@@ -121,16 +136,30 @@ pub async fn run(config: Config) -> Result<(), RunError> {
         let done = async { drop(admin_stopped.await) };
         (tokio::spawn(async move { server.run(done).await }), at)
     });
-    say_ready(&config, address, admin_server.as_ref().map(|(_, at)| *at));
+    let queue_address = queue_server.as_ref().map(Server::address);
+    let admin = admin_server.as_ref().map(|(_, at)| *at);
+    say_ready(&config, Listening { tables: address, queues: queue_address, admin });
 
-    let drained = server.run(async { drop(stopped.await) }).await;
+    let (stop_queues, queues_stopped) = oneshot::channel::<()>();
+    let queues = async {
+        match queue_server {
+            Some(server) => server.run(async { drop(queues_stopped.await) }).await,
+            None => Drained { abandoned: 0 },
+        }
+    };
+    let stopped = async {
+        drop(stopped.await);
+        drop(stop_queues);
+    };
+    let (drained, drained_queues) = tokio::join!(server.run(stopped), queues);
+    let abandoned = drained.abandoned.saturating_add(drained_queues.abandoned);
     drop(stop_admin);
     if let Some((admin, _)) = admin_server {
         drop(admin.await);
     }
     signals.abort();
-    if let Drained { abandoned: 1.. } = drained {
-        say(&format!("{} connections were given up that took too long", drained.abandoned));
+    if abandoned > 0 {
+        say(&format!("{abandoned} connections were given up that took too long"));
     }
     let closed = tokio::task::spawn_blocking(move || store.close()).await;
     closed.map_err(|error| RunError::System(error.into()))?.map_err(RunError::Store)
@@ -157,8 +186,10 @@ async fn keys(config: &Config, store: &Store) -> Result<KeyKeeper, RunError> {
     let current = keys.current().await?;
     let is_well_known =
         [KeyName::Key1, KeyName::Key2].iter().any(|which| current.key(*which) == WELL_KNOWN_KEY);
-    if is_well_known && !config.may_well_known && !config.address.ip().to_canonical().is_loopback() {
-        return Err(RunError::WellKnownKey(config.address));
+    let is_open = |address: &SocketAddr| !address.ip().to_canonical().is_loopback();
+    let open = [Some(config.address), config.queue_address].into_iter().flatten().find(is_open);
+    if let Some(address) = open.filter(|_| is_well_known && !config.may_well_known) {
+        return Err(RunError::WellKnownKey(address));
     }
     Ok(keys)
 }
@@ -229,20 +260,26 @@ fn stops(admin: Admin, stop: oneshot::Sender<()>) -> Result<impl Future<Output =
     })
 }
 
+/// Reads the certificate that the settings name, if they do.
 #[cfg(feature = "tls")]
-type Encrypted<H> = (Server<H>, Option<crate::listen::Tls>);
+fn tls(config: &Config) -> Result<Option<crate::listen::Tls>, RunError> {
+    let Some((certificate, key)) = &config.tls else { return Ok(None) };
+    crate::listen::Tls::read(certificate, key).map(Some).map_err(RunError::Tls)
+}
 
-#[cfg(feature = "tls")]
-fn encrypted<H: crate::listen::Handle>(server: Server<H>, config: &Config) -> Result<Encrypted<H>, RunError> {
-    let Some((certificate, key)) = &config.tls else { return Ok((server, None)) };
-    let tls = crate::listen::Tls::read(certificate, key).map_err(RunError::Tls)?;
-    Ok((server.with_tls(tls.clone()), Some(tls)))
+/// Where it listens.
+struct Listening {
+    tables: SocketAddr,
+    queues: Option<SocketAddr>,
+    admin: Option<SocketAddr>,
 }
 
 /// Says where it listens, and what clients connect by.
-fn say_ready(config: &Config, address: SocketAddr, admin: Option<SocketAddr>) {
+fn say_ready(config: &Config, Listening { tables, queues, admin }: Listening) {
+    let of_queues = queues.map(|queues| format!(", for queues at {queues}")).unwrap_or_default();
     let admin = admin.map(|admin| format!("; health and metrics at http://{admin}")).unwrap_or_default();
-    say(&format!("listening at {address}{admin}\n{}", config.connection_string(address)));
+    let connects_by = config.connection_string(tables, queues);
+    say(&format!("listening at {tables}{of_queues}{admin}\n{connects_by}"));
 }
 
 /// Writes a line for the operator. A closed standard output does not end the server.

@@ -6,6 +6,8 @@
 
 mod caller;
 mod date;
+#[cfg(feature = "queue")]
+mod of_queues;
 mod shared_key;
 #[cfg(test)]
 mod tests;
@@ -17,6 +19,8 @@ use table_core::Ticks;
 use table_core::access::sas::{Policy, SasError, Verified, verify};
 
 pub use self::caller::Caller;
+#[cfg(feature = "queue")]
+pub use self::of_queues::{QueueCaller, authorize_queue, policy_of_queue};
 use crate::account::AccountKeys;
 use crate::exchange::Request;
 use crate::fault::Fault;
@@ -38,9 +42,8 @@ pub fn authorize(
     policies: &dyn Fn(&str, &str) -> Option<Policy>,
     now: Ticks,
 ) -> Result<Caller, Fault> {
-    if let Some(authorization) = request.head.headers.get(header::AUTHORIZATION) {
-        let is_owner =
-            authorization.to_str().is_ok_and(|text| shared_key::verifies(request, text, account, now));
+    if request.head.headers.contains_key(header::AUTHORIZATION) {
+        let is_owner = shared_key::verifies(request, account, now, shared_key::to_sign);
         return if is_owner { Ok(Caller::Owner) } else { Err(Fault::not_authenticated()) };
     }
     let verified = token(request, account, policies).map_err(|_| Fault::not_authenticated())?;

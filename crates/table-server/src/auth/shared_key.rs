@@ -13,9 +13,14 @@ use crate::wire::percent;
 /// How far the date of a request may be from the clock here, in either direction. What was overheard can't be sent again later.
 const SKEW: Duration = Duration::from_secs(15 * 60);
 
+/// Returns the text that is signed of a request to an account, by the date of the request and whether the scheme is the short one;
+/// `None` if the request can't be read.
+pub(super) type ToSign = fn(&Request, &str, &str, bool) -> Option<String>;
+
 /// Returns whether a key of the account has signed a request, by the text of its header `Authorization`, and lately.
-pub(super) fn verifies(request: &Request, authorization: &str, account: &AccountKeys, now: Ticks) -> bool {
+pub(super) fn verifies(request: &Request, account: &AccountKeys, now: Ticks, to_sign: ToSign) -> bool {
     let signed = || {
+        let authorization = request.header("authorization")?;
         let (scheme, rest) = authorization.split_once(' ')?;
         let (name, signature) = rest.split_once(':')?;
         let date = date_of(request)?;

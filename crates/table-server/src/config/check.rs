@@ -18,6 +18,7 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
     let key2 = key(&mut given, "key2", &account);
     let address =
         given.value("address", parse::address).unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 10_002)));
+    let queue_address = given.value("queue-address", parse::address_or_none).flatten();
     let admin = given.value("admin-address", parse::address_or_none);
     let may_plain = given.value("allow-plain-http", parse::flag).unwrap_or_default();
     let may_well_known = given.value("allow-well-known-key", parse::flag).unwrap_or_default();
@@ -29,26 +30,33 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
         }
         Key(WELL_KNOWN_KEY.to_owned())
     });
-    let is_local = address.ip().to_canonical().is_loopback();
     let is_known = |key: &Key| key.as_str() == WELL_KNOWN_KEY;
-    if !is_local && !may_well_known && (is_known(&key1) || key2.as_ref().is_some_and(is_known)) {
-        given.refuse(format!(
-            "{} is `{address}`, which others can reach, and the key is the well-known one: give `TABLE_SERVER_KEY1` of your \
-             own, an address of this machine such as `127.0.0.1:10002`, or `--allow-well-known-key`",
-            given.origin("address"),
-        ));
-    }
+    let has_well_known = is_known(&key1) || key2.as_ref().is_some_and(is_known);
     let tls = tls(&mut given);
-    if !is_local && tls.is_none() && !may_plain {
-        given.refuse(format!(
-            "{} is `{address}`, which others can reach, and nothing is encrypted: give `--tls-cert` and `--tls-key`, an \
-             address of this machine such as `127.0.0.1:10002`, or `--allow-plain-http`",
-            given.origin("address"),
-        ));
+    let all = [("address", Some(address)), ("queue-address", queue_address)];
+    for (setting, address) in all.into_iter().filter_map(|(setting, address)| Some((setting, address?))) {
+        if address.ip().to_canonical().is_loopback() {
+            continue;
+        }
+        let origin = given.origin(setting);
+        let local = format!("127.0.0.1:{}", address.port());
+        if has_well_known && !may_well_known {
+            given.refuse(format!(
+                "{origin} is `{address}`, which others can reach, and the key is the well-known one: give `TABLE_SERVER_KEY1` \
+                 of your own, an address of this machine such as `{local}`, or `--allow-well-known-key`"
+            ));
+        }
+        if tls.is_none() && !may_plain {
+            given.refuse(format!(
+                "{origin} is `{address}`, which others can reach, and nothing is encrypted: give `--tls-cert` and `--tls-key`, \
+                 an address of this machine such as `{local}`, or `--allow-plain-http`"
+            ));
+        }
     }
     let config = Config {
         directory: given.value("directory", |text| Ok(text.into())).unwrap_or_else(|| "data.tables".into()),
         address,
+        queue_address,
         may_well_known,
         admin_address: admin.unwrap_or_else(|| Some(SocketAddr::from(([127, 0, 0, 1], 10_003)))),
         account,

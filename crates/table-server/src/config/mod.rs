@@ -45,6 +45,8 @@ pub struct Config {
     pub directory: PathBuf,
     /// Where it listens.
     pub address: SocketAddr,
+    /// Where it listens for the protocol of queues; `None` for nowhere.
+    pub queue_address: Option<SocketAddr>,
     /// The address of health, metrics and keys; `None` for none.
     pub admin_address: Option<SocketAddr>,
     /// Whether the well-known key is good at an address that others can reach.
@@ -70,8 +72,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns what a client connects by. The key is there if it is the one that all know.
-    pub fn connection_string(&self, address: SocketAddr) -> String {
+    /// Returns what a client of tables connects by, and one of queues if there is an address for them. The key is there if it is
+    /// the one that all know.
+    pub fn connection_string(&self, address: SocketAddr, queues: Option<SocketAddr>) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         let account = &self.account;
         let key = if self.key1.as_str() == WELL_KNOWN_KEY {
@@ -79,8 +82,11 @@ impl Config {
         } else {
             String::new()
         };
+        let queues = queues
+            .map(|address| format!("QueueEndpoint={scheme}://{address}/{account};"))
+            .unwrap_or_default();
         format!(
-            "DefaultEndpointsProtocol={scheme};AccountName={account};{key}TableEndpoint={scheme}://{address}/{account};"
+            "DefaultEndpointsProtocol={scheme};AccountName={account};{key}TableEndpoint={scheme}://{address}/{account};{queues}"
         )
     }
 }

@@ -25,6 +25,9 @@ pub struct Flags {
     /// Where to listen (127.0.0.1:10002)
     #[arg(long, value_name = "IP:PORT")]
     pub address: Option<String>,
+    /// Where to listen for queues, or none (none)
+    #[arg(long, value_name = "IP:PORT")]
+    pub queue_address: Option<String>,
     /// Health and metrics, or none (127.0.0.1:10003)
     #[arg(long, value_name = "IP:PORT")]
     pub admin_address: Option<String>,
@@ -91,11 +94,12 @@ pub struct Flags {
 
 impl Flags {
     /// Returns each flag by its name, with its text.
-    fn texts(self) -> [(&'static str, Option<String>); 21] {
+    fn texts(self) -> [(&'static str, Option<String>); 22] {
         let switch = |is_on: bool| is_on.then(|| "true".to_owned());
         [
             ("directory", self.directory),
             ("address", self.address),
+            ("queue-address", self.queue_address),
             ("admin-address", self.admin_address),
             ("account", self.account),
             ("durability", self.durability),

@@ -27,7 +27,7 @@ fn without_settings_it_is_an_emulator_of_this_machine() {
     assert_eq!(config.address.to_string(), "127.0.0.1:10002");
     assert_eq!(config.admin_address.unwrap().to_string(), "127.0.0.1:10003");
     assert_eq!(config.durability, Durability::Durable);
-    let text = config.connection_string(config.address);
+    let text = config.connection_string(config.address, None);
     assert_eq!(
         text,
         format!(
@@ -55,7 +55,7 @@ fn a_flag_goes_over_a_variable_and_that_over_the_file() {
     assert_eq!((config.limits.connections, config.is_raw, config.admin_address), (7, true, None));
     assert_eq!((config.limits.idle_time, config.map_size), (Duration::from_secs(120), Some(64 << 30)));
     assert!(!format!("{config:?}").contains(KEY));
-    assert!(!config.connection_string(config.address).contains(KEY));
+    assert!(!config.connection_string(config.address, None).contains(KEY));
 }
 
 #[test]
@@ -138,7 +138,9 @@ fn a_certificate_needs_its_key_and_the_feature() {
     let both = config(&["--tls-cert=c.pem", "--tls-key=k.pem"], &[]);
     if cfg!(feature = "tls") {
         assert!(
-            both.unwrap().connection_string(([127, 0, 0, 1], 1).into()).contains("TableEndpoint=https://")
+            both.unwrap()
+                .connection_string(([127, 0, 0, 1], 1).into(), None)
+                .contains("TableEndpoint=https://")
         );
     } else {
         assert_eq!(both.unwrap_err().0, ["this program has no TLS: build it with `--features tls`"]);

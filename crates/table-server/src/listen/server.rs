@@ -59,6 +59,16 @@ impl<H: Handle> Server<H> {
         })
     }
 
+    /// Counts what it does with the numbers of another server of the process.
+    #[must_use]
+    pub fn counting_with(mut self, counters: Arc<Counters>) -> Self {
+        // Nothing is served yet, so there is one holder.
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.counters = counters;
+        }
+        self
+    }
+
     /// Makes all connections encrypted.
     #[cfg(feature = "tls")]
     #[must_use]

@@ -18,7 +18,7 @@ pub(super) const CONTINUATION_TABLE: HeaderName = HeaderName::from_static("x-ms-
 pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// Makes an answer without a body.
-pub(super) fn empty(status: StatusCode) -> Response {
+pub(crate) fn empty(status: StatusCode) -> Response {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = status;
     response
@@ -30,12 +30,12 @@ pub(super) fn json(status: StatusCode, text: Vec<u8>, metadata: Metadata) -> Res
 }
 
 /// Makes an answer of XML.
-pub(super) fn xml(status: StatusCode, text: Vec<u8>) -> Response {
+pub(crate) fn xml(status: StatusCode, text: Vec<u8>) -> Response {
     with_body(status, text, "application/xml")
 }
 
 /// Makes an answer of a type.
-pub(super) fn with_body(status: StatusCode, body: Vec<u8>, media_type: &'static str) -> Response {
+pub(crate) fn with_body(status: StatusCode, body: Vec<u8>, media_type: &'static str) -> Response {
     let mut response = Response::new(body.into());
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -52,7 +52,7 @@ pub(super) const fn json_type(metadata: Metadata) -> &'static str {
 }
 
 /// Adds a header. A text that is none of a header's is left out: nothing that an answer needs holds such.
-pub(super) fn add(response: &mut Response, name: HeaderName, text: &str) {
+pub(crate) fn add(response: &mut Response, name: HeaderName, text: &str) {
     if let Ok(value) = HeaderValue::from_str(text) {
         response.headers_mut().insert(name, value);
     }
@@ -64,7 +64,7 @@ pub(super) fn add_etag(response: &mut Response, etag: ETag) {
 }
 
 /// Adds what every answer has.
-pub(super) fn add_common(response: &mut Response, request: &Request, id: &str) {
+pub(crate) fn add_common(response: &mut Response, request: &Request, id: &str) {
     add(response, HeaderName::from_static("x-ms-request-id"), id);
     // Any version is taken: what the protocol says of tables has not changed since the first of these.
     let version = request.header("x-ms-version").unwrap_or("2019-02-02");

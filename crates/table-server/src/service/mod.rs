@@ -1,7 +1,7 @@
 //! The operations of the protocol, over a store.
 
 mod account;
-mod answer;
+pub(crate) mod answer;
 mod batch;
 mod call;
 mod change;

@@ -1,19 +1,27 @@
-//! The policies of a table, as XML.
+//! The policies of a table or a queue, as XML.
 
 use std::collections::HashSet;
 
 use table_core::Ticks;
 use table_core::access::sas::Policy;
+#[cfg(feature = "queue")]
+use table_core::access::sas::QueuePolicy;
 
 use super::xml::{self, Element, Writer};
 use crate::fault::Fault;
 
-/// How many policies a table may have.
+/// How many policies a table or a queue may have.
 pub const MOST: usize = 5;
 /// How long the name of one may be, in UTF-16 units.
 const ID_UNITS: usize = 64;
 
-/// A policy of a table, with its name.
+/// The letters that policies of tables have.
+const OF_TABLES: &str = "raud";
+/// The letters that policies of queues have.
+#[cfg(feature = "queue")]
+const OF_QUEUES: &str = "raup";
+
+/// A policy of a table or a queue, with its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SignedIdentifier {
     /// The name that tokens have; it may be empty, and then none has it.
@@ -22,12 +30,21 @@ pub struct SignedIdentifier {
     pub start: Option<Ticks>,
     /// The time from which it permits nothing.
     pub expiry: Option<Ticks>,
-    /// What it permits, by letters of `raud`, as they were sent.
+    /// What it permits, by letters as they were sent.
     pub permission: Option<String>,
 }
 
 impl SignedIdentifier {
-    /// Returns what it says of the tokens that name it.
+    /// Returns what it says of the tokens of a queue that name it.
+    #[cfg(feature = "queue")]
+    pub fn policy_of_queue(&self) -> QueuePolicy {
+        let letters = self.permission.as_deref();
+        let policy = letters.and_then(|letters| QueuePolicy::new().permissions(letters).ok());
+        let policy = self.start.into_iter().fold(policy.unwrap_or_default(), QueuePolicy::from);
+        self.expiry.into_iter().fold(policy, QueuePolicy::until)
+    }
+
+    /// Returns what it says of the tokens of a table that name it.
     pub fn policy(&self) -> Policy {
         let policy = self.permission.as_deref().and_then(|letters| Policy::new().permissions(letters).ok());
         let policy = policy.unwrap_or_default();
@@ -36,8 +53,18 @@ impl SignedIdentifier {
     }
 }
 
-/// Reads policies. No text at all is none, as clients send it to remove them.
+/// Reads the policies of a table. No text at all is none, as clients send it to remove them.
 pub fn read(bytes: &[u8]) -> Result<Vec<SignedIdentifier>, Fault> {
+    read_with(bytes, OF_TABLES)
+}
+
+/// Reads the policies of a queue, as those of tables are read.
+#[cfg(feature = "queue")]
+pub fn read_of_queue(bytes: &[u8]) -> Result<Vec<SignedIdentifier>, Fault> {
+    read_with(bytes, OF_QUEUES)
+}
+
+fn read_with(bytes: &[u8], letters: &str) -> Result<Vec<SignedIdentifier>, Fault> {
     if bytes.trim_ascii().is_empty() {
         return Ok(Vec::new());
     }
@@ -47,7 +74,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<SignedIdentifier>, Fault> {
     }
     let mut ids = HashSet::new();
     let read = root.children.iter().map(|element| {
-        let policy = one(element)?;
+        let policy = one(element, letters)?;
         if ids.insert(policy.id.clone()) {
             Ok(policy)
         } else {
@@ -57,7 +84,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<SignedIdentifier>, Fault> {
     read.collect()
 }
 
-fn one(element: &Element) -> Result<SignedIdentifier, Fault> {
+fn one(element: &Element, known: &str) -> Result<SignedIdentifier, Fault> {
     if element.name != "SignedIdentifier" {
         return Err(xml::invalid("`SignedIdentifiers` holds what is no `SignedIdentifier`"));
     }
@@ -69,8 +96,15 @@ fn one(element: &Element) -> Result<SignedIdentifier, Fault> {
         return Ok(SignedIdentifier { id, ..SignedIdentifier::default() });
     };
     let permission = policy.text_of("Permission")?;
-    if permission.is_some_and(|letters| Policy::new().permissions(letters).is_err()) {
-        return Err(xml::invalid_value("Permission", "made of the letters `raud`, each at most once"));
+    let is_right = |letters: &str| {
+        let once = |letter| known.contains(letter) && letters.matches(letter).count() == 1;
+        letters.chars().all(once)
+    };
+    if !permission.is_none_or(is_right) {
+        return Err(xml::invalid_value(
+            "Permission",
+            &format!("made of the letters `{known}`, each at most once"),
+        ));
     }
     Ok(SignedIdentifier {
         id,

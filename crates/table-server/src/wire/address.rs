@@ -56,11 +56,36 @@ impl Address {
     /// Reads the path of a request, with its escapes, and the host, if it is known. The account is the first part of the
     /// path, or of the host.
     pub fn parse(path: &str, host: Option<&str>, account: &str) -> Result<Self, Fault> {
+        let AccountPath { is_secondary, rest, prefix } = AccountPath::split(path, host, account)?;
+        Ok(Self { is_secondary, resource: Resource::parse(rest)?, prefix })
+    }
+
+    /// Returns the address of the service, as the sender has it. It has no character that JSON or XML would escape.
+    #[must_use]
+    pub fn root(&self, request: &Request) -> String {
+        root(request, &self.prefix)
+    }
+}
+
+/// A path, with the account that it or the host names taken off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountPath<'p> {
+    /// Whether it is the account's secondary address.
+    pub is_secondary: bool,
+    /// What follows the account, with its escapes.
+    pub rest: &'p str,
+    /// What stands before that: the account, unless the host names it.
+    pub prefix: String,
+}
+
+impl<'p> AccountPath<'p> {
+    /// Takes the account off a path, or refuses one of another account.
+    pub fn split(path: &'p str, host: Option<&str>, account: &str) -> Result<Self, Fault> {
         if let Some((first, _)) = host.and_then(|host| host.split_once('.'))
             && let Some(is_secondary) = is_account(first, account)
         {
-            let resource = Resource::parse(path.strip_prefix('/').unwrap_or(path))?;
-            return Ok(Self { is_secondary, resource, prefix: String::new() });
+            let rest = path.strip_prefix('/').unwrap_or(path);
+            return Ok(Self { is_secondary, rest, prefix: String::new() });
         }
         let (whole, path) = (path, signed_path(path, account));
         let path = path.strip_prefix('/').ok_or_else(Fault::invalid_uri)?;
@@ -69,20 +94,18 @@ impl Address {
         let is_secondary = is_account(&first, account).ok_or_else(Fault::invalid_uri)?;
         let is_secondary = is_secondary || path.len() + 1 < whole.len();
         let prefix = format!("/{account}{}", if is_secondary { SECONDARY } else { "" });
-        Ok(Self { is_secondary, resource: Resource::parse(rest)?, prefix })
+        Ok(Self { is_secondary, rest, prefix })
     }
+}
 
-    /// Returns the address of the service, as the sender has it. It has no character that JSON or XML would escape.
-    #[must_use]
-    pub fn root(&self, request: &Request) -> String {
-        let scheme = if request.peer.is_secure { "https" } else { "http" };
-        let of_host =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']');
-        let host =
-            request.header("host").or_else(|| request.head.uri.authority().map(http::uri::Authority::as_str));
-        let host = host.filter(|host| !host.is_empty() && host.bytes().all(of_host)).unwrap_or("localhost");
-        format!("{scheme}://{host}{}", self.prefix)
-    }
+/// Returns the address of a service, as the sender has it. It has no character that JSON or XML would escape.
+pub(crate) fn root(request: &Request, prefix: &str) -> String {
+    let scheme = if request.peer.is_secure { "https" } else { "http" };
+    let of_host = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']');
+    let host =
+        request.header("host").or_else(|| request.head.uri.authority().map(http::uri::Authority::as_str));
+    let host = host.filter(|host| !host.is_empty() && host.bytes().all(of_host)).unwrap_or("localhost");
+    format!("{scheme}://{host}{prefix}")
 }
 
 /// Returns the path that a client has signed. Python's has for its secondary host one with a path, which it puts before the

@@ -18,6 +18,9 @@ pub enum Form {
     Json,
     /// As XML: what clients expect that ask for it, and of what is XML anyway.
     Xml,
+    /// As XML in the form of the services beside tables.
+    #[cfg(feature = "queue")]
+    Storage,
 }
 
 impl Form {
@@ -55,6 +58,15 @@ pub fn response(fault: &Fault, form: Form, request_id: &str) -> Response {
             xml::escape(&text, &mut body);
             body.push_str("</m:message></m:error>");
             (body.into_bytes(), "application/xml")
+        }
+        #[cfg(feature = "queue")]
+        Form::Storage => {
+            let mut writer = xml::Writer::new();
+            writer.element("Error", |writer| {
+                writer.text("Code", &fault.code);
+                writer.text("Message", &text);
+            });
+            (writer.finish(), "application/xml")
         }
     };
     let mut response = Response::new(Bytes::from(body));

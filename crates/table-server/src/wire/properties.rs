@@ -247,7 +247,7 @@ pub fn stats(now: Ticks) -> Vec<u8> {
 }
 
 /// Returns a time in the form of headers, to the second.
-fn rfc_1123(time: Ticks) -> String {
+pub(crate) fn rfc_1123(time: Ticks) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];

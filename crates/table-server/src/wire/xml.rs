@@ -26,14 +26,34 @@ pub(crate) struct Element {
     pub(crate) children: Vec<Self>,
 }
 
+/// How a text is read.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// So many bytes it has at most.
+    most: usize,
+    /// Whether white space around texts is left out.
+    is_trimmed: bool,
+}
+
 impl Element {
     /// Reads a text, whose one outermost element has this name.
     pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Self, Fault> {
-        if bytes.len() > BYTES {
-            return Err(invalid("it is longer than 65536 bytes"));
+        Self::read_by(bytes, name, Reading { most: BYTES, is_trimmed: true })
+    }
+
+    /// Reads a text of so many bytes at most, as [`read`](Self::read) does, and leaves the white space around innermost texts:
+    /// messages may begin and end with it.
+    #[cfg(feature = "queue")]
+    pub(crate) fn read_whole(bytes: &[u8], name: &str, most: usize) -> Result<Self, Fault> {
+        Self::read_by(bytes, name, Reading { most, is_trimmed: false })
+    }
+
+    fn read_by(bytes: &[u8], name: &str, Reading { most, is_trimmed }: Reading) -> Result<Self, Fault> {
+        if bytes.len() > most {
+            return Err(invalid(&format!("it is longer than {most} bytes")));
         }
         let text = str::from_utf8(bytes).map_err(|_| invalid("it is no UTF-8"))?;
-        let root = tree(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+        let root = tree(text.strip_prefix('\u{feff}').unwrap_or(text), is_trimmed)?;
         if root.name == name {
             Ok(root)
         } else {
@@ -75,7 +95,7 @@ pub(crate) fn invalid_value(name: &str, right: &str) -> Fault {
     Fault::new(400, "InvalidXmlNodeValue", text)
 }
 
-fn tree(text: &str) -> Result<Element, Fault> {
+fn tree(text: &str, is_trimmed: bool) -> Result<Element, Fault> {
     let mut reader = Reader::from_str(text);
     let (mut open, mut root, mut count) = (Vec::<Element>::new(), None::<Element>, 0);
     loop {
@@ -89,14 +109,14 @@ fn tree(text: &str) -> Result<Element, Fault> {
                 }
                 let element = Element { name: start.local_name().as_ref().to_owned(), ..Element::default() };
                 if is_empty {
-                    close(element, &mut open, &mut root);
+                    close(element, is_trimmed, &mut open, &mut root);
                 } else {
                     open.push(element);
                 }
             }
             // That its name is the one of the start is the reader's to see to.
             Event::End(_) => match open.pop() {
-                Some(element) => close(element, &mut open, &mut root),
+                Some(element) => close(element, is_trimmed, &mut open, &mut root),
                 None => return Err(invalid("an element ends that did not begin")),
             },
             Event::Text(text) => add(&text.xml_content(XmlVersion::Implicit1_0), &mut open)?,
@@ -136,9 +156,10 @@ fn add(text: &str, open: &mut [Element]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn close(mut element: Element, open: &mut [Element], root: &mut Option<Element>) {
+fn close(mut element: Element, is_trimmed: bool, open: &mut [Element], root: &mut Option<Element>) {
     let trimmed = element.text.trim_ascii();
-    if trimmed.len() < element.text.len() {
+    let is_trimmed = is_trimmed || !element.children.is_empty();
+    if is_trimmed && trimmed.len() < element.text.len() {
         element.text = trimmed.into();
     }
     match open.last_mut() {
@@ -160,6 +181,20 @@ impl Writer {
     /// Writes an element, with what the closure writes in it.
     pub(crate) fn element(&mut self, name: &str, inside: impl FnOnce(&mut Self)) {
         self.tag("<", name);
+        inside(self);
+        self.tag("</", name);
+    }
+
+    /// Writes an element with an attribute, whose value needs no escape.
+    #[cfg(feature = "queue")]
+    pub(crate) fn element_with(
+        &mut self,
+        name: &str,
+        attribute: &str,
+        value: &str,
+        inside: impl FnOnce(&mut Self),
+    ) {
+        self.tag("<", &format!("{name} {attribute}=\"{value}\""));
         inside(self);
         self.tag("</", name);
     }
