@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts a server on a new store, and has the service's clients try it: `all.sh WORK [python|javascript|azcli|go ..]`.
+# Starts a server on a new store, and has the service's clients try it: `all.sh WORK [python|queues|javascript|azcli|go ..]`.
 #
 # WORK keeps what is installed, some 2 GB for all of them. Fails where a result is not the one that is expected.
 set -euo pipefail
@@ -8,7 +8,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$1"
 work=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- python javascript azcli
+[ $# -gt 0 ] || set -- python queues javascript azcli
 
 cargo build --locked --release -p table-server --features tls --manifest-path "$here/../Cargo.toml"
 target=$(cargo metadata --no-deps --format-version 1 --manifest-path "$here/../Cargo.toml" | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
@@ -25,7 +25,7 @@ start() { # port, and the next for its operator; flags
     done
 }
 
-start 10402
+start 10402 --queue-address 127.0.0.1:10401
 # Some of the tests of Python's ask by HTTPS alone, others a host of the cloud, which is this server to them.
 names=subjectAltName=IP:127.0.0.1,DNS:devstoreaccount1.table.core.windows.net
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=table-server -addext "$names" -keyout "$store/key.pem" -out "$store/certificate.pem" 2>"$store/openssl.log"
@@ -34,6 +34,7 @@ for client in "$@"; do
     printf '\n== %s\n' "$client"
     case $client in
     python) CERTIFICATE=$store/certificate.pem "$here/python.sh" "$work" https://127.0.0.1:10404/devstoreaccount1 ;;
+    queues) "$here/queues.sh" "$work" http://127.0.0.1:10401/devstoreaccount1 ;;
     *) "$here/$client.sh" "$work" http://127.0.0.1:10402/devstoreaccount1 ;;
     esac
 done

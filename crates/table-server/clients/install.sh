@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs clients from their registries into a folder, once: `install.sh WORK python|javascript|azcli ..`.
+# Installs clients from their registries into a folder, once: `install.sh WORK python|queues|javascript|azcli ..`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$1"
@@ -16,6 +16,7 @@ venv() { # folder, limit in seconds, words for pip
 for client in "$@"; do
     case $client in
     python) venv python-venv 600 -r "$here/python/requirements.txt" ;;
+    queues) venv queues-venv 600 -r "$here/python/requirements-queues.txt" ;;
     azcli) venv azcli-venv 1200 azure-cli==2.91.0 ;;
     javascript)
         # Modules are found beside a program, so programs run from a copy.

@@ -1,4 +1,4 @@
-"""Stands in for what the tests of `azure-data-tables` import from the repository that they come from.
+"""Stands in for what the tests of `azure-data-tables` and `azure-storage-queue` import from the repository that they come from.
 
 Every test is live: it talks to the server that `TABLES_ENDPOINT` names. Nothing is recorded, so what only cleans or matches
 recordings does nothing. An account other than the emulator's is given by `TABLES_ACCOUNT` and `TABLES_KEY`.
@@ -38,6 +38,10 @@ add_oauth_response_sanitizer = _nothing
 remove_batch_sanitizers = _nothing
 set_custom_default_matcher = _nothing
 set_bodiless_matcher = _nothing
+add_header_regex_sanitizer = _nothing
+add_uri_string_sanitizer = _nothing
+add_uri_regex_sanitizer = _nothing
+add_remove_header_sanitizer = _nothing
 
 
 @pytest.fixture(scope="session")
@@ -62,6 +66,7 @@ def recorded_by_proxy(function):
         # What a test returns would go into its recording; pytest wants nothing.
         function(*args, **accepted(function, kwargs))
 
+    test.sends = True
     return test
 
 
@@ -121,3 +126,11 @@ class ResponseCallback:
         self.count += 1
         if response.http_response.status_code == self.status:
             response.http_response.status_code = self.new_status
+
+
+class FakeTokenCredential:
+    """A credential that no test comes to: those that have one skip where there is no directory."""
+
+
+# At the end, since they need the account.
+from .environment import EnvironmentVariableLoader, EnvironmentVariableOptions  # noqa: E402, F401

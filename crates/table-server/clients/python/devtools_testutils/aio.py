@@ -10,4 +10,5 @@ def recorded_by_proxy_async(function):
     async def test(*args, **kwargs):
         await function(*args, **accepted(function, kwargs))
 
+    test.sends = True
     return test
