@@ -38,6 +38,28 @@ fn without_settings_it_is_an_emulator_of_this_machine() {
 }
 
 #[test]
+fn queues_are_served_where_they_are_asked_for_by_the_rules_of_tables() {
+    assert_eq!(config(&[], &[]).unwrap().queue_address, None);
+    assert_eq!(config(&["--queue-address=none"], &[]).unwrap().queue_address, None);
+    let variables = [("TABLE_SERVER_QUEUE_ADDRESS", "127.0.0.1:10001")];
+    let config = config(&[], &variables).unwrap();
+    let queues = config.queue_address.unwrap();
+    let text = config.connection_string(config.address, Some(queues));
+    assert!(text.ends_with(";QueueEndpoint=http://127.0.0.1:10001/devstoreaccount1;"), "{text}");
+    let [known, plain] = &problems(&["--queue-address=0.0.0.0:10001"], &[])[..] else {
+        panic!("two problems")
+    };
+    assert!(
+        known.starts_with("`--queue-address` is `0.0.0.0:10001`, which others can reach, and the key"),
+        "{known}"
+    );
+    assert!(plain.contains("nothing is encrypted") && plain.contains("`127.0.0.1:10001`"), "{plain}");
+    let key = [("TABLE_SERVER_KEY1", KEY)];
+    assert_eq!(problems(&["--queue-address=0.0.0.0:10001"], &key).len(), 1);
+    assert!(problems(&["--queue-address=here"], &[])[0].contains("or `none`"));
+}
+
+#[test]
 fn a_flag_goes_over_a_variable_and_that_over_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("server.toml");

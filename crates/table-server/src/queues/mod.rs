@@ -68,7 +68,7 @@ impl QueueService {
 
     async fn answer(&self, request: &Request, id: &str) -> Result<Response, Fault> {
         let address = Address::parse(request.head.uri.path(), request.header("host"), self.account.name())?;
-        let parameters = Parameters::parse(request.head.uri.query().unwrap_or(""))?;
+        let parameters = Parameters::parse(request.head.uri.query().unwrap_or(""))?.in_small_letters()?;
         if request.head.method == Method::OPTIONS {
             let mut response = answer::empty(http::StatusCode::OK);
             let rules = self.records.properties().await?.cors;

@@ -15,12 +15,17 @@ impl Parameters {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let name = percent::decode(name)?.into_owned();
             let value = percent::decode(&value.replace('+', " "))?.into_owned();
-            // Two of a name could be read as one by what checks and as the other by what acts.
-            if all.iter().any(|(other, _)| *other == name) {
-                let text = format!("The query parameter `{}` is there twice.", name.escape_debug());
-                return Err(Fault::new(400, "InvalidQueryParameterValue", text));
-            }
-            all.push((name, value));
+            add(name, value, &mut all)?;
+        }
+        Ok(Self(all))
+    }
+
+    /// Returns them with names in small letters, as shared keys sign those of queues: in other letters none is passed over.
+    #[cfg(feature = "queue")]
+    pub fn in_small_letters(self) -> Result<Self, Fault> {
+        let mut all = Vec::with_capacity(self.0.len());
+        for (name, value) in self.0 {
+            add(name.to_ascii_lowercase(), value, &mut all)?;
         }
         Ok(Self(all))
     }
@@ -30,6 +35,16 @@ impl Parameters {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
+}
+
+/// Adds a parameter; two of a name could be read as one by what checks and as the other by what acts.
+fn add(name: String, value: String, all: &mut Vec<(String, String)>) -> Result<(), Fault> {
+    if all.iter().any(|(other, _)| *other == name) {
+        let text = format!("The query parameter `{}` is there twice.", name.escape_debug());
+        return Err(Fault::new(400, "InvalidQueryParameterValue", text));
+    }
+    all.push((name, value));
+    Ok(())
 }
 
 #[cfg(test)]

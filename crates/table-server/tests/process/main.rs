@@ -13,6 +13,7 @@ mod ends;
 mod keys;
 mod load;
 mod logs;
+mod queues;
 mod running;
 #[path = "../support/signing.rs"]
 mod signing;

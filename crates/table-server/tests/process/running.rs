@@ -19,6 +19,7 @@ pub(crate) struct Running {
     output: BufReader<ChildStdout>,
     pub(crate) address: SocketAddr,
     pub(crate) admin: SocketAddr,
+    pub(crate) queues: Option<SocketAddr>,
     pub(crate) connection_string: String,
 }
 
@@ -48,11 +49,16 @@ impl Running {
             }
         };
         let (address, admin) = line.split_once("; health and metrics at http://").unwrap();
-        let address = address.strip_prefix("listening at ").unwrap().parse().unwrap();
+        let address = address.strip_prefix("listening at ").unwrap();
+        let (address, queues) = match address.split_once(", for queues at ") {
+            Some((address, queues)) => (address, Some(queues.parse().unwrap())),
+            None => (address, None),
+        };
+        let address = address.parse().unwrap();
         let admin = admin.parse().unwrap();
         let mut connection_string = String::new();
         output.read_line(&mut connection_string).unwrap();
-        Self { child, output, address, admin, connection_string }
+        Self { child, output, address, admin, queues, connection_string }
     }
 
     pub(crate) fn client(&self) -> Client<std::net::TcpStream> {
