@@ -73,6 +73,7 @@ fn what_is_no_resource_or_no_method_of_it_is_refused() {
         ("GET", "/acme/hires", (405, "UnsupportedHttpVerb")),
         ("POST", "/acme/hires", (405, "UnsupportedHttpVerb")),
         ("PUT", "/acme/hires/messages", (405, "UnsupportedHttpVerb")),
+        ("HEAD", "/acme/hires/messages", (405, "UnsupportedHttpVerb")),
         ("GET", "/acme/hires/messages/1", (405, "UnsupportedHttpVerb")),
         ("GET", "/acme/hires/other", (400, "InvalidUri")),
         ("GET", "/other/hires/messages", (400, "InvalidUri")),
