@@ -12,10 +12,10 @@ pub mod exchange;
 pub mod fault;
 mod ids;
 pub mod listen;
-#[cfg(feature = "queue")]
-pub mod queues;
 #[cfg(feature = "bin")]
 pub mod log;
+#[cfg(feature = "queue")]
+pub mod queues;
 #[cfg(feature = "bin")]
 pub mod run;
 pub mod service;
