@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use table_core::Error;
+use table_wire::percent::BadEscape;
 
 use crate::account::AccountError;
 
@@ -124,6 +125,13 @@ impl Fault {
             "Server failed to authenticate the request. Make sure the value of Authorization header is formed correctly \
              including the signature.",
         )
+    }
+}
+
+impl From<BadEscape> for Fault {
+    fn from(_: BadEscape) -> Self {
+        let text = "An escape of the requested URI is no UTF-8, or is not two hexadecimal digits.";
+        Self::new(400, "InvalidUri", text)
     }
 }
 

@@ -5,7 +5,6 @@
 //! shown by anything here.
 
 mod caller;
-mod date;
 #[cfg(feature = "queue")]
 mod of_queues;
 mod shared_key;

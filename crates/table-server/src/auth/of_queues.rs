@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use http::header;
 use table_core::Ticks;
 use table_core::access::sas::{QueuePolicy, SasError, VerifiedQueue, verify_queue};
+use table_wire::percent;
 
 use super::shared_key;
 use crate::account::AccountKeys;
 use crate::exchange::Request;
 use crate::fault::Fault;
 use crate::wire::address::signed_path;
-use crate::wire::percent;
 
 /// The headers whose values the full scheme signs, each by a line, between the method and the headers of the service.
 const SIGNED_HEADERS: [&str; 11] = [

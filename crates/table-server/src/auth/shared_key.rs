@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use table_core::Ticks;
+use table_wire::shared_key::Signed;
+use table_wire::{date, percent};
 
-use super::date;
 use crate::account::AccountKeys;
 use crate::exchange::Request;
 use crate::wire::address::signed_path;
-use crate::wire::percent;
 
 /// How far the date of a request may be from the clock here, in either direction. What was overheard can't be sent again later.
 const SKEW: Duration = Duration::from_secs(15 * 60);
@@ -50,26 +50,22 @@ fn is_recent(date: &str, now: Ticks) -> Option<bool> {
 
 /// Returns the text that is signed; `None` if the query can't be read.
 pub(super) fn to_sign(request: &Request, account: &str, date: &str, is_lite: bool) -> Option<String> {
-    let mut text = String::new();
-    if !is_lite {
-        text.push_str(request.head.method.as_str());
-        text.push('\n');
-        for header in ["content-md5", "content-type"] {
-            text.push_str(request.header(header).unwrap_or_default());
-            text.push('\n');
-        }
-    }
-    text.push_str(date);
-    text.push_str("\n/");
-    text.push_str(account);
-    // As it was sent: the escapes of the path are signed, too.
-    text.push_str(signed_path(request.head.uri.path(), account));
+    let mut comp = None;
     for parameter in request.head.uri.query().unwrap_or_default().split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         if percent::decode(name).ok()? == "comp" {
-            text.push_str("?comp=");
-            text.push_str(&percent::decode(value).ok()?);
+            comp = Some(percent::decode(value).ok()?);
         }
     }
-    Some(text)
+    let signed = Signed {
+        account,
+        method: request.head.method.as_str(),
+        content_md5: request.header("content-md5").unwrap_or_default(),
+        content_type: request.header("content-type").unwrap_or_default(),
+        date,
+        // As it was sent: the escapes of the path are signed, too.
+        path: signed_path(request.head.uri.path(), account),
+        comp: comp.as_deref(),
+    };
+    Some(if is_lite { signed.lite_text() } else { signed.text() })
 }

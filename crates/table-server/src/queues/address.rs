@@ -1,9 +1,10 @@
 //! The address of a request for queues: which resource of which account.
 
+use table_wire::percent;
+
 use crate::exchange::Request;
 use crate::fault::Fault;
 use crate::wire::address::{self, AccountPath};
-use crate::wire::percent;
 
 /// What a request is addressed to.
 #[derive(Clone, Debug, PartialEq, Eq)]

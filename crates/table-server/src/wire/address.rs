@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use table_core::{Error, ErrorKind};
+use table_wire::percent;
 
-use super::percent;
 use crate::exchange::Request;
 use crate::fault::Fault;
 

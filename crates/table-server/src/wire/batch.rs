@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use table_wire::multipart::{self, Malformed, boundary_of, head, line, value_of};
 
 use crate::exchange::Response;
 use crate::fault::Fault;
@@ -9,8 +10,6 @@ use crate::wire::headers::tunnelled;
 
 /// The most operations of a batch.
 pub const OPERATIONS: usize = table_core::limits::BATCH_OPERATIONS;
-/// The most headers of an operation: clients write six.
-const HEADERS: usize = 64;
 
 /// An operation of a batch.
 #[derive(Clone, Debug)]
@@ -100,99 +99,20 @@ fn at(fault: Fault, index: usize) -> Fault {
     Fault { index: Some(index), ..fault }
 }
 
-/// Returns the boundary that a type of many parts names.
-fn boundary_of(content_type: &str) -> Option<&str> {
-    let (media_type, parameters) = content_type.split_once(';')?;
-    if !media_type.trim().eq_ignore_ascii_case("multipart/mixed") {
-        return None;
-    }
-    let boundary = parameters.split(';').find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("boundary").then_some(value.trim())
-    })?;
-    let boundary = boundary.strip_prefix('"').and_then(|quoted| quoted.strip_suffix('"')).unwrap_or(boundary);
-    (!boundary.is_empty() && boundary.len() <= 70 && boundary.is_ascii()).then_some(boundary)
-}
-
-/// Returns what stands between the lines of a boundary, without the end of the line before each.
+/// Returns what stands between the lines of a boundary.
 fn sections<'r>(body: &'r [u8], boundary: &str) -> Result<Vec<&'r [u8]>, Fault> {
-    let mut sections = Vec::new();
-    // Where the section begins that is being read, once the first boundary was met.
-    let mut start: Option<usize> = None;
-    let mut position = 0;
-    while let Some(rest) = body.get(position..).filter(|rest| !rest.is_empty()) {
-        let length = with_line_end(rest);
-        let line = rest.get(..length).unwrap_or(rest);
-        let next = position + length;
-        if let Some(is_last) = is_boundary(line, boundary) {
-            if let Some(start) = start {
-                sections.push(without_line_end(body.get(start..position).unwrap_or_default()));
-                if sections.len() > OPERATIONS + 1 {
-                    return Err(at(too_many(), OPERATIONS));
-                }
-            }
-            if is_last {
-                return Ok(sections);
-            }
-            start = Some(next);
-        }
-        position = next;
+    Ok(multipart::sections(body, boundary, OPERATIONS + 1)?)
+}
+
+impl From<Malformed> for Fault {
+    fn from(malformed: Malformed) -> Self {
+        Self::invalid_input(match malformed {
+            Malformed::Unended => "The batch does not end with its boundary.",
+            Malformed::TooManyParts => return at(too_many(), OPERATIONS),
+            Malformed::Header => "A header in the batch can't be read.",
+            Malformed::TooManyHeaders => "An operation of the batch has too many headers.",
+        })
     }
-    Err(Fault::invalid_input("The batch does not end with its boundary."))
-}
-
-/// Returns whether a line is the last of a boundary; `None` if it is none of it.
-fn is_boundary(line: &[u8], boundary: &str) -> Option<bool> {
-    let rest = line.strip_prefix(b"--")?.strip_prefix(boundary.as_bytes())?.trim_ascii_end();
-    match rest {
-        b"" => Some(false),
-        b"--" => Some(true),
-        _ => None,
-    }
-}
-
-fn without_line_end(bytes: &[u8]) -> &[u8] {
-    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    bytes.strip_suffix(b"\r").unwrap_or(bytes)
-}
-
-/// Returns how many bytes the next line has with its end.
-fn with_line_end(bytes: &[u8]) -> usize {
-    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end.saturating_add(1))
-}
-
-/// Returns the next line, without its end, and what follows.
-fn line(bytes: &[u8]) -> (&[u8], &[u8]) {
-    let (line, rest) = bytes.split_at_checked(with_line_end(bytes)).unwrap_or((bytes, b""));
-    match line.strip_suffix(b"\n") {
-        Some(line) => (line.strip_suffix(b"\r").unwrap_or(line), rest),
-        None => (line, rest),
-    }
-}
-
-/// Reads headers up to an empty line, or to the end. Returns them, and what follows.
-#[allow(clippy::type_complexity, reason = "names and values, and the rest")]
-fn head(mut bytes: &[u8]) -> Result<(Vec<(&str, &str)>, &[u8]), Fault> {
-    let mut headers = Vec::new();
-    while !bytes.is_empty() {
-        let (one, rest) = line(bytes);
-        bytes = rest;
-        if one.is_empty() {
-            break;
-        }
-        let header = str::from_utf8(one).ok().and_then(|one| one.split_once(':'));
-        let (name, value) =
-            header.ok_or_else(|| Fault::invalid_input("A header in the batch can't be read."))?;
-        if headers.len() == HEADERS {
-            return Err(Fault::invalid_input("An operation of the batch has too many headers."));
-        }
-        headers.push((name.trim(), value.trim()));
-    }
-    Ok((headers, bytes))
-}
-
-fn value_of<'r>(headers: &[(&'r str, &'r str)], name: &str) -> Option<&'r str> {
-    headers.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
 }
 
 /// Reads one request.

@@ -8,6 +8,5 @@ pub mod error;
 pub mod headers;
 pub mod json;
 pub mod parameters;
-pub mod percent;
 pub mod properties;
 pub(crate) mod xml;

@@ -1,6 +1,7 @@
 //! The query of an address.
 
-use super::percent;
+use table_wire::percent;
+
 use crate::fault::Fault;
 
 /// The parameters of a query, decoded.
