@@ -1,0 +1,5 @@
+//! Tables of `table-core` on Azure Table storage, over its REST service.
+//!
+//! [`client`] speaks the protocol.
+
+pub mod client;
