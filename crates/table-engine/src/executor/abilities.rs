@@ -31,6 +31,8 @@ pub struct Abilities {
     pub snapshot: bool,
     /// `reverse`: it gives rows from the last to the first.
     pub reverse: bool,
+    /// `nans`: it keeps the bits of every NaN. Without it a NaN comes back as some NaN.
+    pub nans: bool,
 }
 
 impl Abilities {
@@ -46,6 +48,7 @@ impl Abilities {
         eventual: true,
         snapshot: true,
         reverse: true,
+        nans: true,
     };
 
     /// The abilities of the service.
@@ -60,6 +63,7 @@ impl Abilities {
         eventual: false,
         snapshot: false,
         reverse: false,
+        nans: false,
     };
 
     /// Refuses a plan that asks for more, and names the ability that is missing.

@@ -39,6 +39,7 @@ use crate::model::{EdmType, ValueRef};
 pub struct Writer {
     metadata: Metadata,
     exact_nans: bool,
+    double_types: bool,
     service: Option<Service>,
     select: Option<Vec<String>>,
 }
@@ -46,7 +47,7 @@ pub struct Writer {
 impl Writer {
     /// Makes a writer of texts with so much metadata. It knows no service.
     pub const fn new(metadata: Metadata) -> Self {
-        Self { metadata, exact_nans: false, service: None, select: None }
+        Self { metadata, exact_nans: false, double_types: false, service: None, select: None }
     }
 
     /// Returns the writer as one of a table of a service, whose root has this address and whose account this name: it writes
@@ -87,6 +88,28 @@ impl Writer {
     #[must_use]
     pub const fn exact_nans(mut self) -> Self {
         self.exact_nans = true;
+        self
+    }
+
+    /// Returns the writer as one that says the type of every Double, and not of those alone that JSON has no number for: an
+    /// emulator that reads `34.0` as a number without a point gives it back as an Int32.
+    ///
+    /// ```
+    /// use table_core::DynamicEntity;
+    /// use table_core::odata::{Metadata, Writer};
+    ///
+    /// let mut out = Vec::new();
+    /// let jun = DynamicEntity::new("p", "r").with("Rate", 34.0);
+    /// Writer::new(Metadata::Minimal).double_types().entity(&jun, &mut out)?;
+    /// assert_eq!(
+    ///     str::from_utf8(&out)?,
+    ///     r#"{"PartitionKey":"p","RowKey":"r","Rate@odata.type":"Edm.Double","Rate":34.0}"#
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn double_types(mut self) -> Self {
+        self.double_types = true;
         self
     }
 
@@ -211,7 +234,7 @@ impl Writer {
     fn property(&self, name: &str, value: ValueRef<'_>, out: &mut Vec<u8>) -> Result<()> {
         text::check_name(name)?;
         if self.metadata != Metadata::None
-            && let Some(edm) = unsaid(value)
+            && let Some(edm) = unsaid(value, self.double_types)
         {
             typed(name, edm, out);
         }
@@ -299,12 +322,12 @@ impl fmt::Debug for PageWriter<'_> {
     }
 }
 
-/// Returns the type of a value, if its text does not say it.
+/// Returns the type of a value, if its text does not say it, or it is a Double whose type is always said.
 #[inline]
-fn unsaid(value: ValueRef<'_>) -> Option<EdmType> {
+fn unsaid(value: ValueRef<'_>, says_doubles: bool) -> Option<EdmType> {
     match value {
         ValueRef::String(_) | ValueRef::Boolean(_) | ValueRef::Int32(_) => None,
-        ValueRef::Double(value) if value.is_finite() => None,
+        ValueRef::Double(value) if value.is_finite() && !says_doubles => None,
         other => Some(other.edm_type()),
     }
 }
