@@ -1,5 +1,64 @@
-//! Tables of `table-core` on Azure Table storage, over its REST service.
+//! Tables of `table-core` on Azure Table storage, over its REST service: the same structs, the same calls.
 //!
-//! [`client`] speaks the protocol.
+//! ```no_run
+//! use table_azure::AzureTables;
+//! use table_core::{Entity, Result};
+//!
+//! #[derive(Entity, Clone, Debug, PartialEq)]
+//! #[entity(table = "Company", kind = "employee")]
+//! #[key(partition = "{department}", row = "empid_{id:06}")]
+//! #[index(by_email, row = "email_{email}", unique)]
+//! struct Employee {
+//!     department: String,
+//!     id: u32,
+//!     email: String,
+//! }
+//!
+//! # fn main() -> Result<()> {
+//! let tables = AzureTables::connect("UseDevelopmentStorage=true")?;
+//! let staff = tables.table::<Employee>()?;
+//! staff.insert(&Employee { department: "Sales".into(), id: 1, email: "jun@contoso.com".into() })?;
+//! // Two requests: the entity is read, then it and its copies change together.
+//! staff.update(Employee::key("Sales", 1), |employee| employee.email = "j@contoso.com".into())?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Calls that are awaited are [`AzureTables::to_async`](table_engine::Tables::to_async)'s, on any executor. Those that block may
+//! be made on any thread; within a task they hold its executor's thread up.
+//!
+//! # What is there
+//!
+//! Entities, indexes and `unique` in the entity's partition, summaries, lists and `add` in the partition, batches, sets, pages,
+//! streams, projections, series, wide entities, `move_to` within a partition, bulk loads. A change is one request of the service, whole or not at
+//! all.
+//!
+//! Refused by the [ability](table_engine::ErrorKind::Unsupported)'s name, before anything is sent: changes of several
+//! partitions, snapshots, reversed queries, jobs, queues, blobs, sealed and signed values, tables for periods, copies that follow later.
+//!
+//! # What an answer that is lost leaves
+//!
+//! A request that is not answered is sent again. So that it is then known whether the first was carried out, a row that a struct
+//! declares has a property `TcCommit` with the names of the last eight changes of it, which no read shows. Where it does not
+//! tell, as after others have written the row eight times, or put another in its place, the error is
+//! [`OutcomeUnknown`](table_engine::ErrorKind::OutcomeUnknown). Rows that are written by their properties have no such property:
+//! of those a change under a condition is unknown where its answer was lost and the condition does not hold any more, and one without a
+//! condition may be carried out once more when it has been answered.
+//! [`AzureOptions::without_tokens`] leaves the property out.
+//!
+//! # What is noted
+//!
+//! Layouts of kinds are noted in the table `TcLayouts` of the account, a row for each table: that is how a change of a struct is
+//! noticed. A credential that does not reach it opens tables by [`AzureOptions::assume_layouts`].
+//!
+//! # Tried
+//!
+//! Against an emulator, and against this project's own server. Not against the service itself, nor against Cosmos DB, whose pages
+//! are not in the order of their keys: a query that meets such a page is refused.
 
 pub mod client;
+mod runner;
+mod store;
+mod tables;
+
+pub use self::tables::{AzureOptions, AzureTables};

@@ -130,8 +130,11 @@ impl Client {
         if !answer.is_success() {
             return Err(Failure::Refused(answer.refusal()));
         }
-        let header = |name| answer.header(name).filter(|text| !text.is_empty()).map(str::to_owned);
-        let next = header(NEXT_PARTITION).map(|partition| Next { partition, row: header(NEXT_ROW) });
+        // An emulator gives the next keys themselves, of which one may be empty.
+        let row = answer.header(NEXT_ROW).filter(|row| !row.is_empty()).map(str::to_owned);
+        let partition =
+            answer.header(NEXT_PARTITION).filter(|partition| !partition.is_empty() || row.is_some());
+        let next = partition.map(|partition| Next { partition: partition.to_owned(), row });
         if next.is_some() && next == page.after {
             return Err(Failure::Malformed("a page goes on where it began".into()));
         }

@@ -110,6 +110,9 @@ async fn what_is_no_answer_of_the_protocol_is_said_to_be_none() {
         let failure = stub.client().entity("Company", "p", "r").await.unwrap_err();
         assert!(matches!(failure, Failure::Malformed(_)), "{body}: {failure}");
     }
+    let empty = "x-ms-continuation-NextPartitionKey: \r\nx-ms-continuation-NextRowKey: \r\n";
+    let stub = Stub::start([answer(200, empty, r#"{"value":[]}"#)]).await;
+    assert!(stub.client().page("Company", &PageRequest::default()).await.unwrap().next.is_none());
     let endless = answer(200, "x-ms-continuation-NextPartitionKey: a\r\n", r#"{"value":[]}"#);
     let stub = Stub::start([endless.clone(), endless]).await;
     let client = stub.client();

@@ -1,0 +1,189 @@
+//! The store: the engine's seam over the client.
+
+mod additions;
+mod commit;
+mod cursor;
+mod explain;
+mod filter;
+mod later;
+mod layouts;
+mod planned;
+mod recognise;
+mod rings;
+mod service;
+mod snapshot;
+mod table;
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use table_engine::__executor::{
+    self as seam, Abilities, AsyncBackend, Backend, Committed, HasVault, OneSnapshotForEachThread, Plan,
+    Refused, RetryFairness, SealedAt, TableExec,
+};
+use table_engine::{Error, ErrorKind, Result};
+
+use self::planned::Planned;
+use self::service::Service;
+pub(crate) use self::service::Settings;
+use self::snapshot::AzureSnapshot;
+use self::table::{AzureTable, TableEntry};
+use crate::client::Client;
+use crate::runner::Runner;
+
+/// Tells the store's continuations from those of other kinds of stores.
+const TAG: u64 = 0x617a_7572_6574;
+
+/// A store in an account.
+pub(crate) struct AzureStore {
+    service: Arc<Service>,
+    runner: Runner,
+    /// Tables that were opened, by their names in small letters.
+    tables: Mutex<HashMap<String, Arc<TableEntry>>>,
+}
+
+impl AzureStore {
+    pub(crate) fn new(client: Client, settings: Settings) -> Result<Arc<Self>> {
+        let service = Arc::new(Service::new(client, settings));
+        Ok(Arc::new(Self { service, runner: Runner::new()?, tables: Mutex::default() }))
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.service.client
+    }
+
+    fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<TableEntry>>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs what is asked of the service while this thread waits.
+    fn wait<T: Send + 'static, F: Future<Output = Result<T>> + Send + 'static>(
+        &self,
+        future: F,
+    ) -> Result<T> {
+        self.runner.wait(future)?
+    }
+
+    fn handle(self: &Arc<Self>, entry: Arc<TableEntry>) -> Arc<dyn TableExec> {
+        Arc::new(AzureTable { store: self.clone(), entry })
+    }
+
+    fn snapshot(self: &Arc<Self>) -> Box<dyn OneSnapshotForEachThread> {
+        Box::new(AzureSnapshot::new(self.clone()))
+    }
+
+    /// Returns what is known of a table that was found: that of the handles which are there already, if it is that table.
+    fn entered(&self, found: TableEntry) -> Arc<TableEntry> {
+        let mut tables = self.tables();
+        let key = found.name().to_ascii_lowercase();
+        if let Some(known) = tables.get(&key) {
+            if known.is_same(&found) {
+                return known.clone();
+            }
+            // Another process has dropped it and made another.
+            known.drop_table();
+        }
+        let found = Arc::new(found);
+        tables.insert(key, found.clone());
+        found
+    }
+
+    /// Finds a table.
+    fn find(&self, table: &str) -> Result<Arc<TableEntry>> {
+        let (service, name) = (self.service.clone(), table.to_owned());
+        let found = self.wait(async move { service.find_table(&name).await });
+        if let Err(error) = &found
+            && error.kind() == ErrorKind::TableNotFound
+            && let Some(gone) = self.tables().remove(&table.to_ascii_lowercase())
+        {
+            gone.drop_table();
+        }
+        Ok(self.entered(found?))
+    }
+}
+
+/// Returns the table, if it is one of a store's in an account.
+fn own(table: &dyn TableExec) -> Result<&AzureTable> {
+    let table: &dyn Any = table;
+    table.downcast_ref().ok_or_else(|| seam::error(ErrorKind::TableNotFound, "the table is of another store"))
+}
+
+impl HasVault for AzureStore {}
+
+impl Backend for AzureStore {
+    fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        let (service, name) = (self.service.clone(), table.to_owned());
+        let made = self.wait(async move { service.make_table(&name).await })?;
+        let made = self.entered(made);
+        Ok(self.handle(made))
+    }
+
+    fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
+        let found = self.find(table)?;
+        Ok(self.handle(found))
+    }
+
+    fn tables(&self) -> Result<Vec<String>> {
+        let service = self.service.clone();
+        self.wait(async move { service.table_names().await })
+    }
+
+    /// Drops one after another: the service has no way to drop several together, and a failure leaves those that are behind it.
+    fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
+        let found = tables.iter().map(|table| self.find(table)).collect::<Result<Vec<_>>>()?;
+        for (entry, table) in found.iter().zip(tables) {
+            let (service, of) = (self.service.clone(), entry.clone());
+            let noted = self.wait(async move { service.layouts(&of).await })?;
+            let layouts = noted.texts.iter().map(|(kind, layout)| (*table, &**kind, &**layout));
+            seam::check_drop(tables, layouts)?;
+        }
+        for entry in found {
+            let (service, of) = (self.service.clone(), entry.clone());
+            self.wait(async move { service.drop_table(&of).await })
+                .map_err(|error| error.table(entry.name()))?;
+            entry.drop_table();
+            self.tables().remove(&entry.name().to_ascii_lowercase());
+        }
+        Ok(())
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities { additions: true, ..Abilities::SERVICE }
+    }
+
+    fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
+        let planned = Planned::of(&self.service, tables, plan)?;
+        let service = self.service.clone();
+        let committed = self.runner.wait(async move { service.commit(planned).await });
+        committed.unwrap_or_else(|error| Err(Refused::whole(lost(&error))))
+    }
+
+    fn async_backend(&self) -> Option<&dyn AsyncBackend> {
+        Some(self)
+    }
+
+    fn retry_fairness(&self) -> &RetryFairness {
+        &self.service.turns
+    }
+
+    fn read_snapshot(self: Arc<Self>) -> Result<Box<dyn OneSnapshotForEachThread>> {
+        Ok(self.snapshot())
+    }
+
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("")
+    }
+}
+
+/// Returns the error of a change whose task has ended before its answer came.
+#[cold]
+fn lost(error: &Error) -> Error {
+    Error::new(ErrorKind::OutcomeUnknown)
+        .because(format!("{error}: it is unknown whether the change was carried out"))
+}

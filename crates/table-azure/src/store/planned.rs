@@ -1,0 +1,262 @@
+//! Plans as operations of the service, with nothing of the plan held.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use table_engine::__executor::{
+    Act, Amounts, ChangeId, Condition, Content, Group, Plan, Refused, RowProperty, RowWrite, TableExec,
+    check_rules,
+};
+use table_engine::odata::{Metadata, Source, Writer};
+use table_engine::{ETag, Result, Value, ValueRef};
+
+use super::rings::{PROPERTY, Token};
+use super::service::Service;
+use super::table::TableEntry;
+use super::{explain, own};
+use crate::client::Operation;
+
+/// The property that says what a row is.
+const KIND: &str = "EntityType";
+
+/// A change of rows in one partition.
+pub(super) struct Planned {
+    /// `None` of a plan that changes nothing.
+    pub(super) table: Option<Arc<TableEntry>>,
+    pub(super) partition: String,
+    pub(super) rows: Vec<PlannedRow>,
+    pub(super) additions: Vec<PlannedAddition>,
+    /// How many rows the plan has, those among them that stay as they are.
+    pub(super) slots: usize,
+    pub(super) token: Token,
+    /// The change whose turn it is, if it has asked for one.
+    pub(super) change: Option<ChangeId>,
+}
+
+/// A row that is changed.
+pub(super) struct PlannedRow {
+    /// Its place among the plan's rows.
+    pub(super) place: usize,
+    pub(super) key: String,
+    pub(super) condition: Condition,
+    pub(super) act: Act<()>,
+    body: Vec<u8>,
+    /// Whether it tells the change.
+    pub(super) is_marked: bool,
+    /// What the row that it was planned on tells, if that is known.
+    pub(super) before: Option<String>,
+    /// What is looked at before it is written: of a row that is written by its properties.
+    pub(super) guard: Option<Guard>,
+}
+
+/// What a row that is written by its properties will be.
+pub(super) struct Guard {
+    /// The kind that it will say it is of.
+    pub(super) kind: Option<String>,
+    /// The properties that are merged into what is there.
+    pub(super) merged: Vec<(String, Value)>,
+}
+
+/// What is added to a row.
+pub(super) struct PlannedAddition {
+    pub(super) place: usize,
+    pub(super) key: String,
+    pub(super) amounts: Amounts,
+}
+
+impl Planned {
+    /// Encodes a plan.
+    pub(super) fn of(service: &Service, tables: &[&dyn TableExec], plan: &Plan<'_>) -> Result<Self, Refused> {
+        check_rules(plan)?;
+        let mut planned = Self {
+            table: None,
+            partition: String::new(),
+            rows: Vec::new(),
+            additions: Vec::new(),
+            slots: 0,
+            token: Token::new(),
+            change: ChangeId::current(),
+        };
+        // The ability to change several was not said to be there.
+        let Some(group) = plan.groups.get(0) else { return Ok(planned) };
+        let table = tables.get(group.table).ok_or_else(|| Refused::whole(explain::missing()))?;
+        let entry = own(*table).map_err(Refused::whole)?.entry.clone();
+        entry.check_exists().map_err(Refused::whole)?;
+        group.partition.clone_into(&mut planned.partition);
+        planned.slots = group.rows.len();
+        for (place, row) in group.rows.iter().enumerate().filter(|(_, row)| !row.act.keeps()) {
+            let encoded = PlannedRow::of(service, &entry, group, row).map_err(|error| Refused {
+                error,
+                group: 0,
+                row: Some(place),
+            })?;
+            let guard = (row.kind.is_none() && !plan.is_raw).then(|| Guard::of(row));
+            planned.rows.push(PlannedRow { place, guard, ..encoded });
+        }
+        planned.mark(service, group, plan.is_raw);
+        for (place, addition) in (planned.slots..).zip(&group.additions) {
+            let (key, amounts) = (addition.key.to_owned(), addition.amounts.clone());
+            planned.additions.push(PlannedAddition { place, key, amounts });
+        }
+        planned.table = Some(entry);
+        Ok(planned)
+    }
+
+    /// Chooses the rows that tell the change: entities' own, or the first that a struct declares.
+    fn mark(&mut self, service: &Service, group: &Group<'_>, is_raw: bool) {
+        if !service.settings.has_tokens || is_raw {
+            return;
+        }
+        let writes = |row: &PlannedRow| matches!(row.act, Act::Put(()) | Act::Merge(()));
+        let of = |row: &PlannedRow| group.rows.get(row.place);
+        for row in &mut self.rows {
+            row.is_marked = writes(row) && of(row).is_some_and(RowWrite::is_own);
+        }
+        if self.rows.iter().all(|row| !row.is_marked) {
+            let mut declared = self.rows.iter_mut();
+            if let Some(first) =
+                declared.find(|row| writes(row) && of(row).is_some_and(|row| row.kind.is_some()))
+            {
+                first.is_marked = true;
+            }
+        }
+    }
+}
+
+impl PlannedRow {
+    fn of(service: &Service, table: &TableEntry, group: &Group<'_>, row: &RowWrite<'_>) -> Result<Self> {
+        let body = match row.act.content() {
+            Some(content) => body(&Row { partition: group.partition, key: row.key, content })?,
+            None => Vec::new(),
+        };
+        let etag = match row.condition {
+            Condition::Tag(etag) => Some(etag),
+            Condition::Is(version) => Some(version.etag),
+            _ => None,
+        };
+        let keys = (group.partition, row.key);
+        let before = etag.and_then(|etag| service.rings.find(table.remote(), keys, etag));
+        Ok(Self {
+            place: 0,
+            key: row.key.to_owned(),
+            condition: row.condition,
+            act: row.act.bare(),
+            body,
+            is_marked: false,
+            before,
+            guard: None,
+        })
+    }
+
+    /// Returns what the service is asked to do under this condition; the row tells the changes of `ring`.
+    pub(super) fn operation(&self, condition: Condition, ring: Option<&str>) -> Operation {
+        let tag = match condition {
+            Condition::Present => Some("*".to_owned()),
+            Condition::Tag(etag) => Some(etag.to_string()),
+            Condition::Is(version) => Some(version.etag.to_string()),
+            Condition::Absent | Condition::StillAbsent | Condition::Any => None,
+        };
+        let is_absent = matches!(condition, Condition::Absent | Condition::StillAbsent);
+        match self.act {
+            Act::Put(()) | Act::Merge(()) if is_absent => Operation::insert(&self.key, self.body_with(ring)),
+            Act::Put(()) => Operation::replace(&self.key, tag, self.body_with(ring)),
+            Act::Merge(()) => Operation::merge(&self.key, tag, self.body_with(ring)),
+            Act::Remove | Act::Keep => Operation::delete(&self.key, tag.unwrap_or_else(|| "*".to_owned())),
+        }
+    }
+
+    fn body_with(&self, ring: Option<&str>) -> Vec<u8> {
+        with_ring(self.body.clone(), ring)
+    }
+
+    /// Returns whether the rest of the change goes on without it where it is gone already.
+    pub(super) fn may_be_gone(&self) -> bool {
+        matches!(self.act, Act::Remove) && self.condition == Condition::Any
+    }
+}
+
+impl Guard {
+    fn of(row: &RowWrite<'_>) -> Self {
+        let mut properties: Vec<(String, Value)> = Vec::new();
+        if let Some(content) = row.act.content() {
+            for_each(content, |(name, value)| properties.push((name.to_owned(), value.to_value())));
+        }
+        let kind = properties.iter().find(|(name, _)| name == KIND);
+        let kind = kind.and_then(|(_, value)| value.as_str()).map(str::to_owned);
+        let merges = matches!(row.act, Act::Merge(_));
+        Self { kind, merged: if merges { properties } else { Vec::new() } }
+    }
+}
+
+/// Calls a function with each property of a planned row.
+fn for_each<'p>(content: &Content<'p>, mut visit: impl FnMut(RowProperty<'p>)) {
+    match content {
+        Content::Properties(given) => given.iter().copied().for_each(visit),
+        Content::Row(row) => row.properties().for_each(&mut visit),
+    }
+}
+
+/// Returns the body of a row.
+pub(super) fn body(row: &impl Source) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    Writer::new(Metadata::Minimal).double_types().entity(row, &mut body)?;
+    Ok(body)
+}
+
+/// Returns the body of a row that tells these changes, too.
+pub(super) fn with_ring(mut body: Vec<u8>, ring: Option<&str>) -> Vec<u8> {
+    // A body is an object with two keys at the least.
+    if let (Some(ring), Some(&b'}')) = (ring, body.last()) {
+        body.pop();
+        body.extend_from_slice(format!(",\"{PROPERTY}\":\"{ring}\"}}").as_bytes());
+    }
+    body
+}
+
+/// A planned row as the writer of bodies takes it.
+struct Row<'p> {
+    partition: &'p str,
+    key: &'p str,
+    content: &'p Content<'p>,
+}
+
+impl Source for Row<'_> {
+    fn keys(&self) -> Result<(Cow<'_, str>, Cow<'_, str>)> {
+        Ok((self.partition.into(), self.key.into()))
+    }
+
+    fn etag(&self) -> Option<ETag> {
+        None
+    }
+
+    fn property(&self, name: &str) -> Result<Option<ValueRef<'_>>> {
+        Ok(match self.content {
+            Content::Properties(given) => {
+                given.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
+            }
+            Content::Row(row) => row.properties().find(|(other, _)| *other == name).map(|(_, value)| value),
+        })
+    }
+
+    fn for_each_property(&self, mut visit: impl FnMut(&str, ValueRef<'_>) -> Result<()>) -> Result<()> {
+        match self.content {
+            Content::Properties(given) => given.iter().try_for_each(|(name, value)| visit(name, *value)),
+            Content::Row(row) => row.properties().try_for_each(|(name, value)| visit(name, value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table_engine::DynamicEntity;
+
+    #[test]
+    fn a_body_says_the_types_of_numbers_and_tells_the_change() {
+        let body = body(&DynamicEntity::new("p", "r").with("Age", 7).with("Rate", 34.0)).unwrap();
+        let plain = r#"{"PartitionKey":"p","RowKey":"r","Age":7,"Rate@odata.type":"Edm.Double","Rate":34.0}"#;
+        assert_eq!(str::from_utf8(&with_ring(body.clone(), None)).unwrap(), plain);
+        let told = plain.replace("34.0}", r#"34.0,"TcCommit":"a;b"}"#);
+        assert_eq!(str::from_utf8(&with_ring(body, Some("a;b"))).unwrap(), told);
+    }
+}

@@ -1,0 +1,97 @@
+//! An account's service as the store asks it: what futures hold, apart from the runtime that they run on.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness};
+use table_engine::{DynamicEntity, Result, Ticks, ValueRef};
+
+use super::explain;
+use super::rings::{self, Rings};
+use super::table::TableEntry;
+use crate::client::{Client, PageOf, PageRequest};
+
+/// How the store uses the account.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// What the names of its tables begin with in the account.
+    pub(crate) prefix: String,
+    /// Whether layouts are noted.
+    pub(crate) has_layouts: bool,
+    /// Whether rows tell the changes that were the last of them.
+    pub(crate) has_tokens: bool,
+}
+
+/// The service, and what is known of its rows.
+pub(crate) struct Service {
+    pub(super) client: Client,
+    pub(super) settings: Settings,
+    pub(super) turns: RetryFairness,
+    pub(super) rings: Rings,
+}
+
+impl Service {
+    pub(super) fn new(client: Client, settings: Settings) -> Self {
+        Self { client, settings, turns: RetryFairness::default(), rings: Rings::default() }
+    }
+
+    /// Returns the name of a table in the account.
+    pub(super) fn remote(&self, table: &str) -> String {
+        format!("{}{table}", self.settings.prefix)
+    }
+
+    /// Returns a row as it is now.
+    pub(super) async fn row(
+        &self,
+        table: &TableEntry,
+        partition: &str,
+        row: &str,
+    ) -> Result<Option<DynamicEntity>> {
+        table.check_exists()?;
+        let found = self.client.entity(table.remote(), partition, row).await.map_err(explain::unread)?;
+        if let Some(found) = &found {
+            self.note_ring(table, found);
+        }
+        Ok(found)
+    }
+
+    /// Returns a page of rows.
+    pub(super) async fn page(&self, table: &TableEntry, page: &PageRequest) -> Result<PageOf> {
+        table.check_exists()?;
+        let page = self.client.page(table.remote(), page).await.map_err(explain::unread)?;
+        for row in &page.entities {
+            self.note_ring(table, row);
+        }
+        Ok(page)
+    }
+
+    fn note_ring(&self, table: &TableEntry, row: &DynamicEntity) {
+        if let (true, Some(ring), Some(etag)) = (self.settings.has_tokens, rings::of(row), row.etag()) {
+            self.rings.note(table.remote(), (row.partition_key(), row.row_key()), etag, ring);
+        }
+    }
+
+    /// Waits until the plan of a change may be carried out, while those of others are held.
+    pub(super) async fn pass(&self, change: Option<ChangeId>) {
+        loop {
+            let passed = poll_fn(|context| Poll::Ready(self.turns.poll_pass(change, context.waker()))).await;
+            let Err(until) = passed else { return };
+            // It is polled again when the turn is given back.
+            let mut is_first = true;
+            let woken = pin!(poll_fn(|_| {
+                if std::mem::replace(&mut is_first, false) { Poll::Pending } else { Poll::Ready(()) }
+            }));
+            drop(tokio::time::timeout_at(until.into(), woken).await);
+        }
+    }
+}
+
+/// Returns a row in the form that readers know, without what is no property of it.
+pub(super) fn pack(table: u32, names: &Names, row: &DynamicEntity) -> Result<PackedRow> {
+    let properties = row.properties().filter(|(name, _)| *name != rings::PROPERTY);
+    let properties: Vec<(&str, ValueRef<'_>)> =
+        properties.map(|(name, value)| (name, value.as_value_ref())).collect();
+    let timestamp = row.timestamp().unwrap_or(Ticks::MIN);
+    names.pack(table, row.partition_key(), row.row_key(), timestamp, &properties)
+}

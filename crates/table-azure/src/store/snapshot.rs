@@ -1,0 +1,92 @@
+//! Reads: each sees what is there when it is made.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use table_engine::__executor::{
+    self as seam, InPlace, Kept, LayoutTexts, Layouts, PageRequest, RangeQuery, ReadSnapshot, RowCursor,
+    RowView, ScanRanges, TableExec, VisitEach,
+};
+use table_engine::query::PageBudget;
+use table_engine::{Continuation, ErrorKind, Result};
+
+use super::cursor::AzureCursor;
+use super::table::AzureTable;
+use super::{AzureStore, TAG, own};
+
+/// The rows that a scan asks for first: as many as one page of the service has.
+const SCAN: usize = 1_000;
+
+/// What the engine reads from. The service has no snapshots.
+pub(super) struct AzureSnapshot {
+    store: Arc<AzureStore>,
+    kept: Kept,
+    taken: Instant,
+}
+
+impl AzureSnapshot {
+    pub(super) fn new(store: Arc<AzureStore>) -> Self {
+        Self { store, kept: Kept::default(), taken: Instant::now() }
+    }
+}
+
+/// Returns what begins a walk over a table, which will be asked for so many rows first.
+pub(super) fn begin(
+    table: &AzureTable,
+    first: usize,
+) -> impl FnMut(RangeQuery) -> Box<dyn RowCursor> + use<'_> {
+    move |asked| Box::new(AzureCursor::new(table.store.clone(), table.entry.clone(), asked, first))
+}
+
+impl ReadSnapshot for AzureSnapshot {
+    fn has(&self, table: &dyn TableExec) -> bool {
+        own(table).is_ok_and(|table| Arc::ptr_eq(&table.store, &self.store))
+    }
+
+    fn state(&self) -> usize {
+        0
+    }
+
+    fn age(&self) -> Duration {
+        self.taken.elapsed()
+    }
+
+    fn get<'s>(&'s self, table: &dyn TableExec, keys: (&str, &str), _: bool) -> Result<Option<RowView<'s>>> {
+        let Some(row) = own(table)?.find(keys.0, keys.1)? else { return Ok(None) };
+        let full = || seam::error(ErrorKind::InvalidQuery, "the snapshot can keep no more rows");
+        self.kept.keep(row).ok_or_else(full)?.view().map(Some)
+    }
+
+    fn layouts(&self, table: &dyn TableExec) -> Result<LayoutTexts> {
+        own(table)?.layouts()
+    }
+
+    fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
+        let table = own(table)?;
+        seam::cursors(scan_ranges, table.entry.id(), &mut begin(table, SCAN))
+    }
+
+    fn views<'s>(
+        &'s self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+    ) -> Result<Box<dyn InPlace<'s> + 's>> {
+        let table = own(table)?;
+        seam::views(self, &self.kept, scan_ranges, table.entry.id(), &mut begin(table, SCAN))
+    }
+
+    fn page(
+        &self,
+        table: &dyn TableExec,
+        scan_ranges: ScanRanges,
+        budget: PageBudget,
+        after: Option<&Continuation>,
+        each: VisitEach<'_>,
+    ) -> Result<Option<Continuation>> {
+        let table = own(table)?;
+        // One more, which tells whether there is another page.
+        let first = budget.most_rows().saturating_add(1);
+        let request = PageRequest { table: table.entry.id(), store: TAG, budget, after };
+        seam::page(self, scan_ranges, request, &mut begin(table, first), each)
+    }
+}

@@ -1,0 +1,141 @@
+//! The tables of an account, as users hold them.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use table_engine::__executor as seam;
+use table_engine::{Error, ErrorKind, Result, Tables};
+
+use crate::client::{Client, ClientError, ConnectionError, Credential, Endpoint, Retries};
+use crate::store::{AzureStore, Settings};
+
+/// The tables of an account of Azure storage, of an emulator, or of another server of the protocol. It lends the handle that
+/// every store has, [`Tables`]. Handles of it share connections, and are cheap to clone.
+#[derive(Clone)]
+pub struct AzureTables {
+    store: Arc<AzureStore>,
+    tables: Tables,
+}
+
+/// How an account is reached.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use table_azure::AzureOptions;
+/// use table_azure::client::Retries;
+///
+/// let tables = AzureOptions::new()
+///     .timeout(Duration::from_secs(10))
+///     .retries(Retries::default().attempts(8))
+///     .prefix("Staging")
+///     .connect("UseDevelopmentStorage=true")?;
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "options do nothing until they connect"]
+pub struct AzureOptions {
+    retries: Retries,
+    timeout: Duration,
+    settings: Settings,
+}
+
+impl Default for AzureOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AzureOptions {
+    /// Makes the options that [`AzureTables::connect`] takes.
+    pub fn new() -> Self {
+        let settings = Settings { prefix: String::new(), has_layouts: true, has_tokens: true };
+        Self { retries: Retries::default(), timeout: Duration::from_secs(30), settings }
+    }
+
+    /// Says how often a request is sent again.
+    pub fn retries(self, retries: Retries) -> Self {
+        Self { retries, ..self }
+    }
+
+    /// Says how long a request may take, up to the end of its answer: 30 seconds if it is not said.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Gives all tables names that begin so in the account; the program does not see it. So tests, or several programs, share an
+    /// account.
+    pub fn prefix(mut self, prefix: &str) -> Self {
+        prefix.clone_into(&mut self.settings.prefix);
+        self
+    }
+
+    /// Opens tables without the table `TcLayouts`, for a credential that does not reach it. Whether rows are laid out as the
+    /// structs declare is then not known: the program answers for it.
+    pub fn assume_layouts(mut self) -> Self {
+        self.settings.has_layouts = false;
+        self
+    }
+
+    /// Leaves the property `TcCommit` out of rows. A change whose answer was lost is then unknown where its condition does not
+    /// hold any more.
+    pub fn without_tokens(mut self) -> Self {
+        self.settings.has_tokens = false;
+        self
+    }
+
+    /// Connects to the account that a connection string names: `UseDevelopmentStorage=true`, or one with a key or a shared access
+    /// signature. Nothing is sent yet.
+    pub fn connect(self, connection: &str) -> Result<AzureTables> {
+        let client = Client::connect(connection, self.retries, self.timeout).map_err(refused)?;
+        AzureTables::of(client, self.settings)
+    }
+
+    /// Connects to the account at an endpoint by a key, a shared access signature, or tokens of a directory. Nothing is sent yet.
+    pub fn connect_to(self, endpoint: Endpoint, credential: Credential) -> Result<AzureTables> {
+        let client = Client::new(endpoint, credential, self.retries, self.timeout).map_err(refused)?;
+        AzureTables::of(client, self.settings)
+    }
+}
+
+impl AzureTables {
+    /// Connects to the account that a connection string names, as [`AzureOptions::connect`] does.
+    pub fn connect(connection: &str) -> Result<Self> {
+        AzureOptions::new().connect(connection)
+    }
+
+    fn of(client: Client, settings: Settings) -> Result<Self> {
+        let store = AzureStore::new(client, settings)?;
+        Ok(Self { tables: seam::tables(store.clone()), store })
+    }
+
+    /// Returns what sends the requests.
+    pub fn client(&self) -> &Client {
+        self.store.client()
+    }
+}
+
+impl Deref for AzureTables {
+    type Target = Tables;
+
+    fn deref(&self) -> &Tables {
+        &self.tables
+    }
+}
+
+impl fmt::Debug for AzureTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AzureTables").field("client", self.client()).finish_non_exhaustive()
+    }
+}
+
+#[cold]
+fn refused(error: ClientError) -> Error {
+    let kind = match error {
+        ClientError::Connection(ConnectionError::Key | ConnectionError::Insecure) => ErrorKind::AccessDenied,
+        ClientError::Connection(_) | ClientError::Certificates(_) => ErrorKind::Unreachable,
+    };
+    Error::new(kind).attempted("connect").because(error.to_string()).caused_by(error)
+}

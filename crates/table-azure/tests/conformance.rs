@@ -1,0 +1,40 @@
+//! What every backend must do, over this project's own server, and over an emulator where there is one.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside their functions")]
+
+#[path = "support/server.rs"]
+mod server;
+
+mod over_the_own_server {
+    table_conformance::conformance!(super::server::on_own().backend().clone());
+}
+
+/// What the emulator does otherwise than the service's documentation says, by the check that sees it.
+const DIFFERENCES: [(&str, &str); 1] = [("every_value_comes_back", "it gives -0.0 back as 0")];
+
+/// `TABLE_AZURE_EMULATOR` has the connection string of an emulator that listens: `cargo xtask test --azure` starts one.
+#[test]
+fn the_emulator_passes_what_every_backend_must() {
+    if std::env::var_os("TABLE_AZURE_EMULATOR").is_none() {
+        println!("NOT RUN: `TABLE_AZURE_EMULATOR` names no emulator");
+        return;
+    }
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let run = || {
+        while let Some(check) =
+            table_conformance::CHECKS.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+        {
+            if let Some((_, why)) = DIFFERENCES.iter().find(|(name, _)| *name == check.name) {
+                println!("left out: {}: {why}", check.name);
+                continue;
+            }
+            println!("{}", check.name);
+            (check.run)(server::on_emulator().unwrap().backend());
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(run);
+        }
+    });
+}
