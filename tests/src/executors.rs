@@ -1,5 +1,5 @@
 //! The executors that tests of typed tables are run on: LMDB, a map, a map that can do what the service can, one that answers
-//! later, and PostgreSQL.
+//! later, PostgreSQL, and a server of the Table service's protocol.
 
 use std::cell::Cell;
 
@@ -25,6 +25,12 @@ pub enum Executor {
     /// PostgreSQL: calls that block run as those do that are awaited.
     #[cfg(feature = "postgres")]
     PostgresLater,
+    /// A server of the Table service's protocol, whose calls block.
+    #[cfg(feature = "azure")]
+    Azure,
+    /// A server of the Table service's protocol: calls that block run as those do that are awaited.
+    #[cfg(feature = "azure")]
+    AzureLater,
 }
 
 /// Says where futures of the map that answers later are pending.
@@ -63,6 +69,8 @@ impl Executor {
             Self::Later => MapStore::later(0).backend().abilities(),
             #[cfg(feature = "postgres")]
             Self::Postgres | Self::PostgresLater => table_postgres::ABILITIES,
+            #[cfg(feature = "azure")]
+            Self::Azure | Self::AzureLater => table_azure::ABILITIES,
         }
     }
 
@@ -77,6 +85,10 @@ impl Executor {
             Self::Postgres => Some(postgres(false)),
             #[cfg(feature = "postgres")]
             Self::PostgresLater => Some(postgres(true)),
+            #[cfg(feature = "azure")]
+            Self::Azure => Some(azure(false)),
+            #[cfg(feature = "azure")]
+            Self::AzureLater => Some(azure(true)),
         }
     }
 }
@@ -93,6 +105,19 @@ fn postgres(awaits: bool) -> Tables {
     let options = table_postgres::PostgresTables::options().schema(schema).awaits(awaits);
     let store = options.connect(&server).expect("a store can be made");
     Tables::clone(&store)
+}
+
+/// Returns the tables of an empty store, whose names begin as no others do on the server.
+#[cfg(feature = "azure")]
+fn azure(awaits: bool) -> Tables {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let connection = std::env::var("TABLE_AZURE").expect("`TABLE_AZURE` has a connection string");
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let prefix = format!("P{}x{number}x", std::process::id());
+    let options = table_azure::AzureOptions::new().prefix(&prefix).awaits(awaits);
+    Tables::clone(&options.connect(&connection).expect("a connection string"))
 }
 
 /// Returns a snapshot; `None` on a store that takes none, which must say so by the name of the ability.
@@ -169,6 +194,26 @@ macro_rules! on_other_executors {
                 #[test]
                 fn $test() {
                     $crate::executors::Executor::PostgresLater.run(super::$test);
+                }
+            )+
+        }
+
+        #[cfg(feature = "azure")]
+        mod on_azure {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::executors::Executor::Azure.run(super::$test);
+                }
+            )+
+        }
+
+        #[cfg(feature = "azure")]
+        mod awaited_on_azure {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::executors::Executor::AzureLater.run(super::$test);
                 }
             )+
         }

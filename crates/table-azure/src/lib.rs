@@ -61,4 +61,6 @@ mod runner;
 mod store;
 mod tables;
 
+#[doc(hidden)]
+pub use self::store::ABILITIES;
 pub use self::tables::{AzureOptions, AzureTables};

@@ -51,7 +51,7 @@ impl Default for AzureOptions {
 impl AzureOptions {
     /// Makes the options that [`AzureTables::connect`] takes.
     pub fn new() -> Self {
-        let settings = Settings { prefix: String::new(), has_layouts: true, has_tokens: true };
+        let settings = Settings { prefix: String::new(), has_layouts: true, has_tokens: true, awaits: true };
         Self { retries: Retries::default(), timeout: Duration::from_secs(30), settings }
     }
 
@@ -83,6 +83,14 @@ impl AzureOptions {
     /// hold any more.
     pub fn without_tokens(mut self) -> Self {
         self.settings.has_tokens = false;
+        self
+    }
+
+    /// Says whether calls that are awaited wait for requests by themselves, as they do if it is not said, or on threads of a pool:
+    /// for tests of the calls that block.
+    #[doc(hidden)]
+    pub fn awaits(mut self, awaits: bool) -> Self {
+        self.settings.awaits = awaits;
         self
     }
 

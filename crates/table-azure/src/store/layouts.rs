@@ -2,6 +2,7 @@
 
 use table_engine::__executor::LayoutTexts;
 use table_engine::odata::{Metadata, Writer};
+use table_engine::row::key::NUMBERS;
 use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Value};
 
 use super::explain;
@@ -33,6 +34,7 @@ impl Noted {
     fn read(row: &DynamicEntity) -> Self {
         let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
         let id = row.get(ID).and_then(Value::as_i64).and_then(|id| u32::try_from(id).ok());
+        let id = id.filter(|id| *id < NUMBERS);
         let texts = (0..).map_while(|at| Some((text(&kind_name(at))?, text(&layout_name(at))?))).collect();
         Self { texts, name: text(NAME), id, etag: row.etag() }
     }
@@ -208,9 +210,10 @@ impl Service {
 /// Returns the number of a table of which none is noted: of its name, so that every handle has the same.
 fn number_of(name: &str) -> u32 {
     // FNV-1a.
-    name.bytes().fold(0x811c_9dc5, |hash, byte| {
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
-    })
+    });
+    hash % NUMBERS
 }
 
 /// Returns an error of the table of layouts, which names it.
@@ -233,14 +236,16 @@ mod tests {
     fn a_note_is_read_as_it_is_written() {
         let row = DynamicEntity::new("company", ROW)
             .with(NAME, "Company")
-            .with(ID, 4_000_000_000_i64)
+            .with(ID, 1_000_000_000_i64)
             .with("Kind000", "employee")
             .with("Layout000", "one")
             .with("Kind001", "lacks its layout");
         let noted = Noted::read(&row);
         assert_eq!(noted.texts, [("employee".to_owned(), "one".to_owned())]);
-        assert_eq!((noted.name.as_deref(), noted.id), (Some("Company"), Some(4_000_000_000)));
-        assert_eq!(Noted::read(&DynamicEntity::new("a", ROW).with(ID, -1_i64)).id, None);
+        assert_eq!((noted.name.as_deref(), noted.id), (Some("Company"), Some(1_000_000_000)));
+        for id in [-1, 1 << 30] {
+            assert_eq!(Noted::read(&DynamicEntity::new("a", ROW).with(ID, id)).id, None);
+        }
     }
 
     #[test]

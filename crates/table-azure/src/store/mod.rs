@@ -36,6 +36,9 @@ use crate::runner::Runner;
 /// Tells the store's continuations from those of other kinds of stores.
 const TAG: u64 = 0x617a_7572_6574;
 
+/// What the service can do: additions are written under the versions that they were read in.
+pub const ABILITIES: Abilities = Abilities { additions: true, ..Abilities::SERVICE };
+
 /// A store in an account.
 pub(crate) struct AzureStore {
     service: Arc<Service>,
@@ -150,7 +153,7 @@ impl Backend for AzureStore {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { additions: true, ..Abilities::SERVICE }
+        ABILITIES
     }
 
     fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
@@ -161,7 +164,7 @@ impl Backend for AzureStore {
     }
 
     fn async_backend(&self) -> Option<&dyn AsyncBackend> {
-        Some(self)
+        self.service.settings.awaits.then_some(self)
     }
 
     fn retry_fairness(&self) -> &RetryFairness {

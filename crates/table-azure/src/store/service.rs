@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) has_layouts: bool,
     /// Whether rows tell the changes that were the last of them.
     pub(crate) has_tokens: bool,
+    /// Whether calls that are awaited wait for requests by themselves.
+    pub(crate) awaits: bool,
 }
 
 /// The service, and what is known of its rows.

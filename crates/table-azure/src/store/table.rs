@@ -11,6 +11,7 @@ use table_engine::__executor::{
     self as seam, Backend, LayoutTexts, Layouts, Names, OneSnapshotForEachThread, PackedRow, Read, TableExec,
     Take,
 };
+use table_engine::row::key::NUMBERS;
 use table_engine::schema::{IndexMask, Schema};
 use table_engine::{DynamicEntity, ErrorKind, Result};
 
@@ -48,7 +49,7 @@ impl TableEntry {
 
     /// Returns a number for a table that has none yet.
     pub(super) fn random_id() -> u32 {
-        u32::try_from(RandomState::new().hash_one(0_u8) >> 32).unwrap_or_default()
+        u32::try_from(RandomState::new().hash_one(0_u8) % u64::from(NUMBERS)).unwrap_or_default()
     }
 
     pub(super) fn name(&self) -> &str {
