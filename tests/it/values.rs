@@ -426,7 +426,7 @@ fn values() -> impl Strategy<Value = Value> {
         (any::<i32>(), 0_u32..31).prop_map(|(v, shift)| Value::Int32(v >> shift)),
         any::<i64>().prop_map(Value::Int64),
         (any::<i64>(), 0_u32..63).prop_map(|(v, shift)| Value::Int64(v >> shift)),
-        any::<u64>().prop_map(|bits| Value::Double(f64::from_bits(bits))),
+        any::<u64>().prop_map(|bits| Value::Double(kept(f64::from_bits(bits)))),
         (Ticks::MIN_PROPERTY.get()..=Ticks::MAX.get())
             .prop_map(|ticks| Value::DateTime(Ticks::new(ticks).unwrap())),
         any::<u128>().prop_map(|bits| Value::Guid(Uuid::from_u128(bits))),

@@ -39,8 +39,8 @@
 //! # What an answer that is lost leaves
 //!
 //! A request that is not answered is sent again. So that it is then known whether the first was carried out, a row that a struct
-//! declares has a property `TcCommit` with the names of the last eight changes of it, which no read shows. Where it does not
-//! tell, as after others have written the row eight times, or put another in its place, the error is
+//! declares has a property `TcCommit` with the names of the last twelve changes of it, which no read shows. Where it does not
+//! tell, as after others have written the row twelve times, or put another in its place, the error is
 //! [`OutcomeUnknown`](table_engine::ErrorKind::OutcomeUnknown). Rows that are written by their properties have no such property:
 //! of those a change under a condition is unknown where its answer was lost and the condition does not hold any more, and one without a
 //! condition may be carried out once more when it has been answered.

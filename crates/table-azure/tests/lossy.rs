@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use table_azure::client::Retries;
 use table_azure::{AzureOptions, AzureTables};
-use table_core::{Entity, ErrorKind, IfMatch, Table};
+use table_core::{Entity, ErrorKind, IfMatch, Stored, Table};
 
 use self::proxy::{Faults, Proxy};
 use self::server::{Own, connection};
@@ -22,11 +22,11 @@ use self::server::{Own, connection};
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(table = "Counters", kind = "counter")]
 #[key(partition = "{group}", row = "counter_{id:06}")]
-#[index(by_count, row = "count_{count:012}_{id:06}")]
+#[index(by_tally, row = "tally_{tally:012}_{id:06}")]
 struct Counter {
     group: String,
     id: u32,
-    count: u64,
+    tally: u64,
 }
 
 /// A tenth of the requests and three tenths of the answers are lost.
@@ -74,7 +74,7 @@ fn changes(usual: u64) -> u64 {
 }
 
 fn counter(id: u32) -> Counter {
-    Counter { group: "all".into(), id, count: 0 }
+    Counter { group: "all".into(), id, tally: 0 }
 }
 
 /// What became of changes.
@@ -120,16 +120,16 @@ fn count(behind: &Behind, threads: u64, all: u64) -> (Told, u64) {
         for _ in 0..threads {
             scope.spawn(|| {
                 for _ in 0..all / threads {
-                    let added = counters.update(Counter::key("all", 1), |counter| counter.count += 1);
+                    let added = counters.update(Counter::key("all", 1), |counter| counter.tally += 1);
                     told.add(added.map(drop));
                 }
             });
         }
     });
-    let there = direct.get(Counter::key("all", 1)).unwrap().unwrap().count;
+    let there = direct.get(Counter::key("all", 1)).unwrap().unwrap().tally;
     // Its copy is where it is to be, and is the only one.
     let copies: Vec<_> =
-        direct.by_count().group("all").into_iter().map(|found| found.unwrap().count).collect();
+        direct.by_tally().group("all").into_iter().map(|found| found.unwrap().tally).collect();
     assert_eq!(copies, [there]);
     println!("{threads} threads: {:?} of {all}, {there} there; {:?}", told.counts(), behind.proxy.done);
     (told, there)
@@ -170,21 +170,21 @@ fn inserts_and_deletes_are_told_as_they_are() {
     let all = u32::try_from(changes(200)).unwrap();
     for id in 0..all {
         counters.insert(&counter(id)).unwrap();
-        let found = direct.get(Counter::key("all", id)).unwrap();
-        assert_eq!(found, Some(counter(id)));
+        let found = direct.get(Counter::key("all", id)).unwrap().unwrap();
+        assert_eq!(*found, counter(id));
     }
     // What is there already is told to be, unless an answer was lost on the way, and nothing is written.
-    direct.update(Counter::key("all", 0), |counter| counter.count = 7).unwrap();
+    direct.update(Counter::key("all", 0), |counter| counter.tally = 7).unwrap();
     for _ in 0..50 {
         let kind = counters.insert(&counter(0)).unwrap_err().kind();
         assert!(matches!(kind, ErrorKind::EntityAlreadyExists | ErrorKind::OutcomeUnknown), "{kind:?}");
     }
-    assert_eq!(direct.get(Counter::key("all", 0)).unwrap().unwrap().count, 7);
+    assert_eq!(direct.get(Counter::key("all", 0)).unwrap().unwrap().tally, 7);
     for id in 0..all {
         counters.delete(Counter::key("all", id)).unwrap();
-        assert_eq!(direct.get(Counter::key("all", id)).unwrap(), None);
+        assert!(direct.get(Counter::key("all", id)).unwrap().is_none());
     }
-    assert_eq!(direct.by_count().group("all").count().unwrap(), 0);
+    assert_eq!(direct.by_tally().group("all").count().unwrap(), 0);
 }
 
 #[test]
@@ -198,12 +198,12 @@ fn a_batch_is_done_whole_or_not_at_all() {
     for _ in 0..changes(150) {
         let moved = counters
             .egt(Counter::partition("all"))
-            .update(Counter::key("all", 1), |counter| counter.count += 1)
-            .update(Counter::key("all", 2), |counter| counter.count += 1)
+            .update(Counter::key("all", 1), |counter| counter.tally += 1)
+            .update(Counter::key("all", 2), |counter| counter.tally += 1)
             .commit();
         told.add(moved.map(drop));
     }
-    let both = [1, 2].map(|id| direct.get(Counter::key("all", id)).unwrap().unwrap().count);
+    let both = [1, 2].map(|id| direct.get(Counter::key("all", id)).unwrap().unwrap().tally);
     let (done, _, unknown) = told.counts();
     assert_eq!((both, unknown), ([done, done], 0));
 }
@@ -218,14 +218,14 @@ fn what_comes_twice_is_done_once() {
     direct.insert(&counter(1)).unwrap();
     let all = changes(300);
     for before in 0..all {
-        let etag = counters.get_stored(Counter::key("all", 1)).unwrap().unwrap().etag();
+        let etag = Stored::etag(&counters.get(Counter::key("all", 1)).unwrap().unwrap());
         // One writes under a condition, and the next goes on from there.
-        let next = Counter { count: before + 1, ..counter(1) };
+        let next = Counter { tally: before + 1, ..counter(1) };
         counters.replace(&next, etag).unwrap();
-        assert_eq!(direct.get(Counter::key("all", 1)).unwrap().unwrap().count, before + 1);
+        assert_eq!(direct.get(Counter::key("all", 1)).unwrap().unwrap().tally, before + 1);
     }
     thread::sleep(Duration::from_millis(100));
-    assert_eq!(direct.get(Counter::key("all", 1)).unwrap().unwrap().count, all);
+    assert_eq!(direct.get(Counter::key("all", 1)).unwrap().unwrap().tally, all);
     assert!(behind.proxy.done.doubled.load(Ordering::Relaxed) > 0);
 }
 
@@ -235,12 +235,12 @@ fn reads_go_on_over_any_losses() {
     let behind = Behind::new(LOSSES, AzureOptions::new());
     let (counters, direct) = behind.counters();
     for id in 0..250 {
-        direct.insert(&Counter { count: u64::from(id), ..counter(id) }).unwrap();
+        direct.insert(&Counter { tally: u64::from(id), ..counter(id) }).unwrap();
     }
     for _ in 0..20 {
         assert_eq!(counters.rows().group("all").count().unwrap(), 250);
         let counts: Vec<_> =
-            counters.by_count().group("all").into_iter().map(|one| one.unwrap().id).collect();
+            counters.by_tally().group("all").into_iter().map(|one| one.unwrap().id).collect();
         assert_eq!(counts, (0..250).collect::<Vec<_>>());
     }
     let gone = counters.replace(&counter(999), IfMatch::Any).unwrap_err();

@@ -15,7 +15,7 @@ use super::connection::{self, ConnectionError, Endpoint};
 use super::credential::Credential;
 use super::failure::{Failure, Source};
 use super::request::Request;
-use super::retry::Retries;
+use super::retry::{Cause, Retries};
 use super::transport::{Body, Transport};
 
 /// The version of the protocol: the first that takes tokens of a directory for tables.
@@ -98,7 +98,7 @@ impl Client {
         let mut may_be_done = false;
         let mut attempted = 1;
         loop {
-            let mut asked = None;
+            let mut cause = Cause::Lost;
             let failure = match self.send_once(request).await {
                 Ok(answer) => {
                     let refusal = answer.refusal();
@@ -107,7 +107,7 @@ impl Client {
                     }
                     // Behind a failure the service may have gone on with a write.
                     may_be_done |= refusal.is_failing() && !request.is_read();
-                    asked = refusal.retry_after;
+                    cause = Cause::Busy(refusal.retry_after);
                     if may_be_done { Failure::Unsettled(refusal) } else { Failure::Refused(refusal) }
                 }
                 Err(Failure::NoAnswer(why)) => {
@@ -118,7 +118,7 @@ impl Client {
                 Err(Failure::Unreachable(why)) => Failure::Unreachable(why),
                 Err(other) => return Err(other),
             };
-            let Some(wait) = self.retries.wait(attempted, asked) else { return Err(failure) };
+            let Some(wait) = self.retries.wait(attempted, cause) else { return Err(failure) };
             tokio::time::sleep(wait).await;
             self.repeats.fetch_add(1, Ordering::Relaxed);
             attempted += 1;

@@ -10,11 +10,12 @@ use table_engine::{DynamicEntity, ETag};
 /// The property.
 pub(super) const PROPERTY: &str = "TcCommit";
 
-/// How many changes of a row it tells.
-const LENGTH: usize = 8;
+/// How many changes of a row it tells: 155 bytes of text. Of sixteen threads that write one row, and lose four of ten answers,
+/// one change in thirty was unknown with eight.
+const LENGTH: usize = 12;
 
-/// How many rows' tokens are remembered between their read and their write.
-const ROWS: usize = 8_192;
+/// How many versions' tokens are remembered between their read and their write, and as many that are older.
+const VERSIONS: usize = 8_192;
 
 /// The token of a change, which no other change has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(super) struct Token(String);
 impl Token {
     /// Makes a token of chance.
     pub(super) fn new() -> Self {
-        Self(format!("{:016x}", RandomState::new().hash_one(0_u8)))
+        Self(format!("{:012x}", RandomState::new().hash_one(0_u8) >> 16))
     }
 
     /// Returns the property of a row that this change writes; `before` is that of the row which it was planned on.
@@ -50,33 +51,44 @@ pub(super) fn of(row: &DynamicEntity) -> Option<&str> {
     row.get(PROPERTY)?.as_str()
 }
 
-/// The tokens of rows that were read or written lately, by their versions: who changes such a row carries them on.
+/// The tokens of rows that were read or written lately, by their versions: who changes such a row carries them on. Many may
+/// plan on one row at a time, each on the version that it has read.
 #[derive(Debug, Default)]
 pub(super) struct Rings {
     hasher: RandomState,
-    known: Mutex<HashMap<u64, (ETag, String)>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    young: HashMap<u64, String>,
+    /// What was young before there were so many.
+    old: HashMap<u64, String>,
 }
 
 impl Rings {
-    fn known(&self) -> MutexGuard<'_, HashMap<u64, (ETag, String)>> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn key(&self, table: &str, keys: (&str, &str), etag: ETag) -> u64 {
+        self.hasher.hash_one((table, keys, etag))
     }
 
     /// Remembers the tokens of a row in this version.
     pub(super) fn note(&self, table: &str, keys: (&str, &str), etag: ETag, ring: &str) {
         let mut known = self.known();
         // What is forgotten is no fault: less is known of an answer that is lost.
-        if known.len() >= ROWS {
-            known.clear();
+        if known.young.len() >= VERSIONS {
+            known.old = std::mem::take(&mut known.young);
         }
-        known.insert(self.hasher.hash_one((table, keys)), (etag, ring.to_owned()));
+        known.young.insert(self.key(table, keys, etag), ring.to_owned());
     }
 
     /// Returns the tokens of a row in this version, if they are remembered.
     pub(super) fn find(&self, table: &str, keys: (&str, &str), etag: ETag) -> Option<String> {
-        let known = self.known();
-        let (version, ring) = known.get(&self.hasher.hash_one((table, keys)))?;
-        (*version == etag).then(|| ring.clone())
+        let (known, key) = (self.known(), self.key(table, keys, etag));
+        known.young.get(&key).or_else(|| known.old.get(&key)).cloned()
     }
 }
 
@@ -87,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_ring_tells_the_last_changes() {
-        let tokens: Vec<_> = (0..12).map(|_| Token::new()).collect();
+        let tokens: Vec<_> = (0..16).map(|_| Token::new()).collect();
         let mut ring: Option<String> = None;
         let mut rings = Vec::new();
         for token in &tokens {
@@ -109,10 +121,15 @@ mod tests {
         rings.note("Company", ("p", "r"), one, "a;b");
         assert_eq!(rings.find("Company", ("p", "r"), one).as_deref(), Some("a;b"));
         assert_eq!(rings.find("Company", ("p", "r"), two), None);
+        rings.note("Company", ("p", "r"), two, "c");
+        assert_eq!(rings.find("Company", ("p", "r"), one).as_deref(), Some("a;b"));
         assert_eq!(rings.find("Other", ("p", "r"), one), None);
-        for row in 0..ROWS * 2 {
+        for row in 0..VERSIONS * 3 {
             rings.note("Company", ("p", &row.to_string()), one, "a");
         }
-        assert!(rings.known().len() <= ROWS);
+        let known = rings.known();
+        assert!(known.young.len() <= VERSIONS && known.old.len() <= VERSIONS);
+        drop(known);
+        assert_eq!(rings.find("Company", ("p", "r"), one), None);
     }
 }

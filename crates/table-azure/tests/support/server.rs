@@ -1,9 +1,8 @@
-//! Servers of the protocol that tests run against: this project's own, and an emulator where one is said to listen.
+//! This project's own server, for tests to run against.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread;
 
-use table_azure::{AzureOptions, AzureTables};
 use table_core::Store;
 use table_server::account::{Given, KeyKeeper};
 use table_server::listen::{Limits, Server};
@@ -17,7 +16,6 @@ const KEY: &str = "YSBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGJ1dCB0aGUgc3RvcmUgb2YgYSB0Z
 pub(crate) struct Own {
     pub(crate) connection: String,
     /// The address, as a connection string has it.
-    #[allow(dead_code, reason = "proxies stand before it")]
     pub(crate) address: std::net::SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -60,22 +58,4 @@ impl Drop for Own {
 /// Returns the connection string of the account at an address.
 pub(crate) fn connection(address: std::net::SocketAddr) -> String {
     format!("AccountName={ACCOUNT};AccountKey={KEY};TableEndpoint=http://{address}/{ACCOUNT}")
-}
-
-/// Returns tables of a name's own on the project's own server, of which a program has one.
-pub(crate) fn on_own() -> AzureTables {
-    static SERVER: OnceLock<Own> = OnceLock::new();
-    prefixed(&SERVER.get_or_init(Own::start).connection)
-}
-
-/// Returns tables of a name's own on the emulator that `TABLE_AZURE_EMULATOR` is the connection string of; `None` without it.
-pub(crate) fn on_emulator() -> Option<AzureTables> {
-    std::env::var("TABLE_AZURE_EMULATOR").ok().map(|connection| prefixed(&connection))
-}
-
-/// Returns tables whose names begin as no others do: many tests share one server.
-fn prefixed(connection: &str) -> AzureTables {
-    use std::hash::BuildHasher;
-    let chance = std::collections::hash_map::RandomState::new().hash_one(0);
-    AzureOptions::new().prefix(&format!("T{:010x}", chance >> 24)).connect(connection).unwrap()
 }
