@@ -30,11 +30,11 @@
 //! # What is there
 //!
 //! Entities, indexes and `unique` in the entity's partition, summaries, lists and `add` in the partition, batches, sets, pages,
-//! streams, projections, series, wide entities, `move_to` within a partition, bulk loads. A change is one request of the service, whole or not at
+//! streams, projections, series, wide entities, `move_to` within a partition, bulk loads, tables for periods, which are dropped one after another. A change is one request of the service, whole or not at
 //! all.
 //!
 //! Refused by the [ability](table_engine::ErrorKind::Unsupported)'s name, before anything is sent: changes of several
-//! partitions, snapshots, reversed queries, jobs, queues, blobs, sealed and signed values, tables for periods, copies that follow later.
+//! partitions, snapshots, reversed queries, jobs, queues, blobs, sealed and signed values, copies that follow later.
 //!
 //! # What an answer that is lost leaves
 //!
@@ -64,3 +64,8 @@ mod tables;
 #[doc(hidden)]
 pub use self::store::ABILITIES;
 pub use self::tables::{AzureOptions, AzureTables};
+
+/// The program in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

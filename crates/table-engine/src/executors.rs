@@ -18,8 +18,8 @@ pub use crate::executor::{
     JobStep, Jobs, Kept, LayoutTexts, Layouts, Loader, Looked, OnCommitted, OneSnapshotForEachThread, Outbox,
     PageMeter, PageRequest, PeriodsSeen, Position, Propagators, Queues, RangeQuery, Read, ReadSnapshot,
     RetryFairness, Room, RowBound, RowBounds, RowCursor, ScanRanges, StepSize, TableExec, Take, TakeEach,
-    Transition, VisitEach, check_by_properties, check_drop, check_entity, check_rules, cursors, declare,
-    note, page, views,
+    Transition, VisitEach, check_by_properties, check_drop, check_entity, check_rules, cursors,
+    cursors_after, declare, note, page, views,
 };
 #[cfg(feature = "async")]
 pub use crate::executor::{AsyncBackend, AsyncCursor};

@@ -4,13 +4,13 @@ use table_engine::__executor::{Amounts, ListBecomes};
 use table_engine::{DynamicEntity, Error, ErrorKind, Result, Value, ValueRef};
 
 use super::planned::{body, with_ring};
-use super::rings;
+use super::rings::{self, Keys};
 use crate::client::Operation;
 
 /// Returns what becomes of a row to which these amounts are added; `None` if nothing does. An entity's own row tells the
 /// changes that `ring` makes of those that it told.
 pub(super) fn operation(
-    keys: (&str, &str),
+    keys: Keys<'_>,
     amounts: &Amounts,
     old: Option<&DynamicEntity>,
     ring: impl FnOnce(Option<&str>) -> Option<String>,
@@ -20,7 +20,7 @@ pub(super) fn operation(
     {
         return Err(amounts.is_another());
     }
-    let (partition, row) = keys;
+    let row = keys.row;
     let tag = old.and_then(DynamicEntity::etag).map(|etag| etag.to_string());
     if amounts.are_own() {
         let Some(old) = old else { return Err(Error::new(ErrorKind::EntityNotFound)) };
@@ -35,7 +35,7 @@ pub(super) fn operation(
         Becomes::Same => None,
         Becomes::Gone => tag.map(|tag| Operation::delete(row, tag)),
         Becomes::Row(properties) => {
-            let body = body(&entity((partition, row), properties))?;
+            let body = body(&entity(keys, properties))?;
             Some(if tag.is_some() {
                 Operation::replace(row, tag, body)
             } else {
@@ -91,7 +91,7 @@ fn find<'e>(row: &'e DynamicEntity, name: &str) -> Option<ValueRef<'e>> {
     row.get(name).map(Value::as_value_ref)
 }
 
-fn entity(keys: (&str, &str), properties: impl IntoIterator<Item = (String, Value)>) -> DynamicEntity {
-    let row = DynamicEntity::new(keys.0, keys.1);
+fn entity(keys: Keys<'_>, properties: impl IntoIterator<Item = (String, Value)>) -> DynamicEntity {
+    let row = DynamicEntity::new(keys.partition, keys.row);
     properties.into_iter().fold(row, |row, (name, value)| row.with(&name, value))
 }

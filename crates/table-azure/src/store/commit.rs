@@ -10,6 +10,7 @@ use table_engine::{DynamicEntity, ETag, Error, ErrorKind, Result, Ticks, Value, 
 
 use super::planned::{Guard, Planned, PlannedRow};
 use super::recognise::Verdict;
+use super::rings::Keys;
 use super::service::Service;
 use super::table::TableEntry;
 use super::{additions, explain};
@@ -61,11 +62,11 @@ impl Service {
             let steps = self.steps(&table, &planned, &attempt).await?;
             let operations: Vec<_> = steps.iter().map(|step| step.operation.clone()).collect();
             let outcome = self.client.execute(table.remote(), &planned.partition, &operations).await;
-            let refused = match self.settled(&table, &planned, &steps, outcome).await? {
+            let (refusal, at) = match self.settled(&table, &planned, &steps, outcome).await? {
                 Settled::Done(etags) => return Ok(self.committed(&table, &planned, &steps, &etags)),
                 Settled::Refused(refusal, at) => (refusal, at),
             };
-            if let Some(refused) = attempt.learn(&steps, refused) {
+            if let Some(refused) = attempt.learn(&steps, &refusal, at) {
                 return Err(refused);
             }
             if round > 0 {
@@ -103,8 +104,8 @@ impl Service {
         }
         for addition in &planned.additions {
             let refused = |error| Refused { error, group: 0, row: Some(addition.place) };
-            let keys = (&*planned.partition, &*addition.key);
-            let old = self.row(table, keys.0, keys.1).await.map_err(refused)?;
+            let keys = Keys { partition: &planned.partition, row: &addition.key };
+            let old = self.row(table, keys.partition, keys.row).await.map_err(refused)?;
             let (mut ring, mut before) = (None, None);
             let marked = |told: Option<&str>| {
                 before = told.map(str::to_owned);
@@ -201,7 +202,8 @@ impl Service {
                 *of_row = *etag;
             }
             if let Some(ring) = &step.ring {
-                self.rings.note(table.remote(), (&planned.partition, &step.key), *etag, ring);
+                let keys = Keys { partition: &planned.partition, row: &step.key };
+                self.rings.note(table.remote(), keys, *etag, ring);
             }
         }
         Committed::of_rows(last, of_rows)
@@ -217,8 +219,8 @@ enum Settled {
 
 impl Attempt {
     /// Returns why a change is refused, unless it may be tried again in another way.
-    fn learn(&mut self, steps: &[Step], (refusal, at): (Refusal, Option<usize>)) -> Option<Refused> {
-        let error = explain::refused(&refusal);
+    fn learn(&mut self, steps: &[Step], refusal: &Refusal, at: Option<usize>) -> Option<Refused> {
+        let error = explain::refused(refusal);
         let step = at.and_then(|at| steps.get(at));
         let was_beaten = matches!(
             error.kind(),

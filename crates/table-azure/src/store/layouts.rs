@@ -55,15 +55,19 @@ impl Service {
 
     /// Returns what is noted of a table of this name; nothing where there is no such note.
     async fn noted(&self, name: &str) -> Result<Noted> {
+        let row = self.note_row(&name.to_ascii_lowercase(), ROW).await?;
+        Ok(row.as_ref().map(Noted::read).unwrap_or_default())
+    }
+
+    /// Returns a row of the table of layouts, if it is there.
+    pub(super) async fn note_row(&self, partition: &str, row: &str) -> Result<Option<DynamicEntity>> {
         if !self.settings.has_layouts {
-            return Ok(Noted::default());
+            return Ok(None);
         }
-        let key = name.to_ascii_lowercase();
-        match self.client.entity(&self.layouts_table(), &key, ROW).await.map_err(explain::unread) {
-            Ok(found) => Ok(found.as_ref().map(Noted::read).unwrap_or_default()),
+        match self.client.entity(&self.layouts_table(), partition, row).await.map_err(explain::unread) {
             // It is made with the first note.
-            Err(error) if error.kind() == ErrorKind::TableNotFound => Ok(Noted::default()),
-            Err(error) => Err(unreached(error)),
+            Err(error) if error.kind() == ErrorKind::TableNotFound => Ok(None),
+            found => found.map_err(unreached),
         }
     }
 
@@ -128,7 +132,7 @@ impl Service {
     }
 
     /// Changes the row of a table, and makes the table of such rows if there is none.
-    async fn execute_note(&self, key: &str, operation: Operation) -> Result<Option<Refusal>> {
+    pub(super) async fn execute_note(&self, key: &str, operation: Operation) -> Result<Option<Refusal>> {
         let (table, operations) = (self.layouts_table(), [operation]);
         for _ in 0..ATTEMPTS {
             match self.client.execute(&table, key, &operations).await.map_err(explain::unwritten)? {
@@ -180,6 +184,12 @@ impl Service {
         };
         self.client.page(&remote, &first).await.map_err(explain::unread)?;
         Ok(TableEntry::new(&created, remote, noted.id.unwrap_or_else(|| number_of(name))))
+    }
+
+    /// Returns a table that is known to be there.
+    pub(super) async fn listed_table(&self, name: &str) -> Result<TableEntry> {
+        let id = self.noted(name).await?.id;
+        Ok(TableEntry::new(name, self.remote(name), id.unwrap_or_else(|| number_of(name))))
     }
 
     /// Drops a table, and what is noted of it.

@@ -7,6 +7,7 @@ mod explain;
 mod filter;
 mod later;
 mod layouts;
+mod periods;
 mod planned;
 mod recognise;
 mod rings;
@@ -20,10 +21,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use table_engine::__executor::{
-    self as seam, Abilities, AsyncBackend, Backend, Committed, HasVault, OneSnapshotForEachThread, Plan,
-    Refused, RetryFairness, SealedAt, TableExec,
+    self as seam, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault, OneSnapshotForEachThread,
+    Plan, Refused, RetryFairness, SealedAt, TableExec,
 };
-use table_engine::{Error, ErrorKind, Result};
+use table_engine::schema::{PeriodTables, Schema};
+use table_engine::{Error, ErrorKind, Result, Ticks};
 
 use self::planned::Planned;
 use self::service::Service;
@@ -150,6 +152,19 @@ impl Backend for AzureStore {
             self.tables().remove(&entry.name().to_ascii_lowercase());
         }
         Ok(())
+    }
+
+    fn make_period(
+        self: Arc<Self>,
+        tables: &'static PeriodTables,
+        start: Ticks,
+        schema: &'static Schema,
+    ) -> Result<Arc<dyn TableExec>> {
+        self.make_period_of(tables, start, schema)
+    }
+
+    fn drop_periods(self: Arc<Self>, tables: &'static PeriodTables, floor: Ticks) -> Result<Dropped> {
+        self.drop_periods_of(tables, floor)
     }
 
     fn abilities(&self) -> Abilities {

@@ -10,7 +10,7 @@ use table_engine::__executor::{
 use table_engine::odata::{Metadata, Source, Writer};
 use table_engine::{ETag, Result, Value, ValueRef};
 
-use super::rings::{PROPERTY, Token};
+use super::rings::{Keys, PROPERTY, Token};
 use super::service::Service;
 use super::table::TableEntry;
 use super::{explain, own};
@@ -134,7 +134,7 @@ impl PlannedRow {
             Condition::Is(version) => Some(version.etag),
             _ => None,
         };
-        let keys = (group.partition, row.key);
+        let keys = Keys { partition: group.partition, row: row.key };
         let before = etag.and_then(|etag| service.rings.find(table.remote(), keys, etag));
         Ok(Self {
             place: 0,

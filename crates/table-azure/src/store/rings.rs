@@ -7,6 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use table_engine::{DynamicEntity, ETag};
 
+/// The keys of a row.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(super) struct Keys<'k> {
+    pub(super) partition: &'k str,
+    pub(super) row: &'k str,
+}
+
 /// The property.
 pub(super) const PROPERTY: &str = "TcCommit";
 
@@ -71,12 +78,12 @@ impl Rings {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn key(&self, table: &str, keys: (&str, &str), etag: ETag) -> u64 {
+    fn key(&self, table: &str, keys: Keys<'_>, etag: ETag) -> u64 {
         self.hasher.hash_one((table, keys, etag))
     }
 
     /// Remembers the tokens of a row in this version.
-    pub(super) fn note(&self, table: &str, keys: (&str, &str), etag: ETag, ring: &str) {
+    pub(super) fn note(&self, table: &str, keys: Keys<'_>, etag: ETag, ring: &str) {
         let mut known = self.known();
         // What is forgotten is no fault: less is known of an answer that is lost.
         if known.young.len() >= VERSIONS {
@@ -86,7 +93,7 @@ impl Rings {
     }
 
     /// Returns the tokens of a row in this version, if they are remembered.
-    pub(super) fn find(&self, table: &str, keys: (&str, &str), etag: ETag) -> Option<String> {
+    pub(super) fn find(&self, table: &str, keys: Keys<'_>, etag: ETag) -> Option<String> {
         let (known, key) = (self.known(), self.key(table, keys, etag));
         known.young.get(&key).or_else(|| known.old.get(&key)).cloned()
     }
@@ -118,18 +125,18 @@ mod tests {
     fn tokens_are_those_of_a_version() {
         let rings = Rings::default();
         let [one, two] = [1, 2].map(|ticks| ETag::from_timestamp(Ticks::new(ticks).unwrap()));
-        rings.note("Company", ("p", "r"), one, "a;b");
-        assert_eq!(rings.find("Company", ("p", "r"), one).as_deref(), Some("a;b"));
-        assert_eq!(rings.find("Company", ("p", "r"), two), None);
-        rings.note("Company", ("p", "r"), two, "c");
-        assert_eq!(rings.find("Company", ("p", "r"), one).as_deref(), Some("a;b"));
-        assert_eq!(rings.find("Other", ("p", "r"), one), None);
+        rings.note("Company", Keys { partition: "p", row: "r" }, one, "a;b");
+        assert_eq!(rings.find("Company", Keys { partition: "p", row: "r" }, one).as_deref(), Some("a;b"));
+        assert_eq!(rings.find("Company", Keys { partition: "p", row: "r" }, two), None);
+        rings.note("Company", Keys { partition: "p", row: "r" }, two, "c");
+        assert_eq!(rings.find("Company", Keys { partition: "p", row: "r" }, one).as_deref(), Some("a;b"));
+        assert_eq!(rings.find("Other", Keys { partition: "p", row: "r" }, one), None);
         for row in 0..VERSIONS * 3 {
-            rings.note("Company", ("p", &row.to_string()), one, "a");
+            rings.note("Company", Keys { partition: "p", row: &row.to_string() }, one, "a");
         }
         let known = rings.known();
         assert!(known.young.len() <= VERSIONS && known.old.len() <= VERSIONS);
         drop(known);
-        assert_eq!(rings.find("Company", ("p", "r"), one), None);
+        assert_eq!(rings.find("Company", Keys { partition: "p", row: "r" }, one), None);
     }
 }

@@ -8,7 +8,7 @@ use table_engine::__executor::{ChangeId, Names, PackedRow, RetryFairness};
 use table_engine::{DynamicEntity, Result, Ticks, ValueRef};
 
 use super::explain;
-use super::rings::{self, Rings};
+use super::rings::{self, Keys, Rings};
 use super::table::TableEntry;
 use crate::client::{Client, PageOf, PageRequest};
 
@@ -70,7 +70,12 @@ impl Service {
 
     fn note_ring(&self, table: &TableEntry, row: &DynamicEntity) {
         if let (true, Some(ring), Some(etag)) = (self.settings.has_tokens, rings::of(row), row.etag()) {
-            self.rings.note(table.remote(), (row.partition_key(), row.row_key()), etag, ring);
+            self.rings.note(
+                table.remote(),
+                Keys { partition: row.partition_key(), row: row.row_key() },
+                etag,
+                ring,
+            );
         }
     }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_engine::__executor::{
-    self as seam, InPlace, Kept, LayoutTexts, Layouts, PageRequest, RangeQuery, ReadSnapshot, RowCursor,
-    RowView, ScanRanges, TableExec, VisitEach,
+    self as seam, InPlace, Kept, LayoutTexts, Layouts, PageRequest, PeriodsSeen, RangeQuery, ReadSnapshot,
+    RowCursor, RowView, ScanRanges, TableExec, VisitEach,
 };
 use table_engine::query::PageBudget;
-use table_engine::{Continuation, ErrorKind, Result};
+use table_engine::schema::PeriodTables;
+use table_engine::{Continuation, ErrorKind, Result, Ticks};
 
 use super::cursor::AzureCursor;
 use super::table::AzureTable;
@@ -64,6 +65,33 @@ impl ReadSnapshot for AzureSnapshot {
     fn cursors(&self, table: &dyn TableExec, scan_ranges: &ScanRanges) -> Result<Vec<Box<dyn RowCursor>>> {
         let table = own(table)?;
         seam::cursors(scan_ranges, table.entry.id(), &mut begin(table, SCAN))
+    }
+
+    fn periods(
+        &self,
+        tables: &'static PeriodTables,
+        _: Option<&Arc<PeriodsSeen>>,
+    ) -> Result<Arc<PeriodsSeen>> {
+        self.store.periods_of(tables).map(Arc::new)
+    }
+
+    fn period(
+        &self,
+        tables: &'static PeriodTables,
+        start: Ticks,
+    ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
+        self.store.period_of(tables, start)
+    }
+
+    /// A walk of several tables begins in each behind the row at which the page ended in one of them.
+    fn cursors_after(
+        &self,
+        table: &dyn TableExec,
+        scan_ranges: &ScanRanges,
+        last: (&str, &str),
+    ) -> Result<Vec<Box<dyn RowCursor>>> {
+        let table = own(table)?;
+        seam::cursors_after(scan_ranges, table.entry.id(), last.0, last.1, &mut begin(table, SCAN))
     }
 
     fn views<'s>(

@@ -19,6 +19,19 @@ pub fn cursors(scan_ranges: &ScanRanges, table: u32, begin: Begin<'_>) -> Result
     Ok(scan_ranges.range_queries(table)?.into_iter().map(begin).collect())
 }
 
+/// Begins a cursor for each scan range of the table of this number, behind the row of these keys, which may be one of another table.
+pub fn cursors_after(
+    scan_ranges: &ScanRanges,
+    table: u32,
+    partition: &str,
+    row: &str,
+    begin: Begin<'_>,
+) -> Result<Vec<Box<dyn RowCursor>>> {
+    let mut asked = scan_ranges.range_queries(table)?;
+    range_query::go_on(scan_ranges, &mut asked, table, partition, row)?;
+    Ok(asked.into_iter().map(begin).collect())
+}
+
 /// Returns the rows of all scan ranges, each kept by the snapshot as it comes.
 pub fn views<'s>(
     snapshot: &'s dyn ReadSnapshot,

@@ -49,7 +49,7 @@ pub use self::batch::{Batch, Lent};
 pub use self::blobs::{BlobSnapshot, Blobs};
 pub(crate) use self::concat_iter::ConcatIter;
 pub(crate) use self::default_paging::DefaultPage;
-pub use self::default_paging::{Begin, PageRequest, cursors, page, page_size, views};
+pub use self::default_paging::{Begin, PageRequest, cursors, cursors_after, page, page_size, views};
 pub use self::job::{Conversion, EachRow, JobRecord, JobStep, Jobs, Looked, Position, StepSize, Transition};
 pub use self::kept::Kept;
 pub use self::layouts::{LayoutTexts, Layouts, check_by_properties, check_drop, declare, note};
