@@ -17,6 +17,7 @@ test       runs tiers of tests: --fast if none is named
   --tools      the packages that `cargo test` leaves out
   --async      calls that are awaited, and the service of `examples/web`
   --server     the server of the Table service's protocol, and `examples/server`
+  --azure      tables on servers of the Table service's protocol, and `examples/azure`
   --examples   every example program
   --crash      processes that are killed
   --flips      damaged files, a bit at a time

@@ -15,6 +15,7 @@ pub(crate) enum Tier {
     Tools,
     Async,
     Server,
+    Azure,
     Examples,
     Crash,
     Flips,
@@ -56,7 +57,7 @@ const KILLS_LONG: &str = "CRASH_KILLS=2000 CRASH_KILL_SECONDS=1800 CRASH_STAFF_K
                           CRASH_EVENTUAL_KILLS=300 CRASH_DERIVED_KILLS=300 LOCKSTEP_STEPS=200000";
 
 impl Tier {
-    pub(crate) const EACH: [Self; 16] = [
+    pub(crate) const EACH: [Self; 17] = [
         Self::Fast,
         Self::Ui,
         Self::DefaultFeatures,
@@ -64,6 +65,7 @@ impl Tier {
         Self::Tools,
         Self::Async,
         Self::Server,
+        Self::Azure,
         Self::Examples,
         Self::Crash,
         Self::Flips,
@@ -90,6 +92,7 @@ impl Tier {
             Self::Tools => "--tools",
             Self::Async => "--async",
             Self::Server => "--server",
+            Self::Azure => "--azure",
             Self::Examples => "--examples",
             Self::Crash => "--crash",
             Self::Flips => "--flips",
@@ -142,6 +145,11 @@ impl Tier {
                     Command::cargo("test --locked -p table-server -p server-example --all-features");
                 let command = command.arguments(if is_long { "--release" } else { "" });
                 vec![form(command, "", "TABLE_SERVER_KILLS=100")]
+            }
+            // It starts the servers that it takes.
+            Self::Azure => {
+                let script = Command::new("bash").argument("crates/table-azure/test.sh");
+                vec![script.arguments(if is_long { "--long" } else { "" })]
             }
             Self::Examples => examples()?,
             Self::Crash => {

@@ -15,7 +15,7 @@ use self::server::Own;
 /// Returns tables of a name's own on the project's own server, of which a program has one.
 fn on_own() -> AzureTables {
     static SERVER: OnceLock<Own> = OnceLock::new();
-    prefixed(&SERVER.get_or_init(Own::start).connection)
+    prefixed(&server::connection(SERVER.get_or_init(Own::start).address))
 }
 
 /// Returns tables of a name's own on the emulator that `TABLE_AZURE_EMULATOR` is the connection string of; `None` without it.

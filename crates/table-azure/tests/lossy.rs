@@ -1,7 +1,12 @@
 //! Changes over a connection that loses requests and answers: what is told done is done once, and what is told refused is not
 //! done.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside their functions")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "helpers of tests, outside their functions"
+)]
 
 #[path = "support/proxy.rs"]
 mod proxy;
@@ -44,7 +49,7 @@ struct Behind {
 impl Behind {
     fn new(faults: Faults, options: AzureOptions) -> Self {
         let server = Own::start();
-        let direct = AzureTables::connect(&server.connection).unwrap();
+        let direct = AzureTables::connect(&connection(server.address)).unwrap();
         // Tables are made past the proxy: what is looked at is what happens to rows.
         direct.table::<Counter>().unwrap();
         let proxy = Proxy::start(server.address, faults, seed());

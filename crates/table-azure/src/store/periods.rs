@@ -255,9 +255,7 @@ mod tests {
         assert_eq!((noted.floor.get(), noted.period), (5, 3));
         assert!(noted.check(noted.floor).is_ok());
         assert_eq!(noted.check(Ticks::MIN).unwrap_err().kind(), ErrorKind::PeriodDropped);
-        for bad in
-            [row.clone().with(FLOOR, -1_i64), row.clone().with(PERIOD, 300), DynamicEntity::new("l", ROW)]
-        {
+        for bad in [row.clone().with(FLOOR, -1_i64), row.with(PERIOD, 300), DynamicEntity::new("l", ROW)] {
             assert_eq!(Template::read(&bad), None);
         }
     }

@@ -14,8 +14,6 @@ const KEY: &str = "YSBrZXkgdGhhdCBvcGVucyBub3RoaW5nIGJ1dCB0aGUgc3RvcmUgb2YgYSB0Z
 
 /// The project's own server, over a temporary store, until it is dropped.
 pub(crate) struct Own {
-    pub(crate) connection: String,
-    /// The address, as a connection string has it.
     pub(crate) address: std::net::SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
@@ -41,8 +39,7 @@ impl Own {
             });
         });
         let address = address.recv().unwrap();
-        let connection = connection(address);
-        Self { connection, address, stop: Some(stop), thread: Some(thread) }
+        Self { address, stop: Some(stop), thread: Some(thread) }
     }
 }
 
