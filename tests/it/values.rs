@@ -433,6 +433,11 @@ fn values() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Returns the double, or the one NaN in the place of any that the store does not tell from it.
+fn kept(double: f64) -> f64 {
+    if double.is_nan() && !Executor::of_test().abilities().nans { f64::NAN } else { double }
+}
+
 fn keys() -> impl Strategy<Value = String> {
     let allowed = |key: &String| !key.contains(['/', '\\', '#', '?']) && !key.contains(char::is_control);
     prop_oneof!["[a-c]{0,3}", "[ -~\u{a0}-\u{10ffff}]{0,12}"].prop_filter("a forbidden character", allowed)

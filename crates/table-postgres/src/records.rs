@@ -17,10 +17,6 @@ impl PostgresStore {
         match owner {
             RecordOwner::Store => Ok(STORE),
             RecordOwner::Table(name) => self.number_of(name),
-            RecordOwner::Queue(_) => {
-                let because = "there is no such queue: the store keeps none";
-                Err(executor::error(ErrorKind::QueueNotFound, because))
-            }
             RecordOwner::Queue(_) => Err(executor::error(
                 ErrorKind::QueueNotFound,
                 "the store has no queues, so it keeps nothing with one",

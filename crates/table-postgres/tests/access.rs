@@ -70,8 +70,8 @@ mod tls {
         let [certificate, key] = ["server.crt", "server.key"].map(|name| server.directory.join(name));
         fs::write(&certificate, own.cert.pem()).unwrap();
         fs::write(&key, own.signing_key.serialize_pem()).unwrap();
-        server.own(&certificate);
-        server.own(&key);
+        Server::own(&certificate);
+        Server::own(&key);
         let settings = [
             "ssl=on".to_owned(),
             format!("ssl_cert_file={}", certificate.display()),

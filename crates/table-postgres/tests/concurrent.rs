@@ -82,8 +82,8 @@ impl Handle {
     }
 }
 
-fn number(number: &i64) -> [(&'static str, ValueRef<'static>); 1] {
-    [("Number", ValueRef::Int64(*number))]
+fn number(number: i64) -> [(&'static str, ValueRef<'static>); 1] {
+    [("Number", ValueRef::Int64(number))]
 }
 
 fn row<'p>(key: &'p str, condition: Condition, act: Act<Content<'p>>) -> RowWrite<'p> {
@@ -140,7 +140,7 @@ fn transfer(handle: &Handle, state: &mut u64, done: &Done) {
         handle.get(&*snapshot, 1, &to, "account").unwrap(),
     );
     drop(snapshot);
-    let (less, more) = (number(&(give.number - amount)), number(&(take.number + amount)));
+    let (less, more) = (number(give.number - amount), number(take.number + amount));
     let put = |properties| Act::Put(Content::Properties(properties));
     done.count(handle.commit(vec![
         group(0, &from, vec![row("account", Condition::Is(give.version), put(&less))]),
@@ -153,7 +153,7 @@ fn append(handle: &Handle, done: &Done) {
     let snapshot = handle.snapshot();
     let seen = handle.numbered(&*snapshot, "list", "at_");
     drop(snapshot);
-    let (at, value) = (seen.rows.len(), number(&1));
+    let (at, value) = (seen.rows.len(), number(1));
     let key = format!("at_{at:06}");
     let range = Range { prefix: "at_", digest: seen.digest };
     // Under no condition on the row: what another has put there would be gone.
@@ -168,7 +168,7 @@ fn append(handle: &Handle, done: &Done) {
 fn exclude(handle: &Handle, state: &mut u64, done: &Done) {
     let pair = format!("pair{}", random(state, PAIRS));
     let (one, other) = if random(state, 2) == 0 { ("a", "b") } else { ("b", "a") };
-    let value = number(&1);
+    let value = number(1);
     if random(state, 3) == 0 {
         done.count(handle.commit(vec![group(0, &pair, vec![row(one, Condition::Any, Act::Remove)])]));
         return;
@@ -193,7 +193,7 @@ fn rely(handle: &Handle, state: &mut u64, done: &Done) {
     let put = |properties| Act::Put(Content::Properties(properties));
     if random(state, 4) > 0 {
         let key = format!("of_{:06}", seen.rows.len());
-        let value = number(&leader.number);
+        let value = number(leader.number);
         let rows = vec![
             row(&key, Condition::Absent, put(&value)),
             row("leader", Condition::Is(leader.version), Act::Keep),
@@ -201,7 +201,7 @@ fn rely(handle: &Handle, state: &mut u64, done: &Done) {
         done.count(handle.commit(vec![group(0, "rely", rows)]));
         return;
     }
-    let value = number(&(leader.number + 1));
+    let value = number(leader.number + 1);
     let mut rows = vec![row("leader", Condition::Is(leader.version), put(&value))];
     rows.extend(seen.rows.keys().map(|key| row(key, Condition::Present, Act::Remove)));
     let range = Range { prefix: "of_", digest: seen.digest };
@@ -211,7 +211,7 @@ fn rely(handle: &Handle, state: &mut u64, done: &Done) {
 /// Takes a number that nobody has, and counts that in the other table by a merge.
 fn claim(handle: &Handle, state: &mut u64, done: &Done) {
     let key = format!("claim_{:04}", random(state, 2_000));
-    let value = number(&1);
+    let value = number(1);
     let claim = row(&key, Condition::Absent, Act::Put(Content::Properties(&value)));
     if done.count(handle.commit(vec![group(1, "claims", vec![claim])])) {
         done.claimed.fetch_add(1, Ordering::Relaxed);
@@ -228,7 +228,7 @@ fn what_plans_demand_holds_when_they_are_carried_out() {
         stores[0].create_table(name).unwrap();
     }
     let handles: Vec<_> = stores.iter().map(|store| Handle::open(store.backend().clone())).collect();
-    let (hundred, zero) = (number(&100), number(&0));
+    let (hundred, zero) = (number(100), number(0));
     for account in 0..ACCOUNTS {
         let partition = format!("{account}");
         for table in [0, 1] {

@@ -138,7 +138,7 @@ fn a_view_that_others_are_made_of_is_in_nobodys_way() {
     );
     support::execute(&sql);
     let read = tables.dynamic_table("Company").unwrap().get("Legal", "x").unwrap().unwrap();
-    assert_eq!(read.get("Big").and_then(|big| big.as_i64()), Some(5));
+    assert_eq!(read.get("Big").and_then(table_core::Value::as_i64), Some(5));
     support::execute(&format!("UPDATE {schema}.rows_1 SET body = '[1]' WHERE pk = 'Legal'"));
     let error = tables.dynamic_table("Company").unwrap().get("Legal", "x").unwrap_err();
     assert_eq!((error.kind(), error.row_key()), (table_core::ErrorKind::Corrupt, Some("x")), "{error}");

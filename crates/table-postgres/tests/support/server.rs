@@ -70,7 +70,7 @@ impl Server {
     }
 
     /// Gives a file to the user that the server runs as, alone.
-    pub(crate) fn own(&self, file: &Path) {
+    pub(crate) fn own(file: &Path) {
         use std::os::unix::fs::PermissionsExt;
 
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
