@@ -3,9 +3,13 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use table_core::{Error, Store};
+use table_core::asynchronous::AsyncTables;
+use table_core::{Error, Store, Tables};
+#[cfg(feature = "postgres")]
+use table_postgres::PostgresTables;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -81,9 +85,12 @@ impl From<AccountError> for RunError {
 /// Serves until a signal says to stop. Then what is under way is answered, and the store is closed.
 pub async fn run(config: Config) -> Result<(), RunError> {
     permit_files(&config.limits);
-    let store = open(&config)?;
+    let settings = config.clone();
+    // Where the database is far, its answers are waited for.
+    let opened = tokio::task::spawn_blocking(move || OpenedStore::open(&settings)).await;
+    let store = opened.map_err(|error| RunError::System(error.into()))??;
     let tables = store.to_async();
-    let keys = Arc::new(keys(&config, &store).await?);
+    let keys = Arc::new(keys(&config, &tables).await?);
     let settings = Settings { is_raw: config.is_raw, ..Settings::default() };
     let service = Arc::new(Service::new(tables.clone(), Arc::clone(&keys), settings));
 
@@ -165,21 +172,54 @@ pub async fn run(config: Config) -> Result<(), RunError> {
     closed.map_err(|error| RunError::System(error.into()))?.map_err(RunError::Store)
 }
 
-/// Opens the store that the settings name.
-fn open(config: &Config) -> Result<Store, Error> {
-    let mut options = Store::options();
-    options = options.durability(config.durability);
-    if let Some(size) = config.map_size {
-        options = options.map_size(size);
+/// The store that the settings name.
+enum OpenedStore {
+    Directory(Store),
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresTables),
+}
+
+impl OpenedStore {
+    fn open(config: &Config) -> Result<Self, Error> {
+        #[cfg(feature = "postgres")]
+        if let Some(address) = &config.postgres {
+            return PostgresTables::connect(address.as_str()).map(Self::Postgres);
+        }
+        let mut options = Store::options();
+        options = options.durability(config.durability);
+        if let Some(size) = config.map_size {
+            options = options.map_size(size);
+        }
+        options.open(&config.directory).map(Self::Directory)
     }
-    options.open(&config.directory)
+
+    fn close(self) -> Result<(), Error> {
+        match self {
+            Self::Directory(store) => store.close(),
+            // What was acknowledged is the database's.
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+}
+
+impl Deref for OpenedStore {
+    type Target = Tables;
+
+    fn deref(&self) -> &Tables {
+        match self {
+            Self::Directory(store) => store,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(tables) => tables,
+        }
+    }
 }
 
 /// Returns the account's keys, as the store has them, made as they are given if it has none.
-async fn keys(config: &Config, store: &Store) -> Result<KeyKeeper, RunError> {
+async fn keys(config: &Config, tables: &AsyncTables) -> Result<KeyKeeper, RunError> {
     let text = |key: &Key| key.as_str().to_owned().into();
     let given = Given { key1: Some(text(&config.key1)), key2: config.key2.as_ref().map(text) };
-    let keys = KeyKeeper::open(store.to_async(), &config.account, given.clone()).await?;
+    let keys = KeyKeeper::open(tables.clone(), &config.account, given.clone()).await?;
     if !keys.is_as_given(&given) {
         say("the store has other keys than are given: they were exchanged, and the store's are good");
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use table_core::access::sas::AccountKey;
 
 use super::sources::Given;
-use super::{Config, ConfigError, Key, WELL_KNOWN_ACCOUNT, WELL_KNOWN_KEY, parse};
+use super::{Config, ConfigError, DatabaseAddress, Key, WELL_KNOWN_ACCOUNT, WELL_KNOWN_KEY, parse};
 use crate::listen::Limits;
 use crate::log::LogSettings;
 
@@ -53,7 +53,9 @@ pub(super) fn check(mut given: Given) -> Result<Config, ConfigError> {
             ));
         }
     }
+    let postgres = postgres(&mut given);
     let config = Config {
+        postgres,
         directory: given.value("directory", |text| Ok(text.into())).unwrap_or_else(|| "data.tables".into()),
         address,
         queue_address,
@@ -81,6 +83,30 @@ fn key(given: &mut Given, name: &'static str, account: &str) -> Option<Key> {
         }
         AccountKey::new(account, text).map(|_| Key(text.to_owned())).map_err(|_| wrong)
     })
+}
+
+/// Reads where the store is, if it is in no directory.
+fn postgres(given: &mut Given) -> Option<DatabaseAddress> {
+    let address = given.secret("postgres", |text| {
+        let is_right = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+        let right = "it must be like `postgres://user:password@host:5432/database`";
+        if is_right { Ok(DatabaseAddress(text.to_owned())) } else { Err(right) }
+    });
+    if address.is_some() {
+        if !cfg!(feature = "postgres") {
+            given.refuse("this program knows no PostgreSQL: build it with `--features postgres`".to_owned());
+        }
+        for of_directory in ["directory", "durability", "map-size"] {
+            if given.has(of_directory) {
+                given.refuse(format!(
+                    "{} is of a store in a directory, and {} names one in a database: give one of them",
+                    given.origin(of_directory),
+                    given.origin("postgres")
+                ));
+            }
+        }
+    }
+    address
 }
 
 fn tls(given: &mut Given) -> Option<(PathBuf, PathBuf)> {

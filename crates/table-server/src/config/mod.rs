@@ -37,12 +37,31 @@ impl fmt::Debug for Key {
     }
 }
 
+/// The address of a database, which may hold a password. It is not shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseAddress(String);
+
+impl DatabaseAddress {
+    /// Returns the address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for DatabaseAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DatabaseAddress(..)")
+    }
+}
+
 /// What the binary is told.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
     /// The store's directory, made if there is none.
     pub directory: PathBuf,
+    /// The PostgreSQL database that the store lies in instead.
+    pub postgres: Option<DatabaseAddress>,
     /// Where it listens.
     pub address: SocketAddr,
     /// Where it listens for the protocol of queues; `None` for nowhere.

@@ -8,10 +8,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Config, ConfigError, check};
 
-/// A table server: the protocol of Azure Tables over a store in a directory.
+/// A table server: the protocol of Azure Tables over a store in a directory, or in a PostgreSQL database.
 ///
 /// Each flag can be a variable, TABLE_SERVER_ADDRESS for --address, or a line of the file, address = "..". Keys have no
-/// flags: TABLE_SERVER_KEY1, TABLE_SERVER_KEY2, or key1 and key2 of the file.
+/// flags: TABLE_SERVER_KEY1, TABLE_SERVER_KEY2, or key1 and key2 of the file. Nor has the database's address, which may hold
+/// a password: TABLE_SERVER_POSTGRES, or postgres of the file.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(name = "table-server", version, verbatim_doc_comment)]
 #[expect(clippy::doc_markdown, reason = "it is what `--help` prints")]
@@ -90,6 +91,8 @@ pub struct Flags {
     key1: Option<String>,
     #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "")]
     key2: Option<String>,
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "")]
+    postgres: Option<String>,
 }
 
 impl Flags {
@@ -212,7 +215,7 @@ impl Given {
 /// Returns the names of all settings.
 fn names() -> Vec<&'static str> {
     let flags = Flags::default().texts().map(|(name, _)| name);
-    flags.into_iter().chain(["key1", "key2"]).collect()
+    flags.into_iter().chain(["key1", "key2", "postgres"]).collect()
 }
 
 /// Reads the settings. `variable` is asked for variables of the environment.
@@ -228,8 +231,9 @@ pub fn read(flags: Flags, variable: impl Fn(&str) -> Option<String>) -> Result<C
             given.texts.insert(name, (text, format!("the variable `{of_environment}`")));
         }
     }
-    for (name, key) in [("key1", &flags.key1), ("key2", &flags.key2)] {
-        if key.is_some() {
+    let secrets = [("key1", &flags.key1), ("key2", &flags.key2), ("postgres", &flags.postgres)];
+    for (name, secret) in secrets {
+        if secret.is_some() {
             given.refuse(format!(
                 "`--{name}` is refused: lists of processes show flags to all. Give `TABLE_SERVER_{}` or `{name}` of the file",
                 name.to_uppercase()

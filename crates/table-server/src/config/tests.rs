@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Parser;
 use table_core::Durability;
 
-use super::{Config, ConfigError, Flags, WELL_KNOWN_KEY, read};
+use super::{Config, ConfigError, DatabaseAddress, Flags, WELL_KNOWN_KEY, read};
 
 const KEY: &str = "c2VjcmV0IG9mIG5vYm9keQ==";
 
@@ -193,4 +193,28 @@ fn help_fits_a_screen() {
     let help = Flags::command().render_help().to_string();
     assert!(help.lines().count() <= 40, "{help}");
     assert!(help.lines().all(|line| line.len() <= 100), "{help}");
+}
+
+#[test]
+fn a_database_is_named_by_no_flag_and_never_shown() {
+    let address = "postgres://app:geheim@localhost/app";
+    let given = |flags: &[&str], address: &str| config(flags, &[("TABLE_SERVER_POSTGRES", address)]);
+    match given(&[], address) {
+        Ok(config) if cfg!(feature = "postgres") => {
+            assert_eq!(config.postgres.as_ref().map(DatabaseAddress::as_str), Some(address));
+            assert!(!format!("{config:?}").contains("geheim"));
+        }
+        other => {
+            let error = other.unwrap_err().to_string();
+            assert!(!cfg!(feature = "postgres") && error.contains("`--features postgres`"), "{error}");
+        }
+    }
+    for (flags, variable, right) in [
+        (&["--directory", "x.tables"][..], address, "`--directory` is of a store in a directory"),
+        (&[], "mysql://app:geheim@localhost", "it must be like `postgres://"),
+        (&["--postgres", address], address, "`--postgres` is refused"),
+    ] {
+        let error = given(flags, variable).unwrap_err().to_string();
+        assert!(error.contains(right) && !error.contains("geheim"), "{error}");
+    }
 }
