@@ -8,10 +8,11 @@ use table_engine::{ErrorKind, Result, Value, ValueRef};
 
 use crate::body::Body;
 use crate::statement::Becomes;
+use crate::work::RowVersion;
 
 /// A row that is there, and locked.
 pub(crate) struct OldRow {
-    pub(crate) time: i64,
+    pub(crate) version: RowVersion,
     pub(crate) properties: Vec<(String, Value)>,
 }
 

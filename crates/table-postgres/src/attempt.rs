@@ -18,12 +18,13 @@ use crate::catalog::{Catalog, column};
 use crate::clock::etag;
 use crate::connection::{Call, Connection};
 use crate::error::{is_conflict, is_lost, of_server};
+use crate::keys::unescape;
 use crate::param::{Param, Params};
 use crate::snapshot;
 use crate::statement::{self, Becomes, Frame, Op, digest};
 use crate::store::{PostgresStore, Token};
 use crate::table::{TableEntry, properties};
-use crate::work::{Demand, Work, WorkAct};
+use crate::work::{Demand, RowVersion, Work, WorkAct, WorkRow, checksum};
 
 /// What has become of an attempt.
 pub(crate) struct Attempted {
@@ -37,6 +38,8 @@ pub(crate) enum Failed {
     Refused(Refused),
     /// The server chose another transaction, or what was read is not there any more.
     Again,
+    /// Some row was written without a new time since it was read, or before: it has to be looked at.
+    Hidden,
     /// The connection was lost before the answer came: this token says whether the plan was carried out.
     Lost(Token),
 }
@@ -53,10 +56,15 @@ type OldRows = HashMap<(usize, String, String), OldRow>;
 /// What the layouts of a plan's tables say, as far as they were asked: of each table the generation and the texts.
 type Known = BTreeMap<usize, (i64, Arc<LayoutTexts>)>;
 
-/// Carries out a plan.
-pub(crate) async fn attempt(store: &PostgresStore, connection: &Connection, work: &Work) -> Attempted {
+/// Carries out a plan. With `looks`, the rows that must be those that were read are looked at.
+pub(crate) async fn attempt(
+    store: &PostgresStore,
+    connection: &Connection,
+    work: &Work,
+    looks: bool,
+) -> Attempted {
     let mut is_open = false;
-    let outcome = Attempt { store, connection, work }.run(&mut is_open).await;
+    let outcome = Attempt { store, connection, work, looks }.run(&mut is_open).await;
     Attempted { outcome, is_open }
 }
 
@@ -65,6 +73,7 @@ struct Attempt<'a> {
     store: &'a PostgresStore,
     connection: &'a Connection,
     work: &'a Work,
+    looks: bool,
 }
 
 impl Attempt<'_> {
@@ -90,6 +99,7 @@ impl Attempt<'_> {
         let time = self.time_after(&ops);
         let frame = Frame {
             time,
+            keeps_times: self.work.keeps_times,
             commits: &self.store.commits,
             session: token.session,
             number: token.number,
@@ -155,7 +165,7 @@ impl Attempt<'_> {
         for row in &self.work.rows {
             let has_layouts = known.get(&row.table).is_some_and(|(_, layouts)| !layouts.is_empty());
             let is_examined = !row.is_declared && has_layouts;
-            if is_examined || matches!(row.act, WorkAct::Merge(_) | WorkAct::Add(_)) {
+            if is_examined || self.reads(row) {
                 wanted.entry(row.table).or_default().push((&row.partition, &row.row));
             }
         }
@@ -175,18 +185,32 @@ impl Attempt<'_> {
         (tables, calls)
     }
 
+    /// Returns whether a row is read for what becomes of it, or for what must be so of it.
+    fn reads(self, row: &WorkRow) -> bool {
+        let is_added_to = matches!(row.act, WorkAct::Merge(_) | WorkAct::Add(_));
+        is_added_to || self.looks && matches!(row.demand, Demand::Is(_))
+    }
+
     fn take_old(self, table: usize, rows: &[Row], old: &mut OldRows) -> Result<(), Failed> {
         for row in rows {
             let read = || -> Result<_> {
-                let time = column(row, 2)?;
+                let (partition, key): (String, String) = (column(row, 0)?, column(row, 1)?);
+                let (time, again) = (column(row, 2)?, column::<Option<i32>>(row, 5)?.unwrap_or_default());
+                let mut version = RowVersion { time, again, checksum: None };
+                if (self.looks || again != 0)
+                    && let Some(entry) = self.work.tables.get(table)
+                {
+                    let packed = entry.pack(&unescape(&partition), &unescape(&key), row, 2)?;
+                    version.checksum = Some(checksum(&packed)?);
+                }
                 let owned = properties(row, 3)?
                     .into_iter()
                     .map(|(name, value)| (name.into_owned(), value.into_value()));
                 let properties = owned.collect();
-                Ok(((table, column(row, 0)?, column(row, 1)?), OldRow { time, properties }))
+                Ok(((table, partition, key), OldRow { version, properties }))
             };
             let (keys, row) = read().map_err(Refused::whole)?;
-            self.store.clock.observe(row.time);
+            self.store.clock.observe(row.version.time);
             old.insert(keys, row);
         }
         Ok(())
@@ -198,14 +222,14 @@ impl Attempt<'_> {
         for (of, row) in self.work.rows.iter().enumerate() {
             let layouts =
                 known.get(&row.table).filter(|(_, layouts)| !row.is_declared && !layouts.is_empty());
-            let is_read = layouts.is_some() || matches!(row.act, WorkAct::Merge(_) | WorkAct::Add(_));
+            let is_read = layouts.is_some() || self.reads(row);
             let old = if has_read && is_read {
                 old.get(&(row.table, row.partition.clone(), row.row.clone()))
             } else {
                 None
             };
             if is_read {
-                row.demand.check(old.map(|old| old.time)).map_err(|error| row.refused(error))?;
+                row.demand.check(old.map(|old| old.version)).map_err(|error| row.refused(error))?;
             }
             if let Some((_, layouts)) = layouts {
                 for kind in old.and_then(OldRow::kind).into_iter().chain(row.kind.as_deref()) {
@@ -225,8 +249,9 @@ impl Attempt<'_> {
             // What was read is locked, if it was there; if it was not, it is not to come in between.
             let demand = match (old, &becomes) {
                 _ if !is_read => row.demand,
+                (Some(old), Becomes::Kept) if matches!(row.demand, Demand::Is(_)) => Demand::Is(old.version),
                 (_, Becomes::Kept) => row.demand,
-                (Some(old), _) => Demand::Is(old.time),
+                (Some(old), _) => Demand::Is(old.version),
                 (None, Becomes::Written(_)) => Demand::Absent,
                 (None, Becomes::Gone) => Demand::Nothing,
             };
@@ -238,7 +263,7 @@ impl Attempt<'_> {
     /// Returns a time that is later than those of all rows that are known to be there.
     fn time_after(self, ops: &[Op]) -> i64 {
         for op in ops {
-            if let Demand::Is(time) = op.demand {
+            if let Demand::Tag(time) | Demand::Is(RowVersion { time, .. }) = op.demand {
                 self.store.clock.observe(time);
             }
         }
@@ -274,12 +299,14 @@ impl Attempt<'_> {
         let mut found = HashMap::new();
         for (table, rows) in (0..work.tables.len()).zip(answers.by_ref()) {
             for row in rows {
-                let read = || -> Result<(&str, &str, i64)> {
-                    Ok((column(row, 0)?, column(row, 1)?, column(row, 2)?))
+                let read = || -> Result<(&str, &str, RowVersion)> {
+                    let again = column::<Option<i32>>(row, 3)?.unwrap_or_default();
+                    let version = RowVersion { time: column(row, 2)?, again, checksum: None };
+                    Ok((column(row, 0)?, column(row, 1)?, version))
                 };
-                let (partition, key, time) = read().map_err(Refused::whole)?;
-                self.store.clock.observe(time);
-                found.insert((table, partition, key), time);
+                let (partition, key, version) = read().map_err(Refused::whole)?;
+                self.store.clock.observe(version.time);
+                found.insert((table, partition, key), version);
             }
         }
         let mut changed = Vec::new();
@@ -294,10 +321,14 @@ impl Attempt<'_> {
             let (generation, layouts) = Catalog::found_layouts(rows).map_err(Refused::whole)?;
             entry.learn(generation, layouts);
         }
-        let refused_row = work.rows.iter().find_map(|row| {
-            let time = found.get(&(row.table, &*row.partition, &*row.row)).copied();
-            row.demand.check(time).err().map(|error| row.refused(error))
-        });
+        let found = |row: &WorkRow| found.get(&(row.table, &*row.partition, &*row.row)).copied();
+        let refused_row = work
+            .rows
+            .iter()
+            .find_map(|row| row.demand.check(found(row)).err().map(|error| row.refused(error)));
+        if refused_row.is_none() && !self.looks && work.rows.iter().any(|row| row.demand.hides(found(row))) {
+            return Err(Failed::Hidden);
+        }
         let refused_range = changed.into_iter().min().map(|group| {
             let error = executor::error(ErrorKind::ConditionNotMet, "rows have changed");
             Refused { error, group, row: None }
@@ -317,7 +348,7 @@ impl Attempt<'_> {
         let mut params = Params::default();
         let (partitions, rows) = (params.add(Param::Texts(partitions)), params.add(Param::Texts(rows)));
         let sql = format!(
-            "SELECT t.pk, t.rk, t.ts FROM unnest({partitions}, {rows}) AS n(a, b), {} AS t WHERE t.pk = a AND t.rk = b",
+            "SELECT t.pk, t.rk, t.ts, t.again FROM unnest({partitions}, {rows}) AS n(a, b), {} AS t WHERE t.pk = a AND t.rk = b",
             entry.rows
         );
         Call { sql, params }
@@ -330,7 +361,7 @@ fn lock_rows(entry: &TableEntry, keys: &[(&str, &str)]) -> Call {
     let sql = if let [(partition, row)] = keys {
         let (partition, row) = (params.add((*partition).into()), params.add((*row).into()));
         format!(
-            "SELECT pk, rk, ts, kind, body FROM {} WHERE pk = {partition} AND rk = {row} FOR UPDATE",
+            "SELECT pk, rk, ts, kind, body, again FROM {} WHERE pk = {partition} AND rk = {row} FOR UPDATE",
             entry.rows
         )
     } else {
@@ -338,7 +369,7 @@ fn lock_rows(entry: &TableEntry, keys: &[(&str, &str)]) -> Call {
             keys.iter().map(|(partition, row)| ((*partition).to_owned(), (*row).to_owned())).unzip();
         let (partitions, rows) = (params.add(Param::Texts(partitions)), params.add(Param::Texts(rows)));
         format!(
-            "SELECT t.pk, t.rk, t.ts, t.kind, t.body FROM unnest({partitions}, {rows}) AS n(a, b), {} AS t \
+            "SELECT t.pk, t.rk, t.ts, t.kind, t.body, t.again FROM unnest({partitions}, {rows}) AS n(a, b), {} AS t \
              WHERE t.pk = a AND t.rk = b ORDER BY t.pk, t.rk FOR UPDATE OF t",
             entry.rows
         )

@@ -1,7 +1,5 @@
 //! The tables of the server in which the store keeps what it knows of its own tables.
 
-use std::sync::Arc;
-
 use table_engine::__executor::{self as executor, LayoutTexts};
 use table_engine::{ErrorKind, Result};
 use tokio_postgres::Row;
@@ -22,9 +20,25 @@ pub(crate) struct Catalog {
 }
 
 /// A record of the table `_tables`.
+#[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) id: i32,
     pub(crate) name: String,
+    /// How often it has got another name.
+    pub(crate) renames: i32,
+}
+
+impl Found {
+    /// Reads the record from three columns of an answer, of which this is the first; `None` if they are empty.
+    pub(crate) fn read(row: &Row, at: usize) -> Result<Option<Self>> {
+        let Some(id) = column(row, at)? else { return Ok(None) };
+        Ok(Some(Self { id, name: column(row, at + 1)?, renames: column(row, at + 2)? }))
+    }
+
+    /// Returns the table's number.
+    pub(crate) fn number(&self) -> Result<u32> {
+        u32::try_from(self.id).map_err(|_| damaged("the number of a table"))
+    }
 }
 
 impl Catalog {
@@ -37,14 +51,20 @@ impl Catalog {
         format!("{}.{name}", self.schema)
     }
 
-    /// Returns the name of the table with the rows of the table of this number, with its schema.
-    pub(crate) fn rows(&self, id: u32) -> String {
-        self.table(&format!("rows_{id}"))
+    /// Returns the name of the table with the rows of a table, with its schema. It is another after each renaming, so that
+    /// handles with the former name find nothing.
+    pub(crate) fn rows(&self, found: &Found) -> String {
+        self.table(&rows_name(found))
     }
 
-    /// Returns the name of a view, with its schema.
+    /// Returns the name of the view of a user's table, with its schema.
     pub(crate) fn view(&self, table: &str) -> String {
-        self.table(&quoted(&table.to_ascii_lowercase()))
+        self.table(&view_name(table))
+    }
+
+    /// Returns what begins a transaction that changes the list of tables or what is noted of their kinds: one after another.
+    pub(crate) fn begin_change(&self) -> String {
+        format!("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended({}, 1))", literal(&self.schema))
     }
 
     /// Returns the statement that asks whether the store is there: `true` or `false`.
@@ -65,8 +85,14 @@ impl Catalog {
              CREATE TABLE IF NOT EXISTS {schema}._store (name text PRIMARY KEY, value text NOT NULL);
              CREATE TABLE IF NOT EXISTS {schema}._tables (
                 id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, lower_name text UNIQUE NOT NULL,
-                generation bigint NOT NULL DEFAULT 1);
-             CREATE TABLE IF NOT EXISTS {schema}._renamed (lower_name text PRIMARY KEY, id int NOT NULL);
+                generation bigint NOT NULL DEFAULT 1, renames int NOT NULL DEFAULT 0);
+             CREATE TABLE IF NOT EXISTS {schema}._renamed (
+                lower_name text PRIMARY KEY, id int NOT NULL, number int GENERATED ALWAYS AS IDENTITY);
+             CREATE TABLE IF NOT EXISTS {schema}._periods (
+                lower_stem text PRIMARY KEY, stem text NOT NULL, period int NOT NULL, floor bigint NOT NULL);
+             CREATE TABLE IF NOT EXISTS {schema}._dropped (id int PRIMARY KEY, rows text NOT NULL);
+             CREATE OR REPLACE FUNCTION {schema}._refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN RAISE EXCEPTION 'the table was dropped' USING ERRCODE = 'undefined_table'; END $$;
              CREATE TABLE IF NOT EXISTS {schema}._layouts (
                 table_id int NOT NULL, kind text NOT NULL, layout text NOT NULL,
                 number int GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (table_id, kind));
@@ -75,7 +101,8 @@ impl Catalog {
                 PRIMARY KEY (session, number));
              CREATE TABLE IF NOT EXISTS {schema}._records (
                 owner int NOT NULL, name text NOT NULL, value bytea NOT NULL, PRIMARY KEY (owner, name));
-             INSERT INTO {schema}._store VALUES ('format', '{FORMAT}'), ('identity', '{identity}') ON CONFLICT DO NOTHING;
+             INSERT INTO {schema}._store VALUES ('format', '{FORMAT}'), ('identity', '{identity}'),
+                ('generation', '1') ON CONFLICT DO NOTHING;
              COMMIT",
             name = literal(schema),
         )
@@ -112,8 +139,8 @@ impl Catalog {
         let mut params = Params::default();
         let name = params.add(Param::Text(table.to_ascii_lowercase()));
         let sql = format!(
-            "SELECT id, name, false FROM {tables} WHERE lower_name = {name} UNION ALL
-             SELECT t.id, t.name, true FROM {renamed} AS r JOIN {tables} AS t ON t.id = r.id
+            "SELECT id, name, renames, false FROM {tables} WHERE lower_name = {name} UNION ALL
+             SELECT t.id, t.name, t.renames, true FROM {renamed} AS r JOIN {tables} AS t ON t.id = r.id
              WHERE r.lower_name = {name} AND NOT EXISTS (SELECT FROM {tables} WHERE lower_name = {name})",
             tables = self.table("_tables"),
             renamed = self.table("_renamed"),
@@ -124,8 +151,8 @@ impl Catalog {
     /// Returns what was found.
     pub(crate) fn found(table: &str, answer: &[Row]) -> Result<Found> {
         let Some(row) = answer.first() else { return Err(crate::error::missing()) };
-        let found = Found { id: column(row, 0)?, name: column(row, 1)? };
-        if column(row, 2)? {
+        let found = Found::read(row, 0)?.ok_or_else(crate::error::missing)?;
+        if column(row, 3)? {
             let because = format!("`{table}` is called `{}` now", found.name);
             return Err(executor::error(ErrorKind::TableRenamed, because));
         }
@@ -138,51 +165,74 @@ impl Catalog {
         Call { sql, params: Params::default() }
     }
 
-    /// Returns the statement that notes a new table, and gives it its number.
+    /// Returns the statement that asks what the table of this number is called.
+    pub(crate) fn name_of(&self, id: u32) -> Call {
+        let mut params = Params::default();
+        let id = params.add(Param::Number(id.into()));
+        Call { sql: format!("SELECT name FROM {} WHERE id = {id}", self.table("_tables")), params }
+    }
+
+    /// Returns the statement that notes a new table, and gives it its number. No table was called so before any more.
     pub(crate) fn note_table(&self, table: &str) -> Call {
         let mut params = Params::default();
         let (name, lower) = (params.add(table.into()), params.add(Param::Text(table.to_ascii_lowercase())));
         let sql = format!(
-            "INSERT INTO {} (name, lower_name) VALUES ({name}, {lower}) RETURNING id",
+            "WITH s AS ({}), r AS (DELETE FROM {} WHERE lower_name = {lower})
+             INSERT INTO {} (name, lower_name) VALUES ({name}, {lower}) RETURNING id, name, renames",
+            self.raise_generation(),
+            self.table("_renamed"),
             self.table("_tables")
         );
         Call { sql, params }
     }
 
-    /// Returns the statements that make the table of this number, and what a person sees of it.
-    pub(crate) fn make_table(&self, id: u32, table: &str) -> String {
-        let rows = self.rows(id);
+    /// Returns the statement that says that the list of tables is another.
+    pub(crate) fn raise_generation(&self) -> String {
+        format!(
+            "UPDATE {} SET value = (value::bigint + 1)::text WHERE name = 'generation'",
+            self.table("_store")
+        )
+    }
+
+    /// Returns the statements that make the table, and what a person sees of it.
+    pub(crate) fn make_table(&self, found: &Found) -> String {
+        let rows = self.rows(found);
         // Some room on each page, so that a row that is changed stays where it was.
         format!(
             "CREATE TABLE {rows} (
                 pk text COLLATE \"C\" NOT NULL, rk text COLLATE \"C\" NOT NULL, ts bigint NOT NULL,
-                kind text COLLATE \"C\", body json NOT NULL, PRIMARY KEY (pk, rk)) WITH (fillfactor = 90);
+                kind text COLLATE \"C\", body json NOT NULL, again int, PRIMARY KEY (pk, rk)) WITH (fillfactor = 90);
              ALTER TABLE {rows} ALTER COLUMN body SET STORAGE MAIN;
              {}",
-            self.make_view(id, table)
+            self.make_view(found)
         )
     }
 
     /// Returns the statement that makes the view of a table.
-    pub(crate) fn make_view(&self, id: u32, table: &str) -> String {
+    pub(crate) fn make_view(&self, found: &Found) -> String {
         format!(
             "CREATE OR REPLACE VIEW {} AS SELECT pk AS \"PartitionKey\", rk AS \"RowKey\",
              {TIMESTAMP} AS \"Timestamp\", kind AS \"EntityType\", body AS \"Properties\" FROM {}",
-            self.view(table),
-            self.rows(id)
+            self.view(&found.name),
+            self.rows(found)
         )
     }
 
     /// Returns the statements that drop a table.
-    pub(crate) fn drop_table(&self, id: u32) -> String {
-        let mut all = String::new();
+    pub(crate) fn drop_table(&self, entry: &TableEntry) -> String {
+        // Its views go with it.
+        self.forget_table(entry.id) + &format!("DROP TABLE {} CASCADE;", entry.rows)
+    }
+
+    /// Returns the statements that take a table of this number out of all records.
+    pub(crate) fn forget_table(&self, id: u32) -> String {
+        let mut all = self.raise_generation() + ";";
         for (table, column) in
             [("_layouts", "table_id"), ("_records", "owner"), ("_renamed", "id"), ("_tables", "id")]
         {
             all += &format!("DELETE FROM {} WHERE {column} = {id};", self.table(table));
         }
-        // Its views go with it.
-        all + &format!("DROP TABLE {} CASCADE;", self.rows(id))
+        all
     }
 
     /// Returns the statement that reads the layouts of a table, in the order in which they were noted, and its generation.
@@ -210,10 +260,21 @@ impl Catalog {
         Ok((column(first, 0)?, layouts))
     }
 
+    /// Returns the statement that reads the layouts of all tables.
+    pub(crate) fn all_layouts(&self) -> Call {
+        let sql = format!(
+            "SELECT t.id, t.name, t.renames, l.kind, l.layout FROM {} AS l JOIN {} AS t ON t.id = l.table_id
+             ORDER BY l.number",
+            self.table("_layouts"),
+            self.table("_tables"),
+        );
+        Call { sql, params: Params::default() }
+    }
+
     /// Returns the statement that notes a layout, and the table's next generation.
-    pub(crate) fn note_layout(&self, entry: &Arc<TableEntry>, kind: &str, layout: &str) -> Call {
+    pub(crate) fn note_layout(&self, id: u32, kind: &str, layout: &str) -> Call {
         let mut params = Params::default();
-        let (id, kind) = (params.add(Param::Number(entry.id.into())), params.add(kind.into()));
+        let (id, kind) = (params.add(Param::Number(id.into())), params.add(kind.into()));
         let layout = params.add(layout.into());
         let sql = format!(
             "WITH noted AS (
@@ -234,6 +295,19 @@ pub(crate) const TIMESTAMP: &str =
 /// Returns a column of an answer, of the type that the statement gives it.
 pub(crate) fn column<'r, T: tokio_postgres::types::FromSql<'r>>(row: &'r Row, at: usize) -> Result<T> {
     row.try_get(at).map_err(|error| damaged("a record of the store").caused_by(error))
+}
+
+/// Returns the name of the table with the rows of a table.
+pub(crate) fn rows_name(found: &Found) -> String {
+    match found.renames {
+        0 => format!("rows_{}", found.id),
+        renames => format!("rows_{}_{renames}", found.id),
+    }
+}
+
+/// Returns the name of the view of a user's table, quoted.
+pub(crate) fn view_name(table: &str) -> String {
+    quoted(&table.to_ascii_lowercase())
 }
 
 /// Returns a name as SQL quotes it.

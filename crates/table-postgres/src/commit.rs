@@ -25,9 +25,10 @@ enum Settled {
 
 /// Carries out a plan on the caller's thread.
 pub(crate) fn commit(store: &PostgresStore, work: &Work) -> Result<Committed, Refused> {
+    let mut looks = false;
     for _ in 0..ATTEMPTS {
         let mut connection = store.pool.blocking().map_err(Refused::whole)?;
-        let Attempted { outcome, is_open } = connection.wait(attempt(store, &connection, work));
+        let Attempted { outcome, is_open } = connection.wait(attempt(store, &connection, work, looks));
         if is_open && !connection.end_transaction() {
             connection.spend();
         }
@@ -35,6 +36,7 @@ pub(crate) fn commit(store: &PostgresStore, work: &Work) -> Result<Committed, Re
             Ok(committed) => return Ok(committed),
             Err(Failed::Refused(refused)) => return Err(refused),
             Err(Failed::Again) => {}
+            Err(Failed::Hidden) => looks = true,
             Err(Failed::Lost(token)) => {
                 connection.spend();
                 drop(connection);
@@ -53,11 +55,12 @@ pub(crate) async fn commit_awaited(
     store: &PostgresStore,
     work: &Work,
 ) -> Result<Committed, Refused> {
+    let mut looks = false;
     for _ in 0..ATTEMPTS {
         let mut connection = pool.shared().await.map_err(Refused::whole)?;
         // A future that is dropped in between leaves a transaction that only the connection's end ends.
         connection.spend();
-        let Attempted { outcome, is_open } = attempt(store, &connection, work).await;
+        let Attempted { outcome, is_open } = attempt(store, &connection, work, looks).await;
         if is_open {
             connection.roll_back();
         }
@@ -69,6 +72,7 @@ pub(crate) async fn commit_awaited(
             Ok(committed) => return Ok(committed),
             Err(Failed::Refused(refused)) => return Err(refused),
             Err(Failed::Again) => {}
+            Err(Failed::Hidden) => looks = true,
             Err(Failed::Lost(token)) => {
                 if let Settled::Done = settle_awaited(pool, store, token).await? {
                     return Ok(Committed::at(etag(token.time)));

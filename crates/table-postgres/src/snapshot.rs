@@ -1,15 +1,17 @@
 //! Snapshots: transactions that read, at one moment.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use table_engine::__executor::{
-    self as executor, InPlace, Kept, LayoutTexts, PageRequest, RangeQuery, ReadSnapshot, RowCursor, RowView,
-    ScanRanges, TableExec, VisitEach,
+    self as executor, InPlace, Kept, LayoutTexts, PageRequest, PeriodsSeen, RangeQuery, ReadSnapshot,
+    RowCursor, RowView, ScanRanges, TableExec, VisitEach,
 };
 use table_engine::query::PageBudget;
-use table_engine::{Continuation, ErrorKind, Result};
+use table_engine::schema::PeriodTables;
+use table_engine::{Continuation, ErrorKind, Result, Ticks};
 use tokio_postgres::{Error, Row};
 
 use crate::catalog::{Catalog, column};
@@ -29,6 +31,8 @@ pub(crate) struct PostgresSnapshot {
     store: Arc<PostgresStore>,
     connection: RefCell<Blocking>,
     has_begun: Cell<bool>,
+    /// Whether tables that it knows of are kept for it, though they are dropped: it begins by saying so.
+    keeps_tables: Cell<bool>,
     kept: Kept,
     taken: Instant,
 }
@@ -41,6 +45,7 @@ impl PostgresSnapshot {
             store,
             connection: RefCell::new(connection),
             has_begun: Cell::new(false),
+            keeps_tables: Cell::new(false),
             kept: Kept::default(),
             taken: Instant::now(),
         })
@@ -49,6 +54,7 @@ impl PostgresSnapshot {
     /// Returns a snapshot of what is there now.
     pub(crate) fn of_now(store: Arc<PostgresStore>) -> Result<Self> {
         let snapshot = Self::of_first_read(store)?;
+        snapshot.keeps_tables.set(true);
         // A transaction has its snapshot when its first statement is run.
         snapshot.query(&plain("SELECT 1"))?;
         Ok(snapshot)
@@ -84,7 +90,13 @@ impl PostgresSnapshot {
         let answers = if self.has_begun.get() {
             connection.wait(connection.query_all(calls))?
         } else {
-            connection.wait(connection.begin_and_query(BEGIN, calls))?
+            let mut begin = Cow::Borrowed(BEGIN);
+            if self.keeps_tables.get() {
+                // What is asked first decides what the snapshot sees, and a lock is not a question.
+                let periods = self.store.catalog.table("_periods");
+                begin = format!("{BEGIN}; LOCK TABLE {periods} IN ACCESS SHARE MODE").into();
+            }
+            connection.wait(connection.begin_and_query(&begin, calls))?
         };
         answers.into_iter().collect()
     }
@@ -99,7 +111,13 @@ impl PostgresSnapshot {
         Ok(())
     }
 
-    pub(crate) fn store(&self) -> &PostgresStore {
+    /// Returns the answer to a statement that reads the list of tables, which are to be read later.
+    pub(crate) fn query_of_list(&self, call: &Call) -> Result<Vec<Row>> {
+        self.keeps_tables.set(true);
+        self.query(call)
+    }
+
+    pub(crate) fn store(&self) -> &Arc<PostgresStore> {
         &self.store
     }
 }
@@ -151,6 +169,35 @@ impl ReadSnapshot for PostgresSnapshot {
         let cursors = executor::cursors(scan_ranges, table.entry.id, &mut begin(table, &first))?;
         self.fetch(&first)?;
         Ok(cursors)
+    }
+
+    fn cursors_after(
+        &self,
+        table: &dyn TableExec,
+        scan_ranges: &ScanRanges,
+        last: (&str, &str),
+    ) -> Result<Vec<Box<dyn RowCursor>>> {
+        let (table, first) = (own(table)?, RefCell::default());
+        let cursors =
+            executor::cursors_after(scan_ranges, table.entry.id, last.0, last.1, &mut begin(table, &first))?;
+        self.fetch(&first)?;
+        Ok(cursors)
+    }
+
+    fn periods(
+        &self,
+        tables: &'static PeriodTables,
+        known: Option<&Arc<PeriodsSeen>>,
+    ) -> Result<Arc<PeriodsSeen>> {
+        self.tables_of(tables, known)
+    }
+
+    fn period(
+        &self,
+        tables: &'static PeriodTables,
+        start: Ticks,
+    ) -> Result<Result<Arc<dyn TableExec>, Ticks>> {
+        self.table_of(tables, start)
     }
 
     fn views<'s>(

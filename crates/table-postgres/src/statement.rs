@@ -50,14 +50,14 @@ impl Sort {
             (Becomes::Written(_), Demand::Absent) => Self::Insert,
             (Becomes::Written(_), Demand::Nothing) => Self::Upsert,
             (Becomes::Written(_), Demand::Present) => Self::Update,
-            (Becomes::Written(_), Demand::Is(_)) => Self::UpdateOf,
+            (Becomes::Written(_), Demand::Tag(_) | Demand::Is(_)) => Self::UpdateOf,
             (Becomes::Gone, Demand::Nothing) => Self::Delete,
             (Becomes::Gone, Demand::Present) => Self::DeletePresent,
-            (Becomes::Gone, Demand::Is(_)) => Self::DeleteOf,
+            (Becomes::Gone, Demand::Tag(_) | Demand::Is(_)) => Self::DeleteOf,
             (Becomes::Gone | Becomes::Kept, Demand::Absent) => Self::KeepAbsent,
             (Becomes::Kept, Demand::Nothing) => return None,
             (Becomes::Kept, Demand::Present) => Self::KeepPresent,
-            (Becomes::Kept, Demand::Is(_)) => Self::KeepOf,
+            (Becomes::Kept, Demand::Tag(_) | Demand::Is(_)) => Self::KeepOf,
         })
     }
 
@@ -93,6 +93,8 @@ struct Changes {
     partitions: Vec<String>,
     rows: Vec<String>,
     times: Vec<i64>,
+    /// How often each was written without a new time; [`ANY`] of one of which it does not count.
+    again: Vec<i64>,
     kinds: Vec<Option<String>>,
     bodies: Vec<Json>,
 }
@@ -128,6 +130,8 @@ impl Builder {
 pub(crate) struct Frame<'f> {
     /// The time of the rows that are written.
     pub(crate) time: i64,
+    /// Whether rows that are there keep theirs.
+    pub(crate) keeps_times: bool,
     /// Where its token is put, and what that is.
     pub(crate) commits: &'f str,
     pub(crate) session: i64,
@@ -165,12 +169,13 @@ pub(crate) fn of(work: &Work, ops: Vec<Op>, frame: &Frame<'_>) -> Call {
         "INSERT INTO {} (session, number, time) VALUES ({session}, {number}, {time})",
         frame.commits
     ));
+    let rewrite = Rewrite { time: &time, keeps_times: frame.keeps_times };
     for ((_, table, sort), changes) in sorted(work, ops) {
         let Some(entry) = work.tables.get(table) else { continue };
         if changes.rows.len() == 1 {
-            one(&mut builder, &entry.rows, sort, changes, &time);
+            one(&mut builder, &entry.rows, sort, changes, &rewrite);
         } else {
-            many(&mut builder, &entry.rows, sort, changes, &time);
+            many(&mut builder, &entry.rows, sort, changes, &rewrite);
         }
     }
     for range in &work.ranges {
@@ -214,8 +219,16 @@ fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<(u32, usize, Sort), Changes> {
         let changes = all.entry((entry.id, row.table, sort)).or_default();
         changes.partitions.push(row.partition.clone());
         changes.rows.push(row.row.clone());
-        if let Demand::Is(time) = op.demand {
-            changes.times.push(time);
+        match op.demand {
+            Demand::Tag(time) => {
+                changes.times.push(time);
+                changes.again.push(ANY);
+            }
+            Demand::Is(version) => {
+                changes.times.push(version.time);
+                changes.again.push(version.again.into());
+            }
+            Demand::Absent | Demand::Present | Demand::Nothing => {}
         }
         if let Becomes::Written(body) = op.becomes {
             changes.kinds.push(body.kind);
@@ -225,19 +238,47 @@ fn sorted(work: &Work, ops: Vec<Op>) -> BTreeMap<(u32, usize, Sort), Changes> {
     all
 }
 
-/// What becomes of a row that is there already and was not to be looked at: its time rises all the same.
-const REPLACE: &str = "ON CONFLICT (pk, rk) DO UPDATE SET ts = EXCLUDED.ts, kind = EXCLUDED.kind, body = EXCLUDED.body \
-                       WHERE t.ts < EXCLUDED.ts RETURNING 1";
+/// Stands for any number of times that a row was written.
+const ANY: i64 = -1;
+
+/// What is set of a row that is there already, and what must be so of it: its time rises, whatever it was, or stays.
+struct Rewrite<'f> {
+    time: &'f str,
+    keeps_times: bool,
+}
+
+impl Rewrite<'_> {
+    /// Returns the assignments, with these values of the kind and the body, of a row `t`.
+    fn set(&self, kind: &str, body: &str) -> String {
+        if self.keeps_times {
+            return format!("kind = {kind}, body = {body}, again = coalesce(t.again, 0) + 1");
+        }
+        format!("ts = {}, kind = {kind}, body = {body}, again = NULL", self.time)
+    }
+
+    /// Returns what must be so of a row `t`.
+    fn condition(&self) -> String {
+        if self.keeps_times { "true".to_owned() } else { format!("t.ts < {}", self.time) }
+    }
+
+    /// Returns what becomes of a row that is there already and was not to be looked at.
+    fn on_conflict(&self) -> String {
+        let (set, condition) = (self.set("EXCLUDED.kind", "EXCLUDED.body"), self.condition());
+        format!("ON CONFLICT (pk, rk) DO UPDATE SET {set} WHERE {condition} RETURNING 1")
+    }
+}
 
 /// Adds a part that changes one row.
-fn one(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, time: &str) {
-    let params = &mut builder.params;
+fn one(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, rewrite: &Rewrite<'_>) {
+    let (params, time) = (&mut builder.params, rewrite.time);
     let mut text = |texts: Vec<String>| params.add(Param::Text(texts.into_iter().next().unwrap_or_default()));
     let (partition, row) = (text(changes.partitions), text(changes.rows));
     let mut matched = format!("pk = {partition} AND rk = {row}");
     if sort.is_of_time() {
-        let time = params.add(Param::Number(changes.times.first().copied().unwrap_or_default()));
-        matched += &format!(" AND ts = {time}");
+        let mut number =
+            |numbers: &[i64]| params.add(Param::Number(numbers.first().copied().unwrap_or_default()));
+        let (time, again) = (number(&changes.times), number(&changes.again));
+        matched += &format!(" AND ts = {time} AND ({again} < 0 OR coalesce(again, 0) = {again})");
     }
     let mut content = ("NULL".to_owned(), "NULL".to_owned());
     if sort.writes() {
@@ -249,9 +290,11 @@ fn one(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, time: &
     let values = format!("(pk, rk, ts, kind, body) VALUES ({partition}, {row}, {time}, {kind}, {body})");
     let sql = match sort {
         Sort::Insert => format!("INSERT INTO {table} {values}"),
-        Sort::Upsert => format!("INSERT INTO {table} AS t {values} {REPLACE}"),
+        Sort::Upsert => format!("INSERT INTO {table} AS t {values} {}", rewrite.on_conflict()),
         Sort::Update | Sort::UpdateOf => format!(
-            "UPDATE {table} SET ts = {time}, kind = {kind}, body = {body} WHERE {matched} AND ts < {time} RETURNING 1"
+            "UPDATE {table} AS t SET {} WHERE {matched} AND {} RETURNING 1",
+            rewrite.set(&kind, &body),
+            rewrite.condition()
         ),
         Sort::Delete => format!("DELETE FROM {table} WHERE {matched}"),
         Sort::DeletePresent | Sort::DeleteOf => format!("DELETE FROM {table} WHERE {matched} RETURNING 1"),
@@ -263,17 +306,18 @@ fn one(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, time: &
 }
 
 /// Adds a part that changes several rows.
-fn many(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, time: &str) {
-    let params = &mut builder.params;
+fn many(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, rewrite: &Rewrite<'_>) {
+    let (params, time) = (&mut builder.params, rewrite.time);
     let (partitions, rows) =
         (params.add(Param::Texts(changes.partitions)), params.add(Param::Texts(changes.rows)));
     let count = format!("cardinality({rows})");
     let (mut of, mut names) = (format!("{partitions}, {rows}"), "n_pk, n_rk".to_owned());
     let mut matched = "t.pk = n_pk AND t.rk = n_rk".to_owned();
     if sort.is_of_time() {
-        of += &format!(", {}", params.add(Param::Numbers(changes.times)));
-        names += ", n_ts";
-        matched += " AND t.ts = n_ts";
+        let times = params.add(Param::Numbers(changes.times));
+        of += &format!(", {times}, {}", params.add(Param::Numbers(changes.again)));
+        names += ", n_ts, n_again";
+        matched += " AND t.ts = n_ts AND (n_again < 0 OR coalesce(t.again, 0) = n_again)";
     }
     if sort.writes() {
         let (kinds, bodies) =
@@ -285,10 +329,11 @@ fn many(builder: &mut Builder, table: &str, sort: Sort, changes: Changes, time: 
     let values = format!("(pk, rk, ts, kind, body) SELECT n_pk, n_rk, {time}, n_kind, n_body FROM {given}");
     let sql = match sort {
         Sort::Insert => format!("INSERT INTO {table} {values}"),
-        Sort::Upsert => format!("INSERT INTO {table} AS t {values} {REPLACE}"),
+        Sort::Upsert => format!("INSERT INTO {table} AS t {values} {}", rewrite.on_conflict()),
         Sort::Update | Sort::UpdateOf => format!(
-            "UPDATE {table} AS t SET ts = {time}, kind = n_kind, body = n_body FROM {given} \
-             WHERE {matched} AND t.ts < {time} RETURNING 1"
+            "UPDATE {table} AS t SET {} FROM {given} WHERE {matched} AND {} RETURNING 1",
+            rewrite.set("n_kind", "n_body"),
+            rewrite.condition()
         ),
         Sort::Delete => format!("DELETE FROM {table} AS t USING {given} WHERE {matched}"),
         Sort::DeletePresent | Sort::DeleteOf => {
@@ -330,7 +375,7 @@ fn digest_of(entry: &TableEntry, partition: &str, prefix: &str, params: &mut Par
     }
     // A sum, in whatever order rows come. 2^62 leaves room for the sign.
     format!(
-        "(SELECT coalesce(sum(hashtextextended(rk, ts)) % 4611686018427387904, 0)::bigint FROM {} WHERE {condition})",
+        "(SELECT coalesce(sum(hashtextextended(rk, ts) # coalesce(again, 0)) % 4611686018427387904, 0)::bigint FROM {} WHERE {condition})",
         entry.rows
     )
 }

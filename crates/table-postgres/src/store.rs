@@ -6,32 +6,34 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use table_engine::__executor::{
-    self as executor, Abilities, AsyncBackend, Backend, Committed, HasVault, OneSnapshotForEachThread,
-    PackedRow, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
+    self as executor, Abilities, AsyncBackend, Backend, Committed, Dropped, HasVault,
+    OneSnapshotForEachThread, PackedRow, Plan, Refused, RetryFairness, SealedAt, ServiceRecords, TableExec,
 };
 use table_engine::model::names;
-use table_engine::{Error, ErrorKind, Result};
+use table_engine::schema::{PeriodTables, Schema};
+use table_engine::{Error, ErrorKind, Result, Ticks};
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
-use crate::catalog::{Catalog, column};
+use crate::catalog::{Catalog, Found, column};
 use crate::clock::Clock;
 use crate::commit;
 use crate::connection::Call;
 use crate::driver::DrivenConnection;
-use crate::error::{damaged, is_lost, missing, of_server};
+use crate::error::{is_lost, missing, of_server};
 use crate::options::PostgresOptions;
 use crate::param::Params;
 use crate::pool::{Connector, Pool};
 use crate::snapshot::PostgresSnapshot;
 use crate::table::{PostgresTable, TableEntry};
 use crate::work::Work;
+use crate::{periods, rename};
 
 /// What the store can do with a plan.
-pub const ABILITIES: Abilities = Abilities { times: false, queues: false, eventual: false, ..Abilities::ALL };
+pub const ABILITIES: Abilities = Abilities { queues: false, eventual: false, ..Abilities::ALL };
 
 /// How long a drop of tables waits for those that read them, before it is refused.
-const LONGEST_DROP_WAIT: &str = "10s";
+pub(crate) const LONGEST_DROP_WAIT: &str = "10s";
 
 /// A store.
 pub(crate) struct PostgresStore {
@@ -172,20 +174,60 @@ impl PostgresStore {
         }
     }
 
+    /// Runs statements in a transaction that changes the list of tables: such transactions follow one another.
+    pub(crate) fn change_tables<T>(&self, run: impl FnOnce(&DrivenConnection) -> Result<T>) -> Result<T> {
+        let done = self.transaction(&self.catalog.begin_change(), |connection| run(connection).map(Some))?;
+        done.ok_or_else(missing)
+    }
+
+    /// Makes a table in a transaction of that sort, unless there is one of this name.
+    pub(crate) fn make_table(&self, connection: &DrivenConnection, table: &str) -> Result<Arc<TableEntry>> {
+        let noted = connection.wait(connection.query(&self.catalog.note_table(table)));
+        let answer = noted.map_err(|error| match error.code() {
+            Some(code) if *code == SqlState::UNIQUE_VIOLATION => {
+                executor::error(ErrorKind::TableAlreadyExists, "")
+            }
+            _ => of_server(error),
+        })?;
+        let row = answer.first().ok_or_else(missing)?;
+        let found = Found::read(row, 0)?.ok_or_else(missing)?;
+        connection.wait(connection.execute(&self.catalog.make_table(&found))).map_err(of_server)?;
+        self.entry(&found)
+    }
+
     /// Returns what this process knows of a table.
-    fn entry(&self, id: i32, name: &str) -> Result<Arc<TableEntry>> {
-        let id = u32::try_from(id).map_err(|_| damaged("the number of a table"))?;
+    pub(crate) fn entry(&self, found: &Found) -> Result<Arc<TableEntry>> {
+        let (id, rows) = (found.number()?, self.catalog.rows(found));
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = entries.get(&id).filter(|known| known.name == name) {
+        if let Some(known) = entries.get(&id).filter(|known| known.name == found.name && known.rows == rows) {
             return Ok(known.clone());
         }
-        let made = Arc::new(TableEntry::new(id, name.to_owned(), self.catalog.rows(id)));
+        let made = Arc::new(TableEntry::new(id, found.name.clone(), rows));
         entries.insert(id, made.clone());
         Ok(made)
     }
 
-    fn table(self: &Arc<Self>, entry: Arc<TableEntry>) -> Arc<dyn TableExec> {
+    /// Forgets a table that is no more.
+    pub(crate) fn forget(&self, id: u32) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    pub(crate) fn table(self: &Arc<Self>, entry: Arc<TableEntry>) -> Arc<dyn TableExec> {
         Arc::new(PostgresTable { store: self.clone(), entry })
+    }
+
+    /// Says of a table that was not found by its number what it is called now, if it has another name.
+    #[cold]
+    pub(crate) fn say_new_name(&self, entry: &TableEntry, error: Error) -> Error {
+        if error.kind() != ErrorKind::TableNotFound {
+            return error;
+        }
+        let asked = self.query(&self.catalog.name_of(entry.id));
+        let name = asked.ok().and_then(|answer| column::<String>(answer.first()?, 0).ok());
+        match name.filter(|name| *name != entry.name) {
+            Some(name) => executor::error(error.kind(), format!("the table is called `{name}` now")),
+            None => error,
+        }
     }
 
     /// Returns the number of the table of this name.
@@ -213,26 +255,16 @@ impl HasVault for PostgresStore {}
 impl Backend for PostgresStore {
     fn create(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
         names::check_table(table)?;
-        let catalog = &self.catalog;
-        let made = self.transaction("BEGIN", |connection| {
-            let noted = connection.wait(connection.query(&catalog.note_table(table)));
-            let answer = noted.map_err(|error| match error.code() {
-                Some(code) if *code == SqlState::UNIQUE_VIOLATION => {
-                    executor::error(ErrorKind::TableAlreadyExists, "")
-                }
-                _ => of_server(error),
-            })?;
-            let row = answer.first().ok_or_else(missing)?;
-            let entry = self.entry(column(row, 0)?, table)?;
-            connection.wait(connection.execute(&catalog.make_table(entry.id, table))).map_err(of_server)?;
-            Ok(Some(entry))
+        let made = self.change_tables(|connection| {
+            periods::check_plain(&self, connection, table)?;
+            self.make_table(connection, table)
         })?;
-        Ok(self.table(made.ok_or_else(missing)?))
+        Ok(self.table(made))
     }
 
     fn open(self: Arc<Self>, table: &str) -> Result<Arc<dyn TableExec>> {
         let found = Catalog::found(table, &self.query(&self.catalog.find(table))?)?;
-        let entry = self.entry(found.id, &found.name)?;
+        let entry = self.entry(&found)?;
         Ok(self.table(entry))
     }
 
@@ -241,25 +273,43 @@ impl Backend for PostgresStore {
     }
 
     fn drop_tables(self: Arc<Self>, tables: &[&str]) -> Result<()> {
-        let begin = format!("BEGIN; SET LOCAL lock_timeout = '{LONGEST_DROP_WAIT}'");
+        let begin =
+            format!("{}; SET LOCAL lock_timeout = '{LONGEST_DROP_WAIT}'", self.catalog.begin_change());
         self.transaction(&begin, |connection| {
             let mut statements = String::new();
             for table in tables {
                 let ask = |call: &Call| connection.wait(connection.query(call)).map_err(of_server);
                 let found = Catalog::found(table, &ask(&self.catalog.find(table))?)?;
-                let entry = self.entry(found.id, &found.name)?;
+                let entry = self.entry(&found)?;
                 // Whoever notes a kind waits for this table, or is done: so no layout comes in between.
                 let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", entry.rows);
                 connection.wait(connection.execute(&lock)).map_err(|error| in_use(table, error))?;
                 let (_, layouts) = Catalog::found_layouts(&ask(&self.catalog.layouts(entry.id))?)?;
                 let layouts = layouts.iter().map(|(kind, layout)| (*table, &**kind, &**layout));
                 executor::check_drop(tables, layouts)?;
-                statements += &self.catalog.drop_table(entry.id);
+                statements += &self.catalog.drop_table(&entry);
             }
             connection.wait(connection.execute(&statements)).map_err(of_server)?;
             Ok(Some(()))
         })
         .map(drop)
+    }
+
+    fn rename_table(&self, table: &str, name: &str) -> Result<()> {
+        rename::rename(self, table, name)
+    }
+
+    fn make_period(
+        self: Arc<Self>,
+        tables: &'static PeriodTables,
+        start: Ticks,
+        schema: &'static Schema,
+    ) -> Result<Arc<dyn TableExec>> {
+        periods::make(&self, tables, start, schema)
+    }
+
+    fn drop_periods(self: Arc<Self>, tables: &'static PeriodTables, floor: Ticks) -> Result<Dropped> {
+        periods::drop_before(&self, tables, floor)
     }
 
     fn abilities(&self) -> Abilities {
@@ -269,7 +319,7 @@ impl Backend for PostgresStore {
     fn commit(&self, tables: &[&dyn TableExec], plan: &Plan<'_>, _: &SealedAt) -> Result<Committed, Refused> {
         let work = Work::of(self, tables, plan)?;
         self.fairness.pass();
-        commit::commit(self, &work)
+        commit::commit(self, &work).map_err(|refused| work.say_new_name(self, refused))
     }
 
     fn async_backend(&self) -> Option<&dyn AsyncBackend> {
@@ -299,7 +349,7 @@ impl Backend for PostgresStore {
 
 /// Returns the error of a table that can't be dropped yet.
 #[cold]
-fn in_use(table: &str, error: tokio_postgres::Error) -> Error {
+pub(crate) fn in_use(table: &str, error: tokio_postgres::Error) -> Error {
     match error.code() {
         Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => {
             let because = format!(

@@ -105,7 +105,8 @@ pub(crate) fn own(table: &dyn TableExec) -> Result<&PostgresTable> {
 
 impl PostgresTable {
     fn find(&self, partition: &str, row: &str) -> Result<Option<PackedRow>> {
-        let answer = self.store.query(&self.entry.get(partition, row))?;
+        let asked = self.store.query(&self.entry.get(partition, row));
+        let answer = asked.map_err(|error| self.store.say_new_name(&self.entry, error))?;
         answer.first().map(|found| self.store.packed(&self.entry, partition, row, found)).transpose()
     }
 }
@@ -176,9 +177,10 @@ impl Layouts for PostgresTable {
 
     fn note(&self, known: &LayoutTexts, kind: &str, layout: &str) -> Result<bool> {
         let catalog = &self.store.catalog;
-        let (read, note) = (catalog.layouts(self.entry.id), catalog.note_layout(&self.entry, kind, layout));
+        let (read, note) = (catalog.layouts(self.entry.id), catalog.note_layout(self.entry.id, kind, layout));
         // Waits for all that write by the former layouts: each of them holds the table until it has committed.
-        let begin = format!("BEGIN; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", self.entry.rows);
+        let begin =
+            format!("{}; LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", catalog.begin_change(), self.entry.rows);
         let noted = self.store.transaction(&begin, |connection| {
             let answer = connection.wait(connection.query(&read)).map_err(of_server)?;
             let (generation, noted) = Catalog::found_layouts(&answer)?;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use table_engine::__executor::{
-    self as executor, Act, Amounts, Condition, Content, Plan, Refused, RowProperty, TableExec,
+    self as executor, Act, Amounts, Condition, Content, PackedRow, Plan, Refused, RowProperty, TableExec,
 };
 use table_engine::model::names::ENTITY_TYPE;
+use table_engine::row::version::{Proof, version_of};
 use table_engine::{Error, Result, Value};
 
 use crate::body::Body;
@@ -25,6 +26,8 @@ pub(crate) struct Work {
     pub(crate) partitions: Vec<(u32, String)>,
     /// Whether rows of declared kinds may be written by their properties.
     pub(crate) is_raw: bool,
+    /// Whether rows that are there keep their times.
+    pub(crate) keeps_times: bool,
 }
 
 /// What is done to a row.
@@ -64,8 +67,20 @@ pub(crate) enum Demand {
     Absent,
     Present,
     /// It is of this time.
-    Is(i64),
+    Tag(i64),
+    /// It is the one that was read.
+    Is(RowVersion),
     Nothing,
+}
+
+/// What tells a row from what it was before and what it will be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowVersion {
+    pub(crate) time: i64,
+    /// How often it was written without a new time. Of a row that was read it is not known, and mostly 0.
+    pub(crate) again: i32,
+    /// The checksum of the row as it is packed; `None` if nothing has been read of it.
+    pub(crate) checksum: Option<u64>,
 }
 
 /// The rows of a partition whose keys begin with a prefix, which must be those that were read.
@@ -83,22 +98,39 @@ impl From<Condition> for Demand {
             Condition::Any => Self::Nothing,
             Condition::Absent | Condition::StillAbsent => Self::Absent,
             Condition::Present => Self::Present,
-            Condition::Tag(etag) => Self::Is(time_of(etag)),
-            Condition::Is(version) => Self::Is(time_of(version.etag)),
+            Condition::Tag(etag) => Self::Tag(time_of(etag)),
+            Condition::Is(version) => {
+                let checksum = Some(Proof::of(&version).checksum);
+                Self::Is(RowVersion { time: time_of(version.etag), again: 0, checksum })
+            }
         }
     }
 }
 
+impl RowVersion {
+    /// Returns whether this row may be the one that was found, as far as both were looked at.
+    fn may_be(&self, found: &Self) -> bool {
+        let differ = self.checksum.zip(found.checksum).is_some_and(|(one, other)| one != other);
+        self.time == found.time && !differ
+    }
+}
+
 impl Demand {
-    /// Refuses what was found, the row's time or nothing.
-    pub(crate) fn check(self, found: Option<i64>) -> Result<()> {
+    /// Returns the version that a row must be of which only a look at the row itself tells: it was written without a new time.
+    pub(crate) fn hides(self, found: Option<RowVersion>) -> bool {
+        matches!((self, found), (Self::Is(wanted), Some(found)) if wanted.time == found.time && wanted.again != found.again)
+    }
+
+    /// Refuses what was found, the row or nothing.
+    pub(crate) fn check(self, found: Option<RowVersion>) -> Result<()> {
         use table_engine::ErrorKind::{ConditionNotMet, EntityAlreadyExists, EntityNotFound};
         let refused = match (self, found) {
             (Self::Nothing, _) | (Self::Absent, None) | (Self::Present, Some(_)) => return Ok(()),
-            (Self::Is(wanted), Some(found)) if wanted == found => return Ok(()),
+            (Self::Tag(wanted), Some(found)) if wanted == found.time => return Ok(()),
+            (Self::Is(wanted), Some(found)) if wanted.may_be(&found) => return Ok(()),
             (Self::Absent, Some(_)) => EntityAlreadyExists,
             (_, None) => EntityNotFound,
-            (Self::Is(_), Some(_)) => ConditionNotMet,
+            (Self::Tag(_) | Self::Is(_), Some(_)) => ConditionNotMet,
         };
         Err(executor::error(refused, ""))
     }
@@ -127,6 +159,7 @@ impl Work {
             ranges: Vec::new(),
             partitions: Vec::new(),
             is_raw: plan.is_raw,
+            keeps_times: plan.keeps_times,
         };
         for (number, group) in plan.groups.iter().enumerate() {
             let Some(id) = work.tables.get(group.table).map(|entry| entry.id) else {
@@ -191,10 +224,25 @@ impl Work {
     }
 }
 
+impl Work {
+    /// Says of a table that was not found what it is called now, if it has another name.
+    #[cold]
+    pub(crate) fn say_new_name(&self, store: &PostgresStore, refused: Refused) -> Refused {
+        let error = self.tables.iter().fold(refused.error, |error, entry| store.say_new_name(entry, error));
+        Refused { error, ..refused }
+    }
+}
+
 impl WorkRow {
     pub(crate) fn refused(&self, error: Error) -> Refused {
         Refused { error, group: self.group, row: Some(self.at) }
     }
+}
+
+/// Returns the checksum of a row, as it stands in the proof of its version.
+pub(crate) fn checksum(row: &PackedRow) -> Result<u64> {
+    // The state is another part of the proof.
+    Ok(Proof::of(&version_of(&row.view()?, 0)).checksum)
 }
 
 fn properties<'c>(content: &'c Content<'_>) -> Box<dyn Iterator<Item = RowProperty<'c>> + 'c> {
